@@ -1,0 +1,69 @@
+# Every target sets itself up in .venv: with uv where there is one, else with venv and pip.
+# The stamps in .venv make it install again only when pyproject.toml has changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+CHECKED := src tests $(wildcard benchmarks examples)
+
+# A person's own memory is never the one that is demonstrated or tested.
+unexport LOOSELEAF_HOME
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long check format bench clean
+
+help:
+	@echo "make demo       see the main job done from nothing"
+	@echo "make test       run the tests with coverage"
+	@echo "make check      formatting, lint, types, layers"
+	@echo "make format     format the code and mend what lint can mend"
+	@echo "make test-long  the long sweeps, with their figures"
+	@echo "make bench      measure the store"
+	@echo "make clean      remove everything made here"
+
+demo: $(VENV)/.package
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+test-long: $(VENV)/.dev
+	$(BIN)/python -m pytest -m long -s --timeout=0
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy $(CHECKED)
+	$(BIN)/python -m pytest -q tests/test_layers.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.package
+	$(BIN)/python benchmarks/store.py
+
+clean:
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html
+	find src tests $(wildcard benchmarks examples) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The uv or pip of the machine reads its own settings; none are given here. Where uv cannot
+# (a proxy whose certificate only the system trusts, say), pip is tried before giving up.
+with_pip = { test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV); } && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable $(1)
+with_uv = { test -x $(BIN)/python || "$(UV)" venv --quiet --allow-existing --python $(PYTHON) $(VENV); } && \
+	"$(UV)" pip install --quiet --python $(BIN)/python --editable $(1)
+install = $(if $(UV),{ $(with_uv); } || { echo "uv could not install; trying pip"; $(with_pip); },$(with_pip))
+
+$(VENV)/.package: pyproject.toml
+	@echo "installing looseleaf into $(VENV)"
+	@$(call install,.)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml
+	@echo "installing looseleaf and what its tests need into $(VENV)"
+	@$(call install,'.[dev]')
+	@touch $(VENV)/.package $@

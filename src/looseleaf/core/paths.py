@@ -1,0 +1,102 @@
+"""Names: which text may name a file of a memory, and what kind of file it then is (FORMAT §2).
+
+A name is judged before anything is opened, by rules that hold on every system, so that a folder made on one
+can be carried to another. Opening then happens beneath a directory handle: two independent walls.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from looseleaf.errors import Refused
+
+TOP_PAGES = ("SOUL.md", "PROJECT.md", "PROJECT.local.md", "USER.md")
+STATE = "state.json"
+DRAWERS = ("facts", "episodes", "days", "review")
+PEOPLE_ONLY = frozenset({"SOUL.md"})
+"""Pages that people write and the program only reads (seed 003)."""
+
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE
+)
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
+_FORBIDDEN = frozenset('\\:*?"<>|')
+_NAME_BYTES = 120
+"""Shorter than any file system's limit, with room for what the store appends to a name."""
+
+
+def name_fault(name: str) -> str | None:
+    """What is wrong with one component of a path, or None."""
+    if name in ("", ".", ".."):
+        return "has an empty, `.` or `..` part"
+    if name[0] in ".~-":
+        return f"has a part that begins with `{name[0]}`"
+    if name != name.strip() or name.endswith("."):
+        return "has a part that begins or ends with a space or ends with a dot"
+    for character in name:
+        if character in _FORBIDDEN:
+            return f"contains `{character}`"
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            return f"contains the invisible character U+{ord(character):04X}"
+    if _PERCENT.search(name):
+        return "contains a percent-encoded character"
+    if _RESERVED.fullmatch(name):
+        return "uses a name that Windows reserves for a device"
+    if len(name.encode("utf-8", "surrogatepass")) > _NAME_BYTES:
+        return f"has a part longer than {_NAME_BYTES} bytes"
+    return None
+
+
+def canonical(path: str) -> str:
+    """The one spelling of a relative path, or Refused."""
+    if not isinstance(path, str):
+        raise Refused(f"Nothing was done: a path is text, not {type(path).__name__}.")
+    if path.startswith("/"):
+        raise _bad(path, "is absolute")
+    normal = unicodedata.normalize("NFC", path)
+    for part in normal.split("/"):
+        fault = name_fault(part)
+        if fault:
+            raise _bad(path, fault)
+    return normal
+
+
+def page_path(path: str) -> str:
+    """The canonical path of a page: Markdown at the top of the folder or in a drawer."""
+    normal = canonical(path)
+    if not is_page(normal):
+        raise _bad(path, "is not the place of a page")
+    return normal
+
+
+def is_page(path: str) -> bool:
+    """Whether a canonical path is a page's: `*.md` at the top or directly in a drawer, and the state."""
+    if path == STATE:
+        return True
+    drawer, slash, name = path.rpartition("/")
+    return name.endswith(".md") and len(name) > 3 and (not slash or drawer in DRAWERS)
+
+
+def safe_name(name: str, what: str) -> str:
+    """A single component (an agent, a topic, an entry id) that will name a file or folder."""
+    normal = canonical(name)
+    if "/" in normal:
+        raise Refused(f"Nothing was done: the {what} {name!r} contains a slash. Use a plain name.")
+    return normal
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names are one file on a system that ignores case or Unicode form."""
+    return _fold(one) == _fold(other)
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _bad(path: str, fault: str) -> Refused:
+    return Refused(
+        f"Nothing was done: the path {path!r} {fault}. Use the name of a page as `looseleaf log` shows it, "
+        "such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or days/<yyyy-mm-dd>.md."
+    )

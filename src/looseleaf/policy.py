@@ -1,0 +1,73 @@
+"""Every number of the design, in one place, each with the reason it has that value.
+
+`looseleaf.toml` may override any of them by name; nothing else in the code holds a number
+that a person could reasonably want to change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from looseleaf.errors import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    # --- log files -----------------------------------------------------------------
+    segment_bytes: int = 8 * 1024 * 1024
+    """A log file this large is rotated: small enough to hash in milliseconds, large enough
+    that years of talk are some hundred files."""
+
+    body_bytes: int = 256 * 1024
+    """A text longer than this leaves its line and becomes a file named by its hash."""
+
+    # --- pages -----------------------------------------------------------------------
+    page_bytes: int = 1024 * 1024
+    """A page is something a person reads. Past a megabyte it is a data set, and is refused."""
+
+    settle_seconds: float = 1.0
+    """How long a page that is suddenly empty or gone is looked at again before it is believed.
+    Editors truncate and write, or rename away and create; the gap is well under a second."""
+
+    quiet_seconds: float = 0.05
+    """A page changed more recently than this may still be being written: read it again."""
+
+    late_seconds: float = 30.0
+    """How long displaced bytes are watched for an editor that still holds the old file open."""
+
+    summary_words: int = 10
+    """A page's summary stands in every prompt: under ten words (seed 002)."""
+
+    # --- lock ------------------------------------------------------------------------
+    lock_seconds: float = 60.0
+    """Nothing holds the lock for longer than a disk takes; past this the holder hangs."""
+
+    # --- trust -----------------------------------------------------------------------
+    trust_external_edits: bool = True
+    """An edit found on disk counts as a person's. False where an agent has a shell."""
+
+
+def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Policy:
+    """The default policy with `settings` laid over it; refuses names and types it does not know."""
+    known = {field.name: field for field in fields(Policy)}
+    default = Policy()
+    changed: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name not in known:
+            raise Refused(
+                f"{where} was not used: it sets `{name}`, which is no setting. "
+                f"Known settings: {', '.join(sorted(known))}."
+            )
+        wanted = type(getattr(default, name))
+        if wanted is float and type(value) is int:
+            value = float(value)
+        if type(value) is not wanted:
+            raise Refused(
+                f"{where} was not used: `{name}` must be of type {wanted.__name__}, "
+                f"not {type(value).__name__}."
+            )
+        if wanted is not bool and value <= 0:
+            raise Refused(f"{where} was not used: `{name}` must be greater than zero.")
+        changed[name] = value
+    return replace(default, **changed)

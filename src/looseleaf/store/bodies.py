@@ -1,0 +1,79 @@
+"""Long texts beside the log: a member too long for a line becomes a file named by its hash (FORMAT §3.4)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from looseleaf.errors import Refused
+from looseleaf.store.codec import to_json
+from looseleaf.store.root import sha256
+
+if TYPE_CHECKING:
+    from looseleaf.store.root import Root
+    from looseleaf.values import Record
+
+BODIES = "log/bodies"
+_SMALL = 1024
+"""Members shorter than this stay in the line however long it is: ids and times must be readable there."""
+
+
+class Bodies:
+    def __init__(self, root: Root, limit: int) -> None:
+        self._root = root
+        self._limit = limit
+
+    def take_out(self, record: Record) -> Record:
+        """The record with its longest members moved to files, until the rest fits. Files are durable first."""
+        sizes = {name: len(to_json(value)) for name, value in record.items()}
+        total = sum(sizes.values())
+        kept = dict(record)
+        bodies: dict[str, dict[str, object]] = {}
+        for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
+            if total <= self._limit or sizes[name] < _SMALL:
+                break
+            data, form = _bytes_of(kept.pop(name))
+            bodies[name] = {"sha256": self._keep(data), "bytes": len(data), "as": form}
+            total -= sizes[name]
+        if bodies:
+            kept["bodies"] = bodies
+        return kept
+
+    def _keep(self, data: bytes) -> str:
+        digest = sha256(data)
+        path = f"{BODIES}/{digest}"
+        found = self._root.read(path)
+        if found is None or sha256(found) != digest:
+            self._root.replace(path, data)
+        return digest
+
+    def put_in(self, record: Record) -> tuple[Record | None, str]:
+        """The record as it was given; None and the reason when one of its bodies is missing or damaged."""
+        whole = {name: value for name, value in record.items() if name != "bodies"}
+        try:
+            for name, body in record["bodies"].items():
+                digest = str(body["sha256"])
+                if len(digest) != 64 or not digest.isalnum():
+                    return None, "it names a body by something that is no hash"
+                try:
+                    data = self._root.read(f"{BODIES}/{digest}")
+                except Refused as refused:
+                    return None, str(refused)
+                if data is None:
+                    return None, f"its body {digest} is missing"
+                if sha256(data) != digest:
+                    return None, f"its body {digest} is damaged"
+                whole[name] = data.decode() if body["as"] == "text" else json.loads(data)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return None, "its list of bodies makes no sense"
+        return whole, ""
+
+
+def _bytes_of(value: object) -> tuple[bytes, str]:
+    """Text as itself, so that a person can read the file; anything else, or broken text, as JSON."""
+    if isinstance(value, str):
+        try:
+            return value.encode(), "text"
+        except UnicodeEncodeError:
+            pass
+    return to_json(value), "json"

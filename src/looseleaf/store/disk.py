@@ -1,0 +1,368 @@
+"""The one place that knows which operating system this is: thin calls, no policy.
+
+Every file system call of the store goes through a `Disk`, so that a test can stand a failing disk in
+its place. A directory is a handle, a file within it a single name: no call follows a symbolic link,
+and no path with a slash is ever resolved from the process's own working directory (FORMAT §9).
+
+Linux has every guarantee. macOS has the same with other calls (F_FULLFSYNC, renameatx_np), and Windows
+a weaker set (no directory handles); both are written from their documentation and have not been run.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as stat_module
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+if sys.platform != "win32":
+    import fcntl
+
+PRIVATE_FILE = 0o600
+PRIVATE_DIR = 0o700
+
+NETWORK_TYPES = frozenset(
+    "9p acfs afs beegfs ceph cifs coda davfs fuse.ceph fuse.davfs2 fuse.gcsfuse fuse.glusterfs fuse.rclone "
+    "fuse.s3fs fuse.smbnetfs fuse.sshfs gfs gfs2 glusterfs gpfs lustre moosefs ncpfs nfs nfs4 ocfs2 "
+    "orangefs panfs prl_fs pvfs2 smb2 smb3 smbfs vboxsf webdav".split()
+)
+
+_O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_O_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_O_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+_O_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+_O_BINARY = getattr(os, "O_BINARY", 0)
+# O_NONBLOCK: opening a FIFO that somebody planted must not hang the reader.
+_SAFE = _O_NOFOLLOW | _O_CLOEXEC | _O_NONBLOCK | _O_BINARY
+
+_SYS_OPENAT2 = 437
+_RESOLVE_STRICT = 0x02 | 0x04 | 0x08  # NO_MAGICLINKS | NO_SYMLINKS | BENEATH
+_RENAME_NOREPLACE = 1
+_RENAME_EXCHANGE = 2
+_AT_FDCWD = -100
+
+
+class Disk:
+    """The calls of a POSIX system. Each does one thing and raises OSError when it fails."""
+
+    def __init__(self) -> None:
+        self._libc: Any = None
+        self._openat2 = sys.platform == "linux"
+        self._exchange = True
+
+    # --- opening ---------------------------------------------------------------------
+
+    def open_root(self, path: str) -> int:
+        """A handle on the memory's folder. Only here may a link be followed: the user named it."""
+        return os.open(path, os.O_RDONLY | _O_DIRECTORY | _O_CLOEXEC)
+
+    def open(self, root: int, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
+        """Open `path` beneath `root`; fails on a symbolic link anywhere in it."""
+        if "/" not in path:
+            return os.open(path, flags | _SAFE, mode, dir_fd=root)
+        if self._openat2:
+            try:
+                return self._open_by_kernel(root, path, flags | _SAFE, mode)
+            except OSError as error:
+                if error.errno not in (errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.E2BIG):
+                    raise
+                self._openat2 = False  # an old kernel, or a sandbox that forbids the call
+        return self._open_by_walk(root, path, flags | _SAFE, mode)
+
+    def open_dir(self, root: int, path: str) -> int:
+        if path == "":
+            return os.dup(root)
+        return self.open(root, path, os.O_RDONLY | _O_DIRECTORY)
+
+    def _open_by_kernel(self, root: int, path: str, flags: int, mode: int) -> int:
+        import ctypes
+
+        how = (ctypes.c_uint64 * 3)(flags, mode if flags & os.O_CREAT else 0, _RESOLVE_STRICT)
+        libc = self._c()
+        while True:
+            fd = libc.syscall(_SYS_OPENAT2, root, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
+            if fd >= 0:
+                return int(fd)
+            number = ctypes.get_errno()
+            # EAGAIN: a rename somewhere raced with the lookup (openat2(2)); the lookup is simply repeated.
+            if number not in (errno.EINTR, errno.EAGAIN):
+                raise OSError(number, os.strerror(number), path)
+
+    def _open_by_walk(self, root: int, path: str, flags: int, mode: int) -> int:
+        *folders, name = path.split("/")
+        here = root
+        try:
+            for folder in folders:
+                there = os.open(folder, os.O_RDONLY | _O_DIRECTORY | _SAFE, dir_fd=here)
+                if here != root:
+                    self.close(here)
+                here = there
+            return os.open(name, flags, mode, dir_fd=here)
+        finally:
+            if here != root:
+                self.close(here)
+
+    def _c(self) -> Any:
+        if self._libc is None:
+            import ctypes
+
+            self._libc = ctypes.CDLL(None, use_errno=True)
+            self._libc.syscall.restype = ctypes.c_long
+        return self._libc
+
+    # --- bytes -----------------------------------------------------------------------
+
+    # The hot ones are the system calls themselves: an append is little more than these.
+
+    read = staticmethod(os.read)
+    write = staticmethod(os.write)
+    truncate = staticmethod(os.ftruncate)
+
+    def pread(self, fd: int, count: int, offset: int) -> bytes:
+        return os.pread(fd, count, offset)
+
+    def sync_data(self, fd: int) -> None:
+        if sys.platform == "linux":
+            os.fdatasync(fd)
+        else:  # pragma: no cover - macOS
+            self.sync(fd)
+
+    def sync(self, fd: int) -> None:
+        if sys.platform == "darwin":  # pragma: no cover - macOS
+            # fsync(2) on macOS leaves the bytes in the drive's cache; F_FULLFSYNC (51) does not.
+            fcntl.fcntl(fd, 51)
+        else:
+            os.fsync(fd)
+
+    def close(self, fd: int) -> None:
+        """Durability never rests on close: whatever had to be on disk was synced before."""
+        try:
+            os.close(fd)
+        except OSError:
+            pass
+
+    # --- names -----------------------------------------------------------------------
+
+    def stat(self, folder: int, path: str) -> os.stat_result:
+        return os.stat(path, dir_fd=folder, follow_symlinks=False)
+
+    def fstat(self, fd: int) -> os.stat_result:
+        return os.fstat(fd)
+
+    def names(self, folder: int) -> list[str]:
+        return os.listdir(folder)
+
+    def entries(self, folder: int) -> Iterator[os.DirEntry[str]]:
+        with os.scandir(folder) as found:
+            yield from found
+
+    def mkdir(self, folder: int, name: str) -> None:
+        os.mkdir(name, PRIVATE_DIR, dir_fd=folder)
+
+    def unlink(self, folder: int, name: str) -> None:
+        os.unlink(name, dir_fd=folder)
+
+    def rmdir(self, folder: int, name: str) -> None:
+        os.rmdir(name, dir_fd=folder)
+
+    def rename(self, source: int, old: str, target: int, new: str) -> None:
+        os.rename(old, new, src_dir_fd=source, dst_dir_fd=target)
+
+    def rename_new(self, source: int, old: str, target: int, new: str) -> None:
+        """Rename unless `new` exists (FileExistsError)."""
+        if not self._rename_with(source, old, target, new, _RENAME_NOREPLACE):
+            # No such call here: a second name first, which fails when `new` exists. Folders cannot have one.
+            if stat_module.S_ISDIR(self.stat(source, old).st_mode):
+                os.rename(old, new, src_dir_fd=source, dst_dir_fd=target)
+                return
+            os.link(old, new, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+            os.unlink(old, dir_fd=source)
+
+    def exchange(self, source: int, old: str, target: int, new: str) -> None:
+        """Swap two names in one step, so that nobody ever sees neither and no bytes are ever dropped."""
+        if not self._rename_with(source, old, target, new, _RENAME_EXCHANGE):
+            # Weaker: a save that lands between these two steps is replaced without a trace (FORMAT §6.6).
+            aside = old + ".was"
+            os.link(new, aside, src_dir_fd=target, dst_dir_fd=source, follow_symlinks=False)
+            os.rename(old, new, src_dir_fd=source, dst_dir_fd=target)
+            os.rename(aside, old, src_dir_fd=source, dst_dir_fd=source)
+
+    def _rename_with(self, source: int, old: str, target: int, new: str, how: int) -> bool:
+        """renameat2 or its macOS twin; False where kernel or file system has no such call."""
+        if not self._exchange:
+            return False
+        import ctypes
+
+        libc = self._c()
+        flags = how
+        call = getattr(libc, "renameat2", None)
+        if call is None:  # pragma: no cover - macOS
+            call = getattr(libc, "renameatx_np", None)
+            flags = {_RENAME_NOREPLACE: 0x4, _RENAME_EXCHANGE: 0x2}[how]
+        if call is None:  # pragma: no cover - old C libraries
+            self._exchange = False
+            return False
+        while call(source, os.fsencode(old), target, os.fsencode(new), flags) != 0:
+            number = ctypes.get_errno()
+            if number == errno.EINTR:
+                continue
+            if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+                self._exchange = False
+                return False
+            raise OSError(number, os.strerror(number), old, None, new)
+        return True
+
+    # --- lock ------------------------------------------------------------------------
+
+    def try_lock(self, fd: int) -> bool:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def unlock(self, fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+    # --- where -----------------------------------------------------------------------
+
+    def network_type(self, root: int) -> str | None:
+        """The file system's type if it is a network share, where a lock may not hold between hosts."""
+        if sys.platform != "linux":  # pragma: no cover - macOS
+            return None
+        device = self.fstat(root).st_dev
+        try:
+            with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+                kind = mount_type(mounts.read(), os.major(device), os.minor(device))
+        except OSError:
+            return None
+        return kind if kind in NETWORK_TYPES else None
+
+
+def mount_type(mountinfo: str, major: int, minor: int) -> str | None:
+    """The file system type of a device, from the text of /proc/self/mountinfo."""
+    for line in mountinfo.splitlines():
+        left, dash, right = line.partition(" - ")
+        parts = left.split(" ")
+        if dash and len(parts) > 2 and parts[2] == f"{major}:{minor}":
+            return right.split(" ", 1)[0]
+    return None
+
+
+class WindowsDisk(Disk):  # pragma: no cover - Windows
+    """Windows has no directory handles in Python: a handle here is a number for a checked path."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paths: dict[int, str] = {}
+        self._next = -2
+
+    def _handle(self, path: str) -> int:
+        self._next -= 1
+        self._paths[self._next] = path
+        return self._next
+
+    def _full(self, folder: int, path: str) -> str:
+        """The whole path, refused when any part of it below the root is a link or junction."""
+        here = self._paths[folder]
+        for part in path.split("/"):
+            here = os.path.join(here, part)
+            attributes = getattr(os.lstat(here), "st_file_attributes", 0) if os.path.lexists(here) else 0
+            if attributes & stat_module.FILE_ATTRIBUTE_REPARSE_POINT:
+                raise OSError(errno.ELOOP, "is a link", here)
+        return here
+
+    def open_root(self, path: str) -> int:
+        return self._handle(os.path.realpath(path))
+
+    def open(self, root: int, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
+        return os.open(self._full(root, path), flags | _O_BINARY, mode)
+
+    def open_dir(self, root: int, path: str) -> int:
+        full = self._full(root, path) if path else self._paths[root]
+        if not os.path.isdir(full):
+            raise FileNotFoundError(errno.ENOENT, "no such folder", full)
+        return self._handle(full)
+
+    def pread(self, fd: int, count: int, offset: int) -> bytes:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.read(fd, count)
+
+    def sync_data(self, fd: int) -> None:
+        self.sync(fd)
+
+    def sync(self, fd: int) -> None:
+        if fd not in self._paths:  # a folder cannot be synced here; NTFS journals its names
+            os.fsync(fd)
+
+    def close(self, fd: int) -> None:
+        if self._paths.pop(fd, None) is None:
+            super().close(fd)
+
+    def stat(self, folder: int, path: str) -> os.stat_result:
+        return os.lstat(self._full(folder, path))
+
+    def fstat(self, fd: int) -> os.stat_result:
+        return os.stat(self._paths[fd]) if fd in self._paths else os.fstat(fd)
+
+    def names(self, folder: int) -> list[str]:
+        return os.listdir(self._paths[folder])
+
+    def entries(self, folder: int) -> Iterator[os.DirEntry[str]]:
+        with os.scandir(self._paths[folder]) as found:
+            yield from found
+
+    def mkdir(self, folder: int, name: str) -> None:
+        os.mkdir(self._full(folder, name))
+
+    def unlink(self, folder: int, name: str) -> None:
+        os.unlink(self._full(folder, name))
+
+    def rmdir(self, folder: int, name: str) -> None:
+        os.rmdir(self._full(folder, name))
+
+    def rename(self, source: int, old: str, target: int, new: str) -> None:
+        os.replace(self._full(source, old), self._full(target, new))
+
+    def rename_new(self, source: int, old: str, target: int, new: str) -> None:
+        os.rename(self._full(source, old), self._full(target, new))  # fails when `new` exists
+
+    def exchange(self, source: int, old: str, target: int, new: str) -> None:
+        import ctypes
+
+        staged, page = self._full(source, old), self._full(target, new)
+        kernel: Any = getattr(ctypes, "windll").kernel32  # noqa: B009
+        if not kernel.ReplaceFileW(page, staged, staged + ".was", 0, None, None):
+            raise OSError(errno.EIO, "ReplaceFileW failed", page)
+        os.rename(staged + ".was", staged)
+
+    def try_lock(self, fd: int) -> bool:
+        import importlib
+
+        msvcrt = importlib.import_module("msvcrt")
+        os.lseek(fd, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def unlock(self, fd: int) -> None:
+        import importlib
+
+        msvcrt = importlib.import_module("msvcrt")
+        os.lseek(fd, 0, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+
+    def network_type(self, root: int) -> str | None:
+        return "unc" if self._paths[root].startswith("\\\\") else None
+
+
+def this_disk() -> Disk:
+    if sys.platform == "win32":  # pragma: no cover - Windows
+        return WindowsDisk()
+    return Disk()

@@ -1,0 +1,217 @@
+"""The memory's folder as one open handle: everything beneath it is reached from there and nowhere else.
+
+Files are made in `log/staged/` and appear under their name in one rename, so that no name ever shows half a file.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from looseleaf.errors import Refused, Unreadable, Unwritten
+from looseleaf.store.ulid import new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.store.disk import Disk
+
+STAGED = "log/staged"
+ASIDE = "log/aside"
+_CHUNK = 1 << 20
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class Root:
+    def __init__(self, disk: Disk, path: str) -> None:
+        self.disk = disk
+        self.path = path
+        try:
+            self.fd = disk.open_root(path)
+        except OSError as error:
+            raise unreadable(path, error) from error
+
+    def close(self) -> None:
+        if self.fd != -1:
+            self.disk.close(self.fd)
+            self.fd = -1
+
+    # --- folders ---------------------------------------------------------------------
+
+    @contextmanager
+    def folder(self, path: str) -> Iterator[int]:
+        fd = self.disk.open_dir(self.fd, path)
+        try:
+            yield fd
+        finally:
+            self.disk.close(fd)
+
+    @contextmanager
+    def parent(self, path: str) -> Iterator[tuple[int, str]]:
+        """The open folder of a path, and the name within it."""
+        folder, _, name = path.rpartition("/")
+        with self.folder(folder) as fd:
+            yield fd, name
+
+    def make(self, path: str) -> None:
+        """The folder and those above it, durably."""
+        try:
+            with self.folder(path):
+                return
+        except FileNotFoundError:
+            pass
+        above, _, name = path.rpartition("/")
+        if above:
+            self.make(above)
+        with self.folder(above) as fd:
+            try:
+                self.disk.mkdir(fd, name)
+            except FileExistsError:
+                pass
+            self.disk.sync(fd)
+
+    def sync(self, *folders: str) -> None:
+        for path in dict.fromkeys(folders):
+            with self.folder(path) as fd:
+                self.disk.sync(fd)
+
+    def sync_above(self, path: str) -> None:
+        """Every folder over a path: a process that died may have made one and not got to sync it."""
+        while path:
+            path = path.rpartition("/")[0]
+            self.sync(path)
+
+    def names(self, path: str) -> list[str]:
+        """The names in a folder, sorted; none if there is no such folder."""
+        try:
+            with self.folder(path) as fd:
+                return sorted(self.disk.names(fd))
+        except FileNotFoundError:
+            return []
+
+    # --- files -----------------------------------------------------------------------
+
+    def open_file(self, path: str, flags: int) -> int:
+        """Open a regular file with one name. A link, a device or a pipe is somebody's trap."""
+        fd = self.disk.open(self.fd, path, flags)
+        try:
+            found = self.disk.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                raise Refused(f"Nothing was done: {path} is not a regular file. Move it out of the memory.")
+            if found.st_nlink > 1:
+                raise Refused(
+                    f"Nothing was done: {path} has a second name (a hard link) that may lie outside the memory. "
+                    f"Replace it by a copy of itself: cp {path} copy && mv copy {path}"
+                )
+        except BaseException:
+            self.disk.close(fd)
+            raise
+        return fd
+
+    def read(self, path: str, limit: int | None = None) -> bytes | None:
+        """A file's bytes, or None if there is no file. Anything else that is wrong is said, never None."""
+        try:
+            fd = self.open_file(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise unreadable(path, error) from error
+        try:
+            return self._read_all(fd, path, limit)
+        except OSError as error:
+            raise unreadable(path, error) from error
+        finally:
+            self.disk.close(fd)
+
+    def _read_all(self, fd: int, path: str, limit: int | None) -> bytes:
+        chunks: list[bytes] = []
+        total = 0
+        while chunk := self.disk.read(fd, _CHUNK):
+            chunks.append(chunk)
+            total += len(chunk)
+            if limit is not None and total > limit:
+                raise Refused(
+                    f"{path} was not read: it is larger than {limit:,} bytes, the size cap of a page. "
+                    "Split it into several pages, or raise `page_bytes` in looseleaf.toml."
+                )
+        return b"".join(chunks)
+
+    def write_all(self, fd: int, data: bytes) -> None:
+        done = self.disk.write(fd, data)
+        if done < len(data):  # a disk that is nearly full writes what it can
+            rest = memoryview(data)[done:]
+            while rest:
+                rest = rest[self.disk.write(fd, rest) :]
+
+    def stage(self, name: str, data: bytes, *, durable: bool = True) -> str:
+        """A new file in `log/staged/` with these bytes; its path. Removed again when that fails."""
+        path = f"{STAGED}/{name}"
+        fd = self.disk.open(self.fd, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            self.write_all(fd, data)
+            if durable:
+                self.disk.sync(fd)
+        except BaseException:
+            self.discard(path)
+            raise
+        finally:
+            self.disk.close(fd)
+        return path
+
+    def discard(self, path: str) -> None:
+        """Remove a staged file that nobody waits for; one that cannot be removed is left for recovery."""
+        try:
+            with self.parent(path) as (fd, name):
+                self.disk.unlink(fd, name)
+        except OSError:
+            pass
+
+    def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Make `data` the file, whole or not at all. For files that only the program writes."""
+        folder = path.rpartition("/")[0]
+        self.make(STAGED)
+        self.make(folder)
+        staged = self.stage(f"{new_id()}.put", data, durable=durable)
+        try:
+            with self.parent(staged) as (source, old), self.parent(path) as (target, new):
+                self.disk.rename(source, old, target, new)
+                if durable:
+                    self.disk.sync(target)
+        except BaseException:
+            self.discard(staged)
+            raise
+
+    def put_aside(self, data: bytes, label: str) -> str:
+        """Keep bytes that are about to be moved or cut, for a person to look at; the path of the copy."""
+        path = f"{ASIDE}/{new_id()}-{label.replace('/', '.')}"
+        self.replace(path, data)
+        return path
+
+
+def unreadable(path: str, error: OSError) -> Refused:
+    if error.errno in (errno.ELOOP, errno.EXDEV, errno.EMLINK):
+        return Refused(
+            f"Nothing was done: {path} is, or lies behind, a symbolic link. Put a real file in its place."
+        )
+    if error.errno == errno.ENOTDIR:
+        return Refused(f"Nothing was done: {path} lies behind something that is no folder. Move that away.")
+    if error.errno in (errno.ENXIO, errno.EISDIR):
+        return Refused(f"Nothing was done: {path} is not a regular file. Move it out of the memory.")
+    return Unreadable(
+        f"{path} could not be read ({error.strerror or error}); it was not taken for empty and nothing was changed. "
+        "Check the file's permissions and the disk, then repeat the command."
+    )
+
+
+def unwritten(what: str, error: OSError) -> Unwritten:
+    return Unwritten(
+        f"{what} was not written ({error.strerror or error}); everything written before is whole. "
+        "Free some space or check the disk and the permissions, then repeat it."
+    )

@@ -1,0 +1,251 @@
+"""Reading logs, from either end and without a lock (FORMAT §4).
+
+A stream is its sealed segments `archive/000001.jsonl`, … and one active file, which has the next number. A reader
+sees whole records only: an unfinished end of the active file is not there yet, and damage is skipped and told.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from looseleaf.core.paths import safe_name
+from looseleaf.errors import Refused
+from looseleaf.store import codec
+from looseleaf.store.root import unreadable
+from looseleaf.values import START, Line, Position, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from looseleaf.store.bodies import Bodies
+    from looseleaf.store.disk import Disk
+    from looseleaf.store.root import Root
+
+    Tell = Callable[[Problem], None] | None
+
+_CHUNK = 1 << 20
+_BLOCK = 1 << 16
+SUMS = "SHA256SUMS"
+
+
+@lru_cache(maxsize=256)
+def stream_files(stream: str) -> tuple[str, str]:
+    """The active file of a stream and the folder of its sealed segments."""
+    if stream == "journal":
+        return "log/journal.jsonl", "log/archive"
+    kind, _, agent = stream.partition("/")
+    if kind not in ("traces", "prompts"):
+        raise Refused(
+            f"Nothing was done: there is no stream {stream!r}. Use journal, traces/<agent> or prompts/<agent>."
+        )
+    agent = safe_name(agent, "agent's name")
+    if kind == "traces":
+        return f"log/traces/{agent}/raw_traces.jsonl", f"log/traces/{agent}/archive"
+    return f"log/prompts/{agent}.jsonl", f"log/prompts/archive/{agent}"
+
+
+def segment_name(number: int) -> str:
+    return f"{number:06d}.jsonl"
+
+
+def segment_number(name: str) -> int | None:
+    stem = name.removesuffix(".jsonl")
+    return int(stem) if stem != name and len(stem) >= 6 and stem.isascii() and stem.isdecimal() else None
+
+
+class Segments:
+    def __init__(self, root: Root, bodies: Bodies) -> None:
+        self._root = root
+        self._disk = root.disk
+        self._bodies = bodies
+
+    # --- which there are ---------------------------------------------------------------
+
+    def streams(self) -> list[str]:
+        found = ["journal"] if self._exists("journal") else []
+        found += [
+            f"traces/{agent}" for agent in self._root.names("log/traces") if self._exists(f"traces/{agent}")
+        ]
+        prompts = {
+            name.removesuffix(".jsonl") for name in self._root.names("log/prompts") if name.endswith(".jsonl")
+        }
+        prompts.update(self._root.names("log/prompts/archive"))
+        return found + [f"prompts/{agent}" for agent in sorted(prompts)]
+
+    def _exists(self, stream: str) -> bool:
+        path, archive = stream_files(stream)
+        folder, _, name = path.rpartition("/")
+        return name in self._root.names(folder) or bool(self.numbers(archive))
+
+    def numbers(self, archive: str) -> list[int]:
+        """The numbers of the sealed segments in an archive."""
+        numbers = (segment_number(name) for name in self._root.names(archive))
+        return sorted(number for number in numbers if number is not None)
+
+    def active_number(self, archive: str) -> int:
+        return max(self.numbers(archive), default=0) + 1
+
+    def seals(self, archive: str) -> dict[str, str]:
+        """Name → hash, as `SHA256SUMS` has them (`sha256sum -c` reads the same file). The last word counts."""
+        found: dict[str, str] = {}
+        for line in (self._root.read(f"{archive}/{SUMS}") or b"").decode("ascii", "replace").splitlines():
+            digest, gap, name = line.partition("  ")
+            if gap and len(digest) == 64:
+                found[name] = digest
+        return found
+
+    # --- forwards ----------------------------------------------------------------------
+
+    def read(self, stream: str, start: Position = START, on_problem: Tell = None) -> Iterator[Line]:
+        path, archive = stream_files(stream)
+        segment, offset = start
+        if segment == 0:
+            segment, offset = min(self.numbers(archive), default=1), 0
+        number = 0 if offset == 0 else None
+        while True:
+            opened = self._open(path, archive, segment)
+            if opened is None:
+                if segment >= self.active_number(archive):
+                    return
+                if on_problem:
+                    on_problem(Problem(f"{archive}/{segment_name(segment)}", None, "this segment is missing"))
+            else:
+                fd, name, active = opened
+                try:
+                    for begin, raw, ended in lines(self._disk, fd, offset):
+                        if active and not ended:
+                            break  # a write that is not finished, or never will be
+                        number = number + 1 if number is not None else None
+                        yield from self.records(name, Position(segment, begin), raw, number, on_problem)
+                        offset = begin + len(raw) + 1
+                except OSError as error:
+                    raise unreadable(name, error) from error
+                finally:
+                    self._disk.close(fd)
+                if active:
+                    if segment >= self.active_number(archive):
+                        return
+                    continue  # sealed while it was read: what came before the seal follows at `offset`
+            segment, offset, number = segment + 1, 0, 0
+
+    def _open(self, path: str, archive: str, segment: int) -> tuple[int, str, bool] | None:
+        """A handle on one segment, its path, and whether it was the active one. None: there is no such file."""
+        sealed = f"{archive}/{segment_name(segment)}"
+        while True:
+            fd = self._open_file(sealed)
+            if fd is not None:
+                return fd, sealed, False
+            if segment != self.active_number(archive):
+                return None
+            fd = self._open_file(path)
+            if fd is None:
+                if segment == self.active_number(archive):
+                    return None
+                continue  # sealed in this moment
+            if segment == self.active_number(archive):
+                return fd, path, True
+            self._disk.close(fd)  # sealed while it was being opened: this may be the one after
+
+    def _open_file(self, path: str) -> int | None:
+        try:
+            return self._root.open_file(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise unreadable(path, error) from error
+
+    def records(
+        self, name: str, at: Position, raw: bytes, number: int | None, on_problem: Tell
+    ) -> Iterator[Line]:
+        if not raw:
+            return
+        for piece in codec.pieces(raw):
+            record, reason = piece.record, piece.reason
+            if record is not None and "bodies" in record:
+                record, reason = self._bodies.put_in(record)
+            begin, end = at.offset + piece.start, at.offset + piece.end
+            if record is None:
+                if on_problem:
+                    on_problem(Problem(name, number, f"this record is damaged: {reason}"))
+                continue
+            if piece.end == len(raw):
+                end += 1
+            elif on_problem:
+                on_problem(
+                    Problem(name, number, "the end of this record is damaged; the record itself is whole")
+                )
+            yield Line(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
+
+    # --- backwards ---------------------------------------------------------------------
+
+    def read_back(self, stream: str, end: Position | None = None) -> Iterator[Line]:
+        path, archive = stream_files(stream)
+        lowest = min(self.numbers(archive), default=1)
+        segment, stop = end if end is not None else (self.active_number(archive), None)
+        while segment >= lowest:
+            opened = self._open(path, archive, segment)
+            if opened is not None:
+                fd, name, active = opened
+                try:
+                    size = self._disk.fstat(fd).st_size
+                    for begin, raw, ended in lines_back(
+                        self._disk, fd, size if stop is None else min(stop, size)
+                    ):
+                        if ended or not active:
+                            yield from reversed(
+                                list(self.records(name, Position(segment, begin), raw, None, None))
+                            )
+                except OSError as error:
+                    raise unreadable(name, error) from error
+                finally:
+                    self._disk.close(fd)
+            segment, stop = segment - 1, None
+
+    def end(self, stream: str) -> Position:
+        number = self.active_number(stream_files(stream)[1])
+        last = next(self.read_back(stream), None)
+        return last.end if last is not None and last.end.segment >= number else Position(number, 0)
+
+
+def lines(disk: Disk, fd: int, offset: int) -> Iterator[tuple[int, bytes, bool]]:
+    """(offset, line, whether a line end follows it), from `offset` to the end of the file."""
+    begin = position = offset
+    parts: list[bytes] = []  # of a line longer than a chunk: joined once, not grown byte by byte
+    while chunk := disk.pread(fd, _CHUNK, position):
+        position += len(chunk)
+        first, *rest = chunk.split(b"\n")
+        parts.append(first)
+        for following in rest:
+            line = b"".join(parts)
+            yield begin, line, True
+            begin += len(line) + 1
+            parts = [following]
+    if any(parts):
+        yield begin, b"".join(parts), False
+
+
+def lines_back(disk: Disk, fd: int, end: int) -> Iterator[tuple[int, bytes, bool]]:
+    """The same from `end` towards the beginning, last line first."""
+    ended = False
+    tail: list[bytes] = []  # of the line being collected, last part first
+    position = end
+    first = True
+    while position > 0:
+        size = min(_BLOCK, position)
+        position -= size
+        block = disk.pread(fd, size, position)
+        *earlier, last = block.split(b"\n")
+        tail.append(last)
+        at = position + size - len(last)
+        while earlier:
+            line = b"".join(reversed(tail))
+            if not (first and not line):  # a file that ends in a line end has no empty line behind it
+                yield at, line, ended
+            first, ended = False, True
+            last = earlier.pop()
+            at -= len(last) + 1
+            tail = [last]
+    if tail and not (first and not tail[0]):
+        yield 0, b"".join(reversed(tail)), ended

@@ -1,0 +1,220 @@
+"""The values that the parts of looseleaf hand to each other: frozen, and ignorant of disk and clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["identity", "commitment", "constraint", "preference", "trait", "event", "decision"]
+TimeSpan = Literal["short_term", "medium_term", "current", "long_term", "future"]
+Status = Literal["current", "superseded", "pending", "rejected", "forgotten"]
+Level = Literal["confirmed", "said", "inferred", "tainted"]
+Role = Literal["title", "summary", "updated", "kind", "fact", "episode", "prose"]
+
+KINDS: tuple[Kind, ...] = (
+    "identity",
+    "commitment",
+    "constraint",
+    "preference",
+    "trait",
+    "event",
+    "decision",
+)
+
+Record = dict[str, Any]
+"""One line of a log, as a JSON object without its checksum."""
+
+
+class Position(NamedTuple):
+    """A place in a log: the number of the segment and the byte within it. Ordered."""
+
+    segment: int
+    offset: int
+
+
+START = Position(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a file of the memory, said as `path:line: message`.
+
+    A `note` is worth knowing and needs nobody (a line without a checksum, bytes kept aside);
+    an `error` is damage or a rule broken, and makes `check` fail.
+    """
+
+    path: str
+    line: int | None
+    message: str
+    severity: Literal["error", "note"] = "error"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"path": self.path, "line": self.line, "message": self.message, "severity": self.severity}
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{where}: {self.message}" if self.severity == "error" else f"{where}: note: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The bytes of one file and their hash."""
+
+    path: str
+    data: bytes
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What is known of a document without reading it. `mark` changes whenever its bytes may have."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    mark: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record of a log and where it stands; `end` is where the next one begins."""
+
+    record: Record
+    position: Position
+    end: Position
+    checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One replaced run of lines: at line `at` (from 0) of the old text, `removed` became `added`.
+
+    Lines keep their line ends, so that joining them gives the text back byte for byte.
+    """
+
+    at: int
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"at": self.at, "del": list(self.removed), "add": list(self.added)}
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Hunk:
+        return cls(int(raw["at"]), tuple(raw["del"]), tuple(raw["add"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of one page, as the journal holds it. `base` or `new` is None where there was, or is, no page."""
+
+    id: str
+    ts: float
+    path: str
+    author: str
+    reason: str
+    base: str | None
+    new: str | None
+    hunks: tuple[Hunk, ...]
+    encoding: str = "utf-8"
+    undoes: str | None = None
+
+    @property
+    def added(self) -> int:
+        return sum(len(hunk.added) for hunk in self.hunks)
+
+    @property
+    def removed(self) -> int:
+        return sum(len(hunk.removed) for hunk in self.hunks)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact. What a page says is read off the page; what else is known of it comes from the journal."""
+
+    topic: str
+    subject: str
+    relation: str
+    object: str
+    kind: Kind | None = None
+    line: int | None = None
+    id: str | None = None
+    time_span: TimeSpan | None = None
+    confidence: float | None = None
+    salience: float | None = None
+    user_fact_score: float | None = None
+    tags: tuple[str, ...] = ()
+    entry_id: str | None = None
+    entry_ts: float | None = None
+    sources: tuple[str, ...] = ()
+    quote: str | None = None
+    origin: str | None = None
+    level: Level | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    recorded_at: float | None = None
+    status: Status = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What was done and what was learnt: a heading and its bullets. `fields` keeps every labelled bullet in order."""
+
+    title: str
+    line: int
+    end: int
+    fields: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def get(self, label: str) -> str | None:
+        wanted = label.casefold()
+        return next((value for name, value in self.fields if name.casefold() == wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A run of page lines that are nothing else: kept byte for byte, findable, never rewritten. Lines from 1."""
+
+    line: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A page as its grammar reads it. `lines` joined are the page; nothing of it is lost.
+
+    `roles` says of each line what it is. `unclosed` is the line (from 1) of a fence or comment that never
+    ends, and so keeps the rest of the page from being read.
+    """
+
+    topic: str
+    lines: tuple[str, ...]
+    roles: tuple[Role, ...] = ()
+    title: str | None = None
+    summary: str | None = None
+    updated: str | None = None
+    facts: tuple[Fact, ...] = ()
+    episodes: tuple[Episode, ...] = ()
+    prose: tuple[Prose, ...] = field(default=())
+    unclosed: int | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a write did, so that "saved" can be checked."""
+
+    id: str
+    path: str
+    base: str | None
+    new: str | None
+    added: int
+    removed: int
+    changed: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
