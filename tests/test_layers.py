@@ -26,7 +26,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"core"}),
     # what everything speaks of
     frozenset({"values", "policy"}),
-    frozenset({"errors"}),
+    frozenset({"errors", "frozen", "hashing"}),
 )
 """From top to bottom. A new module of the package is placed here, or the test below fails."""
 

@@ -6,13 +6,15 @@ that a person could reasonably want to change.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
-
 from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policy:
     # --- log files -----------------------------------------------------------------
     segment_bytes: int = 8 * 1024 * 1024
@@ -48,16 +50,18 @@ class Policy:
     """An edit found on disk counts as a person's. False where an agent has a shell."""
 
 
+SETTINGS = frozenset(Policy.__annotations__)
+
+
 def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Policy:
     """The default policy with `settings` laid over it; refuses names and types it does not know."""
-    known = {field.name: field for field in fields(Policy)}
     default = Policy()
     changed: dict[str, Any] = {}
     for name, value in settings.items():
-        if name not in known:
+        if name not in SETTINGS:
             raise Refused(
                 f"{where} was not used: it sets `{name}`, which is no setting. "
-                f"Known settings: {', '.join(sorted(known))}."
+                f"Known settings: {', '.join(sorted(SETTINGS))}."
             )
         wanted = type(getattr(default, name))
         if wanted is float and type(value) is int:
@@ -70,4 +74,4 @@ def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Poli
         if wanted is not bool and value <= 0:
             raise Refused(f"{where} was not used: `{name}` must be greater than zero.")
         changed[name] = value
-    return replace(default, **changed)
+    return Policy(**changed)

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from collections import namedtuple
 
-Kind = Literal["identity", "commitment", "constraint", "preference", "trait", "event", "decision"]
-TimeSpan = Literal["short_term", "medium_term", "current", "long_term", "future"]
-Status = Literal["current", "superseded", "pending", "rejected", "forgotten"]
-Level = Literal["confirmed", "said", "inferred", "tainted"]
-Role = Literal["title", "summary", "updated", "kind", "fact", "episode", "prose"]
+from looseleaf.frozen import frozen
+from looseleaf.hashing import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal, NamedTuple
+
+    Kind = Literal["identity", "commitment", "constraint", "preference", "trait", "event", "decision"]
+    TimeSpan = Literal["short_term", "medium_term", "current", "long_term", "future"]
+    Status = Literal["current", "superseded", "pending", "rejected", "forgotten"]
+    Level = Literal["confirmed", "said", "inferred", "tainted"]
+    Role = Literal["title", "summary", "updated", "kind", "fact", "episode", "prose"]
+
+    Record = dict[str, Any]
+    """One line of a log, as a JSON object without its checksum."""
+
+    class Position(NamedTuple):
+        """A place in a log: the number of the segment and the byte within it. Ordered."""
+
+        segment: int
+        offset: int
+
+else:
+    Position = namedtuple("Position", ("segment", "offset"))
 
 KINDS: tuple[Kind, ...] = (
     "identity",
@@ -21,21 +39,13 @@ KINDS: tuple[Kind, ...] = (
     "decision",
 )
 
-Record = dict[str, Any]
-"""One line of a log, as a JSON object without its checksum."""
-
-
-class Position(NamedTuple):
-    """A place in a log: the number of the segment and the byte within it. Ordered."""
-
-    segment: int
-    offset: int
-
-
 START = Position(0, 0)
 
+ANY = "*"
+"""In place of a page's hash: whatever it says now."""
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Problem:
     """Something wrong with a file of the memory, said as `path:line: message`.
 
@@ -56,16 +66,19 @@ class Problem:
         return f"{where}: {self.message}" if self.severity == "error" else f"{where}: note: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
-    """The bytes of one file and their hash."""
+    """The bytes of one file. Their hash is made when it is asked for: many readers never do."""
 
     path: str
     data: bytes
-    sha256: str
+
+    @property
+    def sha256(self) -> str:
+        return sha256(self.data)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stat:
     """What is known of a document without reading it. `mark` changes whenever its bytes may have."""
 
@@ -75,7 +88,7 @@ class Stat:
     mark: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One record of a log and where it stands; `end` is where the next one begins."""
 
@@ -85,7 +98,7 @@ class Line:
     checked: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hunk:
     """One replaced run of lines: at line `at` (from 0) of the old text, `removed` became `added`.
 
@@ -104,9 +117,12 @@ class Hunk:
         return cls(int(raw["at"]), tuple(raw["del"]), tuple(raw["add"]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
-    """One change of one page, as the journal holds it. `base` or `new` is None where there was, or is, no page."""
+    """One change of one page, as the journal holds it. `base` or `new` is None where there was, or is, no page.
+
+    `whole`: the hunks make the page from nothing, because the text of `base` could not be rebuilt.
+    """
 
     id: str
     ts: float
@@ -118,6 +134,7 @@ class Edit:
     hunks: tuple[Hunk, ...]
     encoding: str = "utf-8"
     undoes: str | None = None
+    whole: bool = False
 
     @property
     def added(self) -> int:
@@ -128,7 +145,7 @@ class Edit:
         return sum(len(hunk.removed) for hunk in self.hunks)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """One fact. What a page says is read off the page; what else is known of it comes from the journal."""
 
@@ -156,7 +173,7 @@ class Fact:
     status: Status = "current"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Episode:
     """What was done and what was learnt: a heading and its bullets. `fields` keeps every labelled bullet in order."""
 
@@ -171,7 +188,7 @@ class Episode:
         return next((value for name, value in self.fields if name.casefold() == wanted), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prose:
     """A run of page lines that are nothing else: kept byte for byte, findable, never rewritten. Lines from 1."""
 
@@ -180,7 +197,7 @@ class Prose:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageText:
     """A page as its grammar reads it. `lines` joined are the page; nothing of it is lost.
 
@@ -196,7 +213,7 @@ class PageText:
     updated: str | None = None
     facts: tuple[Fact, ...] = ()
     episodes: tuple[Episode, ...] = ()
-    prose: tuple[Prose, ...] = field(default=())
+    prose: tuple[Prose, ...] = ()
     unclosed: int | None = None
 
     @property
@@ -204,7 +221,7 @@ class PageText:
         return "".join(self.lines)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """What a write did, so that "saved" can be checked."""
 
@@ -217,4 +234,5 @@ class Receipt:
     changed: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        names = ("id", "path", "base", "new", "added", "removed", "changed")
+        return {name: getattr(self, name) for name in names}

@@ -10,9 +10,12 @@ diff slow would hold up every command that reads the memory. That is why difflib
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
 
 from looseleaf.values import Hunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 ROUNDS = 8
 """How often a stretch between two anchors is searched for anchors of its own. Edits people make need two

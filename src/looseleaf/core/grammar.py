@@ -9,9 +9,7 @@ Lines count from 1 in what is taken and returned, from 0 inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from itertools import pairwise
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.lines import (
@@ -35,7 +33,16 @@ from looseleaf.core.lines import (
     statement,
 )
 from looseleaf.errors import Refused
-from looseleaf.values import Episode, Fact, Kind, PageText, Prose, Role, Status
+from looseleaf.values import Episode, Fact, PageText, Prose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Literal
+
+    from looseleaf.values import Kind, Role, Status
+
+    Drawer = Literal["facts", "episodes", "review", "text"]
 
 __all__ = [
     "NOTE",
@@ -53,8 +60,6 @@ __all__ = [
     "summary_of",
     "topic_of",
 ]
-
-Drawer = Literal["facts", "episodes", "review", "text"]
 
 CHARS_PER_WORD = 8  # bounds a summary in scripts that put no spaces between words
 SUMMARY_EPISODES = 4  # with more titles than these, two words each would not stay under ten
@@ -79,22 +84,22 @@ def topic_of(path: str) -> str:
 # --- reading ----------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class _Page:
-    place: Drawer
-    topic: str
-    lines: tuple[str, ...]
-    inside: list[int]
-    """Per line, and for the end: the line that opened the region a line inserted there would be in; or -1."""
-    opaque: list[bool]
-    roles: list[Role] = field(default_factory=list)
-    kinds: list[Kind | None] = field(default_factory=list)
-    headings: list[int] = field(default_factory=list)
-    facts: list[Fact] = field(default_factory=list)
-    episodes: list[Episode] = field(default_factory=list)
-    title: str | None = None
-    summary: str | None = None
-    updated: str | None = None
+    def __init__(self, path: str, text: str) -> None:
+        self.place, self.topic = drawer(path), topic_of(path)
+        self.lines = split_lines(text)
+        self.bodies = [body(line) for line in self.lines]
+        # `inside` says, per line and for the end, which line opened the region that a line inserted there
+        # would be in; or -1.
+        self.inside, self.opaque = _regions(self.bodies)
+        self.roles: list[Role] = []
+        self.kinds: list[Kind | None] = []
+        self.headings: list[tuple[int, int, str]] = []  # line, level, words
+        self.facts: list[Fact] = []
+        self.episodes: list[Episode] = []
+        self.title: str | None = None
+        self.summary: str | None = None
+        self.updated: str | None = None
 
     @property
     def end(self) -> int:
@@ -106,18 +111,17 @@ class _Page:
         return next((i for i in reversed(range(len(self.roles))) if self.roles[i] == role), -1)
 
 
-def _regions(lines: Sequence[str]) -> tuple[list[int], list[bool]]:
+def _regions(bodies: Sequence[str]) -> tuple[list[int], list[bool]]:
     """Find what is prose whatever it looks like: front matter, fences, comments."""
-    inside, opaque = [-1] * (len(lines) + 1), [False] * len(lines)
+    inside, opaque = [-1] * (len(bodies) + 1), [False] * len(bodies)
     opened, mark = -1, ""
-    for i, line in enumerate(lines):
-        text = body(line)
+    for i, text in enumerate(bodies):
         if opened >= 0:
             inside[i], opaque[i] = opened, True
             if _closes(mark, text):
                 opened = -1
             continue
-        if i == 0 and text.rstrip() == "---" and any(_closes("---", body(later)) for later in lines[1:]):
+        if i == 0 and text.rstrip() == "---" and any(_closes("---", later) for later in bodies[1:]):
             mark = "---"
         elif text.lstrip(" \t").startswith("<!--"):
             mark = "<!--"
@@ -139,19 +143,17 @@ def _closes(mark: str, text: str) -> bool:
     return text.startswith(mark) and not text.strip(mark[0])
 
 
-def _read(path: str, text: str) -> _Page:
-    lines = split_lines(text)
-    page = _Page(drawer(path), topic_of(path), lines, *_regions(lines))
+def _read(path: str, page_text: str) -> _Page:
+    page = _Page(path, page_text)
     kind: Kind | None = None
     depth = 0
-    for i, line in enumerate(lines):
+    for i, text in enumerate(page.bodies):
         role: Role = "prose"
-        text = body(line)
         if page.opaque[i]:
             pass
         elif found := heading(text):
-            page.headings.append(i)
             level, words = found
+            page.headings.append((i, level, words))
             named = kind_named(words) if page.place in ("facts", "review") and level > 1 else None
             if named or level <= depth:
                 kind, depth = named, level if named else 0
@@ -192,8 +194,8 @@ def _read_bullet(page: _Page, i: int, kind: Kind | None, text: str) -> Role:
 
 def _read_episodes(page: _Page) -> None:
     """Each `## Title` and the bullets beneath it, up to the next heading of its level or above."""
-    stops = [i for i in page.headings if (found := heading(body(page.lines[i]))) and found[0] <= 2]
-    for start, stop in zip(stops, [*stops[1:], len(page.lines)], strict=True):
+    bounds = [(i, words) for i, level, words in page.headings if level <= 2]
+    for (start, title), (stop, _) in pairwise([*bounds, (len(page.lines), "")]):
         if page.roles[start] != "episode":
             continue
         while is_blank(page.lines[stop - 1]):
@@ -201,7 +203,7 @@ def _read_episodes(page: _Page) -> None:
         fields: list[tuple[str, str]] = []
         notes: list[str] = []
         for i in range(start + 1, stop):
-            text = body(page.lines[i])
+            text = page.bodies[i]
             bullet = None if page.opaque[i] or is_rule(text) else BULLET.match(text)
             if bullet and (stated := statement(text[bullet.end() :])):
                 page.roles[i] = "episode"
@@ -209,8 +211,7 @@ def _read_episodes(page: _Page) -> None:
                     notes.append(stated[1])
                 else:
                     fields.append(stated)
-        found = heading(body(page.lines[start]))
-        page.episodes.append(Episode(found[1] if found else "", start + 1, stop, tuple(fields), tuple(notes)))
+        page.episodes.append(Episode(title, start + 1, stop, tuple(fields), tuple(notes)))
 
 
 def parse(path: str, text: str) -> PageText:
@@ -300,21 +301,21 @@ def add_fact(text: str, path: str, relation: str, object: str, kind: Kind | None
         )
     bullet = ("- [ ] " if place == "review" else "- ") + bullet_text(relation, object)
     page = _read(path, text or new_page(path))
-    section = kind if any(page.kinds[i] == kind for i in page.headings if page.roles[i] == "kind") else None
+    headings = [i for i, _, _ in page.headings if page.roles[i] == "kind"]
+    section = kind if any(page.kinds[i] == kind for i in headings) else None
     peers = [fact for fact in page.facts if fact.kind == section]
-    titles = [i for i in page.headings if page.roles[i] == "kind" and section in (None, page.kinds[i])]
     updated = page.last("updated")
     if peers:
         return _insert(page.lines, _after(page, (peers[-1].line or 0) - 1), [bullet])
     if section:
-        below = [i for i in page.headings if i > titles[-1]]
-        at = min([page.end, *below])
+        under = max(i for i in headings if page.kinds[i] == section)
+        at = min((i for i, _, _ in page.headings if i > under), default=page.end)
         while is_blank(page.lines[at - 1]):
             at -= 1
         return _insert(page.lines, at, [bullet], apart=True)
     if updated >= 0 and page.kinds[updated] is None:
         return _insert(page.lines, updated, [bullet])
-    return _insert(page.lines, titles[0] if titles else page.end, [bullet], apart=True)
+    return _insert(page.lines, headings[0] if headings else page.end, [bullet], apart=True)
 
 
 def replace_fact(text: str, path: str, line: int, relation: str, object: str) -> str:
@@ -326,7 +327,7 @@ def replace_fact(text: str, path: str, line: int, relation: str, object: str) ->
             f"{path} was not changed: its line {line} is no fact. Read the page again and use its lines."
         )
     new = as_written(relation, object)
-    was = body(page.lines[line - 1]).rstrip()
+    was = page.bodies[line - 1].rstrip()
     if new[0] == old.relation and was.endswith(old.object):
         line_now = was.removesuffix(old.object) + new[1]
         found = [(fact.relation, fact.object) for fact in _read(path, line_now).facts]
@@ -357,7 +358,7 @@ def set_summary(text: str, summary: str) -> str:
     if not escape(summary):
         return text
     at = page.last("title") + 1
-    if at == 0 and page.lines and page.opaque[0] and body(page.lines[0]).startswith("---"):
+    if at == 0 and page.lines and page.opaque[0] and page.bodies[0].startswith("---"):
         at = next(i for i, opened in enumerate(page.inside) if i and opened)  # below the front matter
     return _insert(page.lines, at, [line], apart=True)
 
@@ -371,7 +372,7 @@ def set_updated(text: str, path: str, date: str) -> str:
     page = _read(path, text or new_page(path))
     at = page.last("updated")
     if at >= 0 and page.updated is not None:
-        return _replace(page.lines, at, body(page.lines[at]).rstrip().removesuffix(page.updated) + date)
+        return _replace(page.lines, at, page.bodies[at].rstrip().removesuffix(page.updated) + date)
     if page.facts:
         return _insert(page.lines, _after(page, (page.facts[-1].line or 0) - 1), [f"- Updated: {date}"])
     return _insert(page.lines, page.end, [f"- Updated: {date}"], apart=True)

@@ -7,9 +7,12 @@ can be carried to another. Opening then happens beneath a directory handle: two 
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
 
 TOP_PAGES = ("SOUL.md", "PROJECT.md", "PROJECT.local.md", "USER.md")
 STATE = "state.json"
@@ -37,8 +40,8 @@ def name_fault(name: str) -> str | None:
     for character in name:
         if character in _FORBIDDEN:
             return f"contains `{character}`"
-        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-            return f"contains the invisible character U+{ord(character):04X}"
+        if not character.isprintable():
+            return f"contains the invisible or unknown character U+{ord(character):04X}"
     if _PERCENT.search(name):
         return "contains a percent-encoded character"
     if _RESERVED.fullmatch(name):
@@ -54,7 +57,7 @@ def canonical(path: str) -> str:
         raise Refused(f"Nothing was done: a path is text, not {type(path).__name__}.")
     if path.startswith("/"):
         raise _bad(path, "is absolute")
-    normal = unicodedata.normalize("NFC", path)
+    normal = path if path.isascii() else _normal("NFC", path)
     for part in normal.split("/"):
         fault = name_fault(part)
         if fault:
@@ -92,7 +95,13 @@ def same_name(one: str, other: str) -> bool:
 
 
 def _fold(name: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return _normal("NFKC", _normal("NFKC", name).casefold())
+
+
+def _normal(form: Literal["NFC", "NFKC"], text: str) -> str:
+    import unicodedata  # not at the top: plain names do not need it
+
+    return unicodedata.normalize(form, text)
 
 
 def _bad(path: str, fault: str) -> Refused:

@@ -10,13 +10,15 @@ carry everything above it:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from typing import Protocol
 
     from looseleaf.values import Document, Line, Position, Problem, Record, Stat
+else:
+    Protocol = object  # only type checkers need more, and `typing` costs every start
 
 JOURNAL = "journal"
 """The stream that holds every change; the only one that `put` and `delete` write to."""

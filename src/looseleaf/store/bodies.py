@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
 
-from looseleaf.errors import Refused
+from looseleaf.hashing import sha256
 from looseleaf.store.codec import to_json
-from looseleaf.store.root import sha256
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.store.root import Root
     from looseleaf.values import Record
 
 BODIES = "log/bodies"
+_HASH = re.compile(r"[0-9a-f]{64}")
 _SMALL = 1024
 """Members shorter than this stay in the line however long it is: ids and times must be readable there."""
 
@@ -48,23 +49,23 @@ class Bodies:
         return digest
 
     def put_in(self, record: Record) -> tuple[Record | None, str]:
-        """The record as it was given; None and the reason when one of its bodies is missing or damaged."""
+        """The record as it was given; None and the reason when one of its bodies is missing or damaged.
+
+        Refused when a body is there and cannot be read: that is not known to be a loss.
+        """
         whole = {name: value for name, value in record.items() if name != "bodies"}
         try:
             for name, body in record["bodies"].items():
                 digest = str(body["sha256"])
-                if len(digest) != 64 or not digest.isalnum():
+                if not _HASH.fullmatch(digest):
                     return None, "it names a body by something that is no hash"
-                try:
-                    data = self._root.read(f"{BODIES}/{digest}")
-                except Refused as refused:
-                    return None, str(refused)
+                data = self._root.read(f"{BODIES}/{digest}")
                 if data is None:
                     return None, f"its body {digest} is missing"
                 if sha256(data) != digest:
                     return None, f"its body {digest} is damaged"
                 whole[name] = data.decode() if body["as"] == "text" else json.loads(data)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return None, "its list of bodies makes no sense"
         return whole, ""
 

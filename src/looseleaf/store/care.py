@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING
 
 from looseleaf.errors import Refused
-from looseleaf.store import codec
+from looseleaf.hashing import sha256
+from looseleaf.store import JOURNAL, codec
 from looseleaf.store.bodies import BODIES
-from looseleaf.store.root import ASIDE, STAGED, sha256, unreadable, unwritten
-from looseleaf.store.segments import SUMS, lines, segment_name, stream_files
+from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
+from looseleaf.store.segments import SEAL, SUMS, lines, segment_name, segment_number, stream_files
 from looseleaf.store.ulid import new_id
 from looseleaf.values import Position, Problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.store.root import Root
     from looseleaf.store.segments import Segments
     from looseleaf.store.streams import Streams
+    from looseleaf.values import Record
 
 ENTRIES = "log/entries"
 ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_summary.v1"}
@@ -28,8 +30,18 @@ ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_s
 
 def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
     """Everything below `log/`, read and hashed again. Changes nothing."""
-    for stream in segments.streams():
-        yield from _check_stream(root, segments, stream)
+    streams = segments.streams()
+    for stream in streams:
+        path, archive = stream_files(stream)
+        try:
+            yield from _check_stream(root, segments, stream, path, archive)
+        except OSError as error:
+            yield Problem(archive, None, str(unreadable(archive, error)))
+        except Refused as refused:
+            yield Problem(archive, None, str(refused))
+    for name in root.names("log/traces"):
+        if f"traces/{name}" not in streams:
+            yield Problem(f"log/traces/{name}", None, "this is no agent's log; it is not read", "note")
     yield from _check_bodies(root)
     yield from _check_entries(root)
     for name in root.names(STAGED):
@@ -41,46 +53,49 @@ def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
             yield Problem(f"{ASIDE}/{name}", None, "bytes that were displaced or cut are kept here", "note")
 
 
-def _check_stream(root: Root, segments: Segments, stream: str) -> Iterator[Problem]:
-    path, archive = stream_files(stream)
-    numbers = segments.numbers(archive)
-    yield from _check_seals(root, segments, archive, numbers)
-    strict = stream == "journal"  # people and importers may add traces; only the program writes the journal
-    for number in numbers:
-        yield from _check_file(
-            root, segments, f"{archive}/{segment_name(number)}", active=False, strict=strict
-        )
+def _check_stream(root: Root, segments: Segments, stream: str, path: str, archive: str) -> Iterator[Problem]:
+    strict = stream == JOURNAL  # people and importers may add traces; only the program writes the journal
     if path.rpartition("/")[2] in root.names(path.rpartition("/")[0]):
         yield from _check_file(root, segments, path, active=True, strict=strict)
+    numbers = segments.numbers(archive)
+    for number in numbers:
+        name = f"{archive}/{segment_name(number)}"
+        yield from _check_file(root, segments, name, active=False, strict=strict)
+    yield from _check_seals(root, segments, archive, numbers)
 
 
 def _check_seals(root: Root, segments: Segments, archive: str, numbers: list[int]) -> Iterator[Problem]:
+    yield from _check_sums(root, archive)
     seals = segments.seals(archive)
-    sums = f"{archive}/{SUMS}"
-    for number, line in enumerate((root.read(sums) or b"").split(b"\n"), 1):
-        if line and (len(line) < 67 or line[64:66] != b"  "):
-            yield Problem(sums, number, "this line is no seal")
-    for gap in sorted(set(range(1, max(numbers, default=0))) - set(numbers)):
-        yield Problem(f"{archive}/{segment_name(gap)}", None, "this segment is missing")
-    for number in numbers:
+    for number in sorted(set(_sealed_numbers(seals)) | set(range(1, max(numbers, default=0) + 1))):
         name = segment_name(number)
-        if name not in seals:
-            yield Problem(
-                f"{archive}/{name}", None, "this segment has no seal yet; the next append seals it", "note"
-            )
-            continue
-        try:
-            data = root.read(f"{archive}/{name}") or b""
-        except Refused as refused:
-            yield Problem(f"{archive}/{name}", None, str(refused))
-            continue
-        if sha256(data) != seals[name]:
-            yield Problem(
-                f"{archive}/{name}", None, "this segment is not what was sealed: its sha256 differs"
-            )
-    for name in seals:
-        if name not in map(segment_name, numbers):
-            yield Problem(f"{archive}/{name}", None, "this segment was sealed and is gone")
+        path = f"{archive}/{name}"
+        if number not in numbers:
+            yield Problem(path, None, "this segment is missing")
+        elif name in seals:
+            try:
+                if sha256(root.read(path) or b"") != seals[name]:
+                    yield Problem(path, None, "this segment is not what was sealed: its sha256 differs")
+            except Refused as refused:
+                yield Problem(path, None, str(refused))
+        elif number == numbers[-1]:
+            yield Problem(path, None, "this segment has no seal yet; the next append seals it", "note")
+        else:  # a crash can leave only the newest without: the next is begun when it has been sealed
+            yield Problem(path, None, "the seal of this segment is missing")
+
+
+def _check_sums(root: Root, archive: str) -> Iterator[Problem]:
+    path = f"{archive}/{SUMS}"
+    *whole, rest = (root.read(path) or b"").split(b"\n")
+    for number, line in enumerate(whole, 1):
+        if not SEAL.fullmatch(line):
+            yield Problem(path, number, "this line is no seal")
+    if rest:
+        yield Problem(path, len(whole) + 1, "this line is not finished")
+
+
+def _sealed_numbers(seals: dict[str, str]) -> list[int]:
+    return [number for number in map(segment_number, seals) if number is not None]
 
 
 def _check_file(
@@ -89,7 +104,7 @@ def _check_file(
     try:
         fd = root.open_file(path, os.O_RDONLY)
     except FileNotFoundError:
-        return  # sealed while we looked: it is checked under its new name the next time
+        return  # sealed while we looked: it is checked under its new name
     except OSError as error:
         yield Problem(path, None, str(unreadable(path, error)))
         return
@@ -164,78 +179,116 @@ def _check_schema(path: str, data: bytes, schema: str) -> Iterator[Problem]:
 def repair_log(root: Root, segments: Segments, streams: Streams) -> list[str]:
     """Mend each damaged log file: the original is kept aside whole, each damaged stretch becomes a `lost` record.
 
-    Runs under the lock. Says what it did, a sentence each.
+    Runs under the lock. Says what it did, a sentence each; a stream that cannot be read is left as it is.
     """
     done: list[str] = []
-    try:
-        for stream in segments.streams():
-            streams.mend_end(stream)
-            path, archive = stream_files(stream)
-            for name in [f"{archive}/{segment_name(number)}" for number in segments.numbers(archive)] + [
-                path
-            ]:
-                done += _repair_file(root, segments, name)
+    for stream in segments.streams():
+        path, archive = stream_files(stream)
+        try:
+            done += _cut_end(root, streams, stream, path)
+            done += _stand_in(root, segments, archive)
+            sealed = [f"{archive}/{segment_name(number)}" for number in segments.numbers(archive)]
+            for name in [*sealed, path]:
+                done += _repair_file(root, segments, name, strict=stream == JOURNAL)
             done += _reseal(root, segments, archive)
+        except OSError as error:
+            raise unwritten("A repaired file", error) from error
+        except Refused as refused:
+            done.append(f"{path}: not repaired. {refused}")
+        finally:
             streams.forget(stream)
-    except OSError as error:
-        raise unwritten("A repaired file", error) from error
+    return done + _retire_bodies(root)
+
+
+def _cut_end(root: Root, streams: Streams, stream: str, path: str) -> list[str]:
+    """An unfinished end was never acknowledged, or is a record whose end was cut; appending would cut it too."""
+    data = root.read(path)
+    if not data or data.endswith(b"\n"):
+        return []
+    before = set(root.names(ASIDE))
+    streams.mend_end(stream)
+    kept = [f"{ASIDE}/{name}" for name in root.names(ASIDE) if name not in before]
+    return [f"{path}: an unfinished record was cut; it is kept as {', '.join(kept)}"]
+
+
+def _stand_in(root: Root, segments: Segments, archive: str) -> list[str]:
+    """In the place of a segment that is gone, one that says so: numbers and positions after it stay true."""
+    seals, numbers = segments.seals(archive), segments.numbers(archive)
+    last = max([*_sealed_numbers(seals), *numbers], default=0)
+    done: list[str] = []
+    for number in sorted(set(range(1, last + 1)) - set(numbers)):
+        name = segment_name(number)
+        root.replace(f"{archive}/{name}", codec.encode(_lost(segment=name, sha256=seals.get(name))))
+        done.append(f"{archive}/{name}: it is gone; a record that says so stands in its place")
     return done
 
 
-def _repair_file(root: Root, segments: Segments, path: str) -> list[str]:
+def _lost(**what: object) -> Record:
+    return {"schema": "lost.v1", "id": new_id(), "ts": time.time(), "kind": "lost", **what}
+
+
+def _repair_file(root: Root, segments: Segments, path: str, *, strict: bool) -> list[str]:
     data = root.read(path)
-    if data is None:
+    if not data:
         return []
     mended: list[bytes] = []
-    lost = 0
-    aside = ""
-    for raw in data.split(b"\n"):
-        if not raw:
-            continue
+    lost: list[Record] = []
+    every = data.removesuffix(b"\n").split(b"\n")
+    hurt = not data.endswith(b"\n") or (strict and b"" in every)
+    for raw in filter(None, every):
         for piece in codec.pieces(raw):
-            if piece.record is not None:
-                mended.append(raw[piece.start : piece.end] + b"\n")
-                continue
-            aside = aside or root.put_aside(data, f"damaged-{path}")
-            lost += 1
             span = raw[piece.start : piece.end]
-            record = {
-                "schema": "lost.v1",
-                "id": new_id(),
-                "ts": time.time(),
-                "kind": "lost",
-                "bytes": len(span),
-                "sha256": sha256(span),
-                "aside": aside,
-            }
-            mended.append(codec.encode(record))
-    whole = b"".join(mended)
-    if whole == data:
+            record, kept = piece.record, None
+            if record is not None and "bodies" in record:
+                kept = {name: value for name, value in record.items() if name != "bodies"}
+                record = segments.bodies.put_in(record)[0]
+            if record is None or (strict and not piece.checked):
+                loss = _lost(bytes=len(span), sha256=sha256(span))
+                lost.append(loss if kept is None else loss | {"record": kept})
+                mended.append(b"")  # its line is made when it is known where the original is kept
+                continue
+            if piece.checked and not span.startswith(b" "):
+                span = b" " + span
+            hurt = hurt or span != raw
+            mended.append(span + b"\n")
+    if not hurt and not lost:
         return []
-    aside = aside or root.put_aside(data, f"damaged-{path}")
-    root.replace(path, whole)
-    what = f"{lost} damaged record{'s' if lost != 1 else ''}" if lost else "damaged line ends"
-    return [f"{path}: {what} set aside; the original file is kept as {aside}"]
+    aside = root.put_aside(data, f"damaged-{path}")
+    losses = iter(lost)
+    root.replace(path, b"".join(line or codec.encode(next(losses) | {"aside": aside}) for line in mended))
+    count = f"{len(lost)} damaged record{'s' if len(lost) != 1 else ''}" if lost else "damaged line ends"
+    return [f"{path}: {count} set aside; the original file is kept as {aside}"]
 
 
 def _reseal(root: Root, segments: Segments, archive: str) -> list[str]:
-    done: list[str] = []
-    seals = segments.seals(archive)
-    new: list[str] = []
+    """One seal for each segment as it is now. Old seals that are no longer true are kept aside."""
+    path = f"{archive}/{SUMS}"
+    old, seals = root.read(path) or b"", segments.seals(archive)
+    new: dict[str, str] = {}
     for number in segments.numbers(archive):
         name = segment_name(number)
-        data = root.read(f"{archive}/{name}") or b""
-        digest = sha256(data)
-        if seals.get(name) != digest:
-            aside = root.put_aside(data, f"resealed-{archive}/{name}")
-            new.append(f"{digest}  {name}\n")
-            done.append(
-                f"{archive}/{name}: sealed again as it is now; a copy of what was sealed over is {aside}"
-            )
-    if new:
-        old = [line for line in (root.read(f"{archive}/{SUMS}") or b"").split(b"\n") if line]
-        kept = [line for line in old if len(line) > 66 and line[64:66] == b"  "]
-        if kept != old:
-            root.put_aside(b"\n".join(old) + b"\n", f"damaged-{archive}/{SUMS}")
-        root.replace(f"{archive}/{SUMS}", b"".join(line + b"\n" for line in kept) + "".join(new).encode())
+        new[name] = sha256(root.read(f"{archive}/{name}") or b"")
+    whole = "".join(f"{digest}  {name}\n" for name, digest in new.items()).encode()
+    if whole == old:
+        return []
+    if not whole.startswith(old):
+        root.put_aside(old, f"damaged-{path}")
+    root.replace(path, whole)
+    changed = [name for name, digest in new.items() if seals.get(name) != digest]
+    return [f"{archive}/{name}: sealed as it is now" for name in changed] or [f"{path}: written again"]
+
+
+def _retire_bodies(root: Root) -> list[str]:
+    """Damaged bodies go aside; the records that named them say by now that they are lost."""
+    done: list[str] = []
+    for problem in list(_check_bodies(root)):
+        try:
+            data = root.read(problem.path)
+        except Refused as refused:
+            done.append(f"{problem.path}: not repaired. {refused}")
+            continue
+        if data is not None:
+            aside = root.put_aside(data, f"damaged-{problem.path}")
+            root.discard(problem.path)
+            done.append(f"{problem.path}: a damaged body is kept as {aside}")
     return done

@@ -1,29 +1,39 @@
 """A record as one line of JSON that carries its own checksum (FORMAT §3).
 
-The last member of the object is `"crc"`: CRC-32 of the object's bytes without that member. The line stays
-plain JSONL. A line that cannot be trusted is never guessed at; but records that stand whole beside damage
-are found again, so that a hit costs the record it hit and no other.
+A line of the program is a space, then a JSON object whose last member is `"crc"`: CRC-32 of the object's bytes
+without that member. It stays plain JSONL: to a JSON reader the space is nothing. To us it says "this line had a
+checksum", so that a line which lost it (and perhaps half its content) is never taken for one that somebody made by
+hand. A line that cannot be trusted is never guessed at; but records that stand whole beside damage are found
+again, so that a hit costs the record it hit and no other.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from looseleaf.values import Record
 
-_CRC = b',"crc":"'
-_TAIL_BYTES = len(_CRC) + 8 + 2  # ,"crc":"xxxxxxxx"}
-_TAIL = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
-_HEX = re.compile(rb"[0-9a-f]{8}")
+_TAIL_BYTES = 18  # ,"crc":"xxxxxxxx"}
+_TAIL = re.compile(rb',"crc":"([0-9a-f]{8})"\}')
+# Compact JSON has a space only inside a string, and there a quote ends the string: what follows then is one of
+# these four. So this finds where records begin, and nothing that stands inside a record.
+_START = re.compile(rb' \{"(?![,:\]}])')
+
+_MAX_DEPTH = 100
+"""How deep lists and objects may nest. A fixed number, because how deep Python can read depends on its caller."""
+
+_TEXT = frozenset({str})
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 _options: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False, "check_circular": False}
 _readable = json.JSONEncoder(ensure_ascii=False, **_options)
@@ -34,18 +44,46 @@ class Damaged(Exception):
     """This line is no record; the message says what is wrong with it."""
 
 
+# --- writing -----------------------------------------------------------------------------
+
+
 def to_json(value: object) -> bytes:
     """Compact JSON. Text that is no valid Unicode (a lone surrogate) is escaped, so that it survives."""
+    fault = _fault(value)
+    if fault:
+        raise _not_json(fault)
     try:
         try:
             return _readable.encode(value).encode()
         except UnicodeEncodeError:
             return _escaped.encode(value).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Refused(
-            f"The record was not written: it holds something JSON cannot ({error}). "
-            "Use text, finite numbers, true, false, null, lists and objects with text keys."
-        ) from error
+    except (TypeError, ValueError) as error:
+        raise _not_json(str(error)) from error
+
+
+def _fault(value: object) -> str | None:
+    """What JSON would change or could not give back: keys that are no text, nesting without end."""
+    waiting = [(value, 1)]
+    while waiting:
+        each, depth = waiting.pop()
+        if depth > _MAX_DEPTH:
+            return f"it nests more than {_MAX_DEPTH} deep"
+        if isinstance(each, dict):
+            if not _TEXT.issuperset(map(type, each)):
+                for key in each:
+                    if not isinstance(key, str):
+                        return f"the key {key!r} is no text"
+            each = list(each.values())
+        if isinstance(each, (list, tuple)) and not _PLAIN.issuperset(map(type, each)):
+            waiting += [(inner, depth + 1) for inner in each]
+    return None
+
+
+def _not_json(why: str) -> Refused:
+    return Refused(
+        f"The record was not written: it holds something JSON cannot ({why}). "
+        "Use text, finite numbers, true, false, null, lists and objects with text keys."
+    )
 
 
 def encode(record: Record) -> bytes:
@@ -53,29 +91,36 @@ def encode(record: Record) -> bytes:
     if not record:
         raise Refused("The record was not written: it is empty. Give it at least an id.")
     body = to_json(record)
-    return b'%b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
+    return b' %b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
+
+
+# --- reading -----------------------------------------------------------------------------
 
 
 def decode(line: bytes) -> tuple[Record, bool]:
     """The record of a line (without its line end), and whether a checksum vouches for it."""
-    if (
-        line[-_TAIL_BYTES:-10] == _CRC
-        and line[-2:] == b'"}'
-        and _HEX.fullmatch(line, len(line) - 10, len(line) - 2)
-    ):
-        body = line[:-_TAIL_BYTES] + b"}"
-        if crc32(body) != int(line[-10:-2], 16):
+    ours = line.startswith(b" ")
+    tail = _TAIL.fullmatch(line, max(len(line) - _TAIL_BYTES, 0))
+    if tail is not None:
+        body = line[ours:-_TAIL_BYTES] + b"}"
+        if not _vouches(tail[1], crc32(body)):
             raise Damaged("its checksum does not match")
         return _object(body), True
+    if ours:
+        raise Damaged("its checksum is gone")
     record = _object(line)
     if "crc" in record:
         raise Damaged("its checksum is not the last member")
     return record, False
 
 
+def _vouches(digits: bytes, crc: int) -> bool:
+    return int(digits, 16) == crc
+
+
 def _object(body: bytes) -> Record:
     try:
-        value = json.loads(body)
+        value = _decoder.decode(body.decode())
     except (ValueError, RecursionError) as error:
         raise Damaged("it is not JSON") from error
     if not isinstance(value, dict):
@@ -83,7 +128,14 @@ def _object(body: bytes) -> Record:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)  # NaN and its like: Python reads them, JSON has none
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+@frozen
 class Piece:
     """A stretch of a line: a record, or damage with its reason."""
 
@@ -97,9 +149,9 @@ class Piece:
 def pieces(line: bytes) -> Iterator[Piece]:
     """What can be read of a line: normally one record; around damage, whatever stands whole.
 
-    A line end that was hit glues two records; a cut glues the rest of one to the next. Only a record that
-    begins where the last one ended, or that ends where the line ends, is believed: an object *inside* a
-    record is somebody's content and never a record.
+    A line end that was hit glues two records; a cut glues the rest of one to the next. Only what begins as the
+    program begins a line, and has its checksum, is believed there: an object *inside* a record is somebody's
+    content and never a record.
     """
     try:
         record, checked = decode(line)
@@ -111,43 +163,27 @@ def pieces(line: bytes) -> Iterator[Piece]:
 
 def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
     begin = 0
-    while True:
-        front = _whole_front(line, begin)
-        if front is None:
-            break
-        yield front
-        begin = front.end
-    back = _whole_back(line, begin)
-    end = back.start if back is not None else len(line)
-    if begin < end:
-        yield Piece(begin, end, None, False, reason)
-    if back is not None:
-        yield back
+    for found in _START.finditer(line):
+        start = found.start()
+        whole = _whole(line, start) if start >= begin else None
+        if whole is not None:
+            if begin < start:
+                yield Piece(begin, start, None, False, reason)
+            yield whole
+            begin = whole.end
+    if begin < len(line):
+        yield Piece(begin, len(line), None, False, reason)
 
 
-def _whole_front(line: bytes, begin: int) -> Piece | None:
-    for match in _TAIL.finditer(line, begin):
-        piece = _try(line, begin, match.end())
-        if piece is not None:
-            return piece
+def _whole(line: bytes, start: int) -> Piece | None:
+    """The record that begins here, if it stands whole: a record within it has a tail too, so each one is tried."""
+    crc, done = 0, start + 1
+    for tail in _TAIL.finditer(line, start):
+        crc, done = crc32(line[done : tail.start()], crc), tail.start()
+        if _vouches(tail[1], crc32(b"}", crc)):
+            try:
+                record, checked = decode(line[start : tail.end()])
+            except Damaged:
+                continue
+            return Piece(start, tail.end(), record, checked)
     return None
-
-
-def _whole_back(line: bytes, begin: int) -> Piece | None:
-    if not _TAIL.fullmatch(line, max(begin, len(line) - _TAIL_BYTES)):
-        return None
-    start = line.find(b'{"', begin + 1)
-    while start != -1:
-        piece = _try(line, start, len(line))
-        if piece is not None:
-            return piece
-        start = line.find(b'{"', start + 1)
-    return None
-
-
-def _try(line: bytes, start: int, end: int) -> Piece | None:
-    try:
-        record, checked = decode(line[start:end])
-    except Damaged:
-        return None
-    return Piece(start, end, record, checked)

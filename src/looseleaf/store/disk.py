@@ -14,10 +14,11 @@ import errno
 import os
 import stat as stat_module
 import sys
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 if sys.platform != "win32":
     import fcntl
@@ -26,9 +27,10 @@ PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700
 
 NETWORK_TYPES = frozenset(
-    "9p acfs afs beegfs ceph cifs coda davfs fuse.ceph fuse.davfs2 fuse.gcsfuse fuse.glusterfs fuse.rclone "
-    "fuse.s3fs fuse.smbnetfs fuse.sshfs gfs gfs2 glusterfs gpfs lustre moosefs ncpfs nfs nfs4 ocfs2 "
-    "orangefs panfs prl_fs pvfs2 smb2 smb3 smbfs vboxsf webdav".split()
+    "9p acfs afs beegfs ceph cifs coda davfs fuse.blobfuse2 fuse.ceph fuse.ceph-fuse fuse.curlftpfs fuse.davfs2 "
+    "fuse.gcsfuse fuse.glusterfs fuse.goofys fuse.juicefs fuse.mfs fuse.mount-s3 fuse.prl_fsd fuse.rclone "
+    "fuse.s3fs fuse.seaweedfs fuse.smbnetfs fuse.sshfs fuse.vmhgfs-fuse gfs gfs2 glusterfs gpfs lustre moosefs "
+    "ncpfs nfs nfs4 ocfs2 orangefs panfs prl_fs pvfs2 smb2 smb3 smbfs vboxsf vmhgfs webdav".split()
 )
 
 _O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -39,11 +41,12 @@ _O_BINARY = getattr(os, "O_BINARY", 0)
 # O_NONBLOCK: opening a FIFO that somebody planted must not hang the reader.
 _SAFE = _O_NOFOLLOW | _O_CLOEXEC | _O_NONBLOCK | _O_BINARY
 
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _SYS_OPENAT2 = 437
 _RESOLVE_STRICT = 0x02 | 0x04 | 0x08  # NO_MAGICLINKS | NO_SYMLINKS | BENEATH
 _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
-_AT_FDCWD = -100
+_TRIES = 100
 
 
 class Disk:
@@ -52,7 +55,9 @@ class Disk:
     def __init__(self) -> None:
         self._libc: Any = None
         self._openat2 = sys.platform == "linux"
-        self._exchange = True
+        self._lacking: set[int] = (
+            set()
+        )  # of the ways to rename, those that this system turned out not to have
 
     # --- opening ---------------------------------------------------------------------
 
@@ -60,11 +65,32 @@ class Disk:
         """A handle on the memory's folder. Only here may a link be followed: the user named it."""
         return os.open(path, os.O_RDONLY | _O_DIRECTORY | _O_CLOEXEC)
 
+    def make_root(self, path: str, mode: int = PRIVATE_DIR) -> None:
+        """The memory's folder and those above it, as far as they are missing; each durable in the one above."""
+        if os.path.isdir(path):
+            return
+        above = os.path.dirname(path.rstrip(os.sep)) or os.curdir
+        self.make_root(above, 0o777)
+        try:
+            os.mkdir(path, mode)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
+        try:
+            fd = self.open_root(above)
+        except PermissionError:  # one may make a folder there and not look; then one may not sync it either
+            return
+        try:
+            self.sync(fd)
+        finally:
+            self.close(fd)
+
     def open(self, root: int, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
         """Open `path` beneath `root`; fails on a symbolic link anywhere in it."""
         if "/" not in path:
-            return os.open(path, flags | _SAFE, mode, dir_fd=root)
-        if self._openat2:
+            return _open_here(root, path, flags | _SAFE, mode)
+        # To read, the walk is as safe; loading what the kernel's own call takes would cost a command its start.
+        if self._openat2 and (self._libc is not None or flags & _WRITES):
             try:
                 return self._open_by_kernel(root, path, flags | _SAFE, mode)
             except OSError as error:
@@ -82,14 +108,17 @@ class Disk:
         import ctypes
 
         how = (ctypes.c_uint64 * 3)(flags, mode if flags & os.O_CREAT else 0, _RESOLVE_STRICT)
-        libc = self._c()
+        libc, encoded = self._c(), _encoded(path)
+        tries = 0
         while True:
-            fd = libc.syscall(_SYS_OPENAT2, root, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
+            fd = libc.syscall(_SYS_OPENAT2, root, encoded, ctypes.byref(how), ctypes.sizeof(how))
             if fd >= 0:
                 return int(fd)
             number = ctypes.get_errno()
-            # EAGAIN: a rename somewhere raced with the lookup (openat2(2)); the lookup is simply repeated.
-            if number not in (errno.EINTR, errno.EAGAIN):
+            # EAGAIN: a rename somewhere raced with the lookup (openat2(2)), and the lookup is simply repeated.
+            # But a file that somebody has a lease on says the same, for as long as they like.
+            tries += number != errno.EINTR
+            if number not in (errno.EINTR, errno.EAGAIN) or tries > _TRIES:
                 raise OSError(number, os.strerror(number), path)
 
     def _open_by_walk(self, root: int, path: str, flags: int, mode: int) -> int:
@@ -97,11 +126,11 @@ class Disk:
         here = root
         try:
             for folder in folders:
-                there = os.open(folder, os.O_RDONLY | _O_DIRECTORY | _SAFE, dir_fd=here)
+                there = _open_here(here, folder, os.O_RDONLY | _O_DIRECTORY | _SAFE)
                 if here != root:
                     self.close(here)
                 here = there
-            return os.open(name, flags, mode, dir_fd=here)
+            return _open_here(here, name, flags, mode)
         finally:
             if here != root:
                 self.close(here)
@@ -110,8 +139,11 @@ class Disk:
         if self._libc is None:
             import ctypes
 
-            self._libc = ctypes.CDLL(None, use_errno=True)
-            self._libc.syscall.restype = ctypes.c_long
+            libc = ctypes.CDLL(None, use_errno=True)
+            number, text, pointer = ctypes.c_long, ctypes.c_char_p, ctypes.c_void_p
+            libc.syscall.restype = number
+            libc.syscall.argtypes = [number, number, text, pointer, ctypes.c_size_t]
+            self._libc = libc
         return self._libc
 
     # --- bytes -----------------------------------------------------------------------
@@ -135,8 +167,13 @@ class Disk:
         if sys.platform == "darwin":  # pragma: no cover - macOS
             # fsync(2) on macOS leaves the bytes in the drive's cache; F_FULLFSYNC (51) does not.
             fcntl.fcntl(fd, 51)
-        else:
+            return
+        try:
             os.fsync(fd)
+        except OSError as error:
+            # EINVAL of a folder: this file system syncs no folders at all, and nothing better can be done there.
+            if error.errno != errno.EINVAL or not stat_module.S_ISDIR(self.fstat(fd).st_mode):
+                raise
 
     def close(self, fd: int) -> None:
         """Durability never rests on close: whatever had to be on disk was synced before."""
@@ -148,6 +185,7 @@ class Disk:
     # --- names -----------------------------------------------------------------------
 
     def stat(self, folder: int, path: str) -> os.stat_result:
+        """Of a single name. With a longer path a folder in it may be a link: only for comparing identities."""
         return os.stat(path, dir_fd=folder, follow_symlinks=False)
 
     def fstat(self, fd: int) -> os.stat_result:
@@ -175,25 +213,46 @@ class Disk:
     def rename_new(self, source: int, old: str, target: int, new: str) -> None:
         """Rename unless `new` exists (FileExistsError)."""
         if not self._rename_with(source, old, target, new, _RENAME_NOREPLACE):
-            # No such call here: a second name first, which fails when `new` exists. Folders cannot have one.
-            if stat_module.S_ISDIR(self.stat(source, old).st_mode):
-                os.rename(old, new, src_dir_fd=source, dst_dir_fd=target)
-                return
-            os.link(old, new, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
-            os.unlink(old, dir_fd=source)
+            # Weaker: what is made in between is replaced (FORMAT §6.6). A second name (link, then unlink) would
+            # not be, but a crash between the two leaves a file with two names, which nobody may open.
+            try:
+                self.stat(target, new)
+            except FileNotFoundError:
+                self.rename(source, old, target, new)
+            else:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), old, None, new)
 
     def exchange(self, source: int, old: str, target: int, new: str) -> None:
         """Swap two names in one step, so that nobody ever sees neither and no bytes are ever dropped."""
         if not self._rename_with(source, old, target, new, _RENAME_EXCHANGE):
             # Weaker: a save that lands between these two steps is replaced without a trace (FORMAT §6.6).
             aside = old + ".was"
-            os.link(new, aside, src_dir_fd=target, dst_dir_fd=source, follow_symlinks=False)
-            os.rename(old, new, src_dir_fd=source, dst_dir_fd=target)
-            os.rename(aside, old, src_dir_fd=source, dst_dir_fd=source)
+            try:
+                os.link(new, aside, src_dir_fd=target, dst_dir_fd=source, follow_symlinks=False)
+            except OSError as error:
+                if error.errno not in (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK):
+                    raise
+                self._copy(target, new, source, aside)  # a file system without second names
+            self.rename(source, old, target, new)
+            self.rename(source, aside, source, old)
+
+    def _copy(self, source: int, old: str, target: int, new: str) -> None:
+        original = self.open(source, old, os.O_RDONLY)
+        try:
+            copy = self.open(target, new, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            try:
+                while rest := self.read(original, 1 << 20):
+                    while rest:
+                        rest = rest[self.write(copy, rest) :]
+                self.sync(copy)
+            finally:
+                self.close(copy)
+        finally:
+            self.close(original)
 
     def _rename_with(self, source: int, old: str, target: int, new: str, how: int) -> bool:
         """renameat2 or its macOS twin; False where kernel or file system has no such call."""
-        if not self._exchange:
+        if how in self._lacking:
             return False
         import ctypes
 
@@ -204,14 +263,14 @@ class Disk:
             call = getattr(libc, "renameatx_np", None)
             flags = {_RENAME_NOREPLACE: 0x4, _RENAME_EXCHANGE: 0x2}[how]
         if call is None:  # pragma: no cover - old C libraries
-            self._exchange = False
+            self._lacking.add(how)
             return False
-        while call(source, os.fsencode(old), target, os.fsencode(new), flags) != 0:
+        while call(source, _encoded(old), target, _encoded(new), flags) != 0:
             number = ctypes.get_errno()
             if number == errno.EINTR:
                 continue
             if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
-                self._exchange = False
+                self._lacking.add(how)
                 return False
             raise OSError(number, os.strerror(number), old, None, new)
         return True
@@ -241,6 +300,41 @@ class Disk:
         except OSError:
             return None
         return kind if kind in NETWORK_TYPES else None
+
+    def host(self) -> str:
+        return os.uname().nodename
+
+    def is_alive(self, pid: int) -> bool:
+        """Whether a process of this host may still be running."""
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+        except PermissionError:
+            pass  # somebody else's
+        return True
+
+
+def _open_here(folder: int, name: str, flags: int, mode: int = PRIVATE_FILE) -> int:
+    """Open a single name. A link is called a link (ELOOP) also where a folder was asked for, as openat2 has it."""
+    try:
+        return os.open(name, flags, mode, dir_fd=folder)
+    except NotADirectoryError as error:
+        try:
+            is_link = stat_module.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+        except OSError:
+            is_link = False
+        if not is_link:
+            raise
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
+
+
+def _encoded(path: str) -> bytes:
+    """A path for C, where a NUL would cut it short without a word."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError("embedded null byte")
+    return encoded
 
 
 def mount_type(mountinfo: str, major: int, minor: int) -> str | None:
@@ -360,6 +454,24 @@ class WindowsDisk(Disk):  # pragma: no cover - Windows
 
     def network_type(self, root: int) -> str | None:
         return "unc" if self._paths[root].startswith("\\\\") else None
+
+    def host(self) -> str:
+        import platform
+
+        return platform.node()
+
+    def is_alive(self, pid: int) -> bool:
+        """os.kill(pid, 0) would interrupt the process here: 0 is CTRL_C_EVENT."""
+        import ctypes
+
+        kernel: Any = getattr(ctypes, "windll").kernel32  # noqa: B009
+        handle = kernel.OpenProcess(0x1000, False, pid)  # PROCESS_QUERY_LIMITED_INFORMATION
+        if not handle:
+            return bool(kernel.GetLastError() == 5)  # ERROR_ACCESS_DENIED: somebody else's
+        code = ctypes.c_ulong()
+        kernel.GetExitCodeProcess(handle, ctypes.byref(code))
+        kernel.CloseHandle(handle)
+        return code.value == 259  # STILL_ACTIVE
 
 
 def this_disk() -> Disk:

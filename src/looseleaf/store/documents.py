@@ -8,14 +8,15 @@ is declared void, and the caller is told. Whatever step a crash hits, `recover` 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from looseleaf.core.paths import canonical, same_name
 from looseleaf.errors import Refused, Stale
-from looseleaf.store.root import ASIDE, STAGED, sha256, unreadable, unwritten
+from looseleaf.hashing import SHA256_OF_NOTHING, sha256
+from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
 from looseleaf.store.ulid import is_id, new_id, time_of
 from looseleaf.values import Document, Stat
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 LATE = f"{ASIDE}/late"
 COLLISION = "somebody else saved the page in the same moment"
 JOURNAL_SCHEMA = "journal.v1"
-_EMPTY = sha256(b"")
 _ABANDONED = 3600.0
 """Seconds after which a staged file cannot belong to a living process any more."""
 
@@ -50,7 +50,7 @@ class Documents:
     def get(self, path: str, limit: int | None = None) -> Document | None:
         path = canonical(path)
         data = self._root.read(path, limit)
-        return None if data is None else Document(path, data, sha256(data))
+        return None if data is None else Document(path, data)
 
     def stat(self, path: str) -> Stat | None:
         path = canonical(path)
@@ -286,7 +286,7 @@ class Documents:
             return
         path, base, new = str(record["path"]), record["base"], record["new"]
         under, page = self._hash(staged), self._hash(path)
-        ours = under == (new if new is not None else _EMPTY)
+        ours = under == (new if new is not None else SHA256_OF_NOTHING)
         if record["kind"] == "void" or (page == new and under == base):
             pass
         elif page == base and ours:

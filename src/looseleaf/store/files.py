@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import socket
-from typing import TYPE_CHECKING
 
-from looseleaf.errors import Refused
+from looseleaf.errors import Refused, Unwritten
 from looseleaf.policy import Policy
 from looseleaf.store.bodies import Bodies
-from looseleaf.store.disk import PRIVATE_DIR, this_disk
+from looseleaf.store.disk import this_disk
 from looseleaf.store.documents import Documents
-from looseleaf.store.lock import LOCK, Lock
-from looseleaf.store.root import Root, unwritten
+from looseleaf.store.lock import Lock
+from looseleaf.store.root import Root, unreadable, unwritten
 from looseleaf.store.segments import Segments
 from looseleaf.store.streams import Streams
 from looseleaf.values import START
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -35,21 +35,37 @@ class FileStore:
         policy = policy or Policy()
         self._disk = disk or this_disk()
         self._root = Root(self._disk, os.fspath(path))
-        self._lock = Lock(self._disk, self._open_lock, policy.lock_seconds)
+        self._lock = Lock(self._disk, self._open_lock, self._admit, policy.lock_seconds)
         bodies = Bodies(self._root, policy.body_bytes)
         self._segments = Segments(self._root, bodies)
         self._streams = Streams(self._root, self._lock, policy, bodies, self._segments)
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
-        self._claimed = False
+        self._share: str | None = None
+        self._looked = False
 
     @classmethod
-    def make(cls, path: str | os.PathLike[str], policy: Policy | None = None) -> FileStore:
+    def make(
+        cls, path: str | os.PathLike[str], policy: Policy | None = None, disk: Disk | None = None
+    ) -> FileStore:
         """The store in a folder that is made if it is missing."""
+        disk = disk or this_disk()
         try:
-            os.makedirs(path, PRIVATE_DIR, exist_ok=True)
+            disk.make_root(os.fspath(path))
         except OSError as error:
             raise unwritten(os.fspath(path), error) from error
-        return cls(path, policy)
+        return cls(path, policy, disk)
+
+    def furnish(self, folders: Sequence[str], files: Mapping[str, bytes]) -> None:
+        """The folders, and those of the files that are not there yet."""
+        try:
+            for folder in folders:
+                self._root.make(folder)
+            present = set(self._root.names(""))
+            for name, data in files.items():
+                if name not in present:
+                    self._root.replace(name, data)
+        except OSError as error:
+            raise unwritten(self.path, error) from error
 
     @property
     def path(self) -> str:
@@ -61,37 +77,67 @@ class FileStore:
     def _open_lock(self, path: str) -> int:
         try:
             self._root.make("log")
-            fd = self._root.open_file(path, os.O_RDWR | os.O_CREAT)
+            return self._root.open_file(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            raise unwritten("Anything", error) from error
-        if path == LOCK:
-            self._claim()
-        return fd
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
+                raise unreadable(path, error) from error
+            raise Unwritten(
+                f"Nothing was written: the lock of the memory, {path}, could not be opened "
+                f"({error.strerror or error}). What is there can be read and not changed. "
+                "Check the folder's permissions and the disk, or copy the memory to a place you may write to."
+            ) from error
 
     # --- one writer on a network share -------------------------------------------------
 
-    def _claim(self) -> None:
-        """A lock may not hold between hosts (FORMAT §7.3): there, the first writer is the only one."""
-        kind = self._disk.network_type(self._root.fd)
-        if kind is None or self._claimed:
+    def _admit(self) -> None:
+        """A lock may not hold between hosts (FORMAT §7.3): on a share, the first writer is the only one.
+
+        Asked anew each time the lock is taken, because a child after fork is another process, and because a person
+        may have given the claim to somebody else. On one host the lock does hold, and guards the claim.
+        """
+        if not self._looked:
+            self._share = self._disk.network_type(self._root.fd)
+            self._looked = True
+        if self._share is None:
             return
-        me = f"{socket.gethostname()} {os.getpid()}\n"
+        try:
+            self._claim(self._share)
+        except OSError as error:
+            raise unwritten(WRITER, error) from error
+
+    def _claim(self, share: str) -> None:
+        me = self._me()
         found = self._root.read(WRITER)
-        if found is not None and found.decode("utf-8", "replace") != me:
+        if found == me:
+            return
+        if found is not None:
             host, _, pid = found.decode("utf-8", "replace").strip().rpartition(" ")
-            if host != socket.gethostname() or not pid.isdecimal() or _is_alive(int(pid)):
-                raise Refused(
-                    f"Nothing was written: the memory lies on a network share ({kind}) and process {pid} on {host} "
-                    "writes to it. Locks do not hold between hosts there, so only one process may write. End that "
-                    f"one, or delete {WRITER} in the memory if it is gone, or move the memory to a local disk."
-                )
-        self._root.replace(WRITER, me.encode())
-        self._claimed = True
+            if host != self._disk.host() or not pid.isdecimal() or self._disk.is_alive(int(pid)):
+                raise _taken(share, f"process {pid or '?'} on {host or 'an unknown host'}")
+            self._root.discard(WRITER)  # its writer died here
+        try:
+            fd = self._root.open_file(WRITER, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            raise _taken(share, "a process on another host") from None
+        try:
+            self._root.write_all(fd, me)
+            self._disk.sync(fd)
+        except BaseException:
+            self._root.discard(WRITER)
+            raise
+        finally:
+            self._disk.close(fd)
+
+    def _me(self) -> bytes:
+        return f"{self._disk.host()} {os.getpid()}\n".encode()
 
     def close(self) -> None:
-        if self._claimed:
-            self._root.discard(WRITER)
-            self._claimed = False
+        if self._share is not None and self._root.fd != -1:
+            try:
+                if self._root.read(WRITER) == self._me():
+                    self._root.discard(WRITER)
+            except Refused:
+                pass  # it cannot be read, so it is left to whoever finds it
         self._streams.close()
         self._lock.close()
         self._root.close()
@@ -167,11 +213,9 @@ class FileStore:
         return self._documents.list(folder)
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+def _taken(share: str, who: str) -> Refused:
+    return Refused(
+        f"Nothing was written: the memory lies on a network share ({share}) and {who} writes to it. "
+        "Locks may not hold between hosts there, so only one process may write. End that one, or delete "
+        f"{WRITER} in the memory if it is gone, or move the memory to a local disk."
+    )

@@ -8,13 +8,13 @@ without it a busy writer starves the others. The kernel releases both when a pro
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
-from typing import TYPE_CHECKING
+import weakref
 
-from looseleaf.errors import Busy
+from looseleaf.errors import Busy, Unwritten
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
@@ -27,49 +27,54 @@ TURN = "log/turn"
 
 
 class Lock:
-    """A context manager that may be entered again by the thread that holds it."""
+    """A context manager that may be entered again by the thread that holds it.
 
-    def __init__(self, disk: Disk, open_file: Callable[[str], int], seconds: float) -> None:
+    `admit` is asked each time the lock was got and before anything is done with it; it may refuse.
+    """
+
+    def __init__(
+        self, disk: Disk, open_file: Callable[[str], int], admit: Callable[[], None], seconds: float
+    ) -> None:
         self._disk = disk
         self._open = open_file
+        self._admit = admit
         self._seconds = seconds
+        self._lock = self._turn = -1
         self._reset()
+        _locks.add(self)
 
     def _reset(self) -> None:
-        self._pid = os.getpid()
         self._threads = threading.RLock()
+        self._owner = 0
         self._depth = 0
-        self._lock = -1
-        self._turn = -1
-
-    @property
-    def held(self) -> bool:
-        """Whether this process holds it (in whichever thread)."""
-        return self._depth > 0 and self._pid == os.getpid()
 
     def __enter__(self) -> Lock:
-        if self._pid != os.getpid():
-            self._after_fork()
+        deadline = time.monotonic() + self._seconds
         if not self._threads.acquire(timeout=self._seconds):
             raise Busy(self._sentence())
-        if self._depth == 0:
-            try:
-                self._acquire()
-            except BaseException:
-                self._threads.release()
-                raise
-        self._depth += 1
+        try:
+            if self._depth == 0:
+                self._acquire(deadline)
+                self._owner = threading.get_ident()
+            self._depth += 1
+        except BaseException:
+            if self._depth == 0:
+                self.close()  # whatever was got of the two is released with the files
+            self._threads.release()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pid != os.getpid():
-            return  # forked inside the block: the parent still holds it
+        if self._owner != threading.get_ident():
+            return  # forked inside the block: the parent still holds it, and this process never did
         self._depth -= 1
         try:
             if self._depth == 0:
-                self._disk.unlock(self._lock)
+                self._owner = 0
+                if self._lock >= 0:  # else closed inside the block
+                    self._disk.unlock(self._lock)
         except OSError:
             self.close()  # closing the file releases the lock too
         finally:
@@ -77,31 +82,35 @@ class Lock:
 
     def threads(self) -> AbstractContextManager[bool]:
         """The part of the lock that is between this process's own threads."""
-        if self._pid != os.getpid():
-            self._after_fork()
         return self._threads
 
-    def _after_fork(self) -> None:
-        """The parent's locks are the parent's. Closing the copies releases nothing."""
+    def after_fork(self) -> None:
+        """The parent's locks are the parent's. Closing the copies releases nothing; keeping them would hold the
+        lock for as long as this process lives if the parent died with it."""
         self.close()
         self._reset()
 
-    def _acquire(self) -> None:
-        if self._lock < 0:
-            self._lock = self._open(LOCK)
-            self._turn = self._open(TURN)
-        try_lock = self._disk.try_lock
-        # Whoever waits at the turnstile is one of several and sleeps longer; at the lock there is only one.
-        if not try_lock(self._turn):
-            self._wait(self._turn, 0.002)
+    def _acquire(self, deadline: float) -> None:
         try:
-            if not try_lock(self._lock):
-                self._wait(self._lock, 0.0002)
-        finally:
+            if self._lock < 0:
+                self._lock = self._open(LOCK)
+                self._turn = self._open(TURN)
+            # Whoever waits at the turnstile is one of several and sleeps longer; at the lock there is only one.
+            self._take(self._turn, 0.002, deadline)
+            self._take(self._lock, 0.0002, deadline)
             self._disk.unlock(self._turn)
+        except OSError as error:
+            raise Unwritten(
+                f"Nothing was done: this memory's lock could not be taken ({error.strerror or error}). "
+                "Repeat the command; if it fails again, move the memory to a disk whose file system has locks."
+            ) from error
+        self._admit()
 
-    def _wait(self, fd: int, pause: float) -> None:
-        deadline = time.monotonic() + self._seconds
+    def _take(self, fd: int, pause: float, deadline: float) -> None:
+        if self._disk.try_lock(fd):
+            return
+        import random  # not on the path of a process that never waits
+
         while not self._disk.try_lock(fd):
             if time.monotonic() > deadline:
                 raise Busy(self._sentence())
@@ -109,7 +118,7 @@ class Lock:
 
     def _sentence(self) -> str:
         return (
-            f"Nothing was done: another process has held this memory's lock for {self._seconds:g} seconds. "
+            f"Nothing was done: somebody else has held this memory's lock for {self._seconds:g} seconds. "
             "Look for a looseleaf process that hangs or is stopped, end it, and repeat the command; "
             "nothing that was acknowledged is lost."
         )
@@ -119,3 +128,15 @@ class Lock:
             if fd >= 0:
                 self._disk.close(fd)
         self._lock = self._turn = -1
+
+
+_locks: weakref.WeakSet[Lock] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for lock in list(_locks):
+        lock.after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
+    os.register_at_fork(after_in_child=_after_fork)

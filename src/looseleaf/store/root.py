@@ -6,15 +6,14 @@ Files are made in `log/staged/` and appear under their name in one rename, so th
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from looseleaf.errors import Refused, Unreadable, Unwritten
 from looseleaf.store.ulid import new_id
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 STAGED = "log/staged"
 ASIDE = "log/aside"
 _CHUNK = 1 << 20
-
-
-def sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 class Root:

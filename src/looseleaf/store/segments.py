@@ -7,8 +7,8 @@ sees whole records only: an unfinished end of the active file is not there yet, 
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from looseleaf.core.paths import safe_name
 from looseleaf.errors import Refused
@@ -16,6 +16,7 @@ from looseleaf.store import codec
 from looseleaf.store.root import unreadable
 from looseleaf.values import START, Line, Position, Problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 
     Tell = Callable[[Problem], None] | None
 
+_WHOLE = "this record is damaged; the record itself is whole"
 _CHUNK = 1 << 20
 _BLOCK = 1 << 16
 SUMS = "SHA256SUMS"
+SEAL = re.compile(rb"([0-9a-f]{64})  ([0-9]{6,}\.jsonl)")
+"""A line of `SHA256SUMS`, as `sha256sum -c` reads it."""
 
 
 @lru_cache(maxsize=256)
@@ -59,29 +63,42 @@ class Segments:
     def __init__(self, root: Root, bodies: Bodies) -> None:
         self._root = root
         self._disk = root.disk
-        self._bodies = bodies
+        self.bodies = bodies
 
     # --- which there are ---------------------------------------------------------------
 
     def streams(self) -> list[str]:
-        found = ["journal"] if self._exists("journal") else []
-        found += [
-            f"traces/{agent}" for agent in self._root.names("log/traces") if self._exists(f"traces/{agent}")
-        ]
+        """All streams, those that cannot be read too. What cannot be one (`.DS_Store`) is passed over."""
+        agents = [f"traces/{name}" for name in self._names("log/traces")]
         prompts = {
-            name.removesuffix(".jsonl") for name in self._root.names("log/prompts") if name.endswith(".jsonl")
+            name.removesuffix(".jsonl") for name in self._names("log/prompts") if name.endswith(".jsonl")
         }
-        prompts.update(self._root.names("log/prompts/archive"))
-        return found + [f"prompts/{agent}" for agent in sorted(prompts)]
+        prompts.update(self._names("log/prompts/archive"))
+        found = ["journal", *agents, *(f"prompts/{agent}" for agent in sorted(prompts))]
+        return [stream for stream in found if self._exists(stream)]
 
     def _exists(self, stream: str) -> bool:
-        path, archive = stream_files(stream)
+        try:
+            path, archive = stream_files(stream)
+        except Refused:
+            return False
         folder, _, name = path.rpartition("/")
-        return name in self._root.names(folder) or bool(self.numbers(archive))
+        try:
+            return name in self._root.names(folder) or bool(self._root.names(archive))
+        except NotADirectoryError:
+            return False
+        except (OSError, Refused):
+            return True  # there is something; whoever reads it is told why it cannot be read
+
+    def _names(self, folder: str) -> list[str]:
+        try:
+            return self._root.names(folder)
+        except OSError as error:
+            raise unreadable(folder, error) from error
 
     def numbers(self, archive: str) -> list[int]:
         """The numbers of the sealed segments in an archive."""
-        numbers = (segment_number(name) for name in self._root.names(archive))
+        numbers = (segment_number(name) for name in self._names(archive))
         return sorted(number for number in numbers if number is not None)
 
     def active_number(self, archive: str) -> int:
@@ -89,12 +106,9 @@ class Segments:
 
     def seals(self, archive: str) -> dict[str, str]:
         """Name → hash, as `SHA256SUMS` has them (`sha256sum -c` reads the same file). The last word counts."""
-        found: dict[str, str] = {}
-        for line in (self._root.read(f"{archive}/{SUMS}") or b"").decode("ascii", "replace").splitlines():
-            digest, gap, name = line.partition("  ")
-            if gap and len(digest) == 64:
-                found[name] = digest
-        return found
+        lines = (self._root.read(f"{archive}/{SUMS}") or b"").split(b"\n")
+        found = (SEAL.fullmatch(line) for line in lines)
+        return {seal[2].decode(): seal[1].decode() for seal in found if seal is not None}
 
     # --- forwards ----------------------------------------------------------------------
 
@@ -164,7 +178,10 @@ class Segments:
         for piece in codec.pieces(raw):
             record, reason = piece.record, piece.reason
             if record is not None and "bodies" in record:
-                record, reason = self._bodies.put_in(record)
+                try:
+                    record, reason = self.bodies.put_in(record)
+                except Refused as refused:
+                    record, reason = None, str(refused)
             begin, end = at.offset + piece.start, at.offset + piece.end
             if record is None:
                 if on_problem:
@@ -173,9 +190,9 @@ class Segments:
             if piece.end == len(raw):
                 end += 1
             elif on_problem:
-                on_problem(
-                    Problem(name, number, "the end of this record is damaged; the record itself is whole")
-                )
+                on_problem(Problem(name, number, f"the end of {_WHOLE}"))
+            if on_problem and piece.checked and not raw.startswith(b" ", piece.start):
+                on_problem(Problem(name, number, f"the beginning of {_WHOLE}"))
             yield Line(record, Position(at.segment, begin), Position(at.segment, end), piece.checked)
 
     # --- backwards ---------------------------------------------------------------------
@@ -190,10 +207,11 @@ class Segments:
                 fd, name, active = opened
                 try:
                     size = self._disk.fstat(fd).st_size
-                    for begin, raw, ended in lines_back(
-                        self._disk, fd, size if stop is None else min(stop, size)
-                    ):
-                        if ended or not active:
+                    bound = size if stop is None else min(stop, size)
+                    # Only the end of the active file can be unfinished; before a record all is finished.
+                    sure = not active or bound < size
+                    for begin, raw, ended in lines_back(self._disk, fd, bound):
+                        if ended or sure:
                             yield from reversed(
                                 list(self.records(name, Position(segment, begin), raw, None, None))
                             )
@@ -238,7 +256,7 @@ def lines_back(disk: Disk, fd: int, end: int) -> Iterator[tuple[int, bytes, bool
         block = disk.pread(fd, size, position)
         *earlier, last = block.split(b"\n")
         tail.append(last)
-        at = position + size - len(last)
+        at = position + len(block) - len(last)  # shorter when a torn end is being cut in this moment
         while earlier:
             line = b"".join(reversed(tail))
             if not (first and not line):  # a file that ends in a line end has no empty line behind it

@@ -7,15 +7,15 @@ a file handle whose sync failed is never written to again.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from looseleaf.errors import Refused
+from looseleaf.hashing import sha256
 from looseleaf.store import codec
-from looseleaf.store.root import sha256, unwritten
+from looseleaf.store.root import unwritten
 from looseleaf.store.segments import SUMS, lines_back, segment_name, stream_files
 from looseleaf.values import Position
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,24 +30,25 @@ if TYPE_CHECKING:
 INTERRUPTED = Refused("The record was not written: the process was interrupted. Repeat it.")
 
 
-@dataclass(slots=True)
 class _Active:
     """The open end of a stream. `size` is where the last record that is known to be whole ends; -1: not known."""
 
-    fd: int
-    identity: tuple[int, int]
-    segment: int
-    size: int
+    __slots__ = ("fd", "identity", "segment", "size")
+
+    def __init__(self, fd: int, identity: tuple[int, int], segment: int, size: int) -> None:
+        self.fd, self.identity, self.segment, self.size = fd, identity, segment, size
 
 
-@dataclass(slots=True, eq=False)
 class _Job:
     """One caller's records on their way to disk, perhaps carried there by another thread."""
 
-    lines: list[bytes]
-    positions: list[Position] = field(default_factory=list)
-    done: bool = False
-    error: Refused | None = None
+    __slots__ = ("done", "error", "lines", "positions")
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self.lines = lines
+        self.positions: list[Position] = []
+        self.done = False
+        self.error: Refused | None = None
 
 
 class Streams:
@@ -215,12 +216,8 @@ class Streams:
         if size == 0 or (trusting and self._disk.pread(fd, 1, size - 1) == b"\n"):
             return size
         offset, line, ended = next(lines_back(self._disk, fd, size))
-        if ended and line:
-            try:
-                codec.decode(line)
-            except codec.Damaged:
-                ended = False
-        if ended:
+        # A line end that was hit glues the last records to one line: what is whole in it is not cut.
+        if ended and (not line or any(piece.record is not None for piece in codec.pieces(line))):
             return size
         self._root.put_aside(self._disk.pread(fd, size - offset, offset), f"torn-{path}-{offset}")
         self._disk.truncate(fd, offset)
@@ -254,12 +251,13 @@ class Streams:
         self._seal_missing(archive)
 
     def _seal_missing(self, archive: str) -> None:
-        """Seal every segment that has no seal yet: the one just rotated, or one that a crash left without."""
+        """Seal the newest segment if it has no seal yet: just rotated, or left without by a crash."""
         names = [segment_name(number) for number in self._segments.numbers(archive)]
         if not names:
             return
         seals = self._segments.seals(archive)
-        missing = [name for name in names if name not in seals]
+        # Only the newest: an older one without a seal had one and lost it, which `check` must go on saying.
+        missing = [name for name in names[-1:] if name not in seals]
         if missing:
             old = self._root.read(f"{archive}/{SUMS}") or b""
             if old and not old.endswith(b"\n"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
+from _thread import allocate_lock
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_guard = threading.Lock()
+_guard = allocate_lock()
 _last = [0]
 
 

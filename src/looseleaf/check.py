@@ -1,0 +1,152 @@
+"""Check: everything re-read and re-hashed, each thing that is wrong said as `path:line: message` (FORMAT §8).
+
+Changes nothing, trusts no view, and goes on after every problem.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from itertools import combinations
+
+from looseleaf.absorb import Heads
+from looseleaf.core.heads import KNOWN_SCHEMAS, Head
+from looseleaf.core.journal import Broken, edit_of, forward
+from looseleaf.core.paths import DRAWERS, STATE, is_page, name_fault, same_name
+from looseleaf.errors import Refused
+from looseleaf.store import JOURNAL
+from looseleaf.values import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.memory import Memory
+    from looseleaf.store import Store
+    from looseleaf.values import Edit
+
+_JOURNAL_FILE = "log/journal.jsonl"
+
+
+def check(memory: Memory) -> Iterator[Problem]:
+    yield from memory.store.check()
+    unknown = list(_unknown_records(memory.store))
+    yield from unknown
+    if unknown:
+        return  # what the journal means is not known, so nothing can be held against it
+    yield from _check_chains(memory.store)
+    yield from _check_pages(memory)
+
+
+def _unknown_records(store: Store) -> Iterator[Problem]:
+    for line in store.read(JOURNAL):
+        schema = line.record.get("schema")
+        if schema not in KNOWN_SCHEMAS:
+            yield Problem(_JOURNAL_FILE, None, f"a record has the format {schema!r}, which is not known here")
+            return
+
+
+# --- the journal's edits ---------------------------------------------------------------
+
+
+def _check_chains(store: Store) -> Iterator[Problem]:
+    """Each page's edits must follow from each other, and each must give the text it says."""
+    void = {line.record.get("edit") for line in store.read(JOURNAL) if line.record.get("kind") == "void"}
+    texts: dict[str, bytes | None] = {}
+    heads: dict[str, str | None] = {}
+    lost = False
+    for line in store.read(JOURNAL):
+        lost = lost or line.record.get("kind") == "lost"
+        edit = edit_of(line.record)
+        if edit is None:
+            if line.record.get("kind") == "edit":
+                yield Problem(_JOURNAL_FILE, None, f"the edit {line.record.get('id')} makes no sense")
+        elif edit.id not in void:
+            message = _follow(edit, texts, heads)
+            if message:
+                yield Problem(_JOURNAL_FILE, None, message, "note" if lost else "error")
+
+
+def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | None]) -> str | None:
+    """Take one edit into the replay; what is wrong with it, if anything."""
+    message = None
+    if edit.base != heads.get(edit.path):
+        message = f"the edit {edit.id} of {edit.path} does not follow from the one before it: one is missing"
+    known = edit.path in texts or edit.path not in heads
+    heads[edit.path] = edit.new
+    if edit.whole or (known and message is None):
+        try:
+            texts[edit.path] = forward(edit, texts.get(edit.path))
+            return message
+        except Broken as broken:
+            message = f"{broken} ({edit.path})"
+    if edit.new is None:
+        texts[edit.path] = None
+    else:
+        texts.pop(edit.path, None)  # not known again until a whole text comes
+    return message
+
+
+# --- the pages -------------------------------------------------------------------------
+
+
+def _check_pages(memory: Memory) -> Iterator[Problem]:
+    heads = Heads(memory.store)
+    heads.catch_up()
+    found: set[str] = set()
+    for folder in ("", *DRAWERS):
+        try:
+            entries = sorted(os.scandir(os.path.join(memory.path, folder)), key=lambda entry: entry.name)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Problem(folder or ".", None, f"this folder could not be read ({error.strerror})")
+            continue
+        names = [entry.name for entry in entries if not entry.name.startswith(".")]
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if folder and stat.S_ISDIR(mode):
+                yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
+            elif is_page(path):
+                found.add(path)
+                yield from _check_page(memory, path, mode, heads.get(path))
+        for one, other in combinations(names, 2):
+            if same_name(one, other):
+                yield Problem(
+                    f"{folder}/{one}" if folder else one, None, f"some systems take this name for {other}"
+                )
+    for path, head in sorted(heads.pages.items()):
+        if head.sha256 is not None and path not in found:
+            yield Problem(path, None, "this page is gone; the next command journals that", "note")
+
+
+def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Problem]:
+    fault = name_fault(path.rpartition("/")[2])
+    if fault:
+        yield Problem(path, None, f"this is not read as a page: its name {fault}")
+        return
+    if not stat.S_ISREG(mode):
+        yield Problem(path, None, "this is not read: it is no regular file")
+        return
+    try:
+        document = memory.store.get(path, memory.policy.page_bytes)
+    except Refused as refused:
+        yield Problem(path, None, str(refused))
+        return
+    if document is None:
+        return
+    if document.sha256 != head.sha256:
+        yield Problem(path, None, "this page was changed outside; the next command journals that", "note")
+    try:
+        text = document.data.decode()
+    except UnicodeDecodeError as error:
+        line = document.data.count(b"\n", 0, error.start) + 1
+        yield Problem(path, line, "this line is not UTF-8 text")
+        return
+    if path == STATE:
+        try:
+            json.loads(text)
+        except ValueError as error:
+            yield Problem(path, getattr(error, "lineno", None), f"this is not JSON ({error})")

@@ -1,0 +1,50 @@
+"""What the journal says each page is now: its head (FORMAT §5.2)."""
+
+from __future__ import annotations
+
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.values import Record
+
+SCHEMA = "journal.v1"
+KNOWN_SCHEMAS = frozenset({SCHEMA, "lost.v1"})
+
+EXTERNAL = "external"
+PERSON = "person"
+"""Authors: an edit found on disk, and one that a person asked for. An agent is `agent:<name>`."""
+
+
+@frozen
+class Head:
+    """What the journal says a page is now: the hash of its bytes (None: there is no page), and by which edit."""
+
+    sha256: str | None
+    edit: str | None = None
+    base: str | None = None
+
+
+NO_PAGE = Head(None)
+
+
+def fold(heads: dict[str, Head], record: Record) -> None:
+    """Take one journal record into the heads."""
+    path = record.get("path")
+    if record.get("kind") == "edit":
+        heads[str(path)] = Head(record.get("new"), record.get("id"), record.get("base"))
+    elif record.get("kind") == "void":
+        head = heads.get(str(path))
+        if head is not None and head.edit == record.get("edit"):
+            heads[str(path)] = Head(head.base)
+
+
+def refuse_unknown(record: Record) -> None:
+    """A record of a format this program does not know may mean anything: nothing is read past it."""
+    schema = record.get("schema")
+    if schema not in KNOWN_SCHEMAS:
+        raise Refused(
+            f"Nothing was done: the journal holds a record of the format {schema!r}, and this looseleaf knows "
+            f"{', '.join(sorted(KNOWN_SCHEMAS))}. Use the looseleaf that wrote it, or a newer one."
+        )

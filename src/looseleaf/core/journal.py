@@ -1,0 +1,178 @@
+"""The journal's records of pages: an edit as a value, and any version of a page from its edits (FORMAT §5).
+
+An edit holds what it took away as well as what it put there, so history can be walked from either end: one damaged
+record hides no version, because those before it are rebuilt forwards and those after it backwards.
+"""
+
+from __future__ import annotations
+
+from looseleaf.core.diff import apply, diff, invert
+from looseleaf.core.heads import SCHEMA
+from looseleaf.hashing import sha256_or_none
+from looseleaf.values import Edit, Hunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from looseleaf.values import Record
+
+
+class Broken(Exception):
+    """An edit does not fit the text it is to be applied to."""
+
+
+def make_edit(
+    id: str,
+    ts: float,
+    path: str,
+    author: str,
+    reason: str,
+    old: bytes | None,
+    new: bytes | None,
+    *,
+    undoes: str | None = None,
+    lost_base: str | None = None,
+) -> Edit:
+    """The edit that turns `old` into `new`. `lost_base`: the hash of an old text that nobody has any more."""
+    before, after, encoding = _texts(old, new)
+    return Edit(
+        id=id,
+        ts=ts,
+        path=path,
+        author=author,
+        reason=reason,
+        base=lost_base or sha256_or_none(old),
+        new=sha256_or_none(new),
+        hunks=diff(before, after),
+        encoding=encoding,
+        undoes=undoes,
+        whole=lost_base is not None,
+    )
+
+
+def _texts(old: bytes | None, new: bytes | None) -> tuple[str, str, str]:
+    """Both sides as text. Bytes that are no UTF-8 are taken one character a byte, so that nothing is lost."""
+    for encoding in ("utf-8", "latin-1"):
+        try:
+            return (old or b"").decode(encoding), (new or b"").decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    raise AssertionError("latin-1 decodes everything")  # pragma: no cover
+
+
+def record_of(edit: Edit) -> Record:
+    record: Record = {
+        "schema": SCHEMA,
+        "id": edit.id,
+        "ts": edit.ts,
+        "kind": "edit",
+        "path": edit.path,
+        "author": edit.author,
+        "reason": edit.reason,
+        "base": edit.base,
+        "new": edit.new,
+        "diff": [hunk.to_dict() for hunk in edit.hunks],
+    }
+    if edit.encoding != "utf-8":
+        record["encoding"] = edit.encoding
+    if edit.undoes is not None:
+        record["undoes"] = edit.undoes
+    if edit.whole:
+        record["whole"] = True
+    return record
+
+
+def edit_of(record: Record) -> Edit | None:
+    """The edit a record holds; None for every other kind, and for one that makes no sense."""
+    if record.get("kind") != "edit":
+        return None
+    try:
+        return Edit(
+            id=str(record["id"]),
+            ts=float(record["ts"]),
+            path=str(record["path"]),
+            author=str(record["author"]),
+            reason=str(record["reason"]),
+            base=record["base"],
+            new=record["new"],
+            hunks=tuple(Hunk.from_dict(hunk) for hunk in record["diff"]),
+            encoding="latin-1" if record.get("encoding") == "latin-1" else "utf-8",
+            undoes=record.get("undoes"),
+            whole=record.get("whole") is True,
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+# --- one edit --------------------------------------------------------------------------
+
+
+def forward(edit: Edit, old: bytes | None) -> bytes | None:
+    """The page after an edit, from the page before it."""
+    if not edit.whole and sha256_or_none(old) != edit.base:
+        raise Broken(f"edit {edit.id} does not start from this text")
+    return _step(edit, b"" if edit.whole else old, edit.hunks, edit.new)
+
+
+def backward(edit: Edit, new: bytes | None) -> bytes | None:
+    """The page before an edit, from the page after it."""
+    if edit.whole or sha256_or_none(new) != edit.new:
+        raise Broken(f"edit {edit.id} does not lead to this text")
+    return _step(edit, new, invert(edit.hunks), edit.base)
+
+
+def _step(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted: str | None) -> bytes | None:
+    if wanted is None:
+        return None
+    try:
+        result = apply((data or b"").decode(edit.encoding), hunks).encode(edit.encoding)
+    except ValueError as error:
+        raise Broken(f"edit {edit.id} does not fit") from error
+    if sha256_or_none(result) != wanted:
+        raise Broken(f"edit {edit.id} does not give the text it says")
+    return result
+
+
+# --- many ------------------------------------------------------------------------------
+
+
+def happened_back(records: Iterable[Record]) -> Iterator[Edit]:
+    """The edits that were not declared void, from records read newest first (a void follows its edit)."""
+    void: set[str] = set()
+    for record in records:
+        if record.get("kind") == "void":
+            void.add(str(record.get("edit")))
+        edit = edit_of(record)
+        if edit is not None and edit.id not in void:
+            yield edit
+
+
+def version(edits: Sequence[Edit], index: int, last: bytes | None) -> bytes | None:
+    """The page after `edits[index]`, from the end (`last` is the page after all of them) or else from the start."""
+    try:
+        page = last
+        for edit in reversed(edits[index + 1 :]):
+            page = backward(edit, page)
+        if sha256_or_none(page) == edits[index].new:
+            return page
+    except Broken:
+        pass
+    start = max((at for at in range(index + 1) if edits[at].base is None or edits[at].whole), default=None)
+    if start is None:
+        raise Broken(f"the text of {edits[index].path} at edit {edits[index].id} cannot be rebuilt")
+    page = None
+    for edit in edits[start : index + 1]:
+        page = forward(edit, page)
+    return page
+
+
+def undo_target(newest_first: Iterable[Edit]) -> Edit | None:
+    """The newest edit that is no undo and was not undone: what a person who says "undo" means."""
+    undone: set[str] = set()
+    for edit in newest_first:
+        if edit.undoes is not None:
+            undone.add(edit.undoes)
+        elif edit.id not in undone:
+            return edit
+    return None

@@ -1,0 +1,146 @@
+"""Does the work of `workload` in children that strace kills or fails at one chosen system call, and judges what is left.
+
+Started by the tests as `python -I -S -B crash_work.py FOLDER`. Reads orders from standard input, one JSON object a
+line, and answers each with one line. Everything is imported before a child is made, and strace is attached before the
+child begins: so the n-th call that strace counts is the n-th call of the work, and start-up costs nothing.
+
+    {"trace": "openat,write,…"}               → {"calls": {"openat": 412, …}}
+    {"inject": "openat:signal=SIGKILL:when=7"}  → {"fired": true, "killed": true, "lost": [], "shut": [], …}
+
+With `"patient": true` the work goes on after a refused call; with `"store": "in place"` a mutant does the work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "src")]
+
+import ctypes  # noqa: E402  (all that is imported on use must be there before a fault can hit its import)
+import random  # noqa: E402, F401
+
+import looseleaf.store.care  # noqa: E402
+from looseleaf.store.documents import Documents  # noqa: E402
+from looseleaf.store.files import FileStore  # noqa: E402
+from looseleaf.store.root import unwritten  # noqa: E402
+from workload import STEPS, TINY, Work, judge, tell_to  # noqa: E402
+
+if TYPE_CHECKING:
+    from looseleaf.values import Record
+
+_PR_SET_PTRACER, _ANY = 0x59616D61, ctypes.c_ulong(-1)
+BROKEN = 3
+
+
+class InPlaceDocuments(Documents):
+    """The mutant: opens the page, cuts it, and writes the new text into it."""
+
+    def _edit(self, path: str, data: bytes | None, base: str | None, record: Record) -> None:
+        self._root.make(path.rpartition("/")[0])
+        self._streams.append("journal", [record])
+        if data is None:
+            self._root.discard(path)
+            return
+        try:
+            fd = self._root.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            self._root.write_all(fd, data)
+            self._disk.sync(fd)
+            self._disk.close(fd)
+        except OSError as error:
+            raise unwritten(path, error) from error
+
+
+def open_store(folder: str, which: str) -> FileStore:
+    store = FileStore(folder, TINY)
+    if which == "in place":
+        store._documents = InPlaceDocuments(
+            store._root, store._lock, TINY, store._streams, store._segments
+        )
+    return store
+
+
+def do_the_work(memory: str, told: str, order: dict[str, Any], ready: int) -> None:
+    """In a child, once strace has hold of it."""
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANY, 0, 0, 0)  # where only ancestors may trace otherwise
+    fd = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    which = order.get("store", "")
+    work = Work(lambda: open_store(memory, which), tell_to(fd), patient=bool(order.get("patient")))
+    os.read(ready, 1)
+    for step in STEPS:
+        step(work)
+
+
+def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: str) -> int:
+    """The child's wait status. It is traced from before its first step to its end."""
+    ready, go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = BROKEN
+        try:
+            os.close(go)
+            do_the_work(memory, told, order, ready)
+            code = 0
+        except BaseException:
+            Path(errors).write_text(traceback.format_exc())
+        finally:
+            os._exit(code)
+    os.close(ready)
+    what = [f"inject={order['inject']}"] if "inject" in order else [f"trace={order['trace']}"]
+    tracer = subprocess.Popen(
+        ["strace", "-f", "-o", log, "-e", *what, "-p", str(child)], stderr=subprocess.PIPE, text=True
+    )
+    assert tracer.stderr is not None
+    said = tracer.stderr.readline()
+    if "attached" not in said:
+        os.kill(child, signal.SIGKILL)
+    os.close(go)  # the end of the pipe is the child's starting signal
+    _, status = os.waitpid(child, 0)
+    tracer.communicate()
+    if "attached" not in said:
+        raise SystemExit(f"strace: {said}")
+    return status
+
+
+def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place:
+        memory, told, log, errors = (os.path.join(place, name) for name in ("m", "told", "log", "errors"))
+        os.mkdir(memory)
+        status = in_a_child(memory, told, order, log, errors)
+        lines = Path(log).read_text(errors="replace").splitlines()
+        calls: dict[str, int] = {}
+        for line in lines:
+            name = line.partition(" ")[2].strip().partition("(")[0]
+            if name.isidentifier():
+                calls[name] = calls.get(name, 0) + 1
+        verdict = judge(memory, Path(told).read_text())
+        answer = {
+            "calls": calls,
+            "killed": os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL,
+            "fired": sum("(INJECTED)" in line for line in lines),
+            "lost": verdict.lost,
+            "shut": verdict.shut,
+            "top": sorted(os.listdir(memory)),
+            "broken": Path(errors).read_text() if os.path.exists(errors) else "",
+        }
+        if order.get("keep") and verdict.sentences:
+            shutil.copytree(place, order["keep"])
+        return answer
+
+
+def main() -> None:
+    for line in sys.stdin:
+        print(json.dumps(obey(json.loads(line), sys.argv[1])), flush=True)
+
+
+if __name__ == "__main__":
+    main()
