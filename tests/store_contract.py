@@ -1,9 +1,9 @@
 """What every store promises, as tests: a store passes them by saying how it is opened.
 
-    class TestMyStore(StoreContract):
-        @pytest.fixture
-        def open_store(self, tmp_path: Path) -> OpenStore:
-            return lambda: MyStore(tmp_path)
+class TestMyStore(StoreContract):
+    @pytest.fixture
+    def open_store(self, tmp_path: Path) -> OpenStore:
+        return lambda: MyStore(tmp_path)
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ class StoreContract:
         assert [line.record for line in lines] == given
         assert [line.position for line in lines] == positions == sorted(set(positions))
         assert [line.checked for line in lines] == [True] * 7
-        assert [line.end for line in lines[:-1]] == positions[1:]
+        for line, following in itertools.pairwise(lines):
+            same_segment = line.end.segment == following.position.segment
+            assert line.end == following.position if same_segment else line.end < following.position
         assert lines[-1].end == store.end(stream)
         assert list(store.read_back(stream)) == lines[::-1]
 
@@ -148,8 +150,9 @@ class StoreContract:
         assert records_back(store, TRACES, START) == []
 
     def test_the_end_is_where_the_next_record_begins(self, store: Store) -> None:
-        for act in (lambda: None, lambda: store.rotate(TRACES), lambda: store.rotate(TRACES)):
-            act()
+        for rotations in (0, 1, 2):
+            for _ in range(rotations):
+                store.rotate(TRACES)
             end = store.end(TRACES)
             assert records(store, TRACES, end) == []
             new = record_of("next")
@@ -199,14 +202,22 @@ class StoreContract:
     def test_whatever_json_can_say_comes_back_as_it_was(
         self, open_store: OpenStore, stream: str, what: str
     ) -> None:
-        before, given, after = record_of("before"), record_of(HOSTILE[what], more=HOSTILE[what]), record_of("after")
+        before, given, after = (
+            record_of("before"),
+            record_of(HOSTILE[what], more=HOSTILE[what]),
+            record_of("after"),
+        )
         store = open_store()
         store.append(stream, [before])
         store.append(stream, [given, after])
         store.close()
         store = open_store()
         problems: list[Problem] = []
-        assert [line.record for line in store.read(stream, on_problem=problems.append)] == [before, given, after]
+        assert [line.record for line in store.read(stream, on_problem=problems.append)] == [
+            before,
+            given,
+            after,
+        ]
         assert records_back(store, stream) == [after, given, before]
         assert problems == list(store.check()) == []
         store.close()
@@ -313,7 +324,12 @@ class StoreContract:
         assert store.get(PAGE) is None
 
     def test_a_page_s_change_and_its_record_happen_together(self, store: Store) -> None:
-        steps: list[tuple[bytes | None, bytes | None]] = [(None, b"1"), (b"1", b"22"), (b"22", b""), (b"", None)]
+        steps: list[tuple[bytes | None, bytes | None]] = [
+            (None, b"1"),
+            (b"1", b"22"),
+            (b"22", b""),
+            (b"", None),
+        ]
         edits = []
         for old, new in steps:
             base = None if old is None else hash_of(old)
@@ -385,7 +401,9 @@ class StoreContract:
         assert store.list("log/entries/tea") == []
         store.publish(folder, {"raw.md": b"fine"})
 
-    @pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "facts/../x.md", "facts//x.md", "a\0b.md", "c:x.md"])
+    @pytest.mark.parametrize(
+        "path", ["../x.md", "/etc/passwd", "facts/../x.md", "facts//x.md", "a\0b.md", "c:x.md"]
+    )
     def test_a_hostile_path_is_refused_everywhere(self, store: Store, path: str) -> None:
         base = hash_of(b"")
         for act in (

@@ -284,6 +284,21 @@ def test_only_the_first_title_and_the_first_summary_count_and_the_last_date() ->
     assert page.roles == ("title", "prose", "summary", "prose", "updated", "updated")
 
 
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("# Title", "Title"),
+        ("#\tTitle ##", "Title"),
+        ("# About C#", "About C#"),
+        ("# About C# #", "About C#"),
+        ("# # Title", "# Title"),
+        ("# 标题\u2028x", "标题 x"),
+    ],
+)
+def test_a_title_is_its_words_without_the_marks_around_them(line: str, title: str) -> None:
+    assert parse("facts/t.md", line + "\r\n").title == title
+
+
 def test_a_heading_gives_its_kind_until_the_next_one_of_its_level_or_above() -> None:
     text = (
         "# T\n- a\n## Preferences\n- b\n### Food\n- c\n## Other\n- d\n### identity\n- e\n## **EVENTS:**\n- f\n"

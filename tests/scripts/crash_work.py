@@ -1,11 +1,12 @@
 """Does the work of `workload` in children that strace kills or fails at one chosen system call, and judges what is left.
 
 Started by the tests as `python -I -S -B crash_work.py FOLDER`. Reads orders from standard input, one JSON object a
-line, and answers each with one line. Everything is imported before a child is made, and strace is attached before the
-child begins: so the n-th call that strace counts is the n-th call of the work, and start-up costs nothing.
+line, and answers each with one line. Everything is imported before a child is made (the work is done once, undisturbed,
+for whatever is imported on use), and strace is attached before the child begins: so the n-th call that strace counts is
+the n-th call of the work, and start-up costs nothing.
 
-    {"trace": "openat,write,…"}               → {"calls": {"openat": 412, …}}
-    {"inject": "openat:signal=SIGKILL:when=7"}  → {"fired": true, "killed": true, "lost": [], "shut": [], …}
+    {"trace": "openat,write,…"}                                   → {"calls": {"openat": 412, …}, …}
+    {"trace": "openat", "inject": "openat:signal=SIGKILL:when=7"}  → {"killed": true, "lost": [], "shut": [], …}
 
 With `"patient": true` the work goes on after a refused call; with `"store": "in place"` a mutant does the work.
 """
@@ -26,10 +27,8 @@ from typing import TYPE_CHECKING, Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "src")]
 
-import ctypes  # noqa: E402  (all that is imported on use must be there before a fault can hit its import)
-import random  # noqa: E402, F401
+import ctypes  # noqa: E402
 
-import looseleaf.store.care  # noqa: E402
 from looseleaf.store.documents import Documents  # noqa: E402
 from looseleaf.store.files import FileStore  # noqa: E402
 from looseleaf.store.root import unwritten  # noqa: E402
@@ -95,9 +94,11 @@ def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: 
         finally:
             os._exit(code)
     os.close(ready)
-    what = [f"inject={order['inject']}"] if "inject" in order else [f"trace={order['trace']}"]
+    what = ["-e", f"trace={order['trace']}"]
+    if "inject" in order:
+        what += ["-e", f"inject={order['inject']}"]
     tracer = subprocess.Popen(
-        ["strace", "-f", "-o", log, "-e", *what, "-p", str(child)], stderr=subprocess.PIPE, text=True
+        ["strace", "-f", "-o", log, *what, "-p", str(child)], stderr=subprocess.PIPE, text=True
     )
     assert tracer.stderr is not None
     said = tracer.stderr.readline()
@@ -122,6 +123,7 @@ def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
             name = line.partition(" ")[2].strip().partition("(")[0]
             if name.isidentifier():
                 calls[name] = calls.get(name, 0) + 1
+        top = sorted(os.listdir(memory))
         verdict = judge(memory, Path(told).read_text())
         answer = {
             "calls": calls,
@@ -129,7 +131,7 @@ def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
             "fired": sum("(INJECTED)" in line for line in lines),
             "lost": verdict.lost,
             "shut": verdict.shut,
-            "top": sorted(os.listdir(memory)),
+            "top": top,
             "broken": Path(errors).read_text() if os.path.exists(errors) else "",
         }
         if order.get("keep") and verdict.sentences:
@@ -137,7 +139,21 @@ def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
         return answer
 
 
+def warm_up(folder: str) -> None:
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        memory, told = os.path.join(place, "m"), os.path.join(place, "told")
+        os.mkdir(memory)
+        fd = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        work = Work(lambda: open_store(memory, ""), tell_to(fd))
+        for step in STEPS:
+            step(work)
+        work.reopen()
+        os.close(fd)
+        judge(memory, Path(told).read_text())
+
+
 def main() -> None:
+    warm_up(sys.argv[1])
     for line in sys.stdin:
         print(json.dumps(obey(json.loads(line), sys.argv[1])), flush=True)
 

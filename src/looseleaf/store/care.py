@@ -9,7 +9,7 @@ import time
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
 from looseleaf.store import JOURNAL, codec
-from looseleaf.store.bodies import BODIES
+from looseleaf.store.bodies import BODIES, HASH
 from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
 from looseleaf.store.segments import SEAL, SUMS, lines, segment_name, segment_number, stream_files
 from looseleaf.store.ulid import new_id
@@ -138,6 +138,9 @@ def _check_file(
 
 def _check_bodies(root: Root) -> Iterator[Problem]:
     for name in root.names(BODIES):
+        if not HASH.fullmatch(name):
+            yield Problem(f"{BODIES}/{name}", None, "this is no body; it is not read", "note")
+            continue
         try:
             data = root.read(f"{BODIES}/{name}")
         except Refused as refused:
@@ -282,6 +285,8 @@ def _retire_bodies(root: Root) -> list[str]:
     """Damaged bodies go aside; the records that named them say by now that they are lost."""
     done: list[str] = []
     for problem in list(_check_bodies(root)):
+        if problem.severity == "note":
+            continue
         try:
             data = root.read(problem.path)
         except Refused as refused:

@@ -119,9 +119,10 @@ class Segments:
             segment, offset = min(self.numbers(archive), default=1), 0
         number = 0 if offset == 0 else None
         while True:
+            is_sealed = segment < self.active_number(archive)  # asked first: it may become so in the meantime
             opened = self._open(path, archive, segment)
             if opened is None:
-                if segment >= self.active_number(archive):
+                if not is_sealed:
                     return
                 if on_problem:
                     on_problem(Problem(f"{archive}/{segment_name(segment)}", None, "this segment is missing"))
@@ -151,7 +152,12 @@ class Segments:
             fd = self._open_file(sealed)
             if fd is not None:
                 return fd, sealed, False
-            if segment != self.active_number(archive):
+            active = self.active_number(archive)
+            if segment < active:
+                # Sealed since we looked for it, or really missing: whichever it is, it stays so.
+                fd = self._open_file(sealed)
+                return None if fd is None else (fd, sealed, False)
+            if segment > active:
                 return None
             fd = self._open_file(path)
             if fd is None:

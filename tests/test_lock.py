@@ -1,0 +1,410 @@
+"""The lock: one writer at a time, whatever the others do (FORMAT §7)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from actors import Actor, hold, take_in_turns
+from looseleaf.errors import Busy, Refused, Unwritten
+from looseleaf.policy import Policy
+from looseleaf.store.disk import Disk
+from looseleaf.store.files import FileStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SHORT = Policy(lock_seconds=0.2)
+LOCKS = ("log/lock", "log/turn")
+
+
+def in_child(act: Callable[[], None]) -> int:
+    """Fork; the child acts and ends. Its exit status, 99 if it raised."""
+    pid = os.fork()
+    if pid == 0:
+        status = 99
+        try:
+            act()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def is_free(path: Path) -> bool:
+    with FileStore(path, Policy(lock_seconds=0.05)) as store:
+        try:
+            with store.lock():
+                return True
+        except Busy:
+            return False
+
+
+# --- threads and processes -------------------------------------------------------------
+
+
+def test_the_thread_that_holds_the_lock_may_enter_it_again(tmp_path: Path) -> None:
+    with FileStore(tmp_path) as store:
+        with store.lock():
+            with store.lock(), store.lock():
+                store.append("journal", [{"id": "1"}])
+            assert not is_free(tmp_path), "leaving an inner block let go"
+        assert is_free(tmp_path)
+
+
+def test_threads_exclude_each_other(tmp_path: Path) -> None:
+    inside = 0
+    most = 0
+    with FileStore(tmp_path) as store:
+
+        def work() -> None:
+            nonlocal inside, most
+            for _ in range(50):
+                with store.lock():
+                    inside += 1
+                    most = max(most, inside)
+                    time.sleep(0.0001)
+                    inside -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert most == 1
+
+
+def test_a_thread_that_waits_too_long_is_told_so(tmp_path: Path) -> None:
+    said: list[str] = []
+    with FileStore(tmp_path, SHORT) as store:
+
+        def work() -> None:
+            try:
+                with store.lock():
+                    pass
+            except Busy as busy:
+                said.append(str(busy))
+
+        with store.lock():
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        with store.lock():
+            pass
+    assert len(said) == 1
+    assert said[0].startswith("Nothing was done: ")
+
+
+def test_processes_exclude_each_other(tmp_path: Path) -> None:
+    with Actor(hold, str(tmp_path)) as other:
+        assert other.hear() == "held"
+        assert not is_free(tmp_path)
+        other.let_go()
+        assert is_free(tmp_path)
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    with Actor(hold, str(tmp_path)) as other:
+        assert other.hear() == "held"
+        other.kill()
+        assert is_free(tmp_path)
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_lock_that_is_not_let_go_is_a_sentence_after_the_time_and_nothing_changes(
+    tmp_path: Path, stopped: bool
+) -> None:
+    with Actor(hold, str(tmp_path)) as other, FileStore(tmp_path, SHORT) as store:
+        assert other.hear() == "held"
+        if stopped:
+            other.process.send_signal(signal.SIGSTOP)
+        before = sorted(str(path) for path in tmp_path.rglob("*"))
+        for act in (
+            lambda: store.append("journal", [{"id": "1"}]),
+            lambda: store.put("USER.md", b"", base=None),
+            lambda: store.rotate("journal"),
+            lambda: store.publish("log/entries/a/b", {}),
+        ):
+            began = time.monotonic()
+            with pytest.raises(Busy) as caught:
+                act()
+            assert 0.2 <= time.monotonic() - began < 2
+            assert str(caught.value) == (
+                "Nothing was done: somebody else has held this memory's lock for 0.2 seconds. Look for a looseleaf "
+                "process that hangs or is stopped, end it, and repeat the command; nothing that was acknowledged "
+                "is lost."
+            )
+        assert list(store.read("journal")) == []
+        assert sorted(str(path) for path in tmp_path.rglob("*")) == before
+        other.kill()
+        store.append("journal", [{"id": "2"}])
+        assert [line.record["id"] for line in store.read("journal")] == ["2"], (
+            "a refused record was written later"
+        )
+
+
+def test_several_who_wait_are_all_told_in_time(tmp_path: Path) -> None:
+    """One waits at the lock and the others at the turnstile; together they wait no longer than one."""
+    with Actor(hold, str(tmp_path)) as other, ExitStack() as stack:
+        assert other.hear() == "held"
+        stores = [stack.enter_context(FileStore(tmp_path, Policy(lock_seconds=1.0))) for _ in range(4)]
+        waited: list[float] = []
+
+        def wait(store: FileStore) -> None:
+            began = time.monotonic()
+            with pytest.raises(Busy), store.lock():
+                pass
+            waited.append(time.monotonic() - began)
+
+        threads = [threading.Thread(target=wait, args=(store,)) for store in stores]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(waited) == 4
+    assert max(waited) < 1.9
+
+
+# --- turns -----------------------------------------------------------------------------
+
+
+def shares(path: Path, *, turnstile: bool) -> tuple[int, int, float]:
+    """Eight processes that take the lock in a loop: the fewest and the most turns of one, and the longest wait."""
+    with ExitStack() as stack:
+        actors = [
+            stack.enter_context(Actor(take_in_turns, str(path), turnstile, 1.5, 0.004)) for _ in range(8)
+        ]
+        for actor in actors:
+            assert actor.hear() == "ready"
+        for actor in actors:
+            assert actor.process.stdin is not None
+            actor.process.stdin.close()
+            actor.process.stdin = None
+        results = [actor.let_go() for actor in actors]
+    taken = [result[0] for result in results]
+    return min(taken), max(taken), max(result[1] for result in results)
+
+
+def test_a_busy_process_does_not_starve_another(tmp_path: Path) -> None:
+    fewest, most, longest = shares(tmp_path, turnstile=True)
+    print(f"turns of 8 processes: fewest={fewest} most={most} longest_wait={longest:.3f}s")
+    assert most <= 3 * fewest
+    assert longest < 1
+
+
+def test_without_the_turnstile_a_busy_process_does(tmp_path: Path) -> None:
+    fewest, most, longest = shares(tmp_path, turnstile=False)
+    print(f"without turnstile: fewest={fewest} most={most} longest_wait={longest:.3f}s")
+    assert most > 3 * fewest
+
+
+# --- fork ------------------------------------------------------------------------------
+
+
+def test_a_child_forked_inside_the_block_does_not_hold_the_lock(tmp_path: Path) -> None:
+    with FileStore(tmp_path, SHORT) as store:
+
+        def take() -> None:
+            with pytest.raises(Busy), store.lock():
+                pass
+            with pytest.raises(Busy):
+                store.append("journal", [{"id": "child"}])
+
+        with store.lock():
+            assert in_child(take) == 0
+            assert not is_free(tmp_path), "the child's end released the parent's lock"
+            store.append("journal", [{"id": "parent"}])
+        assert is_free(tmp_path)
+        assert [line.record["id"] for line in store.read("journal")] == ["parent"]
+
+
+def test_a_child_that_leaves_the_block_it_was_forked_in_releases_nothing(tmp_path: Path) -> None:
+    with FileStore(tmp_path) as store:
+        with store.lock():
+            pid = os.fork()
+            if pid:
+                assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+                assert not is_free(tmp_path)
+        if pid == 0:  # it has left the block
+            os._exit(0)
+
+
+def test_a_child_forked_inside_the_block_can_write_when_the_parent_has_let_go(tmp_path: Path) -> None:
+    with FileStore(tmp_path) as store:
+        store.append("journal", [{"id": "before"}])
+        status = 99
+        with store.lock():
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    # Still inside the parent's block here, which this process must leave without a trace.
+                    with store.lock():
+                        store.append("journal", [{"id": "child"}])
+                    status = 0
+                finally:
+                    if status:
+                        os._exit(status)
+            else:
+                time.sleep(0.05)
+                store.append("journal", [{"id": "parent"}])
+        if pid == 0:
+            try:
+                store.append("journal", [{"id": "child, outside"}])
+                store.close()
+            except BaseException:
+                status = 98
+                raise
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        store.append("journal", [{"id": "after"}])
+        assert [line.record["id"] for line in store.read("journal")] == [
+            "before",
+            "parent",
+            "child",
+            "child, outside",
+            "after",
+        ]
+
+
+def test_a_child_forked_while_another_thread_holds_the_lock_can_write(tmp_path: Path) -> None:
+    with FileStore(tmp_path) as store:
+        held, let_go = threading.Event(), threading.Event()
+
+        def hold_it() -> None:
+            with store.lock():
+                held.set()
+                let_go.wait()
+
+        thread = threading.Thread(target=hold_it)
+        thread.start()
+        held.wait()
+        pid = os.fork()
+        if pid == 0:
+            status = 99
+            try:
+                store.append("journal", [{"id": "child"}])
+                status = 0
+            finally:
+                os._exit(status)
+        time.sleep(0.05)
+        let_go.set()
+        thread.join()
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert [line.record["id"] for line in store.read("journal")] == ["child"]
+
+
+def test_a_lock_dies_with_its_process_though_a_child_of_it_lives(tmp_path: Path) -> None:
+    """A copy of the handle that a child has inherited would keep the lock for as long as the child lives."""
+    told, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with FileStore(tmp_path) as store, store.lock():
+                child = os.fork()
+                if child == 0:
+                    time.sleep(60)
+                    os._exit(0)
+                os.write(tell, child.to_bytes(4, "big"))
+                time.sleep(60)
+        finally:
+            os._exit(1)
+    child = int.from_bytes(os.read(told, 4), "big")
+    os.close(told)
+    os.close(tell)
+    assert not is_free(tmp_path)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.kill(child, 0)
+    try:
+        assert is_free(tmp_path)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+# --- its files -------------------------------------------------------------------------
+
+
+def test_the_files_of_the_lock_are_made_once_and_never_deleted(tmp_path: Path) -> None:
+    def identities() -> list[int]:
+        return [(tmp_path / name).stat().st_ino for name in LOCKS]
+
+    with FileStore(tmp_path) as store, store.lock():
+        first = identities()
+    with FileStore(tmp_path) as store:
+        store.append("journal", [{"id": "1"}])
+        store.recover()
+        store.repair()
+        assert identities() == first
+    assert identities() == first
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in LOCKS] == [0o600, 0o600]
+
+
+def test_a_store_closed_inside_the_block_has_let_go(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    with store.lock():
+        store.close()
+    assert is_free(tmp_path)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_link_in_the_place_of_a_lock_is_refused_and_not_followed(tmp_path: Path, name: str) -> None:
+    memory = tmp_path / "memory"
+    (memory / "log").mkdir(parents=True)
+    (memory / name).symlink_to(tmp_path / "outside")
+    with FileStore(memory, SHORT) as store:
+        with pytest.raises(Refused, match=r"symbolic link\. Put a real file in its place"):
+            store.append("journal", [{"id": "1"}])
+        assert not (tmp_path / "outside").exists()
+        (memory / name).unlink()
+        store.append("journal", [{"id": "1"}])
+
+
+class Failing(Disk):
+    """A disk on which one call about locks fails, once."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__()
+        self.left = call
+        self.fired = 0
+
+    def _fail(self, call: str) -> None:
+        if call == self.left:
+            self.left = ""
+            self.fired += 1
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    def open(self, root: int, path: str, flags: int, mode: int = 0o600) -> int:
+        self._fail(f"open {path}")
+        return super().open(root, path, flags, mode)
+
+    def try_lock(self, fd: int) -> bool:
+        self._fail("lock")
+        return super().try_lock(fd)
+
+    def unlock(self, fd: int) -> None:
+        self._fail("unlock")
+        super().unlock(fd)
+
+
+@pytest.mark.parametrize("call", ["open log/lock", "open log/turn", "lock", "unlock"])
+def test_a_lock_that_cannot_be_taken_is_a_sentence_and_the_next_call_works(tmp_path: Path, call: str) -> None:
+    disk = Failing(call)
+    with FileStore(tmp_path, SHORT, disk) as store:
+        handles = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+        with pytest.raises(Unwritten, match=r"^Nothing was (done|written): .*No locks available"):
+            store.append("journal", [{"id": "1"}])
+        assert disk.fired == 1
+        if handles:
+            assert len(os.listdir("/proc/self/fd")) == handles, "a handle was left open"
+        assert is_free(tmp_path)
+        store.append("journal", [{"id": "2"}])
+        assert [line.record["id"] for line in store.read("journal")] == ["2"]

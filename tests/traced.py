@@ -1,0 +1,66 @@
+"""Orders for `scripts/crash_work.py`, and who carries them out: two processes, started clean."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).parent / "scripts" / "crash_work.py"
+CHANGING = (
+    "/^(open|openat|openat2|creat|write|pwrite64|writev|fsync|fdatasync|rename.*|mkdir.*|unlink.*|rmdir|link.*"
+    "|ftruncate|truncate|flock|close)$"
+)
+"""Every system call that changes a file or a name, and those that begin and end the use of one."""
+
+Order = dict[str, Any]
+Answer = dict[str, Any]
+
+
+def carry_out(orders: Iterable[Order], place: Path) -> list[tuple[Order, Answer]]:
+    """Each order with its answer. Skips the test where processes cannot be traced."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed here")
+    waiting = list(orders)
+    shares = [share for share in (waiting[0::2], waiting[1::2]) if share]
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(_carry_out_share, shares, [place] * len(shares))
+        return [pair for share in found for pair in share]
+
+
+def _carry_out_share(orders: list[Order], place: Path) -> list[tuple[Order, Answer]]:
+    # Nothing of the environment: not the coverage that runs here, nor anybody's own settings.
+    clean = {"PATH": os.environ.get("PATH", os.defpath)}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-B", str(SCRIPT), str(place)],
+        input="".join(json.dumps(order) + "\n" for order in orders),
+        capture_output=True,
+        text=True,
+        env=clean,
+        check=False,
+    )
+    if done.returncode and done.stderr.startswith("strace:"):
+        pytest.skip(f"processes cannot be traced here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    return list(zip(orders, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+def count_calls(place: Path, **how: Any) -> dict[str, int]:
+    """How often the undisturbed work makes each call. It must end by itself and keep every promise."""
+    [(_, answer)] = carry_out([{"trace": CHANGING, **how}], place)
+    assert not answer["broken"]
+    assert not answer["lost"] + answer["shut"]
+    calls: dict[str, int] = answer["calls"]
+    return calls
+
+
+def sites(calls: dict[str, int]) -> list[tuple[str, int]]:
+    return [(name, number) for name, count in sorted(calls.items()) for number in range(1, count + 1)]
