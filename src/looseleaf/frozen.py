@@ -3,6 +3,8 @@
 That module imports `inspect`, and the two cost more than half of what a command may take to start; a hook starts one
 for every prompt. Type checkers see an ordinary frozen dataclass. The `__init__` of a class is compiled when its first
 value is made, so a class that a command does not use costs it next to nothing.
+
+Left out, because nothing here needs it: fields inherited from another frozen class, `field()`, `__post_init__`.
 """
 
 from __future__ import annotations
@@ -21,21 +23,29 @@ else:
     def frozen(cls):
         names = tuple(cls.__annotations__)
         defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
+        if names[len(names) - len(defaults) :] != tuple(defaults):
+            raise TypeError(f"{cls.__qualname__}: a field without a default follows one with a default")
+        for name, value in defaults.items():
+            if type(value).__hash__ is None:
+                raise ValueError(f"{cls.__qualname__}: the default of {name} could be changed by anybody")
         members = {
-            name: value for name, value in cls.__dict__.items() if name not in defaults and name not in _OWN
+            "__eq__": _equal,
+            "__hash__": _hash,
+            "__repr__": _repr,
+            **{
+                name: value for name, value in cls.__dict__.items() if name not in defaults and name not in _OWN
+            },
+            "__slots__": names,
+            "__qualname__": cls.__qualname__,
+            "__match_args__": names,
+            "__init__": _first_init(names, defaults),
+            "__setattr__": _refuse,
+            "__delattr__": _refuse,
+            "__reduce__": _reduce,
         }
-        members.update(
-            __slots__=names,
-            __match_args__=names,
-            __init__=_first_init(names, defaults),
-            __setattr__=_refuse,
-            __delattr__=_refuse,
-            __eq__=_equal,
-            __hash__=_hash,
-            __repr__=_repr,
-            __reduce__=_reduce,
-        )
-        return type(cls.__name__, cls.__bases__, members)
+        made = type(cls.__name__, cls.__bases__, members)
+        made.__init__._for = made
+        return made
 
 
 _OWN = frozenset({"__dict__", "__weakref__"})
@@ -43,12 +53,15 @@ _OWN = frozenset({"__dict__", "__weakref__"})
 
 def _first_init(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
     def first(self: Any, *values: Any, **named: Any) -> None:
+        cls = first._for  # type: ignore[attr-defined]
         parameters = ", ".join(f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names)
         body = "; ".join(f"_set(self, {name!r}, {name})" for name in names) or "pass"
         scope: dict[str, Any] = {"_defaults": defaults, "_set": object.__setattr__}
         exec(f"def __init__(self, {parameters}):\n    {body}", scope)
-        type(self).__init__ = scope["__init__"]
-        self.__init__(*values, **named)
+        init = scope["__init__"]
+        init.__qualname__ = f"{cls.__qualname__}.__init__"
+        cls.__init__ = init
+        init(self, *values, **named)
 
     return first
 
@@ -71,7 +84,7 @@ def _hash(self: object) -> int:
 
 def _repr(self: object) -> str:
     named = zip(type(self).__match_args__, _values(self), strict=True)  # type: ignore[attr-defined]
-    return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in named)})"
+    return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in named)})"
 
 
 def _reduce(self: object) -> tuple[type, tuple[object, ...]]:

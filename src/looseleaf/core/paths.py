@@ -20,13 +20,16 @@ DRAWERS = ("facts", "episodes", "days", "review")
 PEOPLE_ONLY = frozenset({"SOUL.md"})
 """Pages that people write and the program only reads (seed 003)."""
 
+# Windows looks at what stands before the first dot, without the spaces behind it.
 _RESERVED = re.compile(
-    r"(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE
+    r"(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?", re.IGNORECASE
 )
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 _FORBIDDEN = frozenset('\\:*?"<>|')
 _NAME_BYTES = 120
 """Shorter than any file system's limit, with room for what the store appends to a name."""
+_PARTS = 16
+"""Three times as many folders as any path of a memory has; beyond that systems begin to differ."""
 
 
 def name_fault(name: str) -> str | None:
@@ -46,22 +49,37 @@ def name_fault(name: str) -> str | None:
         return "contains a percent-encoded character"
     if _RESERVED.fullmatch(name):
         return "uses a name that Windows reserves for a device"
-    if len(name.encode("utf-8", "surrogatepass")) > _NAME_BYTES:
+    if len(name.encode()) > _NAME_BYTES:
         return f"has a part longer than {_NAME_BYTES} bytes"
+    return None if name.isascii() else _unicode_fault(name)
+
+
+def _unicode_fault(name: str) -> str | None:
+    if _normal("NFC", name) != name:
+        return "is not in Unicode normal form C, the one spelling that is read"
+    # A dot or slash in disguise: one system or tool that folds it would be led out of the folder.
+    plain = _normal("NFKC", name)
+    if "/" in plain or "\\" in plain or not plain.strip("."):
+        return "has a character that some systems take for a dot or a slash"
     return None
+
+
+def path_fault(path: str) -> str | None:
+    """What is wrong with a relative path in its one spelling, or None."""
+    if path.startswith("/"):
+        return "is absolute"
+    parts = path.split("/")
+    if len(parts) > _PARTS:
+        return f"has more than {_PARTS} parts"
+    return next(filter(None, map(name_fault, parts)), None)
 
 
 def canonical(path: str) -> str:
     """The one spelling of a relative path, or Refused."""
-    if not isinstance(path, str):
-        raise Refused(f"Nothing was done: a path is text, not {type(path).__name__}.")
-    if path.startswith("/"):
-        raise _bad(path, "is absolute")
-    normal = path if path.isascii() else _normal("NFC", path)
-    for part in normal.split("/"):
-        fault = name_fault(part)
-        if fault:
-            raise _bad(path, fault)
+    normal = _spelled(path)
+    fault = path_fault(normal)
+    if fault:
+        raise _bad(path, fault)
     return normal
 
 
@@ -83,9 +101,12 @@ def is_page(path: str) -> bool:
 
 def safe_name(name: str, what: str) -> str:
     """A single component (an agent, a topic, an entry id) that will name a file or folder."""
-    normal = canonical(name)
-    if "/" in normal:
-        raise Refused(f"Nothing was done: the {what} {name!r} contains a slash. Use a plain name.")
+    normal = _spelled(name)
+    fault = "contains a slash" if "/" in normal else name_fault(normal)
+    if fault:
+        raise Refused(
+            f"Nothing was done: the {what} {_quoted(name)} {fault}. Use a plain name of letters and digits."
+        )
     return normal
 
 
@@ -95,7 +116,13 @@ def same_name(one: str, other: str) -> bool:
 
 
 def _fold(name: str) -> str:
-    return _normal("NFKC", _normal("NFKC", name).casefold())
+    return name.lower() if name.isascii() else _normal("NFKC", _normal("NFKC", name).casefold())
+
+
+def _spelled(text: str) -> str:
+    if not isinstance(text, str):
+        raise Refused(f"Nothing was done: a path or a name is text, not {type(text).__name__}.")
+    return text if text.isascii() else _normal("NFC", text)
 
 
 def _normal(form: Literal["NFC", "NFKC"], text: str) -> str:
@@ -106,6 +133,11 @@ def _normal(form: Literal["NFC", "NFKC"], text: str) -> str:
 
 def _bad(path: str, fault: str) -> Refused:
     return Refused(
-        f"Nothing was done: the path {path!r} {fault}. Use the name of a page as `looseleaf log` shows it, "
+        f"Nothing was done: the path {_quoted(path)} {fault}. Use the name of a page as `looseleaf log` shows it, "
         "such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or days/<yyyy-mm-dd>.md."
     )
+
+
+def _quoted(text: str) -> str:
+    """As Python writes it, and not much longer than a line: what was asked may be a megabyte."""
+    return repr(text) if len(text) <= _NAME_BYTES else f"{text[:_NAME_BYTES]!r}…"

@@ -87,6 +87,7 @@ class Disk:
 
     def open(self, root: int, path: str, flags: int, mode: int = PRIVATE_FILE) -> int:
         """Open `path` beneath `root`; fails on a symbolic link anywhere in it."""
+        _refuse_upward(path)
         if "/" not in path:
             return _open_here(root, path, flags | _SAFE, mode)
         # To read, the walk is as safe; loading what the kernel's own call takes would cost a command its start.
@@ -329,6 +330,12 @@ def _open_here(folder: int, name: str, flags: int, mode: int = PRIVATE_FILE) -> 
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
 
 
+def _refuse_upward(path: str) -> None:
+    """`..` leads out of any folder. Names are judged long before; this holds for those that came another way."""
+    if ".." in path.split("/"):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), path)
+
+
 def _encoded(path: str) -> bytes:
     """A path for C, where a NUL would cut it short without a word."""
     encoded = os.fsencode(path)
@@ -362,6 +369,7 @@ class WindowsDisk(Disk):  # pragma: no cover - Windows
 
     def _full(self, folder: int, path: str) -> str:
         """The whole path, refused when any part of it below the root is a link or junction."""
+        _refuse_upward(path)
         here = self._paths[folder]
         for part in path.split("/"):
             here = os.path.join(here, part)

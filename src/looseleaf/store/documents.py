@@ -284,7 +284,11 @@ class Documents:
         if record is None:
             self._keep(staged)
             return
-        path, base, new = str(record["path"]), record["base"], record["new"]
+        try:
+            path, base, new = canonical(str(record["path"])), record["base"], record["new"]
+        except (KeyError, Refused):
+            self._keep(staged)  # no edit of ours: a journal that somebody else made may name any file of this machine
+            return
         under, page = self._hash(staged), self._hash(path)
         ours = under == (new if new is not None else SHA256_OF_NOTHING)
         if record["kind"] == "void" or (page == new and under == base):
