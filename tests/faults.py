@@ -67,7 +67,7 @@ class FaultyDisk(CountedDisk):
     """Fails the call number `at` after `arm`, or that one and all that follow, until `heal`.
 
     It also keeps account of what is on disk for sure: which files were written and not synced since, which
-    folders got or lost a name and were not synced since, and which files had a sync that failed.
+    folders got or lost a name and were not synced since, which files had a sync that failed; and of open handles.
     """
 
     def __init__(self, *, exchange: bool = True) -> None:
@@ -80,7 +80,9 @@ class FaultyDisk(CountedDisk):
         self._short = False
         self.count = 0
         self.fired: list[str] = []
+        self.open_handles: set[int] = set()
         self.unsynced: set[Inode] = set()
+        self.names_unsynced: dict[Inode, set[str]] = {}
         self.failed: set[Inode] = set()
         self.written: set[Inode] = set()
 
@@ -124,7 +126,12 @@ class FaultyDisk(CountedDisk):
 
     def _watched(self, name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         watch = getattr(self, f"_watch_{name}", None)
-        return real(*args) if watch is None else watch(real, *args)
+        done = real(*args) if watch is None else watch(real, *args)
+        if name in ("open", "open_root", "open_dir"):
+            self.open_handles.add(done)
+        elif name == "close":
+            self.open_handles.discard(args[0])
+        return done
 
     def _watch_write(self, real: Callable[..., Any], fd: int, data: bytes) -> Any:
         done = real(fd, data)
@@ -135,64 +142,71 @@ class FaultyDisk(CountedDisk):
     def _watch_sync(self, real: Callable[..., Any], fd: int) -> None:
         real(fd)
         self.unsynced.discard(_inode(fd))
+        self.names_unsynced.pop(_inode(fd), None)
 
     _watch_sync_data = _watch_sync
 
     def _watch_open(self, real: Callable[..., Any], root: int, path: str, flags: int, *mode: int) -> Any:
-        above = path.rpartition("/")[0] or "."
         if not flags & os.O_CREAT:
             return real(root, path, flags, *mode)
         is_new = _found(root, path) is None
         fd = real(root, path, flags, *mode)
         if is_new:
-            self.unsynced.add(_inode_of(os.stat(above, dir_fd=root)))
-            self._new_file(_inode(fd))
+            above, _, name = path.rpartition("/")
+            self._renamed(_inode_of(os.stat(above or ".", dir_fd=root)), name)
+            self._forget(_inode(fd))
         return fd
 
     def _watch_mkdir(self, real: Callable[..., Any], folder: int, name: str) -> None:
         real(folder, name)
-        self.unsynced.add(_inode(folder))
+        self._renamed(_inode(folder), name)
 
     def _watch_unlink(self, real: Callable[..., Any], folder: int, name: str) -> None:
         gone = _found(folder, name)
         real(folder, name)
-        self.unsynced.add(_inode(folder))
-        if gone is not None:
-            self._new_file(gone)
+        self._renamed(_inode(folder), name)
+        self._forget(gone)
 
     def _watch_rename(self, real: Callable[..., Any], source: int, old: str, target: int, new: str) -> None:
         gone = _found(target, new)
         real(source, old, target, new)
-        self.unsynced.update((_inode(source), _inode(target)))
-        if gone is not None:
-            self._new_file(gone)
+        self._renamed(_inode(source), old)
+        self._renamed(_inode(target), new)
+        self._forget(gone)
 
     def _watch_exchange(self, real: Callable[..., Any], source: int, old: str, target: int, new: str) -> None:
         real(source, old, target, new)
-        self.unsynced.update((_inode(source), _inode(target)))
+        self._renamed(_inode(source), old)
+        self._renamed(_inode(target), new)
 
     _watch_rename_new = _watch_exchange
 
-    def _new_file(self, inode: Inode) -> None:
+    def _renamed(self, folder: Inode, name: str) -> None:
+        self.names_unsynced.setdefault(folder, set()).add(name)
+
+    def _forget(self, inode: Inode | None) -> None:
         """The number of a file that is gone may come back as another file's, which begins with a clean slate."""
-        for known in (self.unsynced, self.failed, self.written):
-            known.discard(inode)
+        if inode is not None:
+            for known in (self.unsynced, self.failed, self.written):
+                known.discard(inode)
 
     def doubts(self, root: str, paths: list[str]) -> list[str]:
-        """Why the files just written, found at these paths, may not survive a power cut after all."""
+        """Why what was just written, and found at these paths, may not survive a power cut after all."""
         doubts = []
         if self.written & self.failed:
             doubts.append("it lies in a file whose sync failed before")
         if self.written & self.unsynced:
             doubts.append("its file was written and not synced")
-        folders = {""}
+        names = set()
         for path in paths:
-            while path := path.rpartition("/")[0]:
-                folders.add(path)
-        for folder in sorted(folders):
-            full = os.path.join(root, folder)
-            if os.path.isdir(full) and _inode_of(os.stat(full)) in self.unsynced:
-                doubts.append(f"a name in the folder {folder or '.'} was changed and not synced")
+            while path:
+                names.add(path)
+                path = path.rpartition("/")[0]
+        for path in sorted(names):
+            above, _, name = path.rpartition("/")
+            full = os.path.join(root, above)
+            if os.path.isdir(full) and name in self.names_unsynced.get(_inode_of(os.stat(full)), ()):
+                doubts.append(f"the name {path} was changed and its folder not synced")
         return doubts
 
 

@@ -11,7 +11,9 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,7 +160,7 @@ def end_at(
     exchange: bool = True,
     again: int = 0,
 ) -> Tally:
-    """End the work at each site and judge what is left. With `again`, end the recovery too, at every `again`-th call."""
+    """End the work at each site and judge what is left; with `again`, end the recovery too, at every so many calls."""
     tally = Tally()
     memory, told = place / "memory", place / "told"
 
@@ -168,7 +170,7 @@ def end_at(
     for number, how in where:
         memory.mkdir()
         disk = DyingDisk(number, how, exchange=exchange)
-        assert dies(lambda disk=disk: do_all(memory, told, open_store, disk)), f"{number} {how} did not fire"
+        assert dies(partial(do_all, memory, told, open_store, disk)), f"{number} {how} did not fire"
         text = told.read_text()
         if again:
             for second, verdict in end_recovery(memory, text, again, exchange=exchange, first=number % again):
@@ -256,7 +258,7 @@ def test_a_crash_anywhere_in_the_recovery_from_many_crashes_loses_nothing(
 class TrustingStreams(Streams):
     """Takes an unfinished end for a whole one."""
 
-    def _whole_size(self, fd: int, path: str, size: int, *, trusting: bool) -> int:
+    def _whole_size(self, active: Any, path: str, size: int, *, trusting: bool) -> int:
         return size
 
 

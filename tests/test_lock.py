@@ -371,13 +371,16 @@ def test_a_link_in_the_place_of_a_lock_is_refused_and_not_followed(tmp_path: Pat
 class Failing(Disk):
     """A disk on which one call about locks fails, once."""
 
-    def __init__(self, call: str) -> None:
+    def __init__(self, call: str, after: int = 0) -> None:
         super().__init__()
         self.left = call
+        self.after = after
         self.fired = 0
 
     def _fail(self, call: str) -> None:
-        if call == self.left:
+        if call == self.left and self.after:
+            self.after -= 1
+        elif call == self.left:
             self.left = ""
             self.fired += 1
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
@@ -408,3 +411,13 @@ def test_a_lock_that_cannot_be_taken_is_a_sentence_and_the_next_call_works(tmp_p
         assert is_free(tmp_path)
         store.append("journal", [{"id": "2"}])
         assert [line.record["id"] for line in store.read("journal")] == ["2"]
+
+
+def test_a_lock_that_cannot_be_let_go_is_closed_and_the_write_counts(tmp_path: Path) -> None:
+    disk = Failing("unlock", after=1)  # the turnstile's comes first
+    with FileStore(tmp_path, SHORT, disk) as store:
+        store.append("journal", [{"id": "1"}])
+        assert disk.fired == 1
+        assert is_free(tmp_path)
+        store.append("journal", [{"id": "2"}])
+        assert [line.record["id"] for line in store.read("journal")] == ["1", "2"]

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from actors import PAGE, STREAM, Actor, Watch, append_many, look_back, patch_many, sha256, tail
+from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from looseleaf.values import Problem
 
 WRITERS = 8
 
@@ -109,6 +112,39 @@ def test_without_a_lock_the_same_writers_lose_or_break_something(tmp_path: Path)
     outcome = append_together(tmp_path, 150, 64 * 1024, lockless=True)
     print(f"without a lock: {outcome}")
     assert outcome.bad
+
+
+class Sealing(Disk):
+    """A disk on which another process seals the active segment just when a reader has not found it sealed."""
+
+    def __init__(self, writer: FileStore) -> None:
+        super().__init__()
+        self.writer = writer
+        self.fired = 0
+
+    def open(self, root: int, path: str, flags: int, mode: int = 0o600) -> int:
+        try:
+            return super().open(root, path, flags, mode)
+        except FileNotFoundError:
+            if path.endswith("archive/000001.jsonl"):
+                self.writer.rotate(STREAM)
+                self.writer.append(STREAM, [{"id": "2"}])
+                self.fired += 1
+            raise
+
+
+@pytest.mark.parametrize("forwards", [True, False])
+def test_a_segment_sealed_while_a_reader_looks_for_it_is_not_missed(tmp_path: Path, forwards: bool) -> None:
+    problems: list[Problem] = []
+    with FileStore(tmp_path) as writer:
+        writer.append(STREAM, [{"id": "1"}])
+        disk = Sealing(writer)
+        with FileStore(tmp_path, disk=disk) as reader:
+            lines = reader.read(STREAM, on_problem=problems.append) if forwards else reader.read_back(STREAM)
+            found = [line.record["id"] for line in lines]
+    assert disk.fired == 1
+    assert problems == []
+    assert found == (["1", "2"] if forwards else ["1"])
 
 
 # --- one page --------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -10,13 +11,14 @@ import subprocess
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf.errors import Refused
+from looseleaf.errors import Refused, Unwritten
 from looseleaf.policy import Policy
 from looseleaf.store import codec
 from looseleaf.store.disk import Disk
@@ -514,6 +516,21 @@ def test_something_else_in_the_place_of_a_log_folder_is_told(tmp_path: Path, nam
     store.close()
 
 
+@pytest.mark.parametrize("kind", ["file", "link"])
+@pytest.mark.parametrize("name", ["log/traces", "log/prompts", "log/entries", "log/bodies", "log/aside"])
+def test_a_check_goes_on_past_a_folder_that_is_none(tmp_path: Path, name: str, kind: str) -> None:
+    store = filled(tmp_path)
+    swap(tmp_path / name, kind)
+    with (tmp_path / "log/journal.jsonl").open("ab") as file:
+        file.write(b"torn")
+    (tmp_path / "log/staged/left.put").write_bytes(b"")
+    problems = list(store.check())
+    assert any(problem.severity == "error" and name in str(problem) for problem in problems)
+    assert any(problem.path == "log/staged/left.put" for problem in problems)
+    assert any("not finished" in problem.message for problem in problems)
+    store.close()
+
+
 def test_what_is_no_stream_is_passed_over(store: FileStore, tmp_path: Path) -> None:
     store.append("traces/main", [record_of("x")])
     store.append("prompts/main", [record_of("x")])
@@ -637,3 +654,158 @@ def test_threads_that_wait_share_one_sync(tmp_path: Path) -> None:
         assert disk.syncs == shared + 11
     print(f"records=200 syncs={shared}")
     assert shared < 200
+
+
+# --- a reader meets a writer ---------------------------------------------------------------------
+
+
+class MeddlingDisk(Disk):
+    """Lets somebody else do something in the middle: before its call number `at`."""
+
+    def __init__(self, at: int, meddle: list[partial[None]]) -> None:
+        super().__init__()
+        self.calls = 0
+        self.at = at
+        self.meddle = meddle
+
+    def _step(self) -> None:
+        self.calls += 1
+        if self.calls == self.at:
+            for act in self.meddle:
+                act()
+
+    def open(self, root: int, path: str, flags: int, mode: int = 0o600) -> int:
+        self._step()
+        return super().open(root, path, flags, mode)
+
+    def pread(self, fd: int, count: int, offset: int) -> bytes:
+        self._step()
+        return super().pread(fd, count, offset)
+
+    def fstat(self, fd: int) -> os.stat_result:
+        self._step()
+        return super().fstat(fd)
+
+    def names(self, folder: int) -> list[str]:
+        self._step()
+        return super().names(folder)
+
+
+def rotate(store: FileStore) -> None:
+    store.rotate("journal")
+
+
+def append(store: FileStore) -> None:
+    store.append("journal", [record_of("new")])
+
+
+MEDDLING: dict[str, list[Callable[[FileStore], None]]] = {
+    "rotates": [rotate],
+    "rotates and appends": [rotate, append],
+    "rotates twice": [rotate, append, rotate],
+    "cuts a torn end": [append],
+}
+
+
+@pytest.mark.parametrize("what", MEDDLING)
+@pytest.mark.parametrize("back", [False, True], ids=["forwards", "backwards"])
+def test_a_reader_sees_every_record_once_whatever_a_writer_does_meanwhile(
+    tmp_path: Path, what: str, back: bool
+) -> None:
+    for at in itertools.count(1):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        writer = FileStore(folder)
+        given = [record_of(number) for number in range(4)]
+        writer.append("journal", given[:2])
+        writer.rotate("journal")
+        writer.append("journal", given[2:])
+        if what == "cuts a torn end":
+            with (folder / "log/journal.jsonl").open("ab") as file:
+                file.write(b"torn" * 20_000)
+        disk = MeddlingDisk(at, [partial(act, writer) for act in MEDDLING[what]])
+        with FileStore(folder, disk=disk) as reader:
+            problems: list[Problem] = []
+            lines = list(reader.read_back("journal"))[::-1] if back else None
+            lines = lines or list(reader.read("journal", on_problem=problems.append))
+        fired = disk.calls >= at
+        assert [line.record for line in lines][:4] == given, f"call {at}"
+        assert [line.record["content"] for line in lines][4:] in ([], ["new"]), f"call {at}"
+        positions = {line.position: line.record for line in writer.read("journal")}
+        assert {line.position: line.record for line in lines}.items() <= positions.items(), f"call {at}"
+        assert problems == []
+        writer.close()
+        if not fired:
+            break
+    assert at > 10
+
+
+def test_a_check_that_meets_a_rotation_finds_nothing_wrong(tmp_path: Path) -> None:
+    for at in itertools.count(1):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        writer = FileStore(folder)
+        writer.append("journal", [record_of("one")])
+        disk = MeddlingDisk(at, [partial(act, writer) for act in (rotate, append, rotate)])
+        with FileStore(folder, disk=disk) as checker:
+            assert errors(checker) == [], f"call {at}"
+        writer.close()
+        if disk.calls < at:
+            break
+    assert at > 10
+
+
+# --- entries, and a repair that cannot be written ----------------------------------------------------
+
+
+def test_an_entry_that_is_not_whole_is_told(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    entry = tmp_path / "log/entries/tea/e1"
+    (entry / "raw.md").unlink()
+    (entry / "meta.json").write_bytes(b'{"schema":\n"entry.v1"')
+    (entry / "summary.json").write_bytes(b'["entry_summary.v1"]')
+    assert errors(store) == [
+        "log/entries/tea/e1/raw.md: this file of an entry is missing",
+        "log/entries/tea/e1/meta.json:2: this file is not JSON",
+        "log/entries/tea/e1/summary.json: this file does not say that its schema is entry_summary.v1",
+    ]
+    store.close()
+
+
+class FullDisk(Disk):
+    full = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.write = self._write
+
+    def _write(self, fd: int, data: Any, /) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return os.write(fd, data)
+
+
+def test_a_repair_on_a_full_disk_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    disk = FullDisk()
+    store = filled(tmp_path, disk)
+    journal = tmp_path / "log/journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"another", b"changed"))
+    before = files_of(tmp_path)
+    disk.full = True
+    with pytest.raises(Unwritten, match="No space left on device"):
+        store.repair()
+    assert files_of(tmp_path) == before
+    disk.full = False
+    assert store.repair() != []
+    assert errors(store) == []
+    store.close()
+
+
+def test_a_stray_file_among_the_bodies_is_left_alone(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    stray = tmp_path / "log/bodies/.DS_Store"
+    stray.write_bytes(b"stray")
+    assert notes(store) == ["log/bodies/.DS_Store: note: this is no body; it is not read"]
+    assert errors(store) == store.repair() == []
+    assert stray.read_bytes() == b"stray"
+    store.close()

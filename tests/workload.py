@@ -2,8 +2,8 @@
 
 `Work` drives a store through every kind of write and tells, before and after each call, what it asks and what was
 acknowledged. `judge` reads what was told, opens the folder as a stranger would, and says everything that is wrong:
-an acknowledged record that is missing, doubled, out of order or different; a page that is not what the journal says; half
-an entry; an error of `check`; a next call that does not work.
+an acknowledged record that is missing, doubled, out of order or different; a page that is not what the journal says;
+half an entry; an error of `check`; a next call that does not work.
 
 The told lines are written outside the memory, by a system call that no fault is injected into.
 """
@@ -115,15 +115,14 @@ class Work:
 
     def append(self, stream: str, *texts: str) -> None:
         records = [trace(text) for text in texts]
-        told = {"do": "append", "stream": stream, "records": _told(records)}
+        told = {"do": "append", "stream": stream, "records": _told(records), "bodies": _bodies(texts)}
         self._call(told, lambda: self.store.append(stream, records))
 
     def tear(self, stream: str) -> None:
         """Leave what a process leaves that is killed in the middle of a write."""
         try:
-            fd = os.open(os.path.join(self.store.path, stream_files(stream)[0]), os.O_WRONLY | os.O_APPEND)
-            os.write(fd, b' {"schema":"trace.v1","id":"01')
-            os.close(fd)
+            with open(os.path.join(self.store.path, stream_files(stream)[0]), "ab", buffering=0) as file:
+                file.write(b' {"schema":"trace.v1","id":"01')
         except (OSError, Refused):
             if not self._patient:
                 raise
@@ -138,6 +137,8 @@ class Work:
             if self._patient:
                 self.store.recover()  # an edit that was refused may have left the page in between
             found = self.store.get(path)
+            if found is None and text is None:
+                return  # deleted already, by the same step when it was refused
             old = None if found is None else found.data
             new = None if text is None else text.encode()
             record = edit_of(path, old, new)
@@ -178,7 +179,10 @@ class Work:
         self._call(told, lambda: self.store.publish(folder, files))
 
     def recover(self) -> None:
-        self._call({"do": "recover"}, lambda: self.store.recover())
+        def recover() -> None:
+            self.store.recover()  # opened by now, or refused: within the call
+
+        self._call({"do": "recover"}, recover)
 
     def read(self, stream: str) -> None:
         def read_all() -> None:
@@ -202,6 +206,11 @@ class Work:
         else:
             self.acknowledged += 1
             self._tell({"done": number})
+
+
+def _bodies(texts: Sequence[str]) -> list[str]:
+    """The hashes of the texts that are too long for a line."""
+    return [digest(text.encode()) for text in texts if len(text) > TINY.body_bytes]
 
 
 def _told(records: Sequence[Record]) -> dict[str, str]:
@@ -229,6 +238,7 @@ STEPS: tuple[Step, ...] = (
     lambda work: work.publish("They talked about tea."),
     lambda work: work.write_page("USER.md", "# User\n\n- Name: Zhang San\n"),
     lambda work: work.write_page("USER.md", "# User\n\n- Name: Zhang San\n- Language: English\n"),
+    lambda work: work.write_page("facts/long.md", f"# Long\n\n{LONG}\n"),
     lambda work: work.append(TRACES, LONG),
     lambda work: work.append(TRACES, LONG, "the same long text again"),
     lambda work: work.write_page("facts/tea.md", None),
@@ -322,9 +332,7 @@ def judge(
     return verdict
 
 
-def _judge_streams(
-    store: FileStore, calls: list[_Call], verdict: Verdict, refused_is_absent: bool
-) -> None:
+def _judge_streams(store: FileStore, calls: list[_Call], verdict: Verdict, refused_is_absent: bool) -> None:
     asked: dict[str, list[tuple[str, str, str]]] = {}
     for call in calls:
         for told in (call.told, *call.pages):
@@ -376,7 +384,9 @@ def _judge_pages(store: FileStore, calls: list[_Call], verdict: Verdict) -> None
             page = told["page"]
             state.setdefault(page["path"], None)
             if call.outcome == "done" and page["edit"] not in kept:
-                verdict.lost.append(f"{page['path']}: edit {page['edit']} was acknowledged and is void or gone")
+                verdict.lost.append(
+                    f"{page['path']}: edit {page['edit']} was acknowledged and is void or gone"
+                )
     for path, wanted in state.items():
         found = store.get(path)
         if (found.sha256 if found else None) != wanted:

@@ -2,25 +2,24 @@
 
 The journal says what every page is (its *head*). A page whose bytes are not its head's was changed outside; the
 difference is journaled as an `external` edit, once. To notice that cheaply, `views/heads.json` remembers the heads up
-to a place in the journal, and how each file looked when it was last read. Like every view it may be deleted.
+to a place in the journal, and how each file looked when it was last read. Like every view it may be deleted, and
+failing to write it is nobody's business: it is never a reason to refuse, and damage to it never reaches the journal.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from _thread import RLock
 
 from looseleaf.core.heads import EXTERNAL, NO_PAGE, Head, fold, refuse_unknown
 from looseleaf.core.paths import DRAWERS, is_page, name_fault
-from looseleaf.errors import Refused, Unreadable
-from looseleaf.store import JOURNAL
+from looseleaf.errors import Refused
+from looseleaf.store import JOURNAL, codec
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from looseleaf.policy import Policy
     from looseleaf.store import Store
@@ -38,6 +37,9 @@ _RACY_NS = 100_000_000
 
 _LOOK_AGAIN = 0.02
 
+_PATIENCE = 5
+"""Times `settle_seconds` that a page is watched while something empties and fills it again and again."""
+
 
 class Heads:
     """The heads, and the place in the journal they stand for."""
@@ -51,23 +53,31 @@ class Heads:
         self.unsaved = 0
 
     def load(self) -> None:
-        """From the view, if it belongs to this journal; else from nothing."""
+        """From the view, if it is whole and belongs to this journal; else from nothing."""
         try:
             document = self.store.get(VIEW)
-            raw: Any = json.loads(document.data) if document else None
-        except (Unreadable, ValueError):
-            return  # a view that cannot be read is made again
-        if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
-            return
-        try:
-            position = Position(*map(int, raw["position"]))
-            pages = {path: Head(*head) for path, head in raw["pages"].items()}
-            marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return
-        before = next(self.store.read_back(JOURNAL, position), None)
-        if before is not None and before.end == position and before.record.get("id") == raw.get("last"):
-            self.pages, self.marks, self.position, self.last = pages, marks, position, raw["last"]
+            raw, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
+            if not checked or raw["schema"] != SCHEMA:
+                return
+            self.position = Position(*map(int, raw["position"]))
+            self.last = raw["last"]
+            self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
+            self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
+        except (Refused, codec.Damaged, KeyError, TypeError, ValueError, AttributeError):
+            self.forget()  # a view that cannot be read is made again
+        else:
+            if not self.belong():
+                self.forget()
+
+    def forget(self) -> None:
+        self.pages, self.marks, self.position, self.last = {}, {}, START, None
+
+    def belong(self) -> bool:
+        """Whether the journal is still the one that was read up to here: repair writes its files anew."""
+        if self.position == START:
+            return True
+        before = next(self.store.read_back(JOURNAL, self.position), None)
+        return before is not None and before.end == self.position and before.record.get("id") == self.last
 
     def catch_up(self) -> None:
         for line in self.store.read(JOURNAL, self.position):
@@ -96,7 +106,7 @@ class Heads:
 
     def save(self, *, now: bool = False) -> None:
         if self.unsaved >= _SAVE_EVERY or (now and self.unsaved):
-            view = {
+            view: Record = {
                 "schema": SCHEMA,
                 "position": list(self.position),
                 "last": self.last,
@@ -105,8 +115,50 @@ class Heads:
                 },
                 "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
             }
-            self.store.view(VIEW, json.dumps(view, separators=(",", ":")).encode())
             self.unsaved = 0
+            _view(self.store, VIEW, codec.encode(view))
+
+
+def _view(store: Store, path: str, data: bytes) -> None:
+    """A view that could not be written is made again another time; nothing that was asked for rests on it."""
+    try:
+        store.view(path, data)
+    except Refused:
+        pass
+
+
+class _Watch:
+    """Whether what a page's file says may be believed, or an editor is in the middle of saving it (FORMAT §5.4).
+
+    Editors truncate and write, or rename away and create. So a page that lost all its text is believed only when its
+    file was left alone for `settle_seconds`, however often it is looked at; each change begins the wait anew.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._settle = policy.settle_seconds
+        self._quiet = policy.quiet_seconds
+        self._began = time.monotonic()
+        self._since: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+
+    def doubts(self, path: str, document: Document | None, stat: Stat | None, head: Head) -> bool:
+        """`stat` was made after `document` was read: what it says is at least as new."""
+        now = time.monotonic()
+        mark = stat.mark if stat is not None else None
+        if path not in self._since or self._since[path][0] != mark:
+            self._since[path] = mark, now
+        age = time.time() - max(stat.mark[3:5]) / 1e9 if stat is not None else -1.0
+        if head.sha256 is not None and _is_blank(document):
+            left_alone = document is not None and age >= self._settle
+            return not left_alone and now - self._since[path][1] < self._settle
+        return 0 <= age < self._quiet and now - self._began < self._settle
+
+    def is_over(self) -> bool:
+        """The file does not come to rest. Then it is not believed, and nobody waits for it any longer."""
+        return time.monotonic() - self._began > _PATIENCE * self._settle
+
+
+def _is_blank(document: Document | None) -> bool:
+    return document is None or not document.data.strip()
 
 
 class Absorb:
@@ -123,9 +175,11 @@ class Absorb:
             if not self._loaded:
                 self.heads.load()
                 self._loaded = True
-            self._store.recover()
-            self.heads.catch_up()
-            changed = self._changed()
+            try:
+                self._store.recover()
+            finally:  # also where nothing can be written, what the journal says can be read
+                self.heads.catch_up()
+            changed = {path for path in self._changed() if not self._is_head(path)}
             edits = self._absorb(changed) if changed else []
             self.heads.save()
             return edits
@@ -133,72 +187,111 @@ class Absorb:
     def _changed(self) -> set[str]:
         """The pages whose files do not look as they did when they were last seen to be their heads."""
         heads, marks = self.heads.pages, self.heads.marks
-        found = {stat.path: stat for stat in self.pages()}
+        found = {stat.path: stat for stat in self.files()}
         changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
         return changed | {
             path for path, head in heads.items() if head.sha256 is not None and path not in found
         }
 
-    def pages(self) -> Iterable[Stat]:
+    def files(self) -> Iterable[Stat]:
         """Every file that is a page, by path."""
         for folder in ("", *DRAWERS):
             for stat in self._store.list(folder):
                 if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
                     yield stat
 
+    def pages(self) -> list[str]:
+        """The paths of all pages: those the journal knows (an editor may be replacing one), and other files."""
+        known = {path for path, head in self.heads.pages.items() if head.sha256 is not None}
+        known.update(stat.path for stat in self.files())
+        order = ("", *DRAWERS)
+        return sorted(known, key=lambda path: (order.index(path.rpartition("/")[0]), path))
+
+    def _is_head(self, path: str) -> bool:
+        """Whether nothing is to be journaled of a page. That can be told without the lock; the contrary cannot."""
+        seen_ns = time.time_ns()
+        try:
+            document, stat = self._look(path)
+        except Refused:
+            return True  # too large, a link, unreadable: no page to absorb, and never an empty one; `check` says so
+        return self._matches(path, document, stat, seen_ns)
+
+    def _look(self, path: str) -> tuple[Document | None, Stat | None]:
+        """A page's bytes, and its file's times as they are after they were read."""
+        document = self._store.get(path, self._policy.page_bytes)
+        return document, self._store.stat(path)
+
+    def _matches(self, path: str, document: Document | None, stat: Stat | None, seen_ns: int) -> bool:
+        """Whether a page is its head; if so, that is remembered."""
+        if (document.sha256 if document else None) != self.heads.get(path).sha256:
+            return False
+        self.heads.remember(stat, seen_ns)
+        if document is not None and self._store.stat(f"{COPIES}/{path}") is None:
+            self.keep_copy(path, document.data)
+        return True
+
     def _absorb(self, paths: set[str]) -> list[Edit]:
         edits: list[Edit] = []
-        deadline = time.monotonic() + self._policy.settle_seconds
+        watch = _Watch(self._policy)
         while paths:
             with self._store.lock():
                 self._store.recover()
                 self.heads.catch_up()
-                paths = {path for path in sorted(paths) if not self._settled(path, deadline, edits)}
+                paths = {path for path in sorted(paths) if not self._settled(path, watch, edits)}
+            if watch.is_over():
+                break
             if paths:
                 time.sleep(_LOOK_AGAIN)  # not while holding the lock: others have work to do
         return edits
 
-    def _settled(self, path: str, deadline: float, edits: list[Edit]) -> bool:
+    def _settled(self, path: str, watch: _Watch, edits: list[Edit]) -> bool:
         """Whether a page could be dealt with; False: look again in a moment."""
         seen_ns = time.time_ns()
         try:
-            stat = self._store.stat(path)
-            document = self._store.get(path, self._policy.page_bytes)
+            document, stat = self._look(path)
         except Refused:
-            return True  # too large, a link, unreadable: no page to absorb, and never an empty one; `check` says so
-        head = self.heads.get(path)
-        if (document.sha256 if document else None) == head.sha256:
-            self.heads.remember(stat, seen_ns)
+            return True  # by now it is nothing that could be absorbed
+        if self._matches(path, document, stat, seen_ns):
             return True
-        if time.monotonic() < deadline and self._doubtful(document, stat, head):
+        if watch.doubts(path, document, stat, self.heads.get(path)):
             return False
+        if not self.heads.belong():
+            self.heads.forget()
+            return False  # the journal was written anew under us: its heads first
+        self._journal(path, document.data if document else None, edits)
+        return True
+
+    def _journal(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
         from looseleaf.core.journal import make_edit, record_of
         from looseleaf.store.ulid import new_id
 
         old = self.head_bytes(path)
-        edit = make_edit(
-            new_id(),
-            time.time(),
-            path,
-            EXTERNAL,
-            "changed outside",
-            old,
-            document.data if document else None,
-            lost_base=head.sha256 if old is None else None,
-        )
-        record = record_of(edit)
-        self._store.append(JOURNAL, [record])
+        lost = self.heads.get(path).sha256 if old is None else None
+        edit = make_edit(new_id(), time.time(), path, EXTERNAL, "changed outside", old, new, lost_base=lost)
+        self._store.append(JOURNAL, [record_of(edit)])
         self.heads.catch_up()
-        self.keep_copy(path, document.data if document else None)
+        self.keep_copy(path, new)
         edits.append(edit)
-        return True
 
-    def _doubtful(self, document: Document | None, stat: Stat | None, head: Head) -> bool:
-        """An editor may be at work: it has truncated and not yet written, or renamed away and not yet created."""
-        if document is None or not document.data.strip():
-            return head.sha256 is not None
-        age = time.time() - stat.mtime_ns / 1e9 if stat is not None else 0.0
-        return 0 <= age < self._policy.quiet_seconds
+    # --- reading -----------------------------------------------------------------------
+
+    def read(self, path: str) -> bytes | None:
+        """What a page says. One that is being saved in this moment is waited for, or else is what it last was."""
+        watch = _Watch(self._policy)
+        while True:
+            document, stat = self._look(path)
+            if stat is not None and self.heads.marks.get(path) == stat.mark:
+                break  # as it was when it was last seen to be its head: nothing to hash
+            head = self.heads.get(path)
+            if (document.sha256 if document else None) == head.sha256:
+                break
+            if not watch.doubts(path, document, stat, head):
+                break  # saved since it was absorbed: the next reading journals it
+            if watch.is_over():
+                return self.head_bytes(path)
+            time.sleep(_LOOK_AGAIN)
+            self.heads.catch_up()
+        return document.data if document else None
 
     # --- the last journaled bytes of a page --------------------------------------------
 
@@ -207,12 +300,13 @@ class Absorb:
         head = self.heads.get(path)
         if head.sha256 is None:
             return None
-        try:
-            copy = self._store.get(f"{COPIES}/{path}")
-        except Refused:
-            copy = None
-        if copy is not None and copy.sha256 == head.sha256:
-            return copy.data
+        for place in (f"{COPIES}/{path}", path):
+            try:
+                found = self._store.get(place, self._policy.page_bytes)
+            except Refused:
+                continue
+            if found is not None and found.sha256 == head.sha256:
+                return found.data
         from looseleaf.history import History
 
         return History(self._store).rebuild(path, head.sha256)
@@ -220,4 +314,4 @@ class Absorb:
     def keep_copy(self, path: str, data: bytes | None) -> None:
         """A copy of a page's head, from which the next outside change is told without replaying the journal."""
         if data is not None:
-            self._store.view(f"{COPIES}/{path}", data)
+            _view(self._store, f"{COPIES}/{path}", data)

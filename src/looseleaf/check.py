@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import stat
-from itertools import combinations
 
 from looseleaf.absorb import Heads
 from looseleaf.core.heads import KNOWN_SCHEMAS, Head
 from looseleaf.core.journal import Broken, edit_of, forward
-from looseleaf.core.paths import DRAWERS, STATE, is_page, name_fault, same_name
+from looseleaf.core.paths import DRAWERS, STATE, folded, is_page, name_fault
 from looseleaf.errors import Refused
 from looseleaf.store import JOURNAL
 from looseleaf.values import Problem
@@ -51,13 +50,17 @@ def _unknown_records(store: Store) -> Iterator[Problem]:
 
 
 def _check_chains(store: Store) -> Iterator[Problem]:
-    """Each page's edits must follow from each other, and each must give the text it says."""
+    """Each page's edits must follow from each other, and each must give the text it says.
+
+    A `lost` record stands where repair found damage: it explains one break of each page after it, and no second one.
+    """
     void = {line.record.get("edit") for line in store.read(JOURNAL) if line.record.get("kind") == "void"}
     texts: dict[str, bytes | None] = {}
     heads: dict[str, str | None] = {}
-    lost = False
+    lost = 0
+    explained: dict[str, int] = {}
     for line in store.read(JOURNAL):
-        lost = lost or line.record.get("kind") == "lost"
+        lost += line.record.get("kind") == "lost"
         edit = edit_of(line.record)
         if edit is None:
             if line.record.get("kind") == "edit":
@@ -65,7 +68,9 @@ def _check_chains(store: Store) -> Iterator[Problem]:
         elif edit.id not in void:
             message = _follow(edit, texts, heads)
             if message:
-                yield Problem(_JOURNAL_FILE, None, message, "note" if lost else "error")
+                is_new = lost == explained.get(edit.path, 0)
+                explained[edit.path] = lost
+                yield Problem(_JOURNAL_FILE, None, message, "error" if is_new else "note")
 
 
 def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | None]) -> str | None:
@@ -97,29 +102,44 @@ def _check_pages(memory: Memory) -> Iterator[Problem]:
     found: set[str] = set()
     for folder in ("", *DRAWERS):
         try:
-            entries = sorted(os.scandir(os.path.join(memory.path, folder)), key=lambda entry: entry.name)
+            entries = _entries(memory.path, folder)
         except FileNotFoundError:
             continue
         except OSError as error:
             yield Problem(folder or ".", None, f"this folder could not be read ({error.strerror})")
             continue
-        names = [entry.name for entry in entries if not entry.name.startswith(".")]
-        for entry in entries:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            mode = entry.stat(follow_symlinks=False).st_mode
+        twins: dict[str, str] = {}
+        for name, mode in entries:
+            path = f"{folder}/{name}" if folder else name
             if folder and stat.S_ISDIR(mode):
                 yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
             elif is_page(path):
                 found.add(path)
                 yield from _check_page(memory, path, mode, heads.get(path))
-        for one, other in combinations(names, 2):
-            if same_name(one, other):
-                yield Problem(
-                    f"{folder}/{one}" if folder else one, None, f"some systems take this name for {other}"
-                )
+            other = twins.setdefault(folded(name), name)
+            if other != name:
+                yield Problem(path, None, f"some systems take this name for {other}")
     for path, head in sorted(heads.pages.items()):
         if head.sha256 is not None and path not in found:
             yield Problem(path, None, "this page is gone; the next command journals that", "note")
+
+
+def _entries(path: str, folder: str) -> list[tuple[str, int]]:
+    """Names and modes in a folder, by name. One that is a link is not looked into: what is behind it is not ours."""
+    where = os.path.join(path, folder)
+    if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows
+        return sorted((name, os.lstat(os.path.join(where, name)).st_mode) for name in os.listdir(where))
+    fd = os.open(where, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (os.O_NOFOLLOW if folder else 0))
+    found: list[tuple[str, int]] = []
+    try:
+        for name in sorted(os.listdir(fd)):
+            try:
+                found.append((name, os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode))
+            except FileNotFoundError:
+                pass  # removed in this moment
+    finally:
+        os.close(fd)
+    return found
 
 
 def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Problem]:
@@ -148,5 +168,5 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
     if path == STATE:
         try:
             json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             yield Problem(path, getattr(error, "lineno", None), f"this is not JSON ({error})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from itertools import islice
@@ -21,10 +22,24 @@ if TYPE_CHECKING:
 
 PROBLEMS = 1
 REFUSED = 2
+INTERRUPTED = 130
+
+_LISTED = 20
+"""How many pages are named to a person who asked for one that is not there."""
+
+# What can move a terminal's cursor, colour it, or turn the order of what it shows. Spaces of other scripts and
+# the joiners inside an emoji are text.
+_STEERING = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_LINE_END = re.compile("\r(?=\n)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # Pages hold every script; a terminal that has not all of them shows the rest written out.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code: int = options.run(options)
         sys.stdout.flush()
@@ -39,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
 class _Help(argparse.HelpFormatter):
@@ -102,50 +117,46 @@ def _add_shared(parser: argparse.ArgumentParser, **defaults: Any) -> None:
 def _init(options: argparse.Namespace) -> int:
     from looseleaf.memory import init
 
-    path = options.path or options.memory or os.environ.get("LOOSELEAF_HOME") or ".looseleaf"
+    path = _first(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
     made = init(path)
     if options.json:
-        _print_json({"path": str(path), "made": made})
+        _print_json({"path": path, "made": made})
     elif made:
         print(
-            f"{path} is a memory now. Write SOUL.md there to say who the agent is, PROJECT.md for the rules of"
+            f"{_plain(path)} is a memory now. Write SOUL.md there to say who the agent is, PROJECT.md for the\n"
+            "rules of the work; facts appear in USER.md and facts/. Edit any page with any editor."
         )
-        print("the work; facts appear in USER.md and facts/. Edit any page with any editor.")
     else:
-        print(f"{path} is a memory already; nothing was changed.")
+        print(f"{_plain(path)} is a memory already; nothing was changed.")
     return 0
 
 
 def _log(options: argparse.Namespace) -> int:
     if options.limit < 1:
-        raise Refused("Nothing was shown: --limit must be at least 1.")
+        raise Refused("Nothing was shown: --limit must be at least 1. Without it, the last 50 are shown.")
     with _open(options) as memory:
         edits = list(islice(memory.log(options.page), options.limit))
         if options.json:
             _print_json([_edit_dict(edit) for edit in edits])
-        for edit in edits if not options.json else ():
-            when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts))
-            what = f"+{edit.added} -{edit.removed}" if edit.new is not None else "deleted"
-            print(
-                f"{when}  {edit.id}  {what:>8}  {_plain(edit.path)}  {_plain(edit.author)}: {_plain(edit.reason)}"
-            )
+        else:
+            for edit in edits:
+                print(_edit_line(edit))
         _notes(memory)
     return 0
 
 
 def _show(options: argparse.Namespace) -> int:
     with _open(options) as memory:
-        page = memory.page_as_of(options.page, options.as_of) if options.as_of else memory.page(options.page)
+        if options.as_of is None:
+            page, then = memory.page(options.page), ""
+        else:
+            page, then = memory.page_as_of(options.page, options.as_of), f" as of {options.as_of}"
         if not page.exists:
-            then = f" as of {options.as_of}" if options.as_of else ""
-            known = ", ".join(memory.pages()) or "none yet"
-            raise Refused(f"Nothing was shown: there is no page {page.path}{then}. Pages: {known}.")
+            raise _no_page(memory, page.path + then)
         if options.json:
             _print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
-        elif sys.stdout.isatty():
-            sys.stdout.write(_plain(page.text, keep="\n\t"))
         else:
-            sys.stdout.buffer.write(page.data)
+            _print_bytes(page.data)
         _notes(memory)
     return 0
 
@@ -154,23 +165,29 @@ def _diff(options: argparse.Namespace) -> int:
     from looseleaf.core.diff import unified
 
     with _open(options) as memory:
-        if options.since:
-            old: bytes | None = memory.page_as_of(options.page, options.since).data
-            page = memory.page(options.page)
-            path, new = page.path, page.data
-            labels = (f"{path} {options.since}", f"{path} now")
-        else:
+        if options.since is None:
             edit = next(memory.log(options.page), None)
             if edit is None:
-                raise Refused(f"Nothing was shown: {options.page} has no history.")
+                raise _no_page(memory, options.page)
             path = edit.path
             old, new = (data or b"" for data in memory.versions(edit))
             labels = (f"{path} before {edit.id}", f"{path} after {edit.id}")
-        text = unified((old or b"").decode("utf-8", "replace"), new.decode("utf-8", "replace"), *labels)
-        if options.json:
-            _print_json({"path": path, "from": labels[0], "to": labels[1], "diff": text})
         else:
-            sys.stdout.write(_plain(text, keep="\n\t\r"))
+            before, now = memory.page_as_of(options.page, options.since), memory.page(options.page)
+            if not before.exists and not now.exists:
+                raise _no_page(memory, now.path)
+            path, old, new = now.path, before.data, now.data
+            labels = (f"{path} {options.since}", f"{path} now")
+        # One character for each byte that is no UTF-8, and back: `patch` gets the page's own bytes.
+        text = unified(
+            old.decode("utf-8", "surrogateescape"), new.decode("utf-8", "surrogateescape"), *labels
+        )
+        shown = text.encode("utf-8", "surrogateescape")
+        if options.json:
+            diff = shown.decode("utf-8", "replace")
+            _print_json({"path": path, "from": labels[0], "to": labels[1], "diff": diff})
+        else:
+            _print_bytes(shown)
         _notes(memory)
     return 0
 
@@ -182,7 +199,7 @@ def _undo(options: argparse.Namespace) -> int:
             _print_json({"undone": _edit_dict(edit), "receipt": receipt.to_dict()})
         else:
             print(
-                f"{_plain(edit.path)}: the edit {edit.id} ({_plain(edit.reason)}) is undone by {receipt.id}."
+                f"{_plain(edit.path)}: the edit {_plain(edit.id)} ({_plain(edit.reason)}) is undone by {receipt.id}."
             )
     return 0
 
@@ -207,7 +224,7 @@ def _repair(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({"done": done, "left": [problem.to_dict() for problem in left]})
     else:
-        for each in done or ["Nothing had to be mended."]:
+        for each in done or ["Nothing had to be mended." if not left else "Nothing could be mended."]:
             print(_plain(each))
         for problem in left:
             print(f"not mended: {_plain(str(problem))}")
@@ -221,12 +238,37 @@ def _open(options: argparse.Namespace) -> Memory:
     """A command looks at a memory that is there; only `init` makes one."""
     from looseleaf.memory import Memory, find, is_memory
 
-    path = options.memory or find()
+    path = _first(options.memory) or find()
     if not is_memory(path):
         raise Refused(
             f"Nothing was done: there is no memory at {path}. To make one, run: looseleaf init {path}"
         )
     return Memory(path, agent=options.agent)
+
+
+def _first(*paths: str | None) -> str:
+    """The first path that was given. One that is empty was meant to be something: `--memory "$UNSET"`."""
+    path = next((path for path in paths if path is not None), None)
+    if path == "":
+        raise Refused("Nothing was done: the path of the memory is empty. Give a folder, or leave it out.")
+    return path or ""
+
+
+def _no_page(memory: Memory, what: str) -> Refused:
+    pages = memory.pages()
+    more = f" and {len(pages) - _LISTED} more" if len(pages) > _LISTED else ""
+    known = ", ".join(pages[:_LISTED]) or "none yet"
+    return Refused(f"Nothing was shown: there is no page {what}. Ask for one that is there: {known}{more}.")
+
+
+def _edit_line(edit: Edit) -> str:
+    try:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts))
+    except (OverflowError, ValueError, OSError):
+        when = f"{edit.ts:>19g}"  # no time of this world; the rest of the log is shown all the same
+    what = f"+{edit.added} -{edit.removed}" if edit.new is not None else "deleted"
+    about = f"{_plain(edit.path)}  {_plain(edit.author)}: {_plain(edit.reason)}"
+    return f"{when}  {_plain(edit.id)}  {what:>8}  {about}"
 
 
 def _edit_dict(edit: Edit) -> dict[str, Any]:
@@ -238,6 +280,15 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
+def _print_bytes(data: bytes) -> None:
+    """To a pipe or a file the bytes as they are; to a terminal as text that cannot steer it."""
+    if sys.stdout.isatty():
+        sys.stdout.write(_plain(_LINE_END.sub("", data.decode("utf-8", "backslashreplace")), keep="\n\t"))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
 def _notes(memory: Memory) -> None:
     for note in memory.notes:
         print(f"looseleaf: {_plain(note)}", file=sys.stderr)
@@ -245,10 +296,12 @@ def _notes(memory: Memory) -> None:
 
 def _plain(text: str, keep: str = "") -> str:
     """Text for a terminal: what a page or a name holds must not steer it."""
-    return "".join(
-        character if character.isprintable() or character in keep else f"\\x{ord(character):02x}"
-        for character in text
-    )
+    return _STEERING.sub(lambda match: match[0] if match[0] in keep else _written_out(match[0]), text)
+
+
+def _written_out(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 if __name__ == "__main__":  # pragma: no cover - the installed script calls main

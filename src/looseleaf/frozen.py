@@ -33,7 +33,9 @@ else:
             "__hash__": _hash,
             "__repr__": _repr,
             **{
-                name: value for name, value in cls.__dict__.items() if name not in defaults and name not in _OWN
+                name: value
+                for name, value in cls.__dict__.items()
+                if name not in defaults and name not in _OWN
             },
             "__slots__": names,
             "__qualname__": cls.__qualname__,

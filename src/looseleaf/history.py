@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from looseleaf.core.journal import Broken, backward, forward, happened_back, undo_target, version
 from looseleaf.errors import Refused
+from looseleaf.hashing import sha256_or_none
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
@@ -44,17 +45,22 @@ class History:
                 found = page
         return found
 
-    def as_of(self, path: str, when: float, now: bytes | None) -> bytes | None:
-        """What a page said at a time, from what it says `now`. None: there was no page then."""
+    def as_of(self, path: str, when: float, now: bytes | None) -> tuple[bytes | None, bool]:
+        """What a page said at a time, from what it says `now` (None: there was no page then), and whether that is sure.
+
+        It is not where the next edit does not follow: a lost one came between, and nobody knows when.
+        """
         later: list[Edit] = []
         for edit in self.back(path):
             if edit.ts <= when:
-                return self.after(edit, now, later)
+                return self.after(edit, now, later), not later or later[-1].base == edit.new
             later.append(edit)
-        return None
+        return None, not later or later[-1].base is None
 
     def after(self, edit: Edit, now: bytes | None, later: list[Edit] | None = None) -> bytes | None:
         """The page after an edit. `later`: the edits since, newest first, if they are known."""
+        if edit.new is None or sha256_or_none(now) == edit.new:
+            return None if edit.new is None else now
         if later is None:
             later = list(takewhile(lambda each: each.id != edit.id, self.back(edit.path)))
         try:
@@ -65,19 +71,36 @@ class History:
         try:
             return version(edits, [each.id for each in edits].index(edit.id), now)
         except Broken as broken:
-            raise Refused(
-                f"Nothing was shown: {broken}, because a record of the journal is damaged. "
-                "`looseleaf check` names it; other versions can still be shown."
-            ) from broken
+            raise _hidden(broken) from broken
 
     def before(self, edit: Edit, now: bytes | None) -> bytes | None:
         """The page before an edit, from what it says `now`."""
-        page = self.after(edit, now)
-        try:
-            return backward(edit, page)
-        except Broken:
+        if edit.base is None:
+            return None
+        if edit.whole:
+            # It does not hold what it replaced; an edit that led there may have come to light again.
             previous = next((each for each in self.back(edit.path) if each.new == edit.base), None)
-            return None if edit.base is None or previous is None else self.after(previous, now)
+            if previous is not None:
+                return self.after(previous, now)
+            raise _hidden(Broken(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt"))
+        try:
+            return backward(edit, self.after(edit, now))
+        except Broken as broken:
+            raise _hidden(broken) from broken
 
     def last_to_undo(self, path: str | None) -> Edit | None:
-        return undo_target(self.back(path))
+        target, follows = undo_target(self.back(path))
+        if target is not None and not follows:
+            raise Refused(
+                f"Nothing was undone: {target.path} was changed after the edit {target.id} by one whose record is "
+                "damaged, so there is no telling what to go back to. `looseleaf show` with --as-of shows what the page "
+                "was; save that text as the page."
+            )
+        return target
+
+
+def _hidden(broken: Broken) -> Refused:
+    return Refused(
+        f"Nothing was done: {broken}, because a record of the journal is damaged. "
+        "`looseleaf check` names it; other versions can still be shown."
+    )

@@ -12,9 +12,9 @@ from functools import cached_property
 
 from looseleaf.absorb import Absorb
 from looseleaf.core.heads import PERSON, SCHEMA
-from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name
+from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name
 from looseleaf.errors import Refused, Stale, Unwritten
-from looseleaf.hashing import sha256, sha256_or_none
+from looseleaf.hashing import sha256
 from looseleaf.policy import Policy, policy_from
 from looseleaf.store import JOURNAL
 from looseleaf.store.files import FileStore
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 SETTINGS = "looseleaf.toml"
 PRIVATE = "PROJECT.local.md\nlog/\nviews/\nreview/\n"
 """The .gitignore of a memory: what is private stays out of a shared repository."""
+
+_IGNORE = ".gitignore"
+_FOLDERS = (*DRAWERS, "log", "views")
+_SKELETON = frozenset({*_FOLDERS, _IGNORE})
 
 _TRIES = 100
 """How often a change is made anew when somebody saves the page in the same moment, before saying so."""
@@ -83,10 +87,10 @@ class Memory:
         agent: str = "main",
         policy: Policy | None = None,
     ) -> None:
-        self.path = os.path.abspath(where) if where is not None else find()
+        self.path = os.path.abspath(where if where is not None else find())
         self.agent = safe_name(agent, "agent's name")
         if not is_memory(self.path):
-            if _has_content(self.path):
+            if _holds_other_things(self.path):
                 raise Refused(
                     f"{self.path} was not opened: it is not a memory, and it is not empty. "
                     f"To make it one, run: looseleaf init {self.path}"
@@ -99,10 +103,7 @@ class Memory:
 
     def close(self) -> None:
         """Let go of every handle. What was acknowledged is on disk already."""
-        try:
-            self._absorb.heads.save(now=True)
-        except Refused:
-            pass  # a view: the next process makes it again
+        self._absorb.heads.save(now=True)
         self.store.close()
 
     def __enter__(self) -> Memory:
@@ -130,29 +131,34 @@ class Memory:
         try:
             self._absorb()
         except Unwritten as error:
-            self.notes.append(str(error))
+            self._note(str(error))
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:  # a program that reads for days on a full disk says so once
+            self.notes.append(note)
 
     def page(self, path: str) -> Page:
         """What a page says now."""
         path = page_path(path)
         self._absorb_to_read()
-        return self._read(path)
-
-    def _read(self, path: str) -> Page:
-        document = self.store.get(path, self.policy.page_bytes)
-        return Page(path, document.data if document else None)
+        return Page(path, self._absorb.read(path))
 
     def pages(self) -> list[str]:
         """The paths of all pages."""
         self._absorb_to_read()
-        return [stat.path for stat in self._absorb.pages()]
+        return self._absorb.pages()
 
     def page_as_of(self, path: str, when: str | float) -> Page:
         """What a page said at a time: an ISO date (the end of that day), an ISO date and time, or epoch seconds."""
         path = page_path(path)
         moment = parse_when(when) if isinstance(when, str) else when
         self._absorb_to_read()
-        data = self.history.as_of(path, moment, self._absorb.head_bytes(path))
+        data, is_sure = self.history.as_of(path, moment, self._absorb.head_bytes(path))
+        if not is_sure:
+            self._note(
+                f"{path} may have said something else then: a record of its journal after that is missing. "
+                "`looseleaf check` says where."
+            )
         return Page(path, data)
 
     def log(self, path: str | None = None) -> Iterator[Edit]:
@@ -164,6 +170,7 @@ class Memory:
 
     def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
         """A page before and after one of its edits."""
+        self._absorb_to_read()
         now = self._absorb.head_bytes(edit.path)
         return self.history.before(edit, now), self.history.after(edit, now)
 
@@ -185,15 +192,19 @@ class Memory:
         """
 
         def new_bytes(old: bytes | None) -> bytes:
-            if isinstance(change, str):
-                return change.encode()
             try:
-                text = (old or b"").decode()
+                text = change if isinstance(change, str) else change((old or b"").decode())
             except UnicodeDecodeError:
                 raise Refused(
                     f"{path} was not changed: it is not UTF-8 text. Save it as UTF-8 with an editor, and repeat."
                 ) from None
-            return change(text).encode()
+            try:
+                return text.encode()
+            except UnicodeEncodeError as error:
+                raise Refused(
+                    f"{path} was not changed: the new text holds {text[error.start]!r}, half of a character. "
+                    "Leave it out, and repeat."
+                ) from None
 
         return self._edit(page_path(path), new_bytes, base, author, reason)
 
@@ -206,17 +217,20 @@ class Memory:
         author: str = PERSON,
         reason: str,
     ) -> Receipt:
-        """Replace texts that each stand exactly once in the page; all of them or none."""
+        """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
 
         def change(text: str) -> str:
             for old, new in patches:
-                count = text.count(old) if old else 0
-                if count != 1:
+                at = text.find(old) if old else -1
+                if (
+                    at < 0 or text.find(old, at + 1) >= 0
+                ):  # also one that overlaps: which of the two was meant?
+                    times = "is not in it" if at < 0 else "stands in it more than once"
                     raise Refused(
-                        f"{path} was not changed: the text to replace stands {count} times in it, not once: {old!r}. "
-                        "Read the page and give a longer piece that stands there exactly once."
+                        f"{path} was not changed: the text to replace {times}: {old!r}. "
+                        "Read the page and give a piece that stands there exactly once."
                     )
-                text = text.replace(old, new)
+                text = text[:at] + new + text[at + len(old) :]
             return text
 
         return self.edit(path, change, base=base, author=author, reason=reason)
@@ -230,15 +244,16 @@ class Memory:
         self._absorb()
         target = self.history.last_to_undo(page_path(path) if path is not None else None)
         if target is None:
-            raise Refused(f"Nothing was undone: {path or 'this memory'} has no edit left to undo.")
-
-        def before(old: bytes | None) -> bytes | None:
-            if sha256_or_none(old) != target.new:
-                raise Stale(target.path, target.new, sha256_or_none(old))
-            return self.history.before(target, old)
-
+            raise Refused(
+                f"Nothing was undone: {path or 'this memory'} has no edit left to undo. `looseleaf log` shows all."
+            )
         receipt = self._edit(
-            target.path, before, target.new, author, f"undo: {target.reason}", undoes=target.id
+            target.path,
+            lambda old: self.history.before(target, old),
+            target.new,
+            author,
+            f"undo: {target.reason}",
+            undoes=target.id,
         )
         return target, receipt
 
@@ -251,7 +266,7 @@ class Memory:
         reason: str,
         undoes: str | None = None,
     ) -> Receipt:
-        if path in PEOPLE_ONLY and author != PERSON:
+        if author != PERSON and any(same_name(path, only) for only in PEOPLE_ONLY):
             raise Refused(
                 f"{path} was not changed: only people write it. Propose the change to the user instead."
             )
@@ -283,15 +298,15 @@ class Memory:
         with self.store.lock():
             heads = self._absorb.heads
             heads.catch_up()
-            page = self._read(path)
-            if page.sha256 != heads.get(path).sha256:
+            document = self.store.get(path, self.policy.page_bytes)
+            old, current = (document.data, document.sha256) if document else (None, None)
+            if current != heads.get(path).sha256:
                 return None
-            if base not in (ANY, page.sha256):
-                raise Stale(path, base, page.sha256)
-            old = page.data if page.exists else None
+            if base not in (ANY, current):
+                raise Stale(path, base, current)
             new = change(old)
             if new == old:
-                return Receipt("", path, page.sha256, page.sha256, 0, 0, changed=False)
+                return Receipt("", path, current, current, 0, 0, changed=False)
             if new is not None and len(new) > self.policy.page_bytes:
                 raise Refused(
                     f"{path} was not changed: it would have {len(new):,} bytes, and a page has at most "
@@ -302,8 +317,8 @@ class Memory:
             edit = make_edit(new_id(), time.time(), path, author, reason, old, new, undoes=undoes)
             if new is not None:
                 self.store.put(path, new, base=edit.base, record=record_of(edit))
-            elif edit.base is not None:
-                self.store.delete(path, base=edit.base, record=record_of(edit))
+            else:
+                self.store.delete(path, base=edit.base or "", record=record_of(edit))
             heads.catch_up()
             self._absorb.keep_copy(path, new)
             return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed)
@@ -318,7 +333,9 @@ class Memory:
 
     def repair(self) -> list[str]:
         """Mend what can be mended, keeping a copy of every byte that is moved. Says what was done."""
-        return self.store.repair()
+        done = self.store.repair()
+        self._absorb.heads.forget()  # where records stood before is no longer where they stand
+        return done
 
 
 # --- where -----------------------------------------------------------------------------
@@ -352,9 +369,10 @@ def is_memory(path: str) -> bool:
     return os.path.exists(os.path.join(log, "journal.jsonl")) or os.path.isdir(os.path.join(log, "archive"))
 
 
-def _has_content(path: str) -> bool:
+def _holds_other_things(path: str) -> bool:
+    """Whether a folder is in use for something else; a memory that is being made in this moment is not."""
     try:
-        return bool(os.listdir(path))
+        return not _SKELETON.issuperset(os.listdir(path))
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -367,14 +385,14 @@ def init(path: str) -> bool:
     """Make a memory of a folder; False if it was one. Files that are there stay as they are."""
     if is_memory(path):
         return False
-    for above in _above(os.path.abspath(path)):
+    for above in _above(os.path.realpath(path)):
         if is_memory(above):
             raise Refused(
                 f"{path} was not made a memory: it lies inside the memory {above}, and memories do not nest. "
                 "Choose a folder outside it."
             )
     with FileStore.make(path) as store:
-        store.furnish((*DRAWERS, "log", "views"), {".gitignore": PRIVATE.encode()})
+        store.furnish(_FOLDERS, {_IGNORE: PRIVATE.encode()})
         record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "init"}
         with store.lock():
             if next(store.read(JOURNAL), None) is None:
@@ -384,14 +402,15 @@ def init(path: str) -> bool:
 
 def _settings(path: str) -> Policy:
     file = os.path.join(path, SETTINGS)
-    if not os.path.exists(file):
+    if not os.path.lexists(file):
         return Policy()
     import tomllib
 
+    with FileStore(path) as store:  # by the same door as a page: no link, no pipe that would never answer
+        settings = store.get(SETTINGS, Policy().page_bytes)
     try:
-        with open(file, "rb") as settings:
-            return policy_from(tomllib.load(settings), file)
-    except (OSError, ValueError) as error:
+        return policy_from(tomllib.loads(settings.data.decode() if settings else ""), file)
+    except (ValueError, RecursionError) as error:
         raise Refused(
             f"The memory was not opened: {file} could not be read ({error}). Mend it, or delete it to use the defaults."
         ) from error

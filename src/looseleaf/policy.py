@@ -51,6 +51,9 @@ class Policy:
 
 
 SETTINGS = frozenset(Policy.__annotations__)
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+_LONGEST = 86_400.0
+"""No wait of more than a day: it would be a mistake, and some systems cannot wait for longer than they can count."""
 
 
 def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Policy:
@@ -60,18 +63,22 @@ def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Poli
     for name, value in settings.items():
         if name not in SETTINGS:
             raise Refused(
-                f"{where} was not used: it sets `{name}`, which is no setting. "
-                f"Known settings: {', '.join(sorted(SETTINGS))}."
+                f"The memory was not opened: {where} sets {name!r}, which is no setting. Delete that line, or use "
+                f"one of: {', '.join(sorted(SETTINGS))}."
             )
         wanted = type(getattr(default, name))
-        if wanted is float and type(value) is int:
-            value = float(value)
-        if type(value) is not wanted:
-            raise Refused(
-                f"{where} was not used: `{name}` must be of type {wanted.__name__}, "
-                f"not {type(value).__name__}."
-            )
-        if wanted is not bool and value <= 0:
-            raise Refused(f"{where} was not used: `{name}` must be greater than zero.")
-        changed[name] = value
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
+            raise _bad(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
+        if wanted is not bool and not value > 0:  # also what is no number (nan)
+            raise _bad(where, name, f"must be greater than zero, not {value!r}")
+        if wanted is float and value > _LONGEST:
+            raise _bad(where, name, f"must be at most {_LONGEST:,.0f} seconds, not {value!r}")
+        changed[name] = wanted(value)
     return Policy(**changed)
+
+
+def _bad(where: str, name: str, fault: str) -> Refused:
+    return Refused(
+        f"The memory was not opened: in {where}, `{name}` {fault}. Mend that line, or delete it to have the default, "
+        f"{str(getattr(Policy(), name)).lower()}."
+    )

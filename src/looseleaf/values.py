@@ -114,7 +114,15 @@ class Hunk:
 
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> Hunk:
-        return cls(int(raw["at"]), tuple(raw["del"]), tuple(raw["add"]))
+        """TypeError or KeyError for what is no hunk: a journal may come from anywhere."""
+        at, removed, added = raw["at"], raw["del"], raw["add"]
+        if type(at) is not int or not _are_lines(removed) or not _are_lines(added):
+            raise TypeError("a hunk is a whole number and two lists of lines")
+        return cls(at, tuple(removed), tuple(added))
+
+
+def _are_lines(value: object) -> bool:
+    return isinstance(value, list) and all(type(line) is str for line in value)
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Does the work of `workload` in children that strace kills or fails at one chosen system call, and judges what is left.
+"""Does the work of `workload` in children that strace kills or fails at one chosen call, and judges what is left.
 
 Started by the tests as `python -I -S -B crash_work.py FOLDER`. Reads orders from standard input, one JSON object a
 line, and answers each with one line. Everything is imported before a child is made (the work is done once, undisturbed,
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -62,9 +61,7 @@ class InPlaceDocuments(Documents):
 def open_store(folder: str, which: str) -> FileStore:
     store = FileStore(folder, TINY)
     if which == "in place":
-        store._documents = InPlaceDocuments(
-            store._root, store._lock, TINY, store._streams, store._segments
-        )
+        store._documents = InPlaceDocuments(store._root, store._lock, TINY, store._streams, store._segments)
     return store
 
 
@@ -89,7 +86,7 @@ def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: 
             os.close(go)
             do_the_work(memory, told, order, ready)
             code = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - a child has nobody to tell but this file
             Path(errors).write_text(traceback.format_exc())
         finally:
             os._exit(code)
@@ -127,6 +124,7 @@ def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
         verdict = judge(memory, Path(told).read_text())
         answer = {
             "calls": calls,
+            "code": os.waitstatus_to_exitcode(status),
             "killed": os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL,
             "fired": sum("(INJECTED)" in line for line in lines),
             "lost": verdict.lost,
@@ -134,8 +132,6 @@ def obey(order: dict[str, Any], folder: str) -> dict[str, Any]:
             "top": top,
             "broken": Path(errors).read_text() if os.path.exists(errors) else "",
         }
-        if order.get("keep") and verdict.sentences:
-            shutil.copytree(place, order["keep"])
         return answer
 
 

@@ -149,30 +149,42 @@ def happened_back(records: Iterable[Record]) -> Iterator[Edit]:
 
 
 def version(edits: Sequence[Edit], index: int, last: bytes | None) -> bytes | None:
-    """The page after `edits[index]`, from the end (`last` is the page after all of them) or else from the start."""
+    """The page after `edits[index]` (`last` is the page after all of them).
+
+    Backwards from the next time that it is known (it was gone, or it is the last), or else forwards from the last time
+    (it was made, or written whole). Whatever stands between two damaged records is hidden; nothing else is.
+    """
+    gone = next((at for at in range(index, len(edits)) if edits[at].new is None), None)
+    page, later = (last, edits[index + 1 :]) if gone is None else (None, edits[index + 1 : gone + 1])
     try:
-        page = last
-        for edit in reversed(edits[index + 1 :]):
+        for edit in reversed(later):
             page = backward(edit, page)
         if sha256_or_none(page) == edits[index].new:
             return page
     except Broken:
         pass
-    start = max((at for at in range(index + 1) if edits[at].base is None or edits[at].whole), default=None)
-    if start is None:
-        raise Broken(f"the text of {edits[index].path} at edit {edits[index].id} cannot be rebuilt")
+    start = max((at for at in range(index + 1) if edits[at].base is None or edits[at].whole), default=index)
     page = None
-    for edit in edits[start : index + 1]:
-        page = forward(edit, page)
+    try:
+        for edit in edits[start : index + 1]:
+            page = forward(edit, page)
+    except Broken as broken:
+        where = f"the text of {edits[index].path} after edit {edits[index].id}"
+        raise Broken(f"{where} cannot be rebuilt") from broken
     return page
 
 
-def undo_target(newest_first: Iterable[Edit]) -> Edit | None:
-    """The newest edit that is no undo and was not undone: what a person who says "undo" means."""
+def undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
+    """The newest edit that is no undo and was not undone: what a person who says "undo" means.
+
+    And whether its page is again what that edit made of it: else a record in between is missing.
+    """
     undone: set[str] = set()
+    heads: dict[str, str | None] = {}
     for edit in newest_first:
+        heads.setdefault(edit.path, edit.new)
         if edit.undoes is not None:
             undone.add(edit.undoes)
         elif edit.id not in undone:
-            return edit
-    return None
+            return edit, heads[edit.path] == edit.new
+    return None, True

@@ -24,7 +24,7 @@ PEOPLE_ONLY = frozenset({"SOUL.md"})
 _RESERVED = re.compile(
     r"(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?", re.IGNORECASE
 )
-_PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
+_PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}|[uU][0-9a-fA-F]{4})")
 _FORBIDDEN = frozenset('\\:*?"<>|')
 _NAME_BYTES = 120
 """Shorter than any file system's limit, with room for what the store appends to a name."""
@@ -105,23 +105,26 @@ def safe_name(name: str, what: str) -> str:
     fault = "contains a slash" if "/" in normal else name_fault(normal)
     if fault:
         raise Refused(
-            f"Nothing was done: the {what} {_quoted(name)} {fault}. Use a plain name of letters and digits."
+            f"Nothing was done: the {what} {quoted(name)} {fault}. Use a plain name of letters and digits."
         )
     return normal
 
 
 def same_name(one: str, other: str) -> bool:
     """Whether two names are one file on a system that ignores case or Unicode form."""
-    return _fold(one) == _fold(other)
+    return folded(one) == folded(other)
 
 
-def _fold(name: str) -> str:
+def folded(name: str) -> str:
+    """The same for any two names that such a system takes for one."""
     return name.lower() if name.isascii() else _normal("NFKC", _normal("NFKC", name).casefold())
 
 
 def _spelled(text: str) -> str:
     if not isinstance(text, str):
-        raise Refused(f"Nothing was done: a path or a name is text, not {type(text).__name__}.")
+        raise Refused(
+            f"Nothing was done: a path or a name is text, not {type(text).__name__}. Give it as text, such as USER.md."
+        )
     return text if text.isascii() else _normal("NFC", text)
 
 
@@ -133,11 +136,11 @@ def _normal(form: Literal["NFC", "NFKC"], text: str) -> str:
 
 def _bad(path: str, fault: str) -> Refused:
     return Refused(
-        f"Nothing was done: the path {_quoted(path)} {fault}. Use the name of a page as `looseleaf log` shows it, "
+        f"Nothing was done: the path {quoted(path)} {fault}. Use the name of a page as `looseleaf log` shows it, "
         "such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or days/<yyyy-mm-dd>.md."
     )
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """As Python writes it, and not much longer than a line: what was asked may be a megabyte."""
     return repr(text) if len(text) <= _NAME_BYTES else f"{text[:_NAME_BYTES]!r}…"

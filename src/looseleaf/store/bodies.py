@@ -46,6 +46,9 @@ class Bodies:
         found = self._root.read(path)
         if found is None or sha256(found) != digest:
             self._root.replace(path, data)
+        else:  # whoever put it there may have died, or failed, before its name was on disk
+            self._root.make(BODIES)
+            self._root.sync(BODIES)
         return digest
 
     def put_in(self, record: Record) -> tuple[Record | None, str]:

@@ -30,7 +30,8 @@ ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_s
 
 def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
     """Everything below `log/`, read and hashed again. Changes nothing."""
-    streams = segments.streams()
+    found: list[Problem] = []
+    streams = _streams(segments, found)
     for stream in streams:
         path, archive = stream_files(stream)
         try:
@@ -39,35 +40,55 @@ def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
             yield Problem(archive, None, str(unreadable(archive, error)))
         except Refused as refused:
             yield Problem(archive, None, str(refused))
-    for name in root.names("log/traces"):
+    for name in _names(root, "log/traces", found):
         if f"traces/{name}" not in streams:
             yield Problem(f"log/traces/{name}", None, "this is no agent's log; it is not read", "note")
     yield from _check_bodies(root)
     yield from _check_entries(root)
-    for name in root.names(STAGED):
+    for name in _names(root, STAGED, found):
         yield Problem(
             f"{STAGED}/{name}", None, "a change was interrupted here; the next command completes it", "note"
         )
-    for name in root.names(ASIDE):
+    for name in _names(root, ASIDE, found):
         if name != "late":
             yield Problem(f"{ASIDE}/{name}", None, "bytes that were displaced or cut are kept here", "note")
+    yield from dict.fromkeys(found)
+
+
+def _streams(segments: Segments, found: list[Problem]) -> list[str]:
+    try:
+        return segments.streams()
+    except Refused as refused:
+        found.append(Problem("log", None, str(refused)))
+        return [JOURNAL]
+
+
+def _names(root: Root, folder: str, found: list[Problem]) -> list[str]:
+    """The names in a folder; one that cannot be read is a problem, and none of the others is passed over for it."""
+    try:
+        return root.names(folder)
+    except OSError as error:
+        found.append(Problem(folder, None, str(unreadable(folder, error))))
+        return []
 
 
 def _check_stream(root: Root, segments: Segments, stream: str, path: str, archive: str) -> Iterator[Problem]:
     strict = stream == JOURNAL  # people and importers may add traces; only the program writes the journal
     if path.rpartition("/")[2] in root.names(path.rpartition("/")[0]):
         yield from _check_file(root, segments, path, active=True, strict=strict)
-    numbers = segments.numbers(archive)
-    for number in numbers:
+    for number in segments.numbers(archive):
         name = f"{archive}/{segment_name(number)}"
         yield from _check_file(root, segments, name, active=False, strict=strict)
-    yield from _check_seals(root, segments, archive, numbers)
+    yield from _check_seals(root, segments, archive)
 
 
-def _check_seals(root: Root, segments: Segments, archive: str, numbers: list[int]) -> Iterator[Problem]:
+def _check_seals(root: Root, segments: Segments, archive: str) -> Iterator[Problem]:
     yield from _check_sums(root, archive)
+    # No lock is held: what was sealed before we list the files must be there, and what is there be sealed after.
+    sealed = _sealed_numbers(segments.seals(archive))
+    numbers = segments.numbers(archive)
     seals = segments.seals(archive)
-    for number in sorted(set(_sealed_numbers(seals)) | set(range(1, max(numbers, default=0) + 1))):
+    for number in sorted(set(sealed) | set(range(1, max(numbers, default=0) + 1))):
         name = segment_name(number)
         path = f"{archive}/{name}"
         if number not in numbers:
@@ -137,7 +158,8 @@ def _check_file(
 
 
 def _check_bodies(root: Root) -> Iterator[Problem]:
-    for name in root.names(BODIES):
+    found: list[Problem] = []
+    for name in _names(root, BODIES, found):
         if not HASH.fullmatch(name):
             yield Problem(f"{BODIES}/{name}", None, "this is no body; it is not read", "note")
             continue
@@ -148,11 +170,13 @@ def _check_bodies(root: Root) -> Iterator[Problem]:
         else:
             if data is not None and sha256(data) != name:
                 yield Problem(f"{BODIES}/{name}", None, "this body is damaged: its sha256 is not its name")
+    yield from found
 
 
 def _check_entries(root: Root) -> Iterator[Problem]:
-    for topic in root.names(ENTRIES):
-        for entry in root.names(f"{ENTRIES}/{topic}"):
+    found: list[Problem] = []
+    for topic in _names(root, ENTRIES, found):
+        for entry in _names(root, f"{ENTRIES}/{topic}", found):
             for name, schema in ENTRY_FILES.items():
                 path = f"{ENTRIES}/{topic}/{entry}/{name}"
                 try:
@@ -164,6 +188,7 @@ def _check_entries(root: Root) -> Iterator[Problem]:
                     yield Problem(path, None, "this file of an entry is missing")
                 elif schema is not None:
                     yield from _check_schema(path, data, schema)
+    yield from found
 
 
 def _check_schema(path: str, data: bytes, schema: str) -> Iterator[Problem]:

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     from looseleaf.values import Record
 
+_KEY = b',"crc":"'
 _TAIL_BYTES = 18  # ,"crc":"xxxxxxxx"}
 _TAIL = re.compile(rb',"crc":"([0-9a-f]{8})"\}')
 # Compact JSON has a space only inside a string, and there a quote ends the string: what follows then is one of
-# these four. So this finds where records begin, and nothing that stands inside a record.
+# these four. So this finds where records begin, and nothing inside a whole one.
 _START = re.compile(rb' \{"(?![,:\]}])')
 
 _MAX_DEPTH = 100
@@ -91,6 +92,8 @@ def encode(record: Record) -> bytes:
     if not record:
         raise Refused("The record was not written: it is empty. Give it at least an id.")
     body = to_json(record)
+    if _KEY in body:  # an object within that could pass for a record: the same key, spelt in another way
+        body = body.replace(_KEY, b',"\\u0063rc":"')
     return b' %b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
 
 
@@ -151,7 +154,7 @@ def pieces(line: bytes) -> Iterator[Piece]:
 
     A line end that was hit glues two records; a cut glues the rest of one to the next. Only what begins as the
     program begins a line, and has its checksum, is believed there: an object *inside* a record is somebody's
-    content and never a record.
+    content and never a record. No such object ends as a record does, so the next end is the one that counts.
     """
     try:
         record, checked = decode(line)
@@ -176,14 +179,12 @@ def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
 
 
 def _whole(line: bytes, start: int) -> Piece | None:
-    """The record that begins here, if it stands whole: a record within it has a tail too, so each one is tried."""
-    crc, done = 0, start + 1
-    for tail in _TAIL.finditer(line, start):
-        crc, done = crc32(line[done : tail.start()], crc), tail.start()
-        if _vouches(tail[1], crc32(b"}", crc)):
-            try:
-                record, checked = decode(line[start : tail.end()])
-            except Damaged:
-                continue
-            return Piece(start, tail.end(), record, checked)
-    return None
+    """The record that begins here, if it stands whole."""
+    tail = _TAIL.search(line, start)
+    if tail is None:
+        return None
+    try:
+        record, checked = decode(line[start : tail.end()])
+    except Damaged:
+        return None
+    return Piece(start, tail.end(), record, checked)

@@ -55,9 +55,7 @@ class Disk:
     def __init__(self) -> None:
         self._libc: Any = None
         self._openat2 = sys.platform == "linux"
-        self._lacking: set[int] = (
-            set()
-        )  # of the ways to rename, those that this system turned out not to have
+        self._lacking: set[int] = set()  # ways to rename that this system turned out not to have
 
     # --- opening ---------------------------------------------------------------------
 
@@ -108,7 +106,8 @@ class Disk:
     def _open_by_kernel(self, root: int, path: str, flags: int, mode: int) -> int:
         import ctypes
 
-        how = (ctypes.c_uint64 * 3)(flags, mode if flags & os.O_CREAT else 0, _RESOLVE_STRICT)
+        # With O_NOFOLLOW beside it, a link where a folder was asked for would be ENOTDIR and not ELOOP.
+        how = (ctypes.c_uint64 * 3)(flags & ~_O_NOFOLLOW, mode if flags & os.O_CREAT else 0, _RESOLVE_STRICT)
         libc, encoded = self._c(), _encoded(path)
         tries = 0
         while True:
@@ -234,7 +233,11 @@ class Disk:
                 if error.errno not in (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK):
                     raise
                 self._copy(target, new, source, aside)  # a file system without second names
-            self.rename(source, old, target, new)
+            try:
+                self.rename(source, old, target, new)
+            except OSError:
+                self.unlink(source, aside)  # nobody may open a page that has a second name
+                raise
             self.rename(source, aside, source, old)
 
     def _copy(self, source: int, old: str, target: int, new: str) -> None:

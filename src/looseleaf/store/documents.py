@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from looseleaf.core.paths import canonical, same_name
-from looseleaf.errors import Refused, Stale
+from looseleaf.errors import Refused, Stale, Unwritten
 from looseleaf.hashing import SHA256_OF_NOTHING, sha256
 from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
 from looseleaf.store.ulid import is_id, new_id, time_of
@@ -76,7 +76,7 @@ class Documents:
         path = canonical(path)
         if not path.startswith("views/"):
             raise Refused(
-                f"{path} was not written: only what lies in views/ may be written without a promise."
+                f"{path} was not written: only what lies in views/ may be written without a promise. Use put."
             )
         try:
             self._root.replace(path, data, durable=False)
@@ -89,9 +89,9 @@ class Documents:
             current = self._hash(path)
             if current != base:
                 raise Stale(path, base, current)
-            if base is None:
-                self._refuse_twin(path)
             try:
+                if base is None:
+                    self._refuse_twin(path)
                 if record is not None:
                     self._edit(path, data, base, record)
                 elif data is None:
@@ -121,15 +121,22 @@ class Documents:
         try:
             self._root.sync(STAGED)
             self._streams.append("journal", [record])
-        except BaseException:
-            if not self._is_journaled(edit):
-                self._root.discard(staged)
+        except BaseException as error:
+            if self._may_be_journaled(edit):
+                raise _unfinished(path, error) from error
+            self._root.discard(staged)
             raise
-        self._exchange(path, staged, base, None if data is None else sha256(data), edit)
+        try:
+            self._exchange(path, staged, base, None if data is None else sha256(data), edit)
+        except OSError as error:
+            raise _unfinished(path, error) from error
 
-    def _is_journaled(self, edit: str) -> bool:
+    def _may_be_journaled(self, edit: str) -> bool:
         """Whether a record whose append failed stands in the log all the same (it could not be taken back)."""
-        last = next(self._segments.read_back("journal"), None)
+        try:
+            last = next(self._segments.read_back("journal"), None)
+        except Refused:
+            return True  # recovery will know: it reads the journal again before it does anything
         return last is not None and last.record.get("id") == edit
 
     # --- the exchange ------------------------------------------------------------------
@@ -137,22 +144,31 @@ class Documents:
     def _exchange(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
         """Only a failure of the first step is taken back here; after it, `recover` knows best what there is."""
         kept: list[str] = []
+        under = new
         try:
             self._swap(path, staged, base, new)
         except (FileExistsError, FileNotFoundError):
             pass  # made or removed by somebody in this very moment; nothing was swapped
-        except OSError:
-            self._void(path, edit, "the page could not be replaced", [])
+        except OSError as error:
+            # Where names are exchanged in several steps (FORMAT §6.6), the page may be the new one already.
+            if base is not None and new is not None and self._hash(path) == new:
+                raise
+            try:
+                self._void(path, edit, "the page could not be replaced", [])
+            except Refused:
+                raise error from None
             self._root.discard(staged)
-            raise
+            raise unwritten(path, error) from error
         else:
             displaced = None if base is None else self._hash(staged)
             if displaced == base:
-                self._settle(path, staged, base, edit)
+                self._root.sync(path.rpartition("/")[0], STAGED)
+                if base is not None:
+                    self._retire_later(staged, edit, base)
                 return
-            kept = self._give_back(path, staged, displaced, new)
+            kept, under = self._give_back(path, staged, displaced, new)
         self._void(path, edit, COLLISION, kept)
-        self._retire(staged, edit)
+        self._retire(staged, edit, under or SHA256_OF_NOTHING)
         raise Stale(path, base, self._hash(path))
 
     def _swap(self, path: str, staged: str, base: str | None, new: str | None) -> None:
@@ -165,30 +181,41 @@ class Documents:
             else:
                 self._disk.exchange(source, old, target, name)
 
-    def _settle(self, path: str, staged: str, base: str | None, edit: str) -> None:
-        self._root.sync(path.rpartition("/")[0], STAGED)
-        if base is not None:
-            self._retire(staged, edit)
+    def _give_back(
+        self, path: str, staged: str, displaced: str | None, new: str | None
+    ) -> tuple[list[str], str | None]:
+        """Put a racing save back under its name, and a copy aside; the paths of what is aside, and what is staged now.
 
-    def _give_back(self, path: str, staged: str, displaced: str | None, new: str | None) -> list[str]:
-        """Put a racing save back under its name. Saves that were overwritten meanwhile are kept aside; their paths."""
+        The copy, because the new text stood under the name for a moment: an editor that read it then will save that
+        over the save which we put back, and so the latter would never have been seen by anybody.
+        """
         kept: list[str] = []
         with self._root.parent(staged) as (source, old), self._root.parent(path) as (target, name):
             if new is None:
+                data = self._root.read(staged) or b""
                 try:
                     self._disk.rename_new(source, old, target, name)
                 except FileExistsError:
-                    kept.append(self._keep(staged))
-                return kept
+                    return [self._keep(staged)], None
+                return self._copy_aside(path, data), None
             previous: str | None = new
             while True:
-                self._disk.exchange(source, old, target, name)
+                data = self._root.read(staged) or b""
+                try:
+                    self._disk.exchange(source, old, target, name)
+                except (
+                    FileNotFoundError
+                ):  # removed, or renamed away, while we gave back: that was the last word
+                    return [*kept, self._keep(staged)], None
+                kept += self._copy_aside(path, data)
                 under = self._hash(staged)
                 if under == previous:
-                    return kept
-                # Saved once more while we gave back: the newest save belongs on the page, the other one aside.
-                kept.append(self._root.put_aside(self._root.read(path) or b"", f"collision-{path}"))
+                    return kept, under
+                # Saved once more while we gave back: the newest save belongs on the page.
                 previous, displaced = displaced, under
+
+    def _copy_aside(self, path: str, data: bytes) -> list[str]:
+        return [self._root.put_aside(data, f"collision-{path}")] if data else []
 
     def _keep(self, staged: str) -> str:
         """Move the file itself, not a copy: an editor may still be writing into it."""
@@ -219,8 +246,12 @@ class Documents:
 
     # --- late saves --------------------------------------------------------------------
 
-    def _retire(self, staged: str, edit: str) -> None:
-        """Watch a displaced file for a while: an editor that still has it open may yet write into it."""
+    def _retire(self, staged: str, edit: str, known: str) -> None:
+        """Watch a displaced file for a while: an editor that still has it open may yet write into it.
+
+        `known` is the hash of the bytes that are safe. An editor may have written others since they were hashed, or
+        may write them within one tick of the file's time: so it is by `known` that the file is dropped in the end.
+        """
         with self._root.parent(staged) as (source, old):
             try:
                 found = self._disk.stat(source, old)
@@ -228,39 +259,66 @@ class Documents:
                 return
             self._root.make(LATE)
             with self._root.folder(LATE) as target:
-                self._disk.rename(source, old, target, f"{edit}-{found.st_size}-{found.st_mtime_ns}")
+                self._disk.rename(source, old, target, f"{edit}-{_late_mark(found)}-{known}")
+
+    def _retire_later(self, staged: str, edit: str, known: str) -> None:
+        """The change is made and on disk: it is not undone because the old file could not be moved away."""
+        try:
+            self._retire(staged, edit, known)
+        except OSError:
+            pass  # recovery finds it, and knows by its bytes that the change was made
 
     def sweep(self) -> None:
-        """Drop displaced files that nobody wrote into; keep and list those that somebody did."""
+        """Drop displaced files that nobody wrote into; keep and list those that somebody did.
+
+        A chore that nobody asked for: where it cannot be done (a memory that may only be read), the files stay.
+        """
         now = time.time()
-        if 0 <= now - self._swept < 1 or not self._root.names(LATE):
+        if 0 <= now - self._swept < 1:
             return
         self._swept = now
+        try:
+            if self._root.names(LATE):
+                self._sweep(now)
+        except (OSError, Unwritten):
+            pass
+
+    def _sweep(self, now: float) -> None:
         with self._lock, self._root.folder(LATE) as folder:
             for name in self._disk.names(folder):
                 edit, _, mark = name.partition("-")
-                found = self._disk.stat(folder, name)
-                if mark != f"{found.st_size}-{found.st_mtime_ns}":
+                mark, _, known = mark.rpartition("-")
+                is_over = not is_id(edit) or now - time_of(edit) > self._policy.late_seconds
+                if mark != _late_mark(self._disk.stat(folder, name)) or (
+                    is_over and not self._is_still(f"{LATE}/{name}", known)
+                ):
                     record = self._journaled(edit) or {}
                     path = str(record.get("path", ""))
                     kept = self._keep(f"{LATE}/{name}")
                     self._note(
                         "late", path, edit, "an editor wrote into the file after it was replaced", [kept]
                     )
-                elif not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
+                elif is_over:
                     self._disk.unlink(folder, name)
+
+    def _is_still(self, path: str, known: str) -> bool:
+        try:
+            return self._hash(path) == known
+        except Refused:
+            return False  # what cannot be read is kept
 
     # --- after a crash -----------------------------------------------------------------
 
     def recover(self) -> None:
-        if not self._root.names(STAGED):
-            return
-        with self._lock:
-            try:
-                for name in self._root.names(STAGED):
+        try:
+            if not self._root.names(STAGED):
+                return
+            with self._lock:
+                # A page that has a second name may not be read: that name goes first (FORMAT §6.6).
+                for name in sorted(self._root.names(STAGED), key=lambda name: not name.endswith(".was")):
                     self._recover_one(name)
-            except OSError as error:
-                raise unwritten("What an interrupted change left behind", error) from error
+        except OSError as error:
+            raise unwritten("What an interrupted change left behind", error) from error
 
     def _recover_one(self, name: str) -> None:
         stem, _, kind = name.partition(".")
@@ -287,23 +345,38 @@ class Documents:
         try:
             path, base, new = canonical(str(record["path"])), record["base"], record["new"]
         except (KeyError, Refused):
-            self._keep(staged)  # no edit of ours: a journal that somebody else made may name any file of this machine
+            # No edit of ours: a journal that somebody else made may name any file of this machine.
+            self._keep(staged)
             return
+        self._streams.confirm("journal")
         under, page = self._hash(staged), self._hash(path)
         ours = under == (new if new is not None else SHA256_OF_NOTHING)
-        if record["kind"] == "void" or (page == new and under == base):
-            pass
+        if record.get("kind") == "void":
+            if not ours and under != base:
+                self._keep(staged)  # a save that was displaced, and not yet kept when the crash came
         elif page == base and ours:
-            self._exchange(path, staged, base, new, edit)
-            return
+            self._exchange_again(path, staged, base, new, edit)
+        elif under == base:
+            pass  # it was exchanged: whatever else the page says by now, somebody wrote later
         elif page == new and not ours:
-            kept = self._give_back(path, staged, under, new)
+            kept, under = self._give_back(path, staged, under, new)
             self._void(path, edit, COLLISION, kept)
         elif page != new:
             self._void(path, edit, "the page was changed before an interrupted edit could be completed", [])
             if not ours:
                 self._keep(staged)
-        self._settle(path, staged, "", edit)
+        try:
+            self._root.sync(STAGED, path.rpartition("/")[0])
+        except FileNotFoundError:
+            pass  # the page's folder was removed since
+        self._retire(staged, edit, under or SHA256_OF_NOTHING)
+
+    def _exchange_again(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
+        self._root.make(path.rpartition("/")[0])
+        try:
+            self._exchange(path, staged, base, new, edit)
+        except Stale:
+            pass  # somebody saved in this very moment: their save stands, and the edit is declared void
 
     def _journaled(self, edit: str) -> Record | None:
         """The record of an edit; with kind `void` if it was declared so. None: the journal does not know it."""
@@ -314,7 +387,8 @@ class Documents:
             voided = voided or (record.get("kind") == "void" and record.get("edit") == edit)
             if record.get("id") == edit:
                 return record | {"kind": "void"} if voided else record
-            if float(record.get("ts", 0)) < oldest:
+            written = record.get("ts")
+            if isinstance(written, (int, float)) and written < oldest:
                 return None
         return None
 
@@ -338,13 +412,18 @@ class Documents:
                         self._root.parent(folder) as (target, name),
                     ):
                         self._disk.rename_new(source, old, target, name)
-                        self._disk.sync(target)
+                        try:
+                            self._disk.sync(target)
+                        except OSError:
+                            # Not acknowledged, so not there: the caller may repeat it under the same name.
+                            self._disk.rename_new(target, name, source, old)
+                            raise
                 except BaseException:
                     self._remove(staged)
                     raise
             except FileExistsError:
                 raise Refused(
-                    f"{folder} was not written: it exists, and what was once published never changes."
+                    f"{folder} was not written: it exists, and what was once published never changes. Use a new name."
                 ) from None
             except OSError as error:
                 raise unwritten(folder, error) from error
@@ -388,6 +467,18 @@ class Documents:
         except OSError as error:
             raise unreadable(folder or self._root.path, error) from error
         return sorted(found, key=lambda each: each.path)
+
+
+def _unfinished(path: str, error: BaseException) -> Unwritten:
+    why = error.strerror or error if isinstance(error, OSError) else error
+    return Unwritten(
+        f"{path} may or may not have been changed: the disk failed in the middle of it ({why}). Nothing is lost: "
+        "the next command completes the change or takes it back. Read the page again before you repeat it."
+    )
+
+
+def _late_mark(found: os.stat_result) -> str:
+    return f"{found.st_size}-{found.st_mtime_ns}"
 
 
 def _stat(path: str, found: os.stat_result) -> Stat:

@@ -76,7 +76,7 @@ class FileStore:
 
     def _open_lock(self, path: str) -> int:
         try:
-            self._root.make("log")
+            self._root.make("log", durable=False)  # whoever writes something into it makes it durable
             return self._root.open_file(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
@@ -95,13 +95,12 @@ class FileStore:
         Asked anew each time the lock is taken, because a child after fork is another process, and because a person
         may have given the claim to somebody else. On one host the lock does hold, and guards the claim.
         """
-        if not self._looked:
-            self._share = self._disk.network_type(self._root.fd)
-            self._looked = True
-        if self._share is None:
-            return
         try:
-            self._claim(self._share)
+            if not self._looked:
+                self._share = self._disk.network_type(self._root.fd)
+                self._looked = True
+            if self._share is not None:
+                self._claim(self._share)
         except OSError as error:
             raise unwritten(WRITER, error) from error
 
@@ -213,8 +212,8 @@ class FileStore:
         return self._documents.list(folder)
 
 
-def _taken(share: str, who: str) -> Refused:
-    return Refused(
+def _taken(share: str, who: str) -> Unwritten:
+    return Unwritten(
         f"Nothing was written: the memory lies on a network share ({share}) and {who} writes to it. "
         "Locks may not hold between hosts there, so only one process may write. End that one, or delete "
         f"{WRITER} in the memory if it is gone, or move the memory to a local disk."

@@ -28,6 +28,7 @@ class Root:
     def __init__(self, disk: Disk, path: str) -> None:
         self.disk = disk
         self.path = path
+        self._durable: set[str] = set()
         try:
             self.fd = disk.open_root(path)
         except OSError as error:
@@ -55,33 +56,38 @@ class Root:
         with self.folder(folder) as fd:
             yield fd, name
 
-    def make(self, path: str) -> None:
-        """The folder and those above it, durably."""
+    def make(self, path: str, *, durable: bool = True) -> None:
+        """The folder and those above it, durably.
+
+        One that is there already is not known to be on disk: a process that died may have made it and not got to
+        sync it, or that sync may have failed. So the first time it is synced all the same (FORMAT §6.1).
+        """
+        there = path == "" or self._is_folder(path)
+        if there and (path == "" or path in self._durable or not durable):
+            return
+        above, _, name = path.rpartition("/")
+        self.make(above, durable=durable)
+        with self.folder(above) as fd:
+            if not there:
+                try:
+                    self.disk.mkdir(fd, name)
+                except FileExistsError:
+                    pass
+            if durable:
+                self.disk.sync(fd)
+                self._durable.add(path)
+
+    def _is_folder(self, path: str) -> bool:
         try:
             with self.folder(path):
-                return
+                return True
         except FileNotFoundError:
-            pass
-        above, _, name = path.rpartition("/")
-        if above:
-            self.make(above)
-        with self.folder(above) as fd:
-            try:
-                self.disk.mkdir(fd, name)
-            except FileExistsError:
-                pass
-            self.disk.sync(fd)
+            return False
 
     def sync(self, *folders: str) -> None:
         for path in dict.fromkeys(folders):
             with self.folder(path) as fd:
                 self.disk.sync(fd)
-
-    def sync_above(self, path: str) -> None:
-        """Every folder over a path: a process that died may have made one and not got to sync it."""
-        while path:
-            path = path.rpartition("/")[0]
-            self.sync(path)
 
     def names(self, path: str) -> list[str]:
         """The names in a folder, sorted; none if there is no such folder."""
@@ -171,8 +177,8 @@ class Root:
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Make `data` the file, whole or not at all. For files that only the program writes."""
         folder = path.rpartition("/")[0]
-        self.make(STAGED)
-        self.make(folder)
+        self.make(STAGED, durable=durable)
+        self.make(folder, durable=durable)
         staged = self.stage(f"{new_id()}.put", data, durable=durable)
         try:
             with self.parent(staged) as (source, old), self.parent(path) as (target, new):

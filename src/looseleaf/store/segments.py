@@ -10,7 +10,7 @@ import os
 import re
 from functools import lru_cache
 
-from looseleaf.core.paths import safe_name
+from looseleaf.core.paths import quoted, safe_name
 from looseleaf.errors import Refused
 from looseleaf.store import codec
 from looseleaf.store.root import unreadable
@@ -42,7 +42,7 @@ def stream_files(stream: str) -> tuple[str, str]:
     kind, _, agent = stream.partition("/")
     if kind not in ("traces", "prompts"):
         raise Refused(
-            f"Nothing was done: there is no stream {stream!r}. Use journal, traces/<agent> or prompts/<agent>."
+            f"Nothing was done: there is no stream {quoted(stream)}. Use journal, traces/<agent> or prompts/<agent>."
         )
     agent = safe_name(agent, "agent's name")
     if kind == "traces":
@@ -164,7 +164,12 @@ class Segments:
                 if segment == self.active_number(archive):
                     return None
                 continue  # sealed in this moment
-            if segment == self.active_number(archive):
+            try:
+                active = self.active_number(archive)
+            except BaseException:
+                self._disk.close(fd)
+                raise
+            if segment == active:
                 return fd, path, True
             self._disk.close(fd)  # sealed while it was being opened: this may be the one after
 
@@ -187,6 +192,8 @@ class Segments:
                 try:
                     record, reason = self.bodies.put_in(record)
                 except Refused as refused:
+                    if on_problem is None:
+                        raise  # nobody would hear of it, and it is not known to be a loss
                     record, reason = None, str(refused)
             begin, end = at.offset + piece.start, at.offset + piece.end
             if record is None:

@@ -132,14 +132,12 @@ class Streams:
             self._rotate(stream, active)
             active = self._open_active(stream)
         start = active.size
-        written = False
         try:
             self._root.write_all(active.fd, buffer)
-            written = True
-            self._disk.sync_data(active.fd)
+            self._sync(active)
         except BaseException:
             self._take_back(active, start)
-            if written:
+            if active.identity in self._poisoned:
                 self._leave(stream, active)
             raise
         active.size = offset = start + len(buffer)
@@ -149,6 +147,21 @@ class Streams:
                 job.positions.append(Position(active.segment, offset))
             job.positions.reverse()
 
+    def _sync(self, active: _Active) -> None:
+        """After a failed sync nobody knows what is on disk, and a second sync would say "fine" (FORMAT §3.6)."""
+        try:
+            self._disk.sync_data(active.fd)
+        except BaseException:
+            self._poisoned.add(active.identity)
+            raise
+
+    def _sync_or_leave(self, active: _Active) -> None:
+        """Sync what was acknowledged long ago, or by nobody. If that fails the file is left behind, and no more."""
+        try:
+            self._sync(active)
+        except OSError:
+            pass
+
     def _take_back(self, active: _Active, size: int) -> None:
         """Cut what a failed write left. If even that fails, the next append finds the torn end and cuts it."""
         try:
@@ -157,12 +170,14 @@ class Streams:
             active.size = -1
 
     def _leave(self, stream: str, active: _Active) -> None:
-        """After a failed sync nobody knows what is on disk, and a second sync would say "fine" (FORMAT §3.6)."""
-        self._poisoned.add(active.identity)
+        """Nothing is written to a poisoned file again: what is whole in it is sealed."""
         try:
-            self._rotate(stream, active)
+            if active.size >= 0:
+                self._rotate(stream, active)
+                return
         except (OSError, Refused):
-            self.forget(stream)  # the next append rotates first, because the file is known to be poisoned
+            pass
+        self.forget(stream)  # the next append looks at its end and rotates first: it is known to be poisoned
 
     def forget(self, stream: str) -> None:
         """Let go of the open end; the next append looks at the file anew."""
@@ -181,12 +196,15 @@ class Streams:
             except FileNotFoundError:
                 found = None
             # Another process may have rotated: the name, not our handle, says which file is the active one.
-            if found is not None and (found.st_dev, found.st_ino) == active.identity:
+            named = None if found is None else (found.st_dev, found.st_ino)
+            if found is not None and named == active.identity and named not in self._poisoned:
                 if found.st_size != active.size:
-                    active.size = self._whole_size(active.fd, path, found.st_size, trusting=active.size >= 0)
-                return active
-            self.forget(stream)
-        active = self._open_new(stream, path, archive)
+                    active.size = self._whole_size(active, path, found.st_size, trusting=active.size >= 0)
+            else:
+                self.forget(stream)
+                active = None
+        if active is None:
+            active = self._open_new(stream, path, archive)
         if active.identity in self._poisoned:
             self._rotate(stream, active)
             active = self._open_new(stream, path, archive)
@@ -196,23 +214,24 @@ class Streams:
         self._root.make(path.rpartition("/")[0])
         fd = self._root.open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
-            self._root.sync_above(path)
+            self._root.sync(path.rpartition("/")[0])
             self._seal_missing(archive)
             found = self._disk.fstat(fd)
-            size = self._whole_size(fd, path, found.st_size, trusting=False)
+            active = _Active(fd, (found.st_dev, found.st_ino), self._segments.active_number(archive), -1)
+            active.size = self._whole_size(active, path, found.st_size, trusting=False)
         except BaseException:
             self._disk.close(fd)
             raise
-        active = _Active(fd, (found.st_dev, found.st_ino), self._segments.active_number(archive), size)
         self._active[stream] = active
         return active
 
-    def _whole_size(self, fd: int, path: str, size: int, *, trusting: bool) -> int:
+    def _whole_size(self, active: _Active, path: str, size: int, *, trusting: bool) -> int:
         """Where the last whole record ends; whatever stands behind it is copied aside and cut.
 
         `trusting`: other processes wrote since we last looked. They live, so the only damage there can be is a
         write that one of them did not finish; checksums matter after a power cut, which no process survives.
         """
+        fd = active.fd
         if size == 0 or (trusting and self._disk.pread(fd, 1, size - 1) == b"\n"):
             return size
         offset, line, ended = next(lines_back(self._disk, fd, size))
@@ -221,8 +240,18 @@ class Streams:
             return size
         self._root.put_aside(self._disk.pread(fd, size - offset, offset), f"torn-{path}-{offset}")
         self._disk.truncate(fd, offset)
-        self._disk.sync_data(fd)
+        self._sync_or_leave(active)
         return offset
+
+    def confirm(self, stream: str) -> None:
+        """Sync what is read at the end of a stream: its writer may have been killed before it did."""
+        active = self._open_active(stream)
+        try:
+            if active.size > 0:
+                self._sync(active)
+        except OSError:
+            self._leave(stream, active)
+            raise
 
     def mend_end(self, stream: str) -> None:
         """Cut an unfinished or damaged last record (a copy is kept), and seal what has no seal."""
@@ -243,6 +272,9 @@ class Streams:
     def _rotate(self, stream: str, active: _Active) -> None:
         path, archive = stream_files(stream)
         self._root.make(archive)
+        if active.identity not in self._poisoned:
+            # A seal vouches for every byte, also for a record whose writer was killed between write and sync.
+            self._sync_or_leave(active)
         with self._root.parent(path) as (source, old), self._root.folder(archive) as target:
             self._disk.rename_new(source, old, target, segment_name(active.segment))
             self._disk.sync(target)

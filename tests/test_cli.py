@@ -1,0 +1,843 @@
+"""The commands: what they print, their exit codes, and what they say when they do nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from looseleaf.cli import main
+from looseleaf.memory import Memory, init
+from looseleaf.store import files
+from looseleaf.store.disk import Disk
+from looseleaf.store.files import FileStore
+from looseleaf.store.ulid import new_id
+
+SCRIPT = Path(sys.executable).with_name("looseleaf")
+NOBODY = 65534
+ID = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")
+TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
+
+ONE = "# Ada\n\n- Name: Ada\n"
+TWO = "# Ada\n\n- Name: Ada Lovelace\n- City: London\n"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A memory with two edits of USER.md and one of facts/tea.md, in a place where no other memory is found."""
+    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(place / "home"))
+    monkeypatch.chdir(place)
+    path = place / "memory"
+    init(str(path))
+    with Memory(path) as memory:
+        memory.edit("USER.md", ONE, reason="met Ada")
+        memory.edit("facts/tea.md", "- Likes: tea\n", author="agent:main", reason="she said so")
+        memory.edit("USER.md", TWO, reason="her whole name")
+    return path
+
+
+@pytest.fixture
+def run(folder: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Run a command in this process, on the memory: exit code, output and errors."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = main(["--memory", str(folder), *arguments])
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return code, out.decode("utf-8", "surrogateescape"), err.decode()
+
+    return call
+
+
+def plain(text: str) -> str:
+    return HASH.sub("<sha256>", TIME.sub("<time>", ID.sub("<id>", text)))
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file but the views, which anybody may make or delete."""
+    found: dict[str, tuple[int, bytes]] = {}
+    for top, folders, names in os.walk(folder):
+        if "views" in folders:
+            folders.remove("views")
+        for name in [*folders, *names]:
+            path = Path(top, name)
+            mode = path.lstat().st_mode
+            data = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+            found[str(path.relative_to(folder))] = (mode, data)
+    return found
+
+
+# --- init ------------------------------------------------------------------------------
+
+
+def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path) -> None:
+    assert run("init", "new") == (
+        0,
+        (
+            "new is a memory now. Write SOUL.md there to say who the agent is, PROJECT.md for the\n"
+            "rules of the work; facts appear in USER.md and facts/. Edit any page with any editor.\n"
+        ),
+        "",
+    )
+    names = sorted(str(path.relative_to(place / "new")) for path in (place / "new").rglob("*"))
+    assert [name for name in names if not name.startswith("log/")] == (
+        ".gitignore days episodes facts log review views".split()
+    )
+    assert (place / "new" / ".gitignore").read_text() == "PROJECT.local.md\nlog/\nviews/\nreview/\n"
+    assert run("init", "new") == (0, "new is a memory already; nothing was changed.\n", "")
+    assert run("init", "new", "--json") == (0, '{\n  "path": "new",\n  "made": false\n}\n', "")
+
+
+def test_init_takes_the_path_then_the_option_then_the_environment_then_here(
+    folder: Path, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--memory", "two", "init", "one"]) == 0
+    assert main(["init", "--memory", "two"]) == 0
+    assert main(["init"]) == 0
+    monkeypatch.setenv("LOOSELEAF_HOME", str(place / "three"))
+    assert main(["init"]) == 0
+    for name in ("one", "two", ".looseleaf", "three"):
+        assert (place / name / "log" / "journal.jsonl").is_file()
+    said = capsys.readouterr().out
+    assert [line.split(" is a memory")[0] for line in said.splitlines()[::2]] == [
+        "one",
+        "two",
+        ".looseleaf",
+        str(place / "three"),
+    ]
+
+
+def test_init_keeps_what_is_in_the_folder(run: Run, place: Path) -> None:
+    (place / "notes" / "facts").mkdir(parents=True)
+    (place / "notes" / ".gitignore").write_text("mine\n")
+    (place / "notes" / "facts" / "old.md").write_text("- Old: fact\n")
+    assert run("init", "notes")[0] == 0
+    assert (place / "notes" / ".gitignore").read_text() == "mine\n"
+    assert main(["--memory", "notes", "show", "facts/old.md"]) == 0
+
+
+def test_init_refuses_a_folder_inside_a_memory_and_a_file(run: Run, folder: Path, place: Path) -> None:
+    before = snapshot(place)
+    code, out, err = run("init", "memory/facts/inner")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"looseleaf: memory/facts/inner was not made a memory: it lies inside the memory {folder}, and memories "
+        "do not nest. Choose a folder outside it.\n"
+    )
+    code, out, err = run("init", "memory/USER.md/x")
+    assert code == 2
+    assert snapshot(place) == before
+
+
+# --- log, show, diff, undo -------------------------------------------------------------
+
+
+def test_log_shows_the_newest_edit_first(run: Run) -> None:
+    code, out, err = run("log")
+    assert (code, err) == (0, "")
+    assert plain(out) == (
+        "<time>  <id>     +2 -1  USER.md  person: her whole name\n"
+        "<time>  <id>     +1 -0  facts/tea.md  agent:main: she said so\n"
+        "<time>  <id>     +3 -0  USER.md  person: met Ada\n"
+    )
+
+
+def test_log_shows_one_page_and_at_most_so_many(run: Run) -> None:
+    assert plain(run("log", "facts/tea.md")[1]).endswith("facts/tea.md  agent:main: she said so\n")
+    assert plain(run("log", "USER.md", "-n", "1")[1]) == (
+        "<time>  <id>     +2 -1  USER.md  person: her whole name\n"
+    )
+    assert run("log", "days/2026-01-01.md") == (0, "", "")
+
+
+def test_log_shows_a_deletion_and_an_edit_from_outside(run: Run, folder: Path) -> None:
+    with Memory(folder) as memory:
+        memory.delete("facts/tea.md", reason="she prefers coffee")
+    (folder / "USER.md").write_text(ONE)
+    assert plain(run("log", "-n", "2")[1]) == (
+        "<time>  <id>     +1 -2  USER.md  external: changed outside\n"
+        "<time>  <id>   deleted  facts/tea.md  person: she prefers coffee\n"
+    )
+
+
+def test_log_as_json_is_a_list_of_edits(run: Run) -> None:
+    code, out, _ = run("log", "--json", "-n", "2")
+    edits = json.loads(out)
+    assert code == 0
+    assert [list(edit) for edit in edits] == [
+        "id ts path author reason base new added removed undoes".split()
+    ] * 2
+    assert [(edit["path"], edit["author"], edit["added"], edit["removed"]) for edit in edits] == [
+        ("USER.md", "person", 2, 1),
+        ("facts/tea.md", "agent:main", 1, 0),
+    ]
+    assert edits[0]["ts"] == pytest.approx(time.time(), abs=60)
+
+
+def test_log_shows_an_edit_whose_time_is_of_no_world(run: Run, folder: Path) -> None:
+    with Memory(folder) as memory:
+        (last, *_) = (line.record for line in memory.store.read_back("journal"))
+        memory.store.append(
+            "journal", [last | {"id": new_id(), "ts": 1e300, "base": last["new"], "diff": []}]
+        )
+    code, out, _ = run("log", "-n", "1")
+    assert (code, plain(out)) == (0, "             1e+300  <id>     +0 -0  USER.md  person: her whole name\n")
+
+
+def test_show_gives_the_page(run: Run) -> None:
+    assert run("show", "USER.md") == (0, TWO, "")
+    code, out, _ = run("show", "USER.md", "--json")
+    assert code == 0
+    shown = json.loads(out)
+    assert (shown["path"], shown["as_of"], shown["text"]) == ("USER.md", None, TWO)
+    assert HASH.fullmatch(shown["sha256"])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no end",
+        b"\r\nDOS\r\n",
+        b"\xef\xbb\xbfbom\n",
+        b"\xff\xfe\x00no text\n",
+        b"\x1b[31mred\x07\n",
+        "\u4f60\u597d\n".encode(),
+    ],
+)
+def test_show_gives_a_pipe_the_bytes_of_the_page(
+    run: Run, folder: Path, capfdbinary: pytest.CaptureFixture[bytes], data: bytes
+) -> None:
+    (folder / "facts" / "odd.md").write_bytes(data)
+    assert main(["--memory", str(folder), "show", "facts/odd.md"]) == 0
+    assert capfdbinary.readouterr() == (data, b"")
+    script = subprocess.run(
+        [SCRIPT, "--memory", folder, "show", "facts/odd.md"], capture_output=True, check=True
+    )
+    assert (script.stdout, script.stderr) == (data, b"")
+
+
+def test_show_as_of_gives_the_page_of_that_time(run: Run, folder: Path) -> None:
+    with Memory(folder) as memory:
+        first = list(memory.log("USER.md"))[-1]
+    at = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.localtime(int(first.ts)))}.{int(first.ts % 1 * 1e6) + 1:06d}"
+    assert run("show", "USER.md", "--as-of", at) == (0, ONE, "")
+    assert json.loads(run("show", "USER.md", "--as-of", at, "--json")[1])["as_of"] == at
+    today = time.strftime("%Y-%m-%d")
+    assert run("show", "USER.md", "--as-of", today) == (0, TWO, "")
+    code, out, err = run("show", "USER.md", "--as-of", "2001-01-01")
+    assert (code, out) == (2, "")
+    assert err == (
+        "looseleaf: Nothing was shown: there is no page USER.md as of 2001-01-01. "
+        "Ask for one that is there: USER.md, facts/tea.md.\n"
+    )
+
+
+def test_diff_shows_the_last_edit(run: Run) -> None:
+    code, out, err = run("diff", "USER.md")
+    assert (code, err) == (0, "")
+    assert plain(out) == (
+        "--- USER.md before <id>\n+++ USER.md after <id>\n@@ -1,3 +1,4 @@\n # Ada\n \n"
+        "-- Name: Ada\n+- Name: Ada Lovelace\n+- City: London\n"
+    )
+    shown = json.loads(run("diff", "USER.md", "--json")[1])
+    assert list(shown) == ["path", "from", "to", "diff"]
+    assert shown["diff"] == out
+
+
+def test_diff_since_shows_what_changed_since(run: Run, folder: Path) -> None:
+    (folder / "USER.md").write_text("# Ada\n")
+    assert plain(run("diff", "USER.md", "--since", "2001-01-01")[1]) == (
+        "--- USER.md 2001-01-01\n+++ USER.md now\n@@ -0,0 +1 @@\n+# Ada\n"
+    )
+    assert run("diff", "USER.md", "--since", time.strftime("%Y-%m-%d")) == (0, "", "")
+
+
+def test_diff_of_a_new_or_deleted_page_has_an_empty_side(run: Run, folder: Path) -> None:
+    assert "@@ -0,0 +1 @@\n+- Likes: tea\n" in run("diff", "facts/tea.md")[1]
+    (folder / "facts" / "tea.md").unlink()
+    assert "@@ -1 +0,0 @@\n-- Likes: tea\n" in run("diff", "facts/tea.md")[1]
+
+
+@pytest.mark.skipif(not shutil.which("patch"), reason="there is no patch on this machine")
+def test_diff_gives_a_pipe_what_patch_can_read(run: Run, folder: Path, place: Path) -> None:
+    page = folder / "facts" / "odd.md"
+    old, new = b"caf\xe9\r\nsame\n\x1b[0m\n", b"caf\xe8\r\nsame\n\x1b[1m"
+    page.write_bytes(old)
+    assert main(["--memory", str(folder), "show", "facts/odd.md"]) == 0
+    page.write_bytes(new)
+    run("log")
+    code, out, _ = run("diff", "facts/odd.md")
+    assert code == 0
+    (place / "copy.md").write_bytes(old)
+    patch = out.encode("utf-8", "surrogateescape")
+    subprocess.run(["patch", "--binary", "copy.md"], input=patch, cwd=place, check=True, capture_output=True)
+    assert (place / "copy.md").read_bytes() == new
+    assert "caf\ufffd" in json.loads(run("diff", "facts/odd.md", "--json")[1])["diff"]
+
+
+def test_undo_takes_back_the_last_edit_of_all_or_of_a_page(run: Run) -> None:
+    code, out, err = run("undo")
+    assert (code, err) == (0, "")
+    assert plain(out) == "USER.md: the edit <id> (her whole name) is undone by <id>.\n"
+    assert run("show", "USER.md")[1] == ONE
+    done = json.loads(run("undo", "facts/tea.md", "--json")[1])
+    assert (done["undone"]["path"], done["receipt"]["new"]) == ("facts/tea.md", None)
+    assert list(done["receipt"]) == "id path base new added removed changed".split()
+    assert run("undo")[0] == 0
+    code, out, err = run("undo")
+    assert (code, out) == (2, "")
+    assert err.startswith("looseleaf: Nothing was undone: this memory has no edit left to undo. ")
+    assert [edit["undoes"] is not None for edit in json.loads(run("log", "--json")[1])] == [True] * 3 + [
+        False
+    ] * 3
+
+
+# --- check, repair ---------------------------------------------------------------------
+
+
+def damage(folder: Path) -> None:
+    journal = folder / "log" / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"she said so", b"she said no"))
+
+
+def test_check_is_content_with_a_whole_memory(run: Run) -> None:
+    assert run("check") == (0, "0 problems\n", "")
+    assert run("check", "--json") == (0, '{\n  "errors": 0,\n  "problems": []\n}\n', "")
+    assert run("repair") == (0, "Nothing had to be mended.\n", "")
+    assert json.loads(run("repair", "--json")[1]) == {"done": [], "left": []}
+
+
+def test_check_names_each_problem_by_path_and_line(run: Run, folder: Path) -> None:
+    damage(folder)
+    (folder / "facts" / "odd.md").write_bytes(b"fine\nnot \xff fine\n")
+    code, out, err = run("check")
+    assert (code, err) == (1, "")
+    first, *_, last = out.splitlines()
+    assert first == "log/journal.jsonl:3: this record is damaged: its checksum does not match"
+    assert "facts/odd.md:2: this line is not UTF-8 text" in out.splitlines()
+    assert last == "2 problems: run looseleaf repair"
+    told = json.loads(run("check", "--json")[1])
+    assert told["errors"] == 2
+    assert told["problems"][0] == {
+        "path": "log/journal.jsonl",
+        "line": 3,
+        "message": "this record is damaged: its checksum does not match",
+        "severity": "error",
+    }
+
+
+def test_repair_says_what_it_did_and_what_it_could_not(run: Run, folder: Path) -> None:
+    damage(folder)
+    (folder / "facts" / "odd.md").write_bytes(b"fine\nnot \xff fine\n")
+    code, out, err = run("repair")
+    assert (code, err) == (1, "")
+    done, left = out.splitlines()
+    assert plain(done) == (
+        "log/journal.jsonl: 1 damaged record set aside; "
+        "the original file is kept as log/aside/<id>-damaged-log.journal.jsonl"
+    )
+    assert left == "not mended: facts/odd.md:2: this line is not UTF-8 text"
+    assert run("repair") == (1, f"Nothing could be mended.\n{left}\n", "")
+    told = json.loads(run("repair", "--json")[1])
+    assert (told["done"], [problem["path"] for problem in told["left"]]) == ([], ["facts/odd.md"])
+
+
+# --- options ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--memory", "memory", "--json", "show", "USER.md"],
+        ["show", "USER.md", "--memory", "memory", "--json"],
+        ["--json", "show", "--memory", "memory", "USER.md"],
+        ["--memory", "elsewhere", "show", "--json", "--memory", "memory", "USER.md"],
+        ["--agent", "one", "show", "--agent", "two", "--json", "--memory=memory", "USER.md"],
+    ],
+)
+def test_global_options_stand_before_or_after_the_verb(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == TWO
+
+
+def test_the_memory_is_found_upward_from_here_then_at_home_unless_the_environment_names_one(
+    folder: Path, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def mine(path: Path, text: str) -> None:
+        with Memory(path) as memory:
+            memory.edit("USER.md", text, reason="mine")
+
+    (place / "work" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(place / "work" / "deep")
+    assert main(["show", "USER.md"]) == 2
+    home = place / "home" / ".looseleaf"
+    assert capsys.readouterr().err == (
+        f"looseleaf: Nothing was done: there is no memory at {home}. To make one, run: looseleaf init {home}\n"
+    )
+    for path, text in ((home, "home\n"), (place / "work" / ".looseleaf", "work\n")):
+        mine(path, text)
+        assert main(["show", "USER.md"]) == 0
+        assert capsys.readouterr().out == text
+    monkeypatch.setenv("LOOSELEAF_HOME", str(folder))
+    assert main(["show", "USER.md"]) == 0
+    assert capsys.readouterr().out == TWO
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["frobnicate"], ["show"], ["show", "a.md", "b.md"], ["log", "-n", "many"], ["--colour", "log"]],
+)
+def test_arguments_that_make_no_sense_end_with_2_and_the_usage(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    before = snapshot(folder)
+    with pytest.raises(SystemExit) as ended:
+        main(["--memory", str(folder), *arguments])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: looseleaf ")
+    assert snapshot(folder) == before
+
+
+def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    out = capsys.readouterr().out
+    assert all(f"\n    {verb} " in out for verb in "init log show diff undo check repair".split())
+    assert out.splitlines()[0] == "usage: looseleaf [-h] [--memory PATH] [--agent NAME] [--json] VERB ..."
+
+
+# --- bad input -------------------------------------------------------------------------
+
+
+class ShareDisk(Disk):
+    """A disk that is a network share."""
+
+    def network_type(self, root: int) -> str | None:
+        return "nfs4"
+
+
+def no_change(folder: Path) -> None:
+    """As it is."""
+
+
+def unknown_format(folder: Path) -> None:
+    with FileStore(folder) as store:
+        store.append("journal", [{"schema": "journal.v9", "id": new_id(), "ts": 0.0, "kind": "edit"}])
+
+
+def other_host(folder: Path) -> None:
+    (folder / "log" / "writer").write_text("elsewhere 17\n")
+
+
+def big_page(folder: Path) -> None:
+    (folder / "facts" / "big.md").write_bytes(b"- Fact: x\n" * 110_000)
+
+
+def a_folder(folder: Path) -> None:
+    (folder / "facts" / "odd.md").mkdir()
+
+
+def settings(text: str) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        (folder / "looseleaf.toml").write_text(text)
+
+    return write
+
+
+KNOWN = "Ask for one that is there: USER.md, facts/tea.md."
+NAMES = (
+    "Use the name of a page as `looseleaf log` shows it, such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or "
+    "days/<yyyy-mm-dd>.md."
+)
+DATES = "Write a date as 2026-02-24, or a time as 2026-02-24T15:30."
+BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
+    (
+        no_change,
+        ["show", "../USER.md"],
+        f"Nothing was done: the path '../USER.md' has an empty, `.` or `..` part. {NAMES}",
+    ),
+    (no_change, ["log", "/etc/passwd"], f"Nothing was done: the path '/etc/passwd' is absolute. {NAMES}"),
+    (
+        no_change,
+        ["undo", "log/lock"],
+        f"Nothing was done: the path 'log/lock' is not the place of a page. {NAMES}",
+    ),
+    (
+        no_change,
+        ["diff", "facts/a%2fb.md"],
+        f"Nothing was done: the path 'facts/a%2fb.md' contains a percent-encoded character. {NAMES}",
+    ),
+    (no_change, ["show", "facts/milk.md"], f"Nothing was shown: there is no page facts/milk.md. {KNOWN}"),
+    (no_change, ["diff", "facts/milk.md"], f"Nothing was shown: there is no page facts/milk.md. {KNOWN}"),
+    (
+        no_change,
+        ["diff", "facts/milk.md", "--since", "2026-01-01"],
+        f"Nothing was shown: there is no page facts/milk.md. {KNOWN}",
+    ),
+    (
+        no_change,
+        ["undo", "facts/milk.md"],
+        "Nothing was undone: facts/milk.md has no edit left to undo. `looseleaf log` shows all.",
+    ),
+    (
+        no_change,
+        ["show", "USER.md", "--as-of", "yesterday"],
+        f"Nothing was shown: 'yesterday' is no date. {DATES}",
+    ),
+    (no_change, ["show", "USER.md", "--as-of", ""], f"Nothing was shown: '' is no date. {DATES}"),
+    (
+        no_change,
+        ["show", "USER.md", "--as-of", "2026-02-30"],
+        f"Nothing was shown: '2026-02-30' is no date. {DATES}",
+    ),
+    (
+        no_change,
+        ["show", "USER.md", "--as-of", "2026-02-24T25:00"],
+        f"Nothing was shown: '2026-02-24T25:00' is no date. {DATES}",
+    ),
+    (
+        no_change,
+        ["diff", "USER.md", "--since", "9999-12-31"],
+        f"Nothing was shown: '9999-12-31' is no date. {DATES}",
+    ),
+    (
+        no_change,
+        ["log", "-n", "0"],
+        "Nothing was shown: --limit must be at least 1. Without it, the last 50 are shown.",
+    ),
+    (
+        no_change,
+        ["check", "--agent", "../x"],
+        "Nothing was done: the agent's name '../x' contains a slash. Use a plain name of letters and digits.",
+    ),
+    (
+        no_change,
+        ["check", "--memory", ""],
+        "Nothing was done: the path of the memory is empty. Give a folder, or leave it out.",
+    ),
+    (
+        no_change,
+        ["check", "--memory", "nowhere"],
+        "Nothing was done: there is no memory at nowhere. To make one, run: looseleaf init nowhere",
+    ),
+    (
+        unknown_format,
+        ["show", "USER.md"],
+        (
+            "Nothing was done: the journal holds a record of the format 'journal.v9', and this looseleaf knows "
+            "journal.v1, lost.v1. Use the looseleaf that wrote it, or a newer one."
+        ),
+    ),
+    (
+        unknown_format,
+        ["undo"],
+        (
+            "Nothing was done: the journal holds a record of the format 'journal.v9', and this looseleaf knows "
+            "journal.v1, lost.v1. Use the looseleaf that wrote it, or a newer one."
+        ),
+    ),
+    (
+        big_page,
+        ["show", "facts/big.md"],
+        (
+            "facts/big.md was not read: it is larger than 1,048,576 bytes, the size cap of a page. "
+            "Split it into several pages, or raise `page_bytes` in looseleaf.toml."
+        ),
+    ),
+    (
+        a_folder,
+        ["show", "facts/odd.md"],
+        "Nothing was done: facts/odd.md is not a regular file. Move it out of the memory.",
+    ),
+    (
+        settings("page_byte = 5"),
+        ["log"],
+        (
+            "The memory was not opened: <memory>/looseleaf.toml sets 'page_byte', which is no setting. Delete that "
+            "line, or use one of: body_bytes, late_seconds, lock_seconds, page_bytes, quiet_seconds, segment_bytes, "
+            "settle_seconds, summary_words, trust_external_edits."
+        ),
+    ),
+    (
+        settings("page_bytes = 'many'"),
+        ["check"],
+        (
+            "The memory was not opened: in <memory>/looseleaf.toml, `page_bytes` must be a whole number, not 'many'. "
+            "Mend that line, or delete it to have the default, 1048576."
+        ),
+    ),
+    (
+        settings("page_bytes = "),
+        ["repair"],
+        (
+            "The memory was not opened: <memory>/looseleaf.toml could not be read (Invalid value (at end of document))"
+            ". Mend it, or delete it to use the defaults."
+        ),
+    ),
+]
+
+
+def refuses(folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
+    """Run a command that must do nothing: its sentence, the same as text and as JSON."""
+    before = snapshot(folder.parent)
+    assert main(["--memory", str(folder), *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert snapshot(folder.parent) == before
+    assert out == ""
+    assert main(["--json", "--memory", str(folder), *arguments]) == 2
+    assert json.loads(capsys.readouterr().out) == {
+        "error": err.removeprefix("looseleaf: ").removesuffix("\n")
+    }
+    assert snapshot(folder.parent) == before
+    return err.replace(str(folder), "<memory>")
+
+
+@pytest.mark.parametrize(("prepare", "arguments", "sentence"), BAD)
+def test_bad_input_gets_a_sentence_and_changes_nothing(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    prepare: Callable[[Path], None],
+    arguments: list[str],
+    sentence: str,
+) -> None:
+    prepare(folder)
+    assert refuses(folder, capsys, arguments) == f"looseleaf: {sentence}\n"
+
+
+@pytest.fixture
+def nobody(folder: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], None]]:
+    """Become somebody whom file permissions bind: root reads everything."""
+
+    if os.geteuid() == 0 and not folder.parent.parent.stat().st_mode & 0o001:
+        pytest.skip("root's temporary folder may be entered by nobody else")
+
+    def become() -> None:
+        if os.geteuid() == 0:
+            for top, folders, names in os.walk(folder.parent):
+                for path in (top, *(os.path.join(top, name) for name in [*folders, *names])):
+                    os.chown(path, NOBODY, NOBODY)
+            os.seteuid(NOBODY)
+
+    yield become
+    os.seteuid(os.getuid())
+
+
+@pytest.mark.parametrize(
+    "unreadable", ["USER.md", "log/journal.jsonl", "facts", "looseleaf.toml", "views/heads.json"]
+)
+def test_an_unreadable_file_is_never_taken_for_an_empty_one(
+    folder: Path, capsys: pytest.CaptureFixture[str], nobody: Callable[[], None], unreadable: str
+) -> None:
+    (folder / "looseleaf.toml").write_text("late_seconds = 5\n")
+    main(["--memory", str(folder), "show", "USER.md"])  # loads what it needs, while that can be read
+    before = {name: data for name, (_, data) in snapshot(folder).items()}
+    (folder / unreadable).chmod(0)
+    nobody()
+    capsys.readouterr()
+    code = main(["--memory", str(folder), "show", "USER.md"])
+    out, err = capsys.readouterr()
+    os.seteuid(os.getuid())
+    (folder / unreadable).chmod(0o700)
+    if unreadable == "views/heads.json":  # a view: made again
+        assert (code, out) == (0, TWO)
+    else:
+        assert (code, out) == (2, "")
+        assert err.endswith(
+            f"{unreadable} could not be read (Permission denied); it was not taken for empty and nothing was "
+            "changed. Check the file's permissions and the disk, then repeat the command.\n"
+        )
+    assert {name: data for name, (_, data) in snapshot(folder).items()} == before
+
+
+def test_a_second_writer_on_a_network_share_is_refused_and_a_reader_is_not(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "this_disk", ShareDisk)
+    time.sleep(0.2)
+    main(["--memory", str(folder), "show", "USER.md"])
+    capsys.readouterr()
+    other_host(folder)
+    assert refuses(folder, capsys, ["undo"]) == (
+        "looseleaf: Nothing was written: the memory lies on a network share (nfs4) and process 17 on elsewhere writes "
+        "to it. Locks may not hold between hosts there, so only one process may write. End that one, or delete "
+        "log/writer in the memory if it is gone, or move the memory to a local disk.\n"
+    )
+    assert main(["--memory", str(folder), "show", "USER.md"]) == 0
+    assert capsys.readouterr().out == TWO
+
+
+def test_an_unknown_page_among_many_names_only_some(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(40):
+        (folder / "facts" / f"topic-{number:02}.md").write_text("- A: b\n")
+    assert main(["--memory", str(folder), "show", "facts/none.md"]) == 2
+    err = capsys.readouterr().err
+    assert err.endswith("facts/topic-16.md, facts/topic-17.md and 22 more.\n")
+
+
+# --- terminals and pipes ---------------------------------------------------------------
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+EVIL = "red \x1b[31m title \x1b]0;evil\x07 back\rover c1 \x9b2J \u202egnp.exe\u2066 nul \x00 del \x7f end"
+
+
+def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
+    """Exit code, and all that a terminal was sent."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([SCRIPT, *arguments], stdin=theirs, stdout=theirs, stderr=theirs) as command:
+        os.close(theirs)
+        sent = b""
+        while True:
+            try:
+                block = os.read(ours, 65536)
+            except OSError:  # Linux says so when the last one has closed the other end
+                break
+            if not block:
+                break
+            sent += block
+    os.close(ours)
+    return command.returncode, sent.decode().replace("\r\n", "\n")
+
+
+def test_nothing_in_a_memory_steers_a_terminal(folder: Path) -> None:
+    with Memory(folder) as memory:
+        memory.edit("facts/evil.md", f"# {EVIL}\n\ttab\r\n", author=EVIL, reason=EVIL)
+    (folder / "facts" / "e\x1b[2Jvil\u202e.md").write_text("- A: b\n")
+    (folder / "facts" / "odd.md").write_bytes(b"\xff\x9b \xc2\x9b\n")
+    base = ("--memory", folder)
+    seen = {
+        name: on_a_terminal(*base, *arguments)
+        for name, arguments in {
+            "show": ["show", "facts/evil.md"],
+            "show bytes": ["show", "facts/odd.md"],
+            "show as json": ["show", "facts/evil.md", "--json"],
+            "log": ["log"],
+            "log as json": ["log", "--json"],
+            "diff": ["diff", "facts/evil.md"],
+            "check": ["check"],
+            "path": ["show", f"facts/{EVIL.replace(chr(0), '')}.md"],
+            "memory": ["--memory", "no\x1b[2Jwhere\u202e", "log"],
+            "init": ["init", str(folder.parent / "n\x1b[2Jew")],
+            "undo": ["undo", "facts/evil.md"],
+        }.items()
+    }
+    assert {name: STEERING.findall(sent) for name, (_, sent) in seen.items()} == {name: [] for name in seen}
+    assert {name: code for name, (code, _) in seen.items() if code} == {"check": 1, "path": 2, "memory": 2}
+    written = EVIL.translate({code: f"\\x{code:02x}" for code in (*range(32), 0x7F, 0x9B)}).translate(
+        {0x202E: "\\u202e", 0x2066: "\\u2066"}
+    )
+    assert seen["show"][1] == f"# {written}\n\ttab\n"
+    assert f"{written}: {written}" in seen["log"][1]
+    assert f"+# {written}\n+\ttab\n" in seen["diff"][1]
+    assert "facts/e\\x1b[2Jvil\\u202e.md: this is not read as a page" in seen["check"][1]
+
+
+def test_a_terminal_shows_every_script(folder: Path) -> None:
+    text = "\u4f60\u597d\u3000\u4e16\u754c caf\u00e9 \u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f680 100\u00a0%\n"
+    (folder / "facts" / "hello.md").write_text(text, encoding="utf-8")
+    assert on_a_terminal("--memory", folder, "show", "facts/hello.md") == (0, text)
+
+
+def test_a_terminal_of_an_old_encoding_shows_the_rest_written_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "facts" / "hello.md").write_text("caf\u00e9 \u4f60\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    assert on_a_terminal("--memory", folder, "show", "facts/hello.md") == (0, "caf\\xe9 \\u4f60\n")
+
+
+@pytest.mark.parametrize("arguments", [["log"], ["log", "--json"], ["show", "facts/long.md"]])
+def test_a_reader_who_has_enough_ends_a_command_quietly(folder: Path, arguments: list[str]) -> None:
+    with Memory(folder) as memory:
+        memory.edit("facts/long.md", "- Line: of many\n" * 30_000, reason="long")
+        for number in range(20):
+            memory.edit("USER.md", f"{number}\n", reason=f"{number} " + "because " * 2000)
+    command: list[str | Path] = [SCRIPT, "--memory", folder, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_an_interrupted_command_says_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(memory: Memory) -> list[str]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Memory, "check", interrupt)
+    assert main(["--memory", str(folder), "check"]) == 130
+
+
+def test_a_disk_that_cannot_be_written_is_noted_and_the_page_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str], nobody: Callable[[], None]
+) -> None:
+    main(["--memory", str(folder), "log"])
+    (folder / "USER.md").write_text(ONE)
+    for path in (folder / "log").rglob("*"):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    (folder / "log").chmod(0o500)
+    nobody()
+    capsys.readouterr()
+    code = main(["--memory", str(folder), "show", "USER.md"])
+    out, err = capsys.readouterr()
+    assert (code, out) == (0, ONE)
+    assert err.startswith(
+        "looseleaf: Nothing was written: the lock of the memory, log/lock, could not be opened"
+    )
+
+
+# --- the cold start --------------------------------------------------------------------
+
+HEAVY = "ctypes dataclasses datetime hashlib inspect logging pathlib random shutil socket subprocess typing".split()
+
+
+def modules_after(code: str, *arguments: str | Path) -> set[str]:
+    # -I: no coverage and no site packages of this run; -S is not used, because it hides the installed package.
+    program = f"import sys; sys.argv[1:1] = []\n{code}\nprint(*sorted(sys.modules), file=sys.stderr)"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    return set(done.stderr.split())
+
+
+def test_importing_the_package_loads_nothing_of_it() -> None:
+    bare = modules_after("pass")
+    loaded = modules_after("import looseleaf") - bare
+    assert loaded <= {"__future__", "looseleaf"}
+    used = modules_after("import looseleaf; looseleaf.Memory")
+    assert {"looseleaf.memory", "looseleaf.store.files"} <= used
+
+
+def test_showing_a_page_loads_nothing_heavy(folder: Path) -> None:
+    show = "from looseleaf.cli import main\nmain(sys.argv[1:])"
+    for late in (folder / "log" / "aside" / "late").iterdir():
+        late.unlink()  # half a minute later nothing is watched any more
+    time.sleep(0.2)  # a page changed a moment ago is hashed, because its times prove nothing yet
+    main(["--memory", str(folder), "show", "USER.md"])
+    loaded = modules_after(show, "--memory", folder, "show", "USER.md") - modules_after("pass")
+    assert "looseleaf.memory" in loaded
+    assert sorted(loaded.intersection(HEAVY)) == []

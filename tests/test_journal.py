@@ -1,0 +1,493 @@
+"""The journal of pages: any version from its edits, also around damage; undo; what a page was at a time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looseleaf import Memory, cli
+from looseleaf.core.heads import NO_PAGE, Head, fold
+from looseleaf.core.journal import (
+    Broken,
+    backward,
+    edit_of,
+    forward,
+    happened_back,
+    make_edit,
+    record_of,
+    undo_target,
+    version,
+)
+from looseleaf.errors import Refused
+from looseleaf.hashing import sha256
+from looseleaf.policy import Policy
+from looseleaf.store import codec
+from looseleaf.values import Edit, Problem
+
+if TYPE_CHECKING:
+    from looseleaf.values import Record
+
+HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
+PATH = "facts/work.md"
+
+some_bytes = st.one_of(st.binary(max_size=30), st.text(max_size=30).map(str.encode))
+versions = st.lists(st.one_of(st.none(), some_bytes), min_size=1, max_size=8).map(
+    lambda found: [each for each, before in zip(found, [None, *found], strict=False) if each != before]
+)
+
+
+def edits_of(pages: list[bytes | None]) -> list[Edit]:
+    """The edits that make these versions, each from the one before."""
+    return [
+        make_edit(f"e{number}", float(number), PATH, "person", "why", old, new)
+        for number, (old, new) in enumerate(pairwise([None, *pages]))
+    ]
+
+
+# --- one edit --------------------------------------------------------------------------
+
+
+@given(st.one_of(st.none(), some_bytes), st.one_of(st.none(), some_bytes))
+def test_an_edit_leads_forwards_and_back(old: bytes | None, new: bytes | None) -> None:
+    edit = make_edit("id", 1.5, PATH, "person", "why", old, new, undoes="other")
+    assert forward(edit, old) == new
+    assert backward(edit, new) == old
+    assert edit_of(json.loads(json.dumps(record_of(edit)))) == edit
+
+
+@given(some_bytes, some_bytes)
+def test_an_edit_of_a_lost_text_holds_the_whole_new_one(old: bytes, new: bytes) -> None:
+    edit = make_edit("id", 1.5, PATH, "person", "why", None, new, lost_base=sha256(old))
+    assert (edit.base, edit.new, edit.whole, edit.removed) == (sha256(old), sha256(new), True, 0)
+    assert forward(edit, b"whatever") == forward(edit, None) == new
+    with pytest.raises(Broken):
+        backward(edit, new)
+    assert edit_of(json.loads(json.dumps(record_of(edit)))) == edit
+
+
+def test_an_edit_that_does_not_fit_is_broken() -> None:
+    edit = make_edit("id", 1.5, PATH, "person", "why", b"a\nb\n", b"a\nc\n")
+    for text in (None, b"", b"a\nc\n", b"b\na\n"):
+        with pytest.raises(Broken, match="does not start from this text"):
+            forward(edit, text)
+    with pytest.raises(Broken, match="does not lead to this text"):
+        backward(edit, b"a\nb\n")
+    record = record_of(edit)
+    wrong = edit_of(record | {"diff": [{"at": 7, "del": ["x\n"], "add": []}]})
+    with pytest.raises(Broken, match="does not fit"):
+        forward(wrong or edit, b"a\nb\n")
+    wrong = edit_of(record | {"diff": [{"at": 1, "del": ["b\n"], "add": ["d\n"]}]})
+    with pytest.raises(Broken, match="does not give the text it says"):
+        forward(wrong or edit, b"a\nb\n")
+    wrong = edit_of(record | {"diff": [{"at": 1, "del": ["b\n"], "add": ["\ud800\n"]}]})
+    with pytest.raises(Broken, match="does not fit"):
+        forward(wrong or edit, b"a\nb\n")
+
+
+def test_a_record_that_makes_no_sense_is_no_edit() -> None:
+    record = record_of(make_edit("id", 1.5, PATH, "person", "why", None, b"x"))
+    assert edit_of(record) is not None
+    senseless: list[dict[str, Any]] = [{"kind": "void"}, {"ts": "yesterday"}, {"diff": 7}, {"diff": [{}]}]
+    for changed in senseless:
+        assert edit_of(record | changed) is None
+    for missing in ("id", "ts", "path", "author", "reason", "base", "new", "diff"):
+        assert edit_of({name: value for name, value in record.items() if name != missing}) is None
+
+
+# --- many ------------------------------------------------------------------------------
+
+
+@given(versions)
+def test_every_version_is_rebuilt_from_the_last(pages: list[bytes | None]) -> None:
+    edits = edits_of(pages)
+    for index, page in enumerate(pages):
+        assert version(edits, index, pages[-1]) == page
+
+
+@given(versions.filter(lambda pages: len(pages) > 2), st.data())
+def test_a_lost_edit_hides_no_version_but_its_own(pages: list[bytes | None], data: st.DataObject) -> None:
+    edits = edits_of(pages)
+    lost = data.draw(st.integers(0, len(pages) - 2))
+    left = edits[:lost] + edits[lost + 1 :]
+    for index, edit in enumerate(left):
+        assert version(left, index, pages[-1]) == pages[edits.index(edit)]
+    # And what the lost one had made is what the next one starts from.
+    following = edits[lost + 1]
+    assert backward(following, version(left, lost, pages[-1])) == pages[lost]
+
+
+def test_between_two_lost_edits_versions_are_hidden_unless_the_page_was_gone_there() -> None:
+    pages: list[bytes | None] = [b"0", b"1", b"2", b"3", b"4", b"5"]
+    edits = edits_of(pages)
+    left = [edits[0], edits[2], edits[3], edits[5]]
+    assert version(left, 0, b"5") == b"0"
+    assert version(left, 3, b"5") == b"5"
+    for hidden in (1, 2):
+        with pytest.raises(Broken):
+            version(left, hidden, b"5")
+    pages = [b"0", b"1", b"2", b"3", None, b"5", b"6"]
+    edits = edits_of(pages)
+    left = [edits[0], edits[2], edits[3], edits[4], edits[6]]
+    assert [version(left, index, b"6") for index in range(5)] == [b"0", b"2", b"3", None, b"6"]
+    pages = [b"0", b"1", b"2"]
+    edits = edits_of(pages)[1:]
+    with pytest.raises(Broken, match="cannot be rebuilt"):
+        version(edits, 0, b"unknown")
+
+
+def test_an_edit_that_was_declared_void_did_not_happen() -> None:
+    one, two = (record_of(edit) for edit in edits_of([b"1", b"2"]))
+    void: Record = {"kind": "void", "path": PATH, "edit": "e1"}
+    assert [edit.id for edit in happened_back([void, two, one])] == ["e0"]
+    heads: dict[str, Head] = {}
+    for record in (one, two):
+        fold(heads, record)
+    assert heads[PATH] == Head(sha256(b"2"), "e1", sha256(b"1"))
+    fold(heads, void | {"edit": "another"})
+    fold(heads, void | {"path": "facts/other.md"})
+    assert heads[PATH].sha256 == sha256(b"2")
+    fold(heads, void)
+    assert heads == {PATH: Head(sha256(b"1"))}
+    fold(heads, {"kind": "init"})
+    assert heads.get("facts/none.md", NO_PAGE) == Head(None)
+
+
+def test_undo_means_the_newest_edit_that_is_not_undone_and_no_undo() -> None:
+    edits = edits_of([b"1", b"2"])
+    undo = make_edit("u", 9.0, PATH, "person", "undo", b"2", b"1", undoes="e1")
+    assert undo_target([undo, edits[1], edits[0]]) == (edits[0], True)
+    assert undo_target([edits[1], edits[0]]) == (edits[1], True)
+    assert undo_target([]) == (None, True)
+    assert undo_target([undo]) == (None, True)
+    after_a_hole = make_edit("u2", 9.0, PATH, "person", "undo", b"9", b"8", undoes="e9")
+    assert undo_target([after_a_hole, edits[1]]) == (edits[1], False)
+
+
+# --- in a memory -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", policy=HASTY) as memory:
+        yield memory
+
+
+def write(memory: Memory, *texts: str) -> list[Edit]:
+    """One edit for each text; the edits."""
+    for text in texts:
+        memory.edit(PATH, text, reason=f"to {text.strip()}")
+    return list(memory.log(PATH))[::-1][-len(texts) :]
+
+
+def journal_of(memory: Memory) -> Path:
+    return Path(memory.path) / "log/journal.jsonl"
+
+
+def damage(memory: Memory, edit: Edit) -> None:
+    """Flip a bit in the record of an edit."""
+    data = journal_of(memory).read_bytes()
+    at = data.index(f'"id":"{edit.id}"'.encode())
+    flipped = data[: at + 7] + bytes([data[at + 7] ^ 1]) + data[at + 8 :]
+    journal_of(memory).write_bytes(flipped)
+
+
+def reopen(memory: Memory, *, views: bool = True) -> Memory:
+    memory.close()
+    if not views:
+        shutil.rmtree(Path(memory.path) / "views")
+    return Memory(memory.path, policy=HASTY)
+
+
+def errors(memory: Memory) -> list[Problem]:
+    return [problem for problem in memory.check() if problem.severity == "error"]
+
+
+def test_undo_goes_further_back_each_time_and_is_an_edit_itself(memory: Memory) -> None:
+    first, second, third = write(memory, "1\n", "2\n", "3\n")
+    other = memory.edit("USER.md", "me\n", reason="another page")
+    seen = []
+    for _ in range(3):
+        edit, receipt = memory.undo(PATH, author="agent:main")
+        newest = next(memory.log())
+        assert (newest.id, newest.undoes, newest.author) == (receipt.id, edit.id, "agent:main")
+        assert newest.reason == f"undo: {edit.reason}"
+        seen.append((edit.id, memory.page(PATH).data))
+    assert seen == [(third.id, b"2\n"), (second.id, b"1\n"), (first.id, b"")]
+    assert not memory.page(PATH).exists
+    with pytest.raises(Refused, match="no edit left to undo"):
+        memory.undo(PATH)
+    assert memory.undo()[0].id == other.id
+    with pytest.raises(Refused, match="Nothing was undone: this memory has no edit left"):
+        memory.undo()
+    assert len(list(memory.log())) == 8
+
+
+def test_after_an_undo_new_edits_are_undone_first(memory: Memory) -> None:
+    write(memory, "1\n", "2\n")
+    memory.undo(PATH)
+    write(memory, "3\n")
+    (Path(memory.path) / PATH).write_text("by hand\n")
+    texts = []
+    for _ in range(3):
+        memory.undo(PATH)
+        texts.append(memory.page(PATH).text)
+    assert texts == ["3\n", "1\n", ""]
+
+
+def test_undo_without_a_page_takes_the_newest_edit_of_all(memory: Memory) -> None:
+    write(memory, "1\n")
+    (Path(memory.path) / "USER.md").write_text("by hand\n")
+    edit, _ = memory.undo()
+    assert (edit.path, edit.author) == ("USER.md", "external")
+    assert not (Path(memory.path) / "USER.md").exists()
+    assert memory.undo()[0].path == PATH
+
+
+@pytest.mark.parametrize("views", [True, False])
+@pytest.mark.parametrize("hole", [0, 1, 2, 3])
+def test_a_damaged_record_hides_no_version_outside_the_hole(memory: Memory, hole: int, views: bool) -> None:
+    texts = [f"{number}\nsame\n" for number in range(5)]
+    edits = write(memory, *texts)
+    damage(memory, edits[hole])
+    with reopen(memory, views=views) as memory:
+        assert memory.page(PATH).text == texts[4]
+        left = list(memory.log(PATH))[::-1]
+        assert [edit.id for edit in left] == [edit.id for edit in edits if edit is not edits[hole]]
+        for number, edit in enumerate(edits):
+            if number != hole:
+                after = memory.versions(edit)[1]
+                assert after == texts[number].encode()
+                assert memory.page_as_of(PATH, edit.ts).data == after
+        # The text that the lost edit made is the one that the next started from.
+        assert memory.versions(edits[hole + 1])[0] == texts[hole].encode()
+        assert any("does not follow" in problem.message for problem in errors(memory))
+        assert memory.repair()
+        assert errors(memory) == []
+        assert memory.versions(edits[hole + 1])[0] == texts[hole].encode()
+        memory.edit(PATH, "more\n", reason="life goes on")
+        assert errors(memory) == []
+    with Memory(memory.path, policy=HASTY) as memory:
+        assert memory.absorb() == []
+
+
+def test_the_last_record_is_made_again_from_the_page_when_it_is_lost(memory: Memory) -> None:
+    edits = write(memory, "1\n", "2\n")
+    memory.edit("USER.md", "me\n", reason="so that it is not the last of all")
+    damage(memory, edits[1])
+    with reopen(memory, views=False) as memory:
+        assert memory.page(PATH).text == "2\n"
+        newest = next(memory.log(PATH))
+        assert (newest.author, newest.base, newest.new) == ("external", edits[0].new, edits[1].new)
+
+
+def test_a_time_within_a_hole_is_answered_with_a_note(memory: Memory) -> None:
+    edits = write(memory, "1\n", "2\n", "3\n")
+    damage(memory, edits[1])
+    with reopen(memory) as memory:
+        assert memory.page_as_of(PATH, edits[2].ts).text == "3\n"
+        assert memory.notes == []
+        assert memory.page_as_of(PATH, (edits[1].ts + edits[2].ts) / 2).text == "1\n"
+        assert [note.partition(":")[0] for note in memory.notes] == [
+            f"{PATH} may have said something else then"
+        ]
+        memory.notes.clear()
+        assert not memory.page_as_of(PATH, edits[0].ts - 1).exists
+        assert memory.notes == []
+    damage(memory, edits[0])
+    with Memory(memory.path, policy=HASTY) as memory:
+        assert not memory.page_as_of(PATH, (edits[1].ts + edits[2].ts) / 2).exists
+        assert len(memory.notes) == 1
+
+
+def test_an_outside_edit_of_a_text_that_is_lost_is_journaled_whole(memory: Memory) -> None:
+    edits = write(memory, "1\n", "2\n", "3\n")
+    damage(memory, edits[1])
+    memory.close()
+    shutil.rmtree(Path(memory.path) / "views")
+    (Path(memory.path) / PATH).write_text("by hand\n")
+    with Memory(memory.path, policy=HASTY) as memory:
+        (edit,) = memory.absorb()
+        assert (edit.whole, edit.base, edit.new) == (True, edits[2].new, sha256(b"by hand\n"))
+        assert memory.versions(edits[0]) == (None, b"1\n")
+        with pytest.raises(Refused, match=r"cannot be rebuilt.*looseleaf check"):
+            memory.versions(edits[2])
+        with pytest.raises(Refused, match="cannot be rebuilt"):
+            memory.versions(edit)
+        with pytest.raises(Refused, match="cannot be rebuilt"):
+            memory.undo(PATH)
+        assert memory.page(PATH).text == "by hand\n"
+        memory.edit(PATH, "next\n", reason="life goes on")
+        memory.undo(PATH)
+        assert memory.page(PATH).text == "by hand\n"
+        assert [problem.message for problem in errors(memory)] == [
+            "this record is damaged: its checksum does not match",
+            f"the edit {edits[2].id} of {PATH} does not follow from the one before it: one is missing",
+        ]
+        memory.repair()
+        assert errors(memory) == []
+
+
+def test_a_text_that_an_earlier_edit_made_too_is_found_there(memory: Memory) -> None:
+    edits = write(memory, "1\n", "2\n", "3\n", "1\n")
+    damage(memory, edits[2])
+    memory.close()
+    shutil.rmtree(Path(memory.path) / "views")
+    (Path(memory.path) / PATH).unlink()
+    with Memory(memory.path, policy=HASTY) as memory:
+        # The last text cannot be reached over the hole, but the first edit made the very same.
+        (edit,) = memory.absorb()
+        assert (edit.whole, edit.removed, edit.new) == (False, 1, None)
+        memory.undo(PATH)
+        assert memory.page(PATH).text == "1\n"
+
+
+def test_a_whole_edit_is_undone_when_its_base_is_known_after_all(memory: Memory) -> None:
+    (first,) = write(memory, "1\n")
+    edit = make_edit(
+        "01J00000000000000000000000", time.time(), PATH, "external", "x", None, b"2\n", lost_base=first.new
+    )
+    memory.store.append("journal", [record_of(edit)])
+    (Path(memory.path) / PATH).write_text("2\n")
+    memory.undo(PATH)
+    assert memory.page(PATH).text == "1\n"
+
+
+def test_undo_over_a_hole_is_refused_and_changes_nothing(memory: Memory) -> None:
+    edits = write(memory, "1\n", "2\n", "3\n")
+    damage(memory, edits[1])
+    with reopen(memory) as memory:
+        memory.undo(PATH)
+        assert memory.page(PATH).text == "2\n"
+        before = journal_of(memory).read_bytes()
+        with pytest.raises(Refused, match="by one whose record is damaged"):
+            memory.undo(PATH)
+        assert journal_of(memory).read_bytes() == before
+        assert memory.page(PATH).text == "2\n"
+
+
+def test_an_edit_that_lies_about_its_text_is_refused_and_named(memory: Memory) -> None:
+    write(memory, "1\n")
+    lie = record_of(make_edit("01J00000000000000000000000", time.time(), PATH, "person", "x", b"1\n", b"2\n"))
+    lie["diff"][0]["del"] = ["7\n"]
+    memory.store.append("journal", [lie])
+    (Path(memory.path) / PATH).write_text("2\n")
+    with pytest.raises(Refused, match="does not give the text it says"):
+        memory.undo(PATH)
+    assert memory.page(PATH).text == "2\n"
+    assert [problem.message for problem in errors(memory)] == [
+        f"edit 01J00000000000000000000000 does not fit ({PATH})"
+    ]
+    memory.edit(PATH, "3\n", reason="life goes on")
+    memory.store.append("journal", [lie | {"diff": 7, "id": "x"}])
+    assert "the edit x makes no sense" in [problem.message for problem in errors(memory)]
+
+
+@pytest.mark.parametrize("schema", ["journal.v2", None])
+def test_a_journal_of_an_unknown_format_is_refused_and_nothing_is_changed(
+    memory: Memory, schema: str | None
+) -> None:
+    write(memory, "1\n")
+    memory.store.append("journal", [{"schema": schema, "id": "x", "ts": 1.0, "kind": "edit"}])
+    (Path(memory.path) / PATH).write_text("by hand\n")
+    with reopen(memory) as memory:
+        before = journal_of(memory).read_bytes()
+        acts: list[Callable[[], object]] = [
+            lambda: memory.page(PATH),
+            memory.pages,
+            lambda: memory.page_as_of(PATH, 1.0),
+            memory.log,
+            memory.absorb,
+            lambda: memory.edit(PATH, "x", reason="y"),
+            memory.undo,
+        ]
+        for act in acts:
+            with pytest.raises(Refused, match="Nothing was done: the journal holds a record of the format"):
+                act()
+        assert [str(problem) for problem in errors(memory)] == [
+            f"log/journal.jsonl: a record has the format {schema!r}, which is not known here"
+        ]
+        assert journal_of(memory).read_bytes() == before
+        assert (Path(memory.path) / PATH).read_text() == "by hand\n"
+
+
+def test_a_second_hole_is_an_error_again_after_the_first_was_repaired(memory: Memory) -> None:
+    edits = write(memory, "1\n", "2\n", "3\n", "4\n", "5\n")
+    damage(memory, edits[1])
+    memory.repair()
+    assert errors(memory) == []
+    lines = journal_of(memory).read_bytes().splitlines(keepends=True)
+    journal_of(memory).write_bytes(b"".join(line for line in lines if edits[3].id.encode() not in line))
+    assert [problem.message for problem in errors(memory)] == [
+        f"the edit {edits[4].id} of {PATH} does not follow from the one before it: one is missing"
+    ]
+
+
+def test_a_repair_by_another_process_leads_nobody_astray(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m", policy=HASTY) as one, Memory(tmp_path / "m", policy=HASTY) as other:
+        long = "x" * 5000 + "\n"
+        edits = write(one, "1\n", long, "3\n")
+        assert other.page(PATH).text == "3\n"
+        damage(one, edits[1])
+        one.repair()  # the journal is shorter now than what the other has read of it
+        one.edit(PATH, "4\n", reason="a short record")
+        assert other.page(PATH).text == "4\n"
+        assert other.absorb() == []
+        other.edit(PATH, "5\n", reason="and on")
+        (tmp_path / "m" / PATH).write_text("by hand\n")
+        assert len(other.absorb()) == 1
+        assert one.page(PATH).text == "by hand\n"
+        assert [edit.author for edit in one.log(PATH)] == ["external", "person", "person", "person", "person"]
+        assert errors(one) == []
+
+
+# --- as of -----------------------------------------------------------------------------
+
+
+def test_show_as_of_prints_what_the_page_was(
+    memory: Memory, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    pages = [b"one\n", b"two\r\n", b"\xff not UTF-8", "三\n".encode()]
+    for page in pages:
+        (Path(memory.path) / PATH).write_bytes(page)
+        memory.absorb()
+    edits = list(memory.log(PATH))[::-1]
+    ends = [*(edit.ts for edit in edits[1:]), edits[-1].ts + 10]
+    for edit, end, page in zip(edits, ends, pages, strict=True):
+        when = datetime.fromtimestamp((edit.ts + end) / 2).astimezone().isoformat()
+        assert cli.main(["--memory", memory.path, "show", PATH, "--as-of", when]) == 0
+        assert capfdbinary.readouterr().out == page
+    before = datetime.fromtimestamp(edits[0].ts - 1).astimezone().isoformat()
+    assert cli.main(["--memory", memory.path, "show", PATH, "--as-of", before]) == cli.REFUSED
+    assert b"there is no page facts/work.md as of" in capfdbinary.readouterr().err
+
+
+def test_a_day_ends_with_its_last_moment(memory: Memory) -> None:
+    write(memory, "now\n")
+    today = datetime.now().astimezone().date().isoformat()
+    assert memory.page_as_of(PATH, today).text == "now\n"
+    assert not memory.page_as_of(PATH, "2001-01-01").exists
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2026-02-30", "24.02.2026", "2026-02-24T99:00", "9999-12-31"]
+)
+def test_a_date_that_is_none_is_refused(memory: Memory, text: str) -> None:
+    with pytest.raises(Refused, match=r"Nothing was shown:.*is no date"):
+        memory.page_as_of(PATH, text)
+
+
+def test_a_record_without_a_checksum_is_an_error_of_the_journal(memory: Memory) -> None:
+    write(memory, "1\n")
+    with open(journal_of(memory), "ab") as file:
+        file.write(codec.to_json({"schema": "journal.v1", "id": "x", "ts": 1.0, "kind": "note"}) + b"\n")
+    assert [problem.message for problem in errors(memory)] == ["this record has no checksum"]

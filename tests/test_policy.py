@@ -1,0 +1,100 @@
+"""Settings: laid over the defaults, and refused with a sentence where they make no sense."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looseleaf.errors import Refused
+from looseleaf.policy import SETTINGS, Policy, policy_from
+
+
+def test_no_settings_are_the_defaults() -> None:
+    assert policy_from({}) == Policy()
+
+
+def test_a_setting_changes_itself_and_nothing_else() -> None:
+    policy = policy_from({"page_bytes": 5, "trust_external_edits": False})
+    assert (policy.page_bytes, policy.trust_external_edits) == (5, False)
+    assert policy == Policy(page_bytes=5, trust_external_edits=False)
+
+
+def test_every_default_is_a_setting_that_its_own_file_may_say() -> None:
+    default = Policy()
+    text = "".join(f"{name} = {str(getattr(default, name)).lower()}\n" for name in sorted(SETTINGS))
+    assert policy_from(tomllib.loads(text)) == default
+
+
+def test_seconds_may_be_whole() -> None:
+    policy = policy_from({"lock_seconds": 5, "settle_seconds": 86_400})
+    assert (policy.lock_seconds, type(policy.lock_seconds)) == (5.0, float)
+    assert policy.settle_seconds == 86_400.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"page_byte": 5},
+            (
+                "The memory was not opened: looseleaf.toml sets 'page_byte', which is no setting. Delete that line, "
+                f"or use one of: {', '.join(sorted(SETTINGS))}."
+            ),
+        ),
+        ({"page_bytes": "5"}, "`page_bytes` must be a whole number, not '5'. <1048576>"),
+        ({"page_bytes": 5.0}, "`page_bytes` must be a whole number, not 5.0. <1048576>"),
+        ({"page_bytes": True}, "`page_bytes` must be a whole number, not True. <1048576>"),
+        ({"page_bytes": [5]}, "`page_bytes` must be a whole number, not [5]. <1048576>"),
+        ({"page_bytes": {"of": 5}}, "`page_bytes` must be a whole number, not {'of': 5}. <1048576>"),
+        ({"page_bytes": 0}, "`page_bytes` must be greater than zero, not 0. <1048576>"),
+        ({"page_bytes": -5}, "`page_bytes` must be greater than zero, not -5. <1048576>"),
+        ({"lock_seconds": "soon"}, "`lock_seconds` must be a number, not 'soon'. <60.0>"),
+        ({"lock_seconds": True}, "`lock_seconds` must be a number, not True. <60.0>"),
+        ({"lock_seconds": 0.0}, "`lock_seconds` must be greater than zero, not 0.0. <60.0>"),
+        ({"lock_seconds": math.nan}, "`lock_seconds` must be greater than zero, not nan. <60.0>"),
+        ({"lock_seconds": math.inf}, "`lock_seconds` must be at most 86,400 seconds, not inf. <60.0>"),
+        ({"lock_seconds": 86_401}, "`lock_seconds` must be at most 86,400 seconds, not 86401. <60.0>"),
+        ({"trust_external_edits": 0}, "`trust_external_edits` must be true or false, not 0. <true>"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_with_what_to_do(
+    settings: dict[str, Any], sentence: str
+) -> None:
+    whole = re.sub(
+        "^(`.*) <(.*)>$",
+        r"The memory was not opened: in looseleaf.toml, \1 Mend that line, or delete it to have the default, \2.",
+        sentence,
+    )
+    with pytest.raises(Refused) as refused:
+        policy_from(settings)
+    assert str(refused.value) == whole
+
+
+def test_the_refusal_names_the_file() -> None:
+    with pytest.raises(Refused, match=r"in /m/looseleaf\.toml, `page_bytes`"):
+        policy_from({"page_bytes": "x"}, "/m/looseleaf.toml")
+
+
+numbers = st.integers() | st.floats() | st.booleans() | st.integers(10**300, 10**400)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(SETTINGS)), numbers | st.text() | st.none(), max_size=3))
+def test_every_policy_that_is_taken_can_be_waited_for_and_counted_with(settings: dict[str, Any]) -> None:
+    try:
+        policy = policy_from(settings)
+    except Refused:
+        return
+    default = Policy()
+    for name in SETTINGS:
+        value = getattr(policy, name)
+        assert type(value) is type(getattr(default, name))
+        if isinstance(value, float):
+            assert 0 < value <= 86_400
+        elif not isinstance(value, bool):
+            assert value > 0
