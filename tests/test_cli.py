@@ -329,7 +329,7 @@ def test_check_names_each_problem_by_path_and_line(run: Run, folder: Path) -> No
     first, *_, last = out.splitlines()
     assert first == "log/journal.jsonl:3: this record is damaged: its checksum does not match"
     assert "facts/odd.md:2: this line is not UTF-8 text" in out.splitlines()
-    assert last == "2 problems: run looseleaf repair"
+    assert last == "2 problems; looseleaf repair mends what can be mended"
     told = json.loads(run("check", "--json")[1])
     assert told["errors"] == 2
     assert told["problems"][0] == {

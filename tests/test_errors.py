@@ -56,13 +56,14 @@ class Sweep:
     exchange: bool = True
     open_store: Open = open_plain
     stride: int = 1
+    until_wrong: bool = False
     sites: int = 0
     refused: int = 0
     sentences: list[str] = field(default_factory=list)
 
     def run(self, place: Path) -> Sweep:
         at = 1
-        while self._run_once(place, at):
+        while self._run_once(place, at) and not (self.until_wrong and self.sentences):
             at += self.stride
         return self
 
@@ -170,9 +171,9 @@ def test_a_disk_that_works_leaves_no_doubt(place: Path) -> None:
     [
         Sweep(errno.ENOSPC, stride=2),
         Sweep(errno.EIO, anew=True, stride=3),
-        Sweep(errno.EDQUOT, lasting=True, stride=3),
+        Sweep(errno.EDQUOT, lasting=True, stride=7),
         Sweep(errno.EINTR, stride=7),
-        Sweep(errno.EIO, lasting=True, anew=True, stride=5),
+        Sweep(errno.EIO, lasting=True, anew=True, stride=11),
         Sweep(errno.EIO, exchange=False, stride=5),
         Sweep(0, short=True),
         Sweep(errno.ENOSPC, short=True),
@@ -242,8 +243,9 @@ def mutant(kind: type[Streams]) -> Open:
 
 @pytest.mark.parametrize("kind", [DeafStreams, StubbornStreams, CarelessStreams])
 def test_a_store_that_is_careless_with_errors_fails_the_sweep(place: Path, kind: type[Streams]) -> None:
-    sweep = Sweep(errno.EIO, open_store=mutant(kind)).run(place)
+    sweep = Sweep(errno.EIO, open_store=mutant(kind), until_wrong=True).run(place)
     assert sweep.sentences
+    print(sweep.sentences[0])
 
 
 # --- a failed sync -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import stat
 from looseleaf.absorb import Heads
 from looseleaf.core.heads import KNOWN_SCHEMAS, Head
 from looseleaf.core.journal import Broken, edit_of, forward
-from looseleaf.core.paths import DRAWERS, STATE, folded, is_page, name_fault
+from looseleaf.core.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
 from looseleaf.errors import Refused
 from looseleaf.store import JOURNAL
 from looseleaf.values import Problem
@@ -65,6 +65,8 @@ def _check_chains(store: Store) -> Iterator[Problem]:
         if edit is None:
             if line.record.get("kind") == "edit":
                 yield Problem(_JOURNAL_FILE, None, f"the edit {line.record.get('id')} makes no sense")
+        elif path_fault(edit.path):
+            yield Problem(_JOURNAL_FILE, None, f"the edit {edit.id} is of no file of a memory: {edit.path!r}")
         elif edit.id not in void:
             message = _follow(edit, texts, heads)
             if message:
@@ -120,7 +122,7 @@ def _check_pages(memory: Memory) -> Iterator[Problem]:
             if other != name:
                 yield Problem(path, None, f"some systems take this name for {other}")
     for path, head in sorted(heads.pages.items()):
-        if head.sha256 is not None and path not in found:
+        if head.sha256 is not None and path not in found and path_fault(path) is None:
             yield Problem(path, None, "this page is gone; the next command journals that", "note")
 
 

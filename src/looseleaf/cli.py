@@ -213,7 +213,8 @@ def _check(options: argparse.Namespace) -> int:
     else:
         for problem in problems:
             print(_plain(str(problem)))
-        print(f"{errors} problem{'s' * (errors != 1)}" + (": run looseleaf repair" if errors else ""))
+        hint = "; looseleaf repair mends what can be mended" if errors else ""
+        print(f"{errors} problem{'s' * (errors != 1)}{hint}")
     return PROBLEMS if errors else 0
 
 

@@ -11,7 +11,7 @@ import time
 from functools import cached_property
 
 from looseleaf.absorb import Absorb
-from looseleaf.core.heads import PERSON, SCHEMA
+from looseleaf.core.heads import PERSON, SCHEMA, refuse_unknown
 from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name
 from looseleaf.errors import Refused, Stale, Unwritten
 from looseleaf.hashing import sha256
@@ -333,6 +333,11 @@ class Memory:
 
     def repair(self) -> list[str]:
         """Mend what can be mended, keeping a copy of every byte that is moved. Says what was done."""
+        for line in self.store.read(JOURNAL):
+            if (
+                line.checked
+            ):  # what a newer program wrote is not ours to mend; what has no checksum nobody vouches for
+                refuse_unknown(line.record)
         done = self.store.repair()
         self._absorb.heads.forget()  # where records stood before is no longer where they stand
         return done
