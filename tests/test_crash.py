@@ -250,7 +250,7 @@ def test_a_crash_anywhere_in_the_recovery_from_many_crashes_loses_nothing(
     place: Path, exchange: bool
 ) -> None:
     where = dying_sites(place, exchange=exchange)
-    tally = end_at(where[::13], place, exchange=exchange, again=3)
+    tally = end_at(where[::61], place, exchange=exchange, again=5)
     print(f"\n{tally}")
     assert not tally.sentences
 

@@ -36,8 +36,10 @@ TOKEN = re.compile(rb"(?:save|edit)-\d{6}")
 def every_text(memory: Memory) -> Iterator[bytes]:
     """Whatever can still be had of a page: as it is, as it ever was by the journal, and what is kept aside."""
     yield memory.page(PAGE).data
-    for edit in memory.log(PAGE):
-        yield from (data or b"" for data in memory.versions(edit))
+    page = None
+    for edit in list(memory.log(PAGE))[::-1]:
+        page = forward(edit, page)
+        yield page or b""
     for file in (Path(memory.path) / "log/aside").rglob("*"):
         if file.is_file():
             yield file.read_bytes()
@@ -109,8 +111,8 @@ def race(folder: Path, saves: int, edits: int, seed: int) -> str:
         )
 
 
-def test_an_editor_and_a_program_at_one_page_lose_nothing(tmp_path: Path) -> None:
-    figures = race(tmp_path, 60, 120, seed=1)
+def test_an_editor_and_a_program_at_one_page_lose_nothing(place: Path) -> None:
+    figures = race(place, 60, 120, seed=1)
     print(figures)
     assert "unrecoverable=0" in figures
 
@@ -323,8 +325,8 @@ def a_desk(folder: Path, documents: type[Documents] = Documents, *, exchange: bo
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with a_desk(tmp_path) as desk:
+def desk(place: Path) -> Iterator[Desk]:
+    with a_desk(place) as desk:
         yield desk
 
 
@@ -412,9 +414,9 @@ EDITS: dict[str, tuple[Acts, str, int]] = {
 
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "no exchange"])
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edit_and_a_save_in_one_moment(tmp_path: Path, name: str, exchange: bool) -> None:
+def test_an_edit_and_a_save_in_one_moment(place: Path, name: str, exchange: bool) -> None:
     acts, wanted, listed = EDITS[name]
-    with a_desk(tmp_path, exchange=exchange) as desk:
+    with a_desk(place, exchange=exchange) as desk:
         disturb(desk, acts, lambda: desk.memory.edit(PAGE, add_line, author="agent:main", reason="a line"))
         desk.nothing_is_lost()
         assert any(LINE.encode() in text for text in every_text(desk.memory))
@@ -433,8 +435,8 @@ def test_an_edit_and_a_save_in_one_moment(tmp_path: Path, name: str, exchange: b
         "opened before, writes before it is looked at",
     ],
 )
-def test_a_store_that_does_not_look_at_what_it_displaces_loses_saves(tmp_path: Path, name: str) -> None:
-    with a_desk(tmp_path, PlainRename) as desk:
+def test_a_store_that_does_not_look_at_what_it_displaces_loses_saves(place: Path, name: str) -> None:
+    with a_desk(place, PlainRename) as desk:
         disturb(desk, EDITS[name][0], lambda: desk.memory.edit(PAGE, add_line, reason="a line"))
         with pytest.raises(AssertionError, match="save-000000"):
             desk.nothing_is_lost()
@@ -442,10 +444,10 @@ def test_a_store_that_does_not_look_at_what_it_displaces_loses_saves(tmp_path: P
 
 @pytest.mark.parametrize("documents", [NotWatched, WatchedTooLate])
 def test_a_store_that_does_not_watch_what_it_displaced_loses_saves(
-    tmp_path: Path, documents: type[Documents]
+    place: Path, documents: type[Documents]
 ) -> None:
     acts, _, _ = EDITS["opened before, writes when it was looked at"]
-    with a_desk(tmp_path, documents) as desk:
+    with a_desk(place, documents) as desk:
         disturb(desk, acts, lambda: desk.memory.edit(PAGE, add_line, reason="a line"))
         with pytest.raises(AssertionError, match="save-000000"):
             desk.nothing_is_lost()
@@ -558,8 +560,8 @@ def watch_a_slow_editor(folder: Path, seconds: float, settle: float) -> tuple[in
     return saves, looks, missing, sum(b"- Likes: tea\n" not in (text or b"") for text in texts)
 
 
-def test_an_editor_that_truncates_waits_and_writes_never_makes_a_fact_disappear(tmp_path: Path) -> None:
-    saves, looks, missing, removed = watch_a_slow_editor(tmp_path, 3.0, Policy().settle_seconds)
+def test_an_editor_that_truncates_waits_and_writes_never_makes_a_fact_disappear(place: Path) -> None:
+    saves, looks, missing, removed = watch_a_slow_editor(place, 3.0, Policy().settle_seconds)
     print(f"saves={saves} looks={looks} missing={missing} removed={removed}")
     assert saves > 5
     assert looks > 5
@@ -567,13 +569,13 @@ def test_an_editor_that_truncates_waits_and_writes_never_makes_a_fact_disappear(
 
 
 @pytest.mark.long
-def test_an_editor_that_does_so_for_a_minute_never_makes_a_fact_disappear(tmp_path: Path) -> None:
-    saves, looks, missing, removed = watch_a_slow_editor(tmp_path, 60.0, Policy().settle_seconds)
+def test_an_editor_that_does_so_for_a_minute_never_makes_a_fact_disappear(place: Path) -> None:
+    saves, looks, missing, removed = watch_a_slow_editor(place, 60.0, Policy().settle_seconds)
     print(f"saves={saves} looks={looks} missing={missing} removed={removed}")
     assert (missing, removed) == (0, 0)
 
 
-def test_an_absorb_that_does_not_wait_makes_the_fact_disappear(tmp_path: Path) -> None:
-    _, _, missing, removed = watch_a_slow_editor(tmp_path, 1.5, 1e-9)
+def test_an_absorb_that_does_not_wait_makes_the_fact_disappear(place: Path) -> None:
+    _, _, missing, removed = watch_a_slow_editor(place, 1.5, 1e-9)
     assert missing > 0
     assert removed > 0

@@ -177,8 +177,8 @@ def test_undo_means_the_newest_edit_that_is_not_undone_and_no_undo() -> None:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(tmp_path / "memory", policy=HASTY) as memory:
+def memory(place: Path) -> Iterator[Memory]:
+    with Memory(place / "memory", policy=HASTY) as memory:
         yield memory
 
 
@@ -432,8 +432,8 @@ def test_a_second_hole_is_an_error_again_after_the_first_was_repaired(memory: Me
     ]
 
 
-def test_a_repair_by_another_process_leads_nobody_astray(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m", policy=HASTY) as one, Memory(tmp_path / "m", policy=HASTY) as other:
+def test_a_repair_by_another_process_leads_nobody_astray(place: Path) -> None:
+    with Memory(place / "m", policy=HASTY) as one, Memory(place / "m", policy=HASTY) as other:
         long = "x" * 5000 + "\n"
         edits = write(one, "1\n", long, "3\n")
         assert other.page(PATH).text == "3\n"
@@ -443,7 +443,7 @@ def test_a_repair_by_another_process_leads_nobody_astray(tmp_path: Path) -> None
         assert other.page(PATH).text == "4\n"
         assert other.absorb() == []
         other.edit(PATH, "5\n", reason="and on")
-        (tmp_path / "m" / PATH).write_text("by hand\n")
+        (place / "m" / PATH).write_text("by hand\n")
         assert len(other.absorb()) == 1
         assert one.page(PATH).text == "by hand\n"
         assert [edit.author for edit in one.log(PATH)] == ["external", "person", "person", "person", "person"]

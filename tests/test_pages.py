@@ -107,7 +107,7 @@ class AnySequence(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp())
+        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
         self.where = self.folder / "memory"
         self.memory = Memory(self.where, policy=HASTY)
         self.now: dict[str, bytes | None] = dict.fromkeys(PAGES)
@@ -311,8 +311,8 @@ def test_any_long_sequence_of_edits_saves_and_undos_replays_to_the_bytes_on_disk
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(tmp_path / "memory", policy=HASTY) as memory:
+def memory(place: Path) -> Iterator[Memory]:
+    with Memory(place / "memory", policy=HASTY) as memory:
         yield memory
 
 
@@ -487,7 +487,7 @@ def test_an_outside_page_over_the_cap_is_not_absorbed_and_not_taken_for_deleted(
 
 @pytest.mark.parametrize("trap", ["folder", "link", "dangling link", "pipe"])
 def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
-    memory: Memory, tmp_path: Path, trap: str
+    memory: Memory, place: Path, trap: str
 ) -> None:
     memory.edit("USER.md", "- Name: Zhang San\n", reason="a page")
     file = file_of(memory, "USER.md")
@@ -497,7 +497,7 @@ def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
     elif trap == "pipe":
         os.mkfifo(file)
     else:
-        target = tmp_path / "elsewhere.md"
+        target = place / "elsewhere.md"
         if trap == "link":
             target.write_bytes(b"")
         file.symlink_to(target)
@@ -523,8 +523,8 @@ def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
 # --- together --------------------------------------------------------------------------
 
 
-def test_two_memories_on_one_folder_see_each_other_at_once(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m", policy=HASTY) as one, Memory(tmp_path / "m", policy=HASTY) as other:
+def test_two_memories_on_one_folder_see_each_other_at_once(place: Path) -> None:
+    with Memory(place / "m", policy=HASTY) as one, Memory(place / "m", policy=HASTY) as other:
         for number in range(5):
             one.edit("USER.md", lambda text: text + "one\n", reason="one")
             assert other.page("USER.md").text == "one\nother\n" * number + "one\n"
@@ -533,8 +533,8 @@ def test_two_memories_on_one_folder_see_each_other_at_once(tmp_path: Path) -> No
         assert one.absorb() == other.absorb() == []
 
 
-def test_threads_of_one_memory_lose_no_edit(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m", policy=HASTY) as memory:
+def test_threads_of_one_memory_lose_no_edit(place: Path) -> None:
+    with Memory(place / "m", policy=HASTY) as memory:
         failed: list[BaseException] = []
 
         def after(line: str, text: str) -> str:
@@ -602,15 +602,15 @@ class Elsewhere(Memory):
 
 
 @pytest.mark.parametrize("views", [True, False])
-def test_a_read_only_memory_can_be_read(tmp_path: Path, views: bool) -> None:
-    with Memory(tmp_path / "m", policy=HASTY) as memory:
+def test_a_read_only_memory_can_be_read(place: Path, views: bool) -> None:
+    with Memory(place / "m", policy=HASTY) as memory:
         memory.edit("USER.md", "- Name: Zhang San\n", reason="a page")
         memory.edit("USER.md", "- Name: Li Si\n", reason="a page")
     if not views:
-        shutil.rmtree(tmp_path / "m/views")
+        shutil.rmtree(place / "m/views")
     before = everything(memory)
     disk = ReadOnlyDisk()
-    with Elsewhere(tmp_path / "m", disk) as memory:
+    with Elsewhere(place / "m", disk) as memory:
         assert memory.page("USER.md").facts[0].object == "Li Si"
         assert memory.pages() == ["USER.md"]
         second, first = memory.log("USER.md")
@@ -626,12 +626,12 @@ def test_a_read_only_memory_can_be_read(tmp_path: Path, views: bool) -> None:
     assert everything(memory) == before
 
 
-def test_what_was_changed_in_a_read_only_memory_is_read_with_a_note(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m", policy=HASTY) as memory:
+def test_what_was_changed_in_a_read_only_memory_is_read_with_a_note(place: Path) -> None:
+    with Memory(place / "m", policy=HASTY) as memory:
         memory.edit("USER.md", "- Name: Zhang San\n", reason="a page")
-    save_in_place(tmp_path / "m/USER.md", b"- Name: Li Si\n")
-    save_in_place(tmp_path / "m/facts/new.md", b"- Likes: tea\n")
-    with Elsewhere(tmp_path / "m", ReadOnlyDisk()) as memory:
+    save_in_place(place / "m/USER.md", b"- Name: Li Si\n")
+    save_in_place(place / "m/facts/new.md", b"- Likes: tea\n")
+    with Elsewhere(place / "m", ReadOnlyDisk()) as memory:
         for _ in range(3):
             assert memory.page("USER.md").facts[0].object == "Li Si"
         assert memory.page("facts/new.md").facts[0].object == "tea"
@@ -639,7 +639,7 @@ def test_what_was_changed_in_a_read_only_memory_is_read_with_a_note(tmp_path: Pa
         assert [note.startswith("Nothing was written: the lock") for note in memory.notes] == [True]
         with pytest.raises(Unwritten):
             memory.absorb()
-    with Memory(tmp_path / "m", policy=HASTY) as memory:
+    with Memory(place / "m", policy=HASTY) as memory:
         assert sorted(edit.path for edit in memory.absorb()) == ["USER.md", "facts/new.md"]
 
 
@@ -657,14 +657,14 @@ class NoViews(Disk):
         return super().open(root, path, flags, mode)
 
 
-def test_a_view_that_cannot_be_written_is_no_reason_to_refuse_a_change(tmp_path: Path) -> None:
-    init(str(tmp_path / "m"))
+def test_a_view_that_cannot_be_written_is_no_reason_to_refuse_a_change(place: Path) -> None:
+    init(str(place / "m"))
     disk = NoViews()
-    with Elsewhere(tmp_path / "m", disk) as memory:
+    with Elsewhere(place / "m", disk) as memory:
         for number in range(100):
             assert memory.edit("USER.md", f"{number}\n", reason="a number").changed
-        save_by_rename(tmp_path / "m/USER.md", b"mine\n")
+        save_by_rename(place / "m/USER.md", b"mine\n")
         assert [edit.removed for edit in memory.absorb()] == [1]
         assert memory.page("USER.md").text == "mine\n"
     assert disk.refused > 100
-    assert not (tmp_path / "m/views/heads.json").exists()
+    assert not (place / "m/views/heads.json").exists()

@@ -128,9 +128,7 @@ def beside(place: Path) -> Beside:
 # --- names -----------------------------------------------------------------------------
 
 
-def test_every_hostile_path_is_refused_at_every_entrance(
-    beside: Beside, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_hostile_path_is_refused_at_every_entrance(beside: Beside) -> None:
     paths = [*never(), str(beside.outside / "canary.md"), f"facts/{beside.folder}/canary.md"]
     assert len(paths) > 300
     calls, escapes = 0, []
@@ -138,7 +136,7 @@ def test_every_hostile_path_is_refused_at_every_entrance(
         held = {path: memory.page(path).data for path in memory.pages()}
         for path in paths:
             given: list[object] = []
-            for name, call in {**PAGES, **DOCUMENTS, **STREAMS}.items():
+            for name, call in (*PAGES.items(), *DOCUMENTS.items(), *STREAMS.items()):
                 sentence, value = refused(call, memory, path)
                 assert sentence, (name, path, value)
                 given.append(sentence)
@@ -148,7 +146,6 @@ def test_every_hostile_path_is_refused_at_every_entrance(
         assert [problem for problem in memory.check() if problem.severity == "error"] == []
     print(f"paths={len(paths)} calls={calls} escapes={len(escapes)}")
     assert escapes == []
-    assert f"paths={len(paths)} " in capsys.readouterr().out
 
 
 def test_every_hostile_path_is_refused_by_every_command(

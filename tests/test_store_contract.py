@@ -332,6 +332,42 @@ def test_a_lost_seal_is_told_and_not_quietly_made_again(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_seal_of_a_wrong_name_makes_no_segments(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    given = [line.record for line in store.read("journal")]
+    sums = tmp_path / "log/archive/SHA256SUMS"
+    whole = sums.read_bytes()
+    sums.write_bytes(whole.replace(b"000001.jsonl", b"400001.jsonl"))
+    assert errors(store) == [
+        "log/archive/400001.jsonl: a seal names this segment, and there never was one",
+        "log/archive/000001.jsonl: the seal of this segment is missing",
+    ]
+    assert store.repair() == ["log/archive/000001.jsonl: sealed as it is now"]
+    assert sums.read_bytes() == whole
+    assert [line.record for line in store.read("journal")] == given
+    assert errors(store) == store.repair() == []
+    store.close()
+
+
+def test_a_file_of_a_wrong_number_does_not_hide_the_others(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    given = [line.record for line in store.read("journal")]
+    stray = tmp_path / "log/archive/900000000.jsonl"
+    stray.write_bytes(b"")
+    problems: list[Problem] = []
+    sealed = [line.record for line in store.read("journal", on_problem=problems.append)]
+    assert sealed == given
+    assert [line.record for line in store.read_back("journal")] == given[::-1]
+    gone = "log/archive/000003.jsonl: this segment and the 899999996 after it are missing"
+    assert [str(problem) for problem in problems] == [gone]
+    assert gone in errors(store)
+    (sentence,) = store.repair()
+    assert sentence.startswith("log/journal.jsonl: not repaired. 899999997 segments are missing before")
+    stray.unlink()
+    assert errors(store) == store.repair() == []
+    store.close()
+
+
 def test_a_segment_that_a_crash_left_without_a_seal_is_sealed_by_the_next_append(tmp_path: Path) -> None:
     store = filled(tmp_path)
     given = [line.record for line in store.read("journal")]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import looseleaf
@@ -76,6 +76,7 @@ def outcome(call: Callable[[], object]) -> object:
         )
 
 
+@settings(max_examples=50)  # each makes two classes
 @given(
     fields(),
     st.lists(plain, max_size=6),
@@ -89,6 +90,7 @@ def test_a_frozen_value_is_made_as_a_dataclass_is(
         assert outcome(lambda: ours(*given, **named)) == outcome(lambda: theirs(*given, **named))
 
 
+@settings(max_examples=50)  # each makes two classes
 @given(fields(), st.data())
 def test_a_frozen_value_compares_hashes_and_shows_itself_as_a_dataclass_does(
     fields: Fields, data: st.DataObject
@@ -108,6 +110,7 @@ def test_a_frozen_value_compares_hashes_and_shows_itself_as_a_dataclass_does(
     assert not hasattr(one, "__dict__")
 
 
+@settings(max_examples=50)  # each makes two classes
 @given(fields().filter(bool), st.sampled_from([*NAMES, "zeta", "double"]))
 def test_a_frozen_value_cannot_be_changed(fields: Fields, name: str) -> None:
     ours, theirs = pair(fields)

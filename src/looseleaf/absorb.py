@@ -137,12 +137,13 @@ class _Watch:
     def __init__(self, policy: Policy) -> None:
         self._settle = policy.settle_seconds
         self._quiet = policy.quiet_seconds
-        self._began = time.monotonic()
+        self._first: dict[str, float] = {}
         self._since: dict[str, tuple[tuple[int, ...] | None, float]] = {}
 
     def doubts(self, path: str, document: Document | None, stat: Stat | None, head: Head) -> bool:
         """`stat` was made after `document` was read: what it says is at least as new."""
         now = time.monotonic()
+        first = self._first.setdefault(path, now)
         mark = stat.mark if stat is not None else None
         if path not in self._since or self._since[path][0] != mark:
             self._since[path] = mark, now
@@ -150,11 +151,11 @@ class _Watch:
         if head.sha256 is not None and _is_blank(document):
             left_alone = document is not None and age >= self._settle
             return not left_alone and now - self._since[path][1] < self._settle
-        return 0 <= age < self._quiet and now - self._began < self._settle
+        return 0 <= age < self._quiet and now - first < self._settle
 
-    def is_over(self) -> bool:
-        """The file does not come to rest. Then it is not believed, and nobody waits for it any longer."""
-        return time.monotonic() - self._began > _PATIENCE * self._settle
+    def is_over(self, path: str) -> bool:
+        """A file that does not come to rest is not believed, and not waited for any longer."""
+        return time.monotonic() - self._first[path] > _PATIENCE * self._settle
 
 
 def _is_blank(document: Document | None) -> bool:
@@ -238,8 +239,6 @@ class Absorb:
                 self._store.recover()
                 self.heads.catch_up()
                 paths = {path for path in sorted(paths) if not self._settled(path, watch, edits)}
-            if watch.is_over():
-                break
             if paths:
                 time.sleep(_LOOK_AGAIN)  # not while holding the lock: others have work to do
         return edits
@@ -254,7 +253,7 @@ class Absorb:
         if self._matches(path, document, stat, seen_ns):
             return True
         if watch.doubts(path, document, stat, self.heads.get(path)):
-            return False
+            return watch.is_over(path)
         if not self.heads.belong():
             self.heads.forget()
             return False  # the journal was written anew under us: its heads first
@@ -287,7 +286,7 @@ class Absorb:
                 break
             if not watch.doubts(path, document, stat, head):
                 break  # saved since it was absorbed: the next reading journals it
-            if watch.is_over():
+            if watch.is_over(path):
                 return self.head_bytes(path)
             time.sleep(_LOOK_AGAIN)
             self.heads.catch_up()

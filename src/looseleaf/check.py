@@ -115,7 +115,7 @@ def _check_pages(memory: Memory) -> Iterator[Problem]:
             path = f"{folder}/{name}" if folder else name
             if folder and stat.S_ISDIR(mode):
                 yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
-            elif is_page(path):
+            elif is_page(path) and not name.startswith("."):  # hidden files are editors' and systems' own
                 found.add(path)
                 yield from _check_page(memory, path, mode, heads.get(path))
             other = twins.setdefault(folded(name), name)

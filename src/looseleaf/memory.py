@@ -90,7 +90,8 @@ class Memory:
         self.path = os.path.abspath(where if where is not None else find())
         self.agent = safe_name(agent, "agent's name")
         if not is_memory(self.path):
-            if _holds_other_things(self.path):
+            # Asked twice: somebody may have made it, and written to it, between the two questions.
+            if _holds_other_things(self.path) and not is_memory(self.path):
                 raise Refused(
                     f"{self.path} was not opened: it is not a memory, and it is not empty. "
                     f"To make it one, run: looseleaf init {self.path}"
@@ -334,9 +335,8 @@ class Memory:
     def repair(self) -> list[str]:
         """Mend what can be mended, keeping a copy of every byte that is moved. Says what was done."""
         for line in self.store.read(JOURNAL):
-            if (
-                line.checked
-            ):  # what a newer program wrote is not ours to mend; what has no checksum nobody vouches for
+            # What a newer program wrote is not ours to mend; what has no checksum nobody vouches for.
+            if line.checked:
                 refuse_unknown(line.record)
         done = self.store.repair()
         self._absorb.heads.forget()  # where records stood before is no longer where they stand

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from looseleaf.values import Record
 
 BODIES = "log/bodies"
-HASH = re.compile(r"[0-9a-f]{64}")
+HASH = r"[0-9a-f]{64}"
 _SMALL = 1024
 """Members shorter than this stay in the line however long it is: ids and times must be readable there."""
 
@@ -60,7 +60,7 @@ class Bodies:
         try:
             for name, body in record["bodies"].items():
                 digest = str(body["sha256"])
-                if not HASH.fullmatch(digest):
+                if not re.fullmatch(HASH, digest):
                     return None, "it names a body by something that is no hash"
                 data = self._root.read(f"{BODIES}/{digest}")
                 if data is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 
 from looseleaf.errors import Refused
@@ -11,7 +12,15 @@ from looseleaf.hashing import sha256
 from looseleaf.store import JOURNAL, codec
 from looseleaf.store.bodies import BODIES, HASH
 from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
-from looseleaf.store.segments import SEAL, SUMS, lines, segment_name, segment_number, stream_files
+from looseleaf.store.segments import (
+    SEAL,
+    SUMS,
+    lines,
+    missing,
+    segment_name,
+    segment_number,
+    stream_files,
+)
 from looseleaf.store.ulid import new_id
 from looseleaf.values import Position, Problem
 
@@ -23,6 +32,9 @@ if TYPE_CHECKING:
     from looseleaf.store.segments import Segments
     from looseleaf.store.streams import Streams
     from looseleaf.values import Record
+
+_MANY = 1000
+"""More segments than this, gone in one place, were never there: a file has a wrong name."""
 
 ENTRIES = "log/entries"
 ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_summary.v1"}
@@ -85,15 +97,18 @@ def _check_stream(root: Root, segments: Segments, stream: str, path: str, archiv
 def _check_seals(root: Root, segments: Segments, archive: str) -> Iterator[Problem]:
     yield from _check_sums(root, archive)
     # No lock is held: what was sealed before we list the files must be there, and what is there be sealed after.
-    sealed = _sealed_numbers(segments.seals(archive))
+    sealed = segments.seals(archive)
     numbers = segments.numbers(archive)
     seals = segments.seals(archive)
-    for number in sorted(set(sealed) | set(range(1, max(numbers, default=0) + 1))):
+    for first, count in _gaps(numbers, sealed):
+        yield missing(archive, first, count)
+    for name in sealed:
+        if _number(name) > _last(numbers, sealed):
+            yield Problem(f"{archive}/{name}", None, "a seal names this segment, and there never was one")
+    for number in numbers:
         name = segment_name(number)
         path = f"{archive}/{name}"
-        if number not in numbers:
-            yield Problem(path, None, "this segment is missing")
-        elif name in seals:
+        if name in seals:
             try:
                 if sha256(root.read(path) or b"") != seals[name]:
                     yield Problem(path, None, "this segment is not what was sealed: its sha256 differs")
@@ -105,18 +120,36 @@ def _check_seals(root: Root, segments: Segments, archive: str) -> Iterator[Probl
             yield Problem(path, None, "the seal of this segment is missing")
 
 
+def _number(name: str) -> int:
+    return segment_number(name) or 0
+
+
+def _last(numbers: list[int], seals: dict[str, str]) -> int:
+    """The newest segment that there was. A seal tells of one that is gone, but not of one far from all others:
+    that seal has a damaged name."""
+    last = max(numbers, default=0)
+    while segment_name(last + 1) in seals:
+        last += 1
+    return last
+
+
+def _gaps(numbers: list[int], seals: dict[str, str]) -> Iterator[tuple[int, int]]:
+    """The first of some missing segments, and how many they are."""
+    expected = 1
+    for number in [*numbers, _last(numbers, seals) + 1]:
+        if number > expected:
+            yield expected, number - expected
+        expected = number + 1
+
+
 def _check_sums(root: Root, archive: str) -> Iterator[Problem]:
     path = f"{archive}/{SUMS}"
     *whole, rest = (root.read(path) or b"").split(b"\n")
     for number, line in enumerate(whole, 1):
-        if not SEAL.fullmatch(line):
+        if not re.fullmatch(SEAL, line):
             yield Problem(path, number, "this line is no seal")
     if rest:
         yield Problem(path, len(whole) + 1, "this line is not finished")
-
-
-def _sealed_numbers(seals: dict[str, str]) -> list[int]:
-    return [number for number in map(segment_number, seals) if number is not None]
 
 
 def _check_file(
@@ -160,7 +193,7 @@ def _check_file(
 def _check_bodies(root: Root) -> Iterator[Problem]:
     found: list[Problem] = []
     for name in _names(root, BODIES, found):
-        if not HASH.fullmatch(name):
+        if not re.fullmatch(HASH, name):
             yield Problem(f"{BODIES}/{name}", None, "this is no body; it is not read", "note")
             continue
         try:
@@ -242,12 +275,16 @@ def _cut_end(root: Root, streams: Streams, stream: str, path: str) -> list[str]:
 def _stand_in(root: Root, segments: Segments, archive: str) -> list[str]:
     """In the place of a segment that is gone, one that says so: numbers and positions after it stay true."""
     seals, numbers = segments.seals(archive), segments.numbers(archive)
-    last = max([*_sealed_numbers(seals), *numbers], default=0)
     done: list[str] = []
-    for number in sorted(set(range(1, last + 1)) - set(numbers)):
-        name = segment_name(number)
-        root.replace(f"{archive}/{name}", codec.encode(_lost(segment=name, sha256=seals.get(name))))
-        done.append(f"{archive}/{name}: it is gone; a record that says so stands in its place")
+    for first, count in _gaps(numbers, seals):
+        if count > _MANY:
+            raise Refused(
+                f"{count} segments are missing before {archive}/{segment_name(first + count)}, which cannot be one "
+                "of this memory. Move it out of the memory."
+            )
+        for name in map(segment_name, range(first, first + count)):
+            root.replace(f"{archive}/{name}", codec.encode(_lost(segment=name, sha256=seals.get(name))))
+            done.append(f"{archive}/{name}: it is gone; a record that says so stands in its place")
     return done
 
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _KEY = b',"crc":"'
 _TAIL_BYTES = 18  # ,"crc":"xxxxxxxx"}
-_TAIL = re.compile(rb',"crc":"([0-9a-f]{8})"\}')
+_TAIL = rb',"crc":"[0-9a-f]{8}"\}'
 # Compact JSON has a space only inside a string, and there a quote ends the string: what follows then is one of
 # these four. So this finds where records begin, and nothing inside a whole one.
-_START = re.compile(rb' \{"(?![,:\]}])')
+_START = rb' \{"(?![,:\]}])'
 
 _MAX_DEPTH = 100
 """How deep lists and objects may nest. A fixed number, because how deep Python can read depends on its caller."""
@@ -103,10 +103,9 @@ def encode(record: Record) -> bytes:
 def decode(line: bytes) -> tuple[Record, bool]:
     """The record of a line (without its line end), and whether a checksum vouches for it."""
     ours = line.startswith(b" ")
-    tail = _TAIL.fullmatch(line, max(len(line) - _TAIL_BYTES, 0))
-    if tail is not None:
+    if line[-_TAIL_BYTES:-10] == b',"crc":"' and line[-2:] == b'"}':
         body = line[ours:-_TAIL_BYTES] + b"}"
-        if not _vouches(tail[1], crc32(body)):
+        if not _vouches(line[-10:-2], crc32(body)):
             raise Damaged("its checksum does not match")
         return _object(body), True
     if ours:
@@ -118,7 +117,7 @@ def decode(line: bytes) -> tuple[Record, bool]:
 
 
 def _vouches(digits: bytes, crc: int) -> bool:
-    return int(digits, 16) == crc
+    return digits == b"%08x" % crc
 
 
 def _object(body: bytes) -> Record:
@@ -166,7 +165,7 @@ def pieces(line: bytes) -> Iterator[Piece]:
 
 def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
     begin = 0
-    for found in _START.finditer(line):
+    for found in re.finditer(_START, line):
         start = found.start()
         whole = _whole(line, start) if start >= begin else None
         if whole is not None:
@@ -180,11 +179,12 @@ def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
 
 def _whole(line: bytes, start: int) -> Piece | None:
     """The record that begins here, if it stands whole."""
-    tail = _TAIL.search(line, start)
+    tail = re.search(_TAIL, line[start:])
     if tail is None:
         return None
+    end = start + tail.end()
     try:
-        record, checked = decode(line[start : tail.end()])
+        record, checked = decode(line[start:end])
     except Damaged:
         return None
-    return Piece(start, tail.end(), record, checked)
+    return Piece(start, end, record, checked)

@@ -401,7 +401,7 @@ class Documents:
         with self._lock:
             self.recover()
             try:
-                self._root.make(staged)
+                self._root.make(staged, durable=False)  # it is to vanish; what counts is synced below
                 try:
                     for name, data in files.items():
                         self._root.stage(f"{staged.rpartition('/')[2]}/{canonical(name)}", data)

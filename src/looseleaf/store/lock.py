@@ -8,9 +8,8 @@ without it a busy writer starves the others. The kernel releases both when a pro
 from __future__ import annotations
 
 import os
-import threading
 import time
-import weakref
+from _thread import RLock, get_ident
 
 from looseleaf.errors import Busy, Unwritten
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from types import TracebackType
+    from weakref import WeakSet
 
     from looseleaf.store.disk import Disk
 
@@ -41,10 +41,9 @@ class Lock:
         self._seconds = seconds
         self._lock = self._turn = -1
         self._reset()
-        _locks.add(self)
 
     def _reset(self) -> None:
-        self._threads = threading.RLock()
+        self._threads = RLock()
         self._owner = 0
         self._depth = 0
 
@@ -55,7 +54,7 @@ class Lock:
         try:
             if self._depth == 0:
                 self._acquire(deadline)
-                self._owner = threading.get_ident()
+                self._owner = get_ident()
             self._depth += 1
         except BaseException:
             if self._depth == 0:
@@ -67,7 +66,7 @@ class Lock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._owner != threading.get_ident():
+        if self._owner != get_ident():
             return  # forked inside the block: the parent still holds it, and this process never did
         self._depth -= 1
         try:
@@ -93,6 +92,7 @@ class Lock:
     def _acquire(self, deadline: float) -> None:
         try:
             if self._lock < 0:
+                _watch_forks(self)
                 self._lock = self._open(LOCK)
                 self._turn = self._open(TURN)
             # Whoever waits at the turnstile is one of several and sleeps longer; at the lock there is only one.
@@ -130,13 +130,20 @@ class Lock:
         self._lock = self._turn = -1
 
 
-_locks: weakref.WeakSet[Lock] = weakref.WeakSet()
+_opened: list[WeakSet[Lock]] = []
+
+
+def _watch_forks(lock: Lock) -> None:
+    """From its first use on, a lock is told of forks. What that takes is not loaded for those who only read."""
+    if not _opened:
+        from weakref import WeakSet
+
+        _opened.append(WeakSet())
+        if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
+            os.register_at_fork(after_in_child=_after_fork)
+    _opened[0].add(lock)
 
 
 def _after_fork() -> None:
-    for lock in list(_locks):
+    for lock in list(_opened[0]):
         lock.after_fork()
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
-    os.register_at_fork(after_in_child=_after_fork)

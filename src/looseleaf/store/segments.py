@@ -30,7 +30,7 @@ _WHOLE = "this record is damaged; the record itself is whole"
 _CHUNK = 1 << 20
 _BLOCK = 1 << 16
 SUMS = "SHA256SUMS"
-SEAL = re.compile(rb"([0-9a-f]{64})  ([0-9]{6,}\.jsonl)")
+SEAL = rb"([0-9a-f]{64})  ([0-9]{6,}\.jsonl)"
 """A line of `SHA256SUMS`, as `sha256sum -c` reads it."""
 
 
@@ -57,6 +57,13 @@ def segment_name(number: int) -> str:
 def segment_number(name: str) -> int | None:
     stem = name.removesuffix(".jsonl")
     return int(stem) if stem != name and len(stem) >= 6 and stem.isascii() and stem.isdecimal() else None
+
+
+def missing(archive: str, first: int, count: int) -> Problem:
+    what = (
+        "this segment is missing" if count == 1 else f"this segment and the {count - 1} after it are missing"
+    )
+    return Problem(f"{archive}/{segment_name(first)}", None, what)
 
 
 class Segments:
@@ -107,7 +114,7 @@ class Segments:
     def seals(self, archive: str) -> dict[str, str]:
         """Name → hash, as `SHA256SUMS` has them (`sha256sum -c` reads the same file). The last word counts."""
         lines = (self._root.read(f"{archive}/{SUMS}") or b"").split(b"\n")
-        found = (SEAL.fullmatch(line) for line in lines)
+        found = (re.fullmatch(SEAL, line) for line in lines)
         return {seal[2].decode(): seal[1].decode() for seal in found if seal is not None}
 
     # --- forwards ----------------------------------------------------------------------
@@ -124,8 +131,11 @@ class Segments:
             if opened is None:
                 if not is_sealed:
                     return
+                numbers = self.numbers(archive)
+                following = next((each for each in numbers if each > segment), numbers[-1] + 1)
                 if on_problem:
-                    on_problem(Problem(f"{archive}/{segment_name(segment)}", None, "this segment is missing"))
+                    on_problem(missing(archive, segment, following - segment))
+                segment = following - 1
             else:
                 fd, name, active = opened
                 try:
@@ -232,7 +242,10 @@ class Segments:
                     raise unreadable(name, error) from error
                 finally:
                     self._disk.close(fd)
-            segment, stop = segment - 1, None
+                below = segment - 1
+            else:  # missing: on to the one before it, however far that is
+                below = max((each for each in self.numbers(archive) if each < segment), default=0)
+            segment, stop = below, None
 
     def end(self, stream: str) -> Position:
         number = self.active_number(stream_files(stream)[1])

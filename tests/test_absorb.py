@@ -1,0 +1,377 @@
+"""Absorb: what people change outside is journaled once, and never before they have finished."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from looseleaf import Memory
+from looseleaf.absorb import Absorb
+from looseleaf.hashing import sha256
+from looseleaf.policy import Policy
+from looseleaf.store import codec
+from looseleaf.store.disk import Disk
+from looseleaf.store.files import FileStore
+
+SLOW = Policy(settle_seconds=0.8)
+PAUSE = 0.2
+"""How long an editor may take; a good deal less than `settle_seconds`, and more than a busy machine needs."""
+
+HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
+PAGE = "facts/work.md"
+TEXT = b"- Likes: tea\n"
+
+
+@pytest.fixture
+def memory(place: Path) -> Iterator[Memory]:
+    with Memory(place / "memory", policy=SLOW) as memory:
+        memory.edit(PAGE, TEXT.decode(), reason="a page")
+        yield memory
+
+
+def file_of(memory: Memory, path: str = PAGE) -> Path:
+    return Path(memory.path) / path
+
+
+@contextmanager
+def meanwhile(act: Callable[[], None]) -> Iterator[None]:
+    """What somebody does while the block runs."""
+    thread = threading.Thread(target=act)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def took(act: Callable[[], object]) -> float:
+    began = time.monotonic()
+    act()
+    return time.monotonic() - began
+
+
+# --- an editor at work -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blank", [b"", b"\n", b" \t\r\n\n"])
+def test_a_page_that_is_suddenly_empty_is_looked_at_again_before_it_is_believed(
+    memory: Memory, blank: bytes
+) -> None:
+    file_of(memory).write_bytes(blank)
+
+    def write_at_last() -> None:
+        time.sleep(PAUSE)
+        file_of(memory).write_bytes(b"- Likes: coffee\n")
+
+    with meanwhile(write_at_last):
+        (edit,) = memory.absorb()
+    assert (edit.base, edit.new) == (sha256(TEXT), sha256(b"- Likes: coffee\n"))
+
+
+def test_a_page_that_is_suddenly_gone_is_looked_at_again_before_it_is_believed(memory: Memory) -> None:
+    file_of(memory).rename(file_of(memory, "facts/work.md~"))
+
+    def make_at_last() -> None:
+        time.sleep(PAUSE)
+        file_of(memory).write_bytes(TEXT)
+
+    with meanwhile(make_at_last):
+        assert memory.absorb() == []
+    assert memory.page(PAGE).data == TEXT
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_page_that_stays_empty_or_gone_is_believed(memory: Memory, gone: bool) -> None:
+    if gone:
+        file_of(memory).unlink()
+    else:
+        file_of(memory).write_bytes(b"")
+    edits = []
+    assert took(lambda: edits.extend(memory.absorb())) >= SLOW.settle_seconds
+    assert [(edit.new, edit.removed) for edit in edits] == [(None if gone else sha256(b""), 1)]
+    assert memory.page(PAGE).exists is not gone
+
+
+def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(memory: Memory) -> None:
+    file_of(memory).write_bytes(b"")
+    os.utime(file_of(memory), (1, 1))  # what a program says of a file's age counts for nothing
+    assert took(memory.absorb) >= SLOW.settle_seconds
+    memory.undo(PAGE)
+    file_of(memory).write_bytes(b"")
+    time.sleep(SLOW.settle_seconds)
+    assert took(memory.absorb) < SLOW.settle_seconds
+
+
+def test_a_new_page_may_be_empty(memory: Memory) -> None:
+    file_of(memory, "facts/new.md").write_bytes(b"")
+    assert [(edit.path, edit.base, edit.added) for edit in memory.absorb()] == [("facts/new.md", None, 0)]
+
+
+def test_a_page_that_is_being_written_is_taken_when_it_is_left_alone(memory: Memory) -> None:
+    def write_slowly() -> None:
+        with file_of(memory).open("wb", buffering=0) as file:
+            for number in range(8):
+                file.write(b"- Number: %d\n" % number)
+                time.sleep(SLOW.quiet_seconds / 4)
+
+    with meanwhile(write_slowly):
+        time.sleep(0.005)
+        edits = memory.absorb()
+    assert [edit.added for edit in edits] == [8]
+
+
+def test_a_page_that_is_written_all_the_time_is_taken_as_it_is(memory: Memory) -> None:
+    done = threading.Event()
+
+    def write_all_the_time() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            file_of(memory).write_bytes(TEXT + b"- Number: %d\n" % number)
+            time.sleep(SLOW.quiet_seconds / 10)
+
+    with meanwhile(write_all_the_time):
+        time.sleep(0.02)
+        try:
+            assert SLOW.settle_seconds <= took(lambda: [*memory.absorb()]) < 3 * SLOW.settle_seconds
+        finally:
+            done.set()
+    assert next(memory.log(PAGE)).author == "external"
+
+
+def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -> None:
+    policy = Policy(settle_seconds=0.25)
+    with Memory(place / "m", policy=policy) as memory:
+        memory.edit(PAGE, TEXT.decode(), reason="a page")
+        done = threading.Event()
+
+        def empty_all_the_time() -> None:
+            while not done.is_set():
+                file_of(memory).write_bytes(b"")
+                time.sleep(0.01)
+
+        with meanwhile(empty_all_the_time):
+            time.sleep(0.02)
+            try:
+                edits = memory.absorb()
+                data = memory._absorb.read(PAGE)
+            finally:
+                done.set()
+        assert (edits, data) == ([], TEXT)
+        assert [edit.new for edit in memory.absorb()] == [sha256(b"")]  # now that it stays so
+
+
+def test_a_page_that_is_saved_after_it_was_absorbed_is_read_as_it_is(memory: Memory) -> None:
+    reader = memory._absorb.read
+
+    def save_before(path: str) -> bytes | None:
+        file_of(memory).write_bytes(b"- Likes: coffee\n")
+        return reader(path)
+
+    memory._absorb.read = save_before  # type: ignore[method-assign]
+    page = memory.page(PAGE)
+    assert page.data == b"- Likes: coffee\n"
+    assert memory.edit(PAGE, "- Likes: water\n", base=page.sha256, reason="from what was read").changed
+
+
+def test_a_page_that_is_emptied_after_it_was_absorbed_is_waited_for(memory: Memory) -> None:
+    reader = memory._absorb.read
+
+    def empty_before(path: str) -> bytes | None:
+        file_of(memory).write_bytes(b"")
+
+        def write_at_last() -> None:
+            time.sleep(PAUSE)
+            file_of(memory).write_bytes(TEXT)
+
+        with meanwhile(write_at_last):
+            return reader(path)
+
+    memory._absorb.read = empty_before  # type: ignore[method-assign]
+    assert memory.page(PAGE).data == TEXT
+
+
+def test_a_page_that_becomes_unreadable_while_it_is_looked_at_is_left_alone(memory: Memory) -> None:
+    file_of(memory).unlink()
+
+    def make_a_trap() -> None:
+        time.sleep(PAUSE)
+        file_of(memory).mkdir()
+
+    with meanwhile(make_a_trap):
+        assert memory.absorb() == []
+
+
+# --- once ------------------------------------------------------------------------------
+
+
+def test_absorbing_twice_journals_once_whoever_does_it(place: Path) -> None:
+    with Memory(place / "m", policy=HASTY) as one:
+        for number in range(20):
+            file_of(one, f"facts/{number}.md").write_text(f"- Number: {number}\n")
+        memories = [Memory(place / "m", policy=HASTY) for _ in range(4)]
+        threads = [threading.Thread(target=memory.absorb) for memory in memories]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(edit.path for edit in one.log()) == sorted(f"facts/{number}.md" for number in range(20))
+        assert one.absorb() == []
+        for memory in memories:
+            assert memory.absorb() == []
+            memory.close()
+
+
+class WatchfulDisk(Disk):
+    """Remembers which files were opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    def open(self, root: int, path: str, flags: int, mode: int = 0o600) -> int:
+        self.opened.append(path)
+        return super().open(root, path, flags, mode)
+
+
+@contextmanager
+def watched(where: str) -> Iterator[tuple[Memory, WatchfulDisk]]:
+    with Memory(where, policy=HASTY) as memory:
+        memory.store.close()
+        disk = WatchfulDisk()
+        memory.store = FileStore(memory.path, HASTY, disk)
+        memory._absorb = Absorb(memory.store, HASTY)
+        yield memory, disk
+
+
+def test_pages_that_look_as_they_did_are_not_read_again(place: Path) -> None:
+    with Memory(place / "m", policy=HASTY) as memory:
+        for number in range(3):
+            memory.edit(f"facts/{number}.md", f"{number}\n", reason="a page")
+        time.sleep(0.2)
+        memory.absorb()
+    with watched(memory.path) as (memory, disk):
+        assert memory.absorb() == []
+        assert [path for path in disk.opened if path.endswith(".md")] == []
+        assert "log/lock" not in disk.opened
+        file_of(memory, "facts/1.md").write_text("one\n")
+        assert [edit.path for edit in memory.absorb()] == ["facts/1.md"]
+        assert "facts/0.md" not in disk.opened
+
+
+def test_a_page_that_was_changed_just_now_is_not_trusted_by_its_times(place: Path) -> None:
+    with Memory(place / "m", policy=HASTY) as memory:
+        memory.edit(PAGE, "one\n", reason="a page")
+        memory.absorb()
+        assert memory._absorb.heads.marks == {}
+        times = file_of(memory).stat()
+        file_of(memory).write_text("two\n")
+        os.utime(file_of(memory), ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert memory.page(PAGE).text == "two\n"
+
+
+# --- the view of the heads -------------------------------------------------------------
+
+
+def damage_in_silence(view: Path) -> None:
+    """One digit of a hash: still JSON, still a hash."""
+    data = view.read_bytes()
+    at = data.index(sha256(TEXT).encode())
+    view.write_bytes(data[:at] + (b"0" if data[at : at + 1] != b"0" else b"1") + data[at + 1 :])
+
+
+def as_a_view(value: dict[str, object]) -> Callable[[Path], object]:
+    return lambda view: view.write_bytes(codec.encode(value))
+
+
+def make_a_folder(view: Path) -> None:
+    view.unlink()
+    view.mkdir()
+
+
+def make_a_link(view: Path) -> None:
+    view.unlink()
+    view.symlink_to("nowhere")
+
+
+def without_checksum(view: Path) -> None:
+    record, _ = codec.decode(view.read_bytes().rstrip(b"\n"))
+    record["pages"] = {PAGE: [sha256(b"wrong"), None, None]}
+    view.write_bytes(codec.to_json(record))
+
+
+def of_another_journal(view: Path) -> None:
+    record, _ = codec.decode(view.read_bytes().rstrip(b"\n"))
+    as_a_view(record | {"last": "another", "pages": {PAGE: [sha256(b"wrong"), None, None]}})(view)
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "empty": lambda view: view.write_bytes(b""),
+    "cut": lambda view: view.write_bytes(view.read_bytes()[:50]),
+    "one digit of a hash": damage_in_silence,
+    "no checksum": without_checksum,
+    "no view": as_a_view({"schema": "other.v1"}),
+    "of another journal": of_another_journal,
+    "no sense": as_a_view({"schema": "heads.v1", "position": 7, "last": None, "pages": 7, "marks": None}),
+    "no position": as_a_view(
+        {"schema": "heads.v1", "position": [9, 9], "last": "x", "pages": {}, "marks": {}}
+    ),
+    "a folder": make_a_folder,
+    "a link": make_a_link,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_to_a_view_never_reaches_the_journal(memory: Memory, name: str) -> None:
+    memory.close()
+    before = (Path(memory.path) / "log/journal.jsonl").read_bytes()
+    DAMAGE[name](Path(memory.path) / "views/heads.json")
+    with Memory(memory.path, policy=HASTY) as again:
+        assert again.absorb() == []
+        assert again.page(PAGE).data == TEXT
+        assert (Path(memory.path) / "log/journal.jsonl").read_bytes() == before
+        again.edit(PAGE, "- Likes: coffee\n", reason="corrected")
+        assert [edit.removed for edit in again.log(PAGE)] == [1, 0]
+        assert [problem for problem in again.check() if problem.severity == "error"] == []
+
+
+def test_an_outside_change_is_told_from_the_journal_where_the_copies_are_gone(memory: Memory) -> None:
+    shutil.rmtree(Path(memory.path) / "views")
+    file_of(memory).write_bytes(TEXT + b"- Likes: coffee\n")
+    (edit,) = memory.absorb()
+    assert (edit.added, edit.removed, edit.whole) == (1, 0, False)
+
+
+def test_a_copy_that_is_damaged_is_not_used(memory: Memory) -> None:
+    copy = Path(memory.path) / "views/heads" / PAGE
+    assert copy.read_bytes() == TEXT
+    copy.write_bytes(b"something else\n")
+    file_of(memory).write_bytes(TEXT + b"- Likes: coffee\n")
+    (edit,) = memory.absorb()
+    assert (edit.added, edit.removed) == (1, 0)
+    assert copy.read_bytes() == TEXT + b"- Likes: coffee\n"
+
+
+def test_copies_that_are_gone_are_made_again_by_the_next_reading(memory: Memory) -> None:
+    memory.close()
+    shutil.rmtree(Path(memory.path) / "views")
+    with Memory(memory.path, policy=HASTY) as again:
+        again.page(PAGE)
+        assert (Path(memory.path) / "views/heads" / PAGE).read_bytes() == TEXT
+
+
+def test_a_copy_that_cannot_be_read_is_no_hindrance(memory: Memory, place: Path) -> None:
+    copy = Path(memory.path) / "views/heads" / PAGE
+    copy.unlink()
+    copy.symlink_to(place)
+    file_of(memory).write_bytes(TEXT + b"- Likes: coffee\n")
+    (edit,) = memory.absorb()
+    assert (edit.added, edit.removed) == (1, 0)

@@ -1,0 +1,213 @@
+"""A memory is made, found and opened; or a sentence says why not, and nothing is changed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from looseleaf import Memory
+from looseleaf.errors import Refused
+from looseleaf.memory import PRIVATE, find, init, is_memory
+from looseleaf.policy import Policy
+
+SKELETON = [".gitignore", "days", "episodes", "facts", "log", "review", "views"]
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Every path below a folder, with the bytes of the files."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def test_a_missing_folder_is_made(place: Path) -> None:
+    where = place / "some" / "where"
+    with Memory(where) as memory:
+        assert memory.path == str(where)
+        assert memory.pages() == []
+        assert list(memory.log()) == []
+        assert memory.check() == []
+    assert sorted(os.listdir(where)) == SKELETON
+    assert (where / ".gitignore").read_text() == PRIVATE
+    assert is_memory(str(where))
+    assert init(str(where)) is False
+
+
+def test_an_empty_folder_becomes_a_memory_and_a_memory_is_opened_again(place: Path) -> None:
+    with Memory(place) as memory:
+        memory.edit("USER.md", "- Name: Zhang San\n", reason="introduced")
+    with Memory(str(place)) as memory:
+        assert memory.page("USER.md").facts[0].object == "Zhang San"
+        assert memory.policy == Policy()
+
+
+def test_a_memory_whose_journal_is_all_archived_is_a_memory(place: Path) -> None:
+    with Memory(place / "m") as memory:
+        memory.edit("USER.md", "x\n", reason="a page")
+        memory.store.rotate("journal")
+    assert not (place / "m/log/journal.jsonl").exists()
+    with Memory(place / "m") as memory:
+        assert [edit.reason for edit in memory.log()] == ["a page"]
+
+
+def test_a_folder_with_other_things_is_refused_and_left_alone(place: Path) -> None:
+    (place / "notes.txt").write_text("mine")
+    (place / "facts").mkdir()
+    before = tree(place)
+    with pytest.raises(
+        Refused, match=r"it is not a memory, and it is not empty\. To make it one, run: looseleaf init"
+    ):
+        Memory(place)
+    assert tree(place) == before
+    assert init(str(place)) is True
+    assert (place / "notes.txt").read_text() == "mine"
+    Memory(place).close()
+
+
+def test_a_path_that_is_no_folder_is_refused(place: Path) -> None:
+    (place / "file").write_text("mine")
+    with pytest.raises(Refused, match="was not opened"):
+        Memory(place / "file")
+    with pytest.raises(Refused):
+        Memory(place / "file" / "below")
+    assert tree(place) == {"file": b"mine"}
+
+
+@pytest.mark.parametrize("below", ["inner", "facts/inner", "log", "deep/er/inner"])
+def test_memories_do_not_nest(place: Path, below: str) -> None:
+    with Memory(place / "outer"):
+        pass
+    before = tree(place)
+    for make in (lambda: init(str(place / "outer" / below)), lambda: Memory(place / "outer" / "inner")):
+        with pytest.raises(Refused, match=r"it lies inside the memory .*outer, and memories do not nest"):
+            make()
+    assert tree(place) == before
+
+
+def test_memories_do_not_nest_by_way_of_a_link(place: Path) -> None:
+    with Memory(place / "outer"):
+        pass
+    (place / "way").symlink_to(place / "outer" / "facts")
+    with pytest.raises(Refused, match="do not nest"):
+        Memory(place / "way" / "inner")
+
+
+def test_a_memory_that_was_half_made_is_made(place: Path) -> None:
+    for number in range(len(SKELETON)):
+        where = place / str(number)
+        where.mkdir()
+        for name in SKELETON[1 : number + 1]:
+            (where / name).mkdir()
+        with Memory(where) as memory:
+            assert memory.check() == []
+
+
+def test_many_may_make_one_memory_at_once(place: Path) -> None:
+    for number in range(5):
+        failed: list[BaseException] = []
+        barrier = threading.Barrier(4)
+
+        def make(where: Path, barrier: threading.Barrier, failed: list[BaseException]) -> None:
+            barrier.wait()
+            try:
+                with Memory(where) as memory:
+                    memory.edit("USER.md", lambda text: text + "one\n", reason="one")
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+        where = place / str(number)
+        threads = [threading.Thread(target=make, args=(where, barrier, failed)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failed == []
+        with Memory(where) as memory:
+            assert memory.page("USER.md").text == "one\n" * 4
+            kinds = [line.record["kind"] for line in memory.store.read("journal")]
+            assert kinds == ["init", *["edit"] * 4]
+
+
+def test_the_memory_is_found_by_the_environment_then_upward_then_at_home(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, work = place / "home", place / "work"
+    (work / "deep").mkdir(parents=True)
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
+    monkeypatch.chdir(work / "deep")
+    assert find() == str(home / ".looseleaf")
+    with Memory() as memory:
+        assert memory.path == str(home / ".looseleaf")
+    (work / ".looseleaf").mkdir()
+    assert find() == str(work / ".looseleaf")
+    monkeypatch.setenv("LOOSELEAF_HOME", "mine")
+    with Memory() as memory:
+        monkeypatch.chdir(place)
+        assert memory.path == str(work / "deep" / "mine")
+        assert memory.check() == []
+
+
+@pytest.mark.parametrize("agent", ["", "../up", "a/b", "con", ".hidden"])
+def test_an_agent_whose_name_is_no_name_is_refused(place: Path, agent: str) -> None:
+    with pytest.raises(Refused, match="agent's name"):
+        Memory(place / "m", agent=agent)
+    assert not (place / "m").exists()
+
+
+# --- settings --------------------------------------------------------------------------
+
+
+def test_settings_are_read_from_the_folder(place: Path) -> None:
+    init(str(place / "m"))
+    (place / "m/looseleaf.toml").write_text("page_bytes = 10\nsettle_seconds = 2\n")
+    with Memory(place / "m") as memory:
+        assert memory.policy == Policy(page_bytes=10, settle_seconds=2.0)
+        with pytest.raises(Refused, match="at most 10"):
+            memory.edit("USER.md", "x" * 11, reason="large")
+    with Memory(place / "m", policy=Policy()) as memory:
+        assert memory.edit("USER.md", "x" * 11, reason="given by hand").changed
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"page_bytes = ", "could not be read"),
+        (b"\xff", "could not be read"),
+        (b"a = " + b"[" * 100_000, "could not be read"),
+        (b"colour = 1\n", "which is no setting"),
+        (b"page_bytes = 'many'\n", "must be a whole number"),
+        (b"page_bytes = 0\n", "must be greater than zero"),
+        (b"settle_seconds = nan\n", "must be greater than zero"),
+        (b"settle_seconds = inf\n", "at most"),
+    ],
+    ids=lambda value: value[:20].decode("latin-1") if isinstance(value, bytes) else None,
+)
+def test_settings_that_make_no_sense_are_refused_and_nothing_is_changed(
+    place: Path, text: bytes, sentence: str
+) -> None:
+    init(str(place / "m"))
+    (place / "m/looseleaf.toml").write_bytes(text)
+    before = tree(place)
+    with pytest.raises(Refused, match="The memory was not opened") as refused:
+        Memory(place / "m")
+    assert sentence in str(refused.value)
+    assert tree(place) == before
+
+
+def test_settings_that_are_a_link_or_a_folder_are_refused(place: Path) -> None:
+    init(str(place / "m"))
+    settings = place / "m/looseleaf.toml"
+    settings.symlink_to(place / "nowhere")
+    with pytest.raises(Refused, match="symbolic link"):
+        Memory(place / "m")
+    settings.unlink()
+    settings.mkdir()
+    with pytest.raises(Refused, match="not a regular file"):
+        Memory(place / "m")
