@@ -10,11 +10,16 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from looseleaf import cli
 from looseleaf.cli import main
 from looseleaf.memory import Memory, init
 from looseleaf.store import files
@@ -841,3 +846,22 @@ def test_showing_a_page_loads_nothing_heavy(folder: Path) -> None:
     loaded = modules_after(show, "--memory", folder, "show", "USER.md") - modules_after("pass")
     assert "looseleaf.memory" in loaded
     assert sorted(loaded.intersection(HEAVY)) == []
+
+
+WORDS = (
+    "init log show diff undo check repair USER.md facts/a.md --json --memory --memory=m --agent x --agent=y "
+    "--limit -n 3 --limit=2 --as-of 2026-01-02 --since --since=2026 --json=1 -- -h -x"
+).split()
+ARGUMENTS = st.lists(st.sampled_from(WORDS) | st.just(""), max_size=6)
+
+
+@given(ARGUMENTS)
+def test_arguments_are_read_as_argparse_reads_them(arguments: list[str]) -> None:
+    def outcome(read: Callable[[Sequence[str]], cli.Options]) -> object:
+        with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:
+            try:
+                return vars(read(arguments))
+            except SystemExit as stop:
+                return stop.code, out.getvalue(), errors.getvalue()
+
+    assert outcome(cli._parse) == outcome(cli._explain)

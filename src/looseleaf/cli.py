@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -14,7 +13,7 @@ from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from looseleaf.memory import Memory
@@ -29,14 +28,15 @@ _LISTED = 20
 
 # What can move a terminal's cursor, colour it, or turn the order of what it shows. Spaces of other scripts and
 # the joiners inside an emoji are text.
-_STEERING = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+_STEERING = (
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_LINE_END = re.compile("\r(?=\n)")
+_LINE_END = "\r(?=\n)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = _parse(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         # Pages hold every script; a terminal that has not all of them shows the rest written out.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -57,64 +57,86 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-class _Help(argparse.HelpFormatter):
-    """A fixed width: argparse asks for the terminal's at every option, and imports five modules to do so."""
+class Options:
+    """What was asked for: `run`, and a value for every option and argument of the verb."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=100)
+    run: Callable[[Options], int]
+    memory: str | None
+    agent: str
+    json: bool
+    path: str | None
+    page: str
+    limit: int
+    as_of: str | None
+    since: str | None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="looseleaf",
-        description="A memory for LLM agents: a folder of Markdown that never loses what was said.",
-        formatter_class=_Help,
+def _parse(arguments: Sequence[str]) -> Options:
+    """The table at the end of this file, read in a few lines. Help and mistakes are left to argparse.
+
+    argparse with all it imports takes a third as long as starting Python; a hook runs a command for every prompt.
+    """
+    options = Options()
+    verb = ""
+    own: dict[str, dict[str, Any]] = {}
+    waiting = iter(arguments)
+    for argument in waiting:
+        name, equals, value = _SHORT.get(argument, argument).partition("=")
+        known = _SHARED.get(name) or own.get(name)
+        if not verb and argument in _VERBS:
+            verb = argument
+            options.run, _, own = _VERBS[verb]
+            free = [each for each in own if not each.startswith("-")]
+        elif known is None and verb and free and not argument.startswith("-"):
+            setattr(options, free.pop(0), argument)
+        elif known is None or (equals and "action" in known):
+            return _explain(arguments)
+        elif "action" in known:
+            setattr(options, _attribute(name), True)
+        else:
+            value = value if equals else next(waiting, "-")
+            if value.startswith("-") or ("type" in known and not value.isdecimal()):
+                return _explain(arguments)
+            setattr(options, _attribute(name), known.get("type", str)(value))
+    for name, known in (_SHARED | own).items():
+        if not hasattr(options, _attribute(name)):
+            if "nargs" not in known and not name.startswith("-"):
+                return _explain(arguments)
+            setattr(options, _attribute(name), known.get("default", False if "action" in known else None))
+    return options if verb else _explain(arguments)
+
+
+def _attribute(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")
+
+
+def _explain(arguments: Sequence[str]) -> Options:
+    """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
+    import argparse  # not at the top, for the reason above
+
+    def new_parser(prog: str, description: str) -> argparse.ArgumentParser:
+        return argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False)
+
+    parser = new_parser(
+        "looseleaf", "A memory for LLM agents: a folder of Markdown that never loses what was said."
     )
-    _add_shared(parser, memory=None, agent="main", json=False)
-    # With `prog` given, argparse need not format a usage line (and import what that takes) to learn it.
-    verbs = parser.add_subparsers(metavar="VERB", required=True, prog="looseleaf")
-
-    def verb(name: str, run: Any, help: str) -> argparse.ArgumentParser:
-        each = verbs.add_parser(name, help=help, description=help, formatter_class=_Help)
-        _add_shared(each)
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for name, shared in _SHARED.items():
+        parser.add_argument(name, **shared)
+    for verb, (run, help, own) in _VERBS.items():
+        each = verbs.add_parser(verb, help=help, description=help, allow_abbrev=False)
         each.set_defaults(run=run)
-        return each
-
-    each = verb("init", _init, "make a memory of a folder")
-    each.add_argument("path", nargs="?", help="the folder (else --memory, else ./.looseleaf)")
-    each = verb("log", _log, "show what was changed, by whom and why, newest first")
-    each.add_argument("page", nargs="?", help="only this page")
-    each.add_argument("-n", "--limit", type=int, default=50, help="at most so many (50)")
-    each = verb("show", _show, "show a page")
-    each.add_argument("page")
-    each.add_argument("--as-of", metavar="DATE", help="as it was on a day, or at a time")
-    each = verb("diff", _diff, "show what the last edit of a page changed")
-    each.add_argument("page")
-    each.add_argument("--since", metavar="DATE", help="what changed since a day or time instead")
-    each = verb("undo", _undo, "take back the last edit; an undo is an edit too")
-    each.add_argument("page", nargs="?", help="the last edit of this page")
-    verb("check", _check, "re-read and re-hash everything")
-    verb("repair", _repair, "mend what check found, keeping a copy of every byte that is moved")
-    return parser
-
-
-def _add_shared(parser: argparse.ArgumentParser, **defaults: Any) -> None:
-    """Options that may stand before and after the verb; after it, one that is not given changes nothing."""
-    option = parser.add_argument
-    nothing = argparse.SUPPRESS
-    option(
-        "--memory", metavar="PATH", default=defaults.get("memory", nothing), help="the folder of the memory"
-    )
-    option("--agent", metavar="NAME", default=defaults.get("agent", nothing), help="whose memory (main)")
-    option(
-        "--json", action="store_true", default=defaults.get("json", nothing), help="print one JSON document"
-    )
+        for name, shared in _SHARED.items():
+            each.add_argument(name, **shared | {"default": argparse.SUPPRESS})
+        for name, option in own.items():
+            each.add_argument(name, *(short for short, long in _SHORT.items() if long == name), **option)
+    return parser.parse_args(arguments, Options())
 
 
 # --- verbs -----------------------------------------------------------------------------
 
 
-def _init(options: argparse.Namespace) -> int:
+def _init(options: Options) -> int:
     from looseleaf.memory import init
 
     path = _first(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
@@ -131,7 +153,7 @@ def _init(options: argparse.Namespace) -> int:
     return 0
 
 
-def _log(options: argparse.Namespace) -> int:
+def _log(options: Options) -> int:
     if options.limit < 1:
         raise Refused("Nothing was shown: --limit must be at least 1. Without it, the last 50 are shown.")
     with _open(options) as memory:
@@ -145,7 +167,7 @@ def _log(options: argparse.Namespace) -> int:
     return 0
 
 
-def _show(options: argparse.Namespace) -> int:
+def _show(options: Options) -> int:
     with _open(options) as memory:
         if options.as_of is None:
             page, then = memory.page(options.page), ""
@@ -161,7 +183,7 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _diff(options: argparse.Namespace) -> int:
+def _diff(options: Options) -> int:
     from looseleaf.core.diff import unified
 
     with _open(options) as memory:
@@ -192,7 +214,7 @@ def _diff(options: argparse.Namespace) -> int:
     return 0
 
 
-def _undo(options: argparse.Namespace) -> int:
+def _undo(options: Options) -> int:
     with _open(options) as memory:
         edit, receipt = memory.undo(options.page)
         if options.json:
@@ -204,7 +226,7 @@ def _undo(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check(options: argparse.Namespace) -> int:
+def _check(options: Options) -> int:
     with _open(options) as memory:
         problems = memory.check()
     errors = sum(problem.severity == "error" for problem in problems)
@@ -218,7 +240,7 @@ def _check(options: argparse.Namespace) -> int:
     return PROBLEMS if errors else 0
 
 
-def _repair(options: argparse.Namespace) -> int:
+def _repair(options: Options) -> int:
     with _open(options) as memory:
         done = memory.repair()
         left = [problem for problem in memory.check() if problem.severity == "error"]
@@ -235,7 +257,7 @@ def _repair(options: argparse.Namespace) -> int:
 # --- printing --------------------------------------------------------------------------
 
 
-def _open(options: argparse.Namespace) -> Memory:
+def _open(options: Options) -> Memory:
     """A command looks at a memory that is there; only `init` makes one."""
     from looseleaf.memory import Memory, find, is_memory
 
@@ -284,7 +306,7 @@ def _print_json(value: Any) -> None:
 def _print_bytes(data: bytes) -> None:
     """To a pipe or a file the bytes as they are; to a terminal as text that cannot steer it."""
     if sys.stdout.isatty():
-        sys.stdout.write(_plain(_LINE_END.sub("", data.decode("utf-8", "backslashreplace")), keep="\n\t"))
+        sys.stdout.write(_plain(re.sub(_LINE_END, "", data.decode("utf-8", "backslashreplace")), keep="\n\t"))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
@@ -297,7 +319,7 @@ def _notes(memory: Memory) -> None:
 
 def _plain(text: str, keep: str = "") -> str:
     """Text for a terminal: what a page or a name holds must not steer it."""
-    return _STEERING.sub(lambda match: match[0] if match[0] in keep else _written_out(match[0]), text)
+    return re.sub(_STEERING, lambda match: match[0] if match[0] in keep else _written_out(match[0]), text)
 
 
 def _written_out(character: str) -> str:
@@ -305,5 +327,46 @@ def _written_out(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-if __name__ == "__main__":  # pragma: no cover - the installed script calls main
-    sys.exit(main())
+# --- the table of verbs ----------------------------------------------------------------
+
+_SHARED: dict[str, dict[str, Any]] = {
+    "--memory": {"metavar": "PATH", "help": "the folder of the memory"},
+    "--agent": {"metavar": "NAME", "default": "main", "help": "whose memory (main)"},
+    "--json": {"action": "store_true", "help": "print one JSON document"},
+}
+"""Options that may stand before and after the verb."""
+
+_SHORT = {"-n": "--limit"}
+
+_VERBS: dict[str, tuple[Callable[[Options], int], str, dict[str, dict[str, Any]]]] = {
+    "init": (
+        _init,
+        "make a memory of a folder",
+        {"path": {"nargs": "?", "help": "the folder (else --memory, else ./.looseleaf)"}},
+    ),
+    "log": (
+        _log,
+        "show what was changed, by whom and why, newest first",
+        {
+            "page": {"nargs": "?", "help": "only this page"},
+            "--limit": {"metavar": "N", "type": int, "default": 50, "help": "at most so many (50)"},
+        },
+    ),
+    "show": (
+        _show,
+        "show a page",
+        {"page": {}, "--as-of": {"metavar": "DATE", "help": "as it was on a day, or at a time"}},
+    ),
+    "diff": (
+        _diff,
+        "show what the last edit of a page changed",
+        {"page": {}, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
+    ),
+    "undo": (
+        _undo,
+        "take back the last edit; an undo is an edit too",
+        {"page": {"nargs": "?", "help": "the last edit of this page"}},
+    ),
+    "check": (_check, "re-read and re-hash everything", {}),
+    "repair": (_repair, "mend what check found, keeping a copy of every byte that is moved", {}),
+}

@@ -6,8 +6,6 @@ can be carried to another. Opening then happens beneath a directory handle: two 
 
 from __future__ import annotations
 
-import re
-
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -20,11 +18,9 @@ DRAWERS = ("facts", "episodes", "days", "review")
 PEOPLE_ONLY = frozenset({"SOUL.md"})
 """Pages that people write and the program only reads (seed 003)."""
 
-# Windows looks at what stands before the first dot, without the spaces behind it.
-_RESERVED = re.compile(
-    r"(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?", re.IGNORECASE
-)
-_PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}|[uU][0-9a-fA-F]{4})")
+_PORTS = (f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³")
+_DEVICES = frozenset(("con", "prn", "aux", "nul", "clock$", "conin$", "conout$", *_PORTS))
+_HEX = frozenset("0123456789abcdefABCDEF")
 _FORBIDDEN = frozenset('\\:*?"<>|')
 _NAME_BYTES = 120
 """Shorter than any file system's limit, with room for what the store appends to a name."""
@@ -45,13 +41,23 @@ def name_fault(name: str) -> str | None:
             return f"contains `{character}`"
         if not character.isprintable():
             return f"contains the invisible or unknown character U+{ord(character):04X}"
-    if _PERCENT.search(name):
+    if "%" in name and _is_percent_encoded(name):
         return "contains a percent-encoded character"
-    if _RESERVED.fullmatch(name):
+    # Windows looks at what stands before the first dot, without the spaces behind it.
+    if name.partition(".")[0].rstrip(" ").lower() in _DEVICES:
         return "uses a name that Windows reserves for a device"
     if len(name.encode()) > _NAME_BYTES:
         return f"has a part longer than {_NAME_BYTES} bytes"
     return None if name.isascii() else _unicode_fault(name)
+
+
+def _is_percent_encoded(name: str) -> bool:
+    """Whether some reader could take part of a name for another character: `%2e`, `%u002e`."""
+    for code in name.split("%")[1:]:
+        digits = code[1:5] if code[:1] in ("u", "U") else code[:2]
+        if len(digits) in (2, 4) and _HEX.issuperset(digits):
+            return True
+    return False
 
 
 def _unicode_fault(name: str) -> str | None:
