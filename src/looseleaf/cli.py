@@ -55,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:  # of the output: the memory's own are sentences
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"looseleaf: the answer could not be written ({error.strerror or error}).", file=sys.stderr)
+        return REFUSED
 
 
 class Options:

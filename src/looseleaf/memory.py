@@ -370,8 +370,14 @@ def _above(path: str) -> Iterator[str]:
 
 
 def is_memory(path: str) -> bool:
+    """Whether a journal was ever begun there. An empty one is what a crash left of making the memory."""
     log = os.path.join(path, "log")
-    return os.path.exists(os.path.join(log, "journal.jsonl")) or os.path.isdir(os.path.join(log, "archive"))
+    try:
+        return os.lstat(os.path.join(log, "journal.jsonl")).st_size > 0 or os.path.isdir(
+            os.path.join(log, "archive")
+        )
+    except (OSError, ValueError):
+        return os.path.isdir(os.path.join(log, "archive"))
 
 
 def _holds_other_things(path: str) -> bool:

@@ -1,0 +1,89 @@
+"""The documents say what is so: their examples run, their links lead somewhere, and what they cite exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from looseleaf import cli
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def blocks(text: str, language: str) -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [block for name, block in found if name == language]
+
+
+def test_the_first_commands_of_the_readme_are_the_two_that_set_everything_up() -> None:
+    commands = [line.split("#")[0].strip() for line in blocks(README, "sh")[0].splitlines()]
+    assert commands == ["make demo", "make test"]
+
+
+def test_the_example_in_the_readme_does_what_it_says(tmp_path: Path) -> None:
+    (example,) = blocks(README, "python")
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "Zhang Wei\n"
+    assert (tmp_path / "memory/facts/user.md").read_text() == "# User Facts\n\n- Name: Zhang Wei\n"
+
+
+def test_the_readme_lists_every_command_and_no_other() -> None:
+    (listed,) = (block for block in blocks(README, "") if block.startswith("looseleaf init"))
+    assert [line.split()[1] for line in listed.splitlines()] == list(cli._VERBS)
+
+
+def test_the_demo_runs_and_ends_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/demo.py"],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    assert "line 5: user | Name | Zhang Wei" in done.stdout
+    assert done.stdout.endswith("0 problems\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_between_documents_leads_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text())
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def test_every_section_of_the_format_that_is_cited_exists() -> None:
+    text = (ROOT / "docs/FORMAT.md").read_text()
+    sections = set(re.findall(r"^#{2,3} ([\d.]+)\. ", text, re.MULTILINE))
+    sections |= set(re.findall(r"^(\d+\.\d+)\. ", text, re.MULTILINE))
+    cited = {
+        (path.name, section)
+        for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py")]
+        for section in re.findall(r"FORMAT §(\d+(?:\.\d+)?)", path.read_text())
+    }
+    assert cited
+    assert {each for each in cited if each[1] not in sections} == set()
+
+
+def test_every_test_that_the_table_of_promises_names_exists() -> None:
+    named = set(re.findall(r"(?:tests|benchmarks)/\w+\.py", (ROOT / "docs/seeds.md").read_text()))
+    assert named
+    assert {name for name in named if not (ROOT / name).exists()} == set()
+
+
+def test_every_file_of_the_package_that_the_design_draws_exists() -> None:
+    (drawn,) = blocks((ROOT / "docs/DESIGN.md").read_text(), "")
+    names = set(re.findall(r"\b\w+\.py\b", drawn))
+    present = {path.name for path in (ROOT / "src").rglob("*.py")}
+    assert names - present == set()
+    assert present - names - {"__init__.py", "__main__.py"} == set()
