@@ -11,6 +11,8 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.policy import Policy
+from looseleaf.store.disk import Disk
+from looseleaf.store.files import FileStore
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001, page_bytes=1000)
 
@@ -147,3 +149,24 @@ def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:
     assert [problem for problem in said(memory) if "note: " not in problem] == []
     assert memory.page("USER.md").text == "- Name: Li Si\n"
     assert memory.versions(newest)[0] == b"- Name: Zhang San\n"
+
+
+class VanishingDisk(Disk):
+    """A disk from which a page is gone in the moment in which it is opened."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.file = file
+
+    def open(self, root: int, path: str, flags: int, mode: int = 0o600) -> int:
+        if self.file.name in path:
+            self.file.unlink(missing_ok=True)
+        return super().open(root, path, flags, mode)
+
+
+def test_a_page_that_vanishes_while_check_looks_is_no_problem(memory: Memory) -> None:
+    file = file_of(memory, "facts/work.md")
+    memory.store.close()
+    memory.store = FileStore(memory.path, HASTY, VanishingDisk(file))
+    assert memory.check() == []
+    assert not file.exists()

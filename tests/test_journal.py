@@ -326,6 +326,11 @@ def test_an_outside_edit_of_a_text_that_is_lost_is_journaled_whole(memory: Memor
         with pytest.raises(Refused, match="cannot be rebuilt"):
             memory.undo(PATH)
         assert memory.page(PATH).text == "by hand\n"
+        whole = journal_of(memory).read_bytes()
+        damage(memory, edits[2])  # of the text it replaced not even the name is left
+        with pytest.raises(Refused, match="before edit .* cannot be rebuilt"):
+            memory.undo(PATH)
+        journal_of(memory).write_bytes(whole)
         memory.edit(PATH, "next\n", reason="life goes on")
         memory.undo(PATH)
         assert memory.page(PATH).text == "by hand\n"
@@ -491,3 +496,31 @@ def test_a_record_without_a_checksum_is_an_error_of_the_journal(memory: Memory) 
     with open(journal_of(memory), "ab") as file:
         file.write(codec.to_json({"schema": "journal.v1", "id": "x", "ts": 1.0, "kind": "note"}) + b"\n")
     assert [problem.message for problem in errors(memory)] == ["this record has no checksum"]
+    memory.repair()
+    assert errors(memory) == []
+    assert memory.page(PATH).text == "1\n"
+
+
+def test_a_page_that_was_deleted_after_a_hole_is_known_again(memory: Memory) -> None:
+    edits = write(memory, "1\n", "2\n", "3\n")
+    memory.delete(PATH, reason="not needed")
+    write(memory, "4\n")
+    damage(memory, edits[1])
+    with reopen(memory, views=False) as memory:
+        assert [memory.versions(edit)[1] for edit in memory.log(PATH)] == [b"4\n", None, b"3\n", b"1\n"]
+        (problem,) = (problem for problem in errors(memory) if "follow" in problem.message)
+        assert edits[2].id in problem.message
+        lines = journal_of(memory).read_bytes().splitlines(keepends=True)
+        journal_of(memory).write_bytes(b"".join(line for line in lines if edits[2].id.encode() not in line))
+        deleted = list(memory.log(PATH))[1]
+        (problem,) = (problem for problem in errors(memory) if "follow" in problem.message)
+        assert deleted.id in problem.message
+
+
+def test_a_memory_whose_journal_is_empty_is_read_from_its_pages(memory: Memory) -> None:
+    write(memory, "1\n")
+    memory.close()
+    journal_of(memory).write_bytes(b"")
+    with Memory(memory.path, policy=HASTY) as memory:
+        assert [(edit.base, edit.new) for edit in memory.absorb()] == [(None, sha256(b"1\n"))]
+        assert memory.page(PATH).text == "1\n"
