@@ -328,7 +328,7 @@ def test_an_outside_edit_of_a_text_that_is_lost_is_journaled_whole(memory: Memor
         assert memory.page(PATH).text == "by hand\n"
         whole = journal_of(memory).read_bytes()
         damage(memory, edits[2])  # of the text it replaced not even the name is left
-        with pytest.raises(Refused, match="before edit .* cannot be rebuilt"):
+        with pytest.raises(Refused, match=r"before edit .* cannot be rebuilt"):
             memory.undo(PATH)
         journal_of(memory).write_bytes(whole)
         memory.edit(PATH, "next\n", reason="life goes on")

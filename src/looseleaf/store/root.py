@@ -8,20 +8,43 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
 
 from looseleaf.errors import Refused, Unreadable, Unwritten
 from looseleaf.store.ulid import new_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
 
     from looseleaf.store.disk import Disk
 
 STAGED = "log/staged"
 ASIDE = "log/aside"
 _CHUNK = 1 << 20
+
+
+class _Folder:
+    """A folder's handle, closed at the end of the block."""
+
+    def __init__(self, disk: Disk, fd: int) -> None:
+        self._disk = disk
+        self._fd = fd
+
+    def __enter__(self) -> int:
+        return self._fd
+
+    def __exit__(self, *_: object) -> None:
+        self._disk.close(self._fd)
+
+
+class _Place(_Folder):
+    """A name in an open folder."""
+
+    def __init__(self, disk: Disk, fd: int, name: str) -> None:
+        super().__init__(disk, fd)
+        self._name = name
+
+    def __enter__(self) -> tuple[int, str]:  # type: ignore[override]
+        return self._fd, self._name
 
 
 class Root:
@@ -41,20 +64,14 @@ class Root:
 
     # --- folders ---------------------------------------------------------------------
 
-    @contextmanager
-    def folder(self, path: str) -> Iterator[int]:
-        fd = self.disk.open_dir(self.fd, path)
-        try:
-            yield fd
-        finally:
-            self.disk.close(fd)
+    def folder(self, path: str) -> _Folder:
+        """An open folder, for a `with` block."""
+        return _Folder(self.disk, self.disk.open_dir(self.fd, path))
 
-    @contextmanager
-    def parent(self, path: str) -> Iterator[tuple[int, str]]:
-        """The open folder of a path, and the name within it."""
+    def parent(self, path: str) -> _Place:
+        """The open folder of a path, and the name within it, for a `with` block."""
         folder, _, name = path.rpartition("/")
-        with self.folder(folder) as fd:
-            yield fd, name
+        return _Place(self.disk, self.disk.open_dir(self.fd, folder), name)
 
     def make(self, path: str, *, durable: bool = True) -> None:
         """The folder and those above it, durably.
