@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf.errors import Refused, Stale
-from looseleaf.store import JOURNAL, Store
+from looseleaf.store import JOURNAL
+from looseleaf.store.protocol import Store
 from looseleaf.store.ulid import new_id
 from looseleaf.values import START, Position, Problem
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from looseleaf.policy import Policy
-    from looseleaf.store import Store
+    from looseleaf.store.protocol import Store
     from looseleaf.values import Document, Edit, Record, Stat
 
 VIEW = "views/heads.json"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.memory import Memory
-    from looseleaf.store import Store
+    from looseleaf.store.protocol import Store
     from looseleaf.values import Edit
 
 _JOURNAL_FILE = "log/journal.jsonl"

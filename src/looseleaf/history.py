@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.store import Store
+    from looseleaf.store.protocol import Store
     from looseleaf.values import Edit
 
 

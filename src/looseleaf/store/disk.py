@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-if sys.platform != "win32":
-    import fcntl
-
 PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700
 
@@ -166,6 +163,8 @@ class Disk:
     def sync(self, fd: int) -> None:
         if sys.platform == "darwin":  # pragma: no cover - macOS
             # fsync(2) on macOS leaves the bytes in the drive's cache; F_FULLFSYNC (51) does not.
+            import fcntl
+
             fcntl.fcntl(fd, 51)
             return
         try:
@@ -282,6 +281,8 @@ class Disk:
     # --- lock ------------------------------------------------------------------------
 
     def try_lock(self, fd: int) -> bool:
+        import fcntl  # not at the top: readers take no lock
+
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -289,6 +290,8 @@ class Disk:
         return True
 
     def unlock(self, fd: int) -> None:
+        import fcntl
+
         fcntl.flock(fd, fcntl.LOCK_UN)
 
     # --- where -----------------------------------------------------------------------

@@ -14,7 +14,6 @@ from looseleaf.store.ulid import new_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-
     from looseleaf.store.disk import Disk
 
 STAGED = "log/staged"
