@@ -94,7 +94,7 @@ def test_a_page_that_stays_empty_or_gone_is_believed(memory: Memory, gone: bool)
     else:
         file_of(memory).write_bytes(b"")
     edits = []
-    assert took(lambda: edits.extend(memory.absorb())) >= SLOW.settle_seconds
+    assert took(lambda: edits.extend(memory.absorb())) > SLOW.settle_seconds / 2
     assert [(edit.new, edit.removed) for edit in edits] == [(None if gone else sha256(b""), 1)]
     assert memory.page(PAGE).exists is not gone
 
@@ -102,11 +102,11 @@ def test_a_page_that_stays_empty_or_gone_is_believed(memory: Memory, gone: bool)
 def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(memory: Memory) -> None:
     file_of(memory).write_bytes(b"")
     os.utime(file_of(memory), (1, 1))  # what a program says of a file's age counts for nothing
-    assert took(memory.absorb) >= SLOW.settle_seconds
+    assert took(memory.absorb) > SLOW.settle_seconds / 2
     memory.undo(PAGE)
     file_of(memory).write_bytes(b"")
     time.sleep(SLOW.settle_seconds)
-    assert took(memory.absorb) < SLOW.settle_seconds
+    assert took(memory.absorb) < SLOW.settle_seconds / 2
 
 
 def test_a_new_page_may_be_empty(memory: Memory) -> None:
@@ -140,7 +140,7 @@ def test_a_page_that_is_written_all_the_time_is_taken_as_it_is(memory: Memory) -
     with meanwhile(write_all_the_time):
         time.sleep(0.02)
         try:
-            assert SLOW.settle_seconds <= took(lambda: [*memory.absorb()]) < 3 * SLOW.settle_seconds
+            assert took(memory.absorb) < 10 * SLOW.settle_seconds
         finally:
             done.set()
     assert next(memory.log(PAGE)).author == "external"

@@ -343,7 +343,7 @@ def inject(where: list[tuple[str, int]], place: Path, *, every: bool = False) ->
         assert answer["code"] == 0, f"{order['inject']}: {answer['broken']}"
         assert not answer["lost"] + answer["shut"], f"{order['inject']}: {answer['lost'] + answer['shut']}"
         fired += answer["fired"]
-    print(f"sites={len(orders)} fired={fired} lost=0 failed_opens=0")
+    print(f"sites={len(orders)} fired={fired}")
     return fired
 
 

@@ -30,6 +30,7 @@ from looseleaf.core.journal import (
 )
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
+from looseleaf.memory import init
 from looseleaf.policy import Policy
 from looseleaf.store import codec
 from looseleaf.values import Edit, Problem
@@ -517,10 +518,25 @@ def test_a_page_that_was_deleted_after_a_hole_is_known_again(memory: Memory) -> 
         assert deleted.id in problem.message
 
 
-def test_a_memory_whose_journal_is_empty_is_read_from_its_pages(memory: Memory) -> None:
+def test_a_memory_whose_journal_was_emptied_is_no_memory_until_it_is_made_one(memory: Memory) -> None:
     write(memory, "1\n")
     memory.close()
     journal_of(memory).write_bytes(b"")
+    with pytest.raises(Refused, match="it is not a memory, and it is not empty"):
+        Memory(memory.path)
+    assert journal_of(memory).read_bytes() == b""
+    assert init(memory.path)
+    with Memory(memory.path, policy=HASTY) as memory:
+        assert [(edit.base, edit.new) for edit in memory.absorb()] == [(None, sha256(b"1\n"))]
+
+
+def test_a_memory_whose_whole_journal_is_damaged_is_read_from_its_pages(memory: Memory) -> None:
+    write(memory, "1\n")
+    memory.close()
+    journal_of(memory).write_bytes(b"damage\n" * 3)
     with Memory(memory.path, policy=HASTY) as memory:
         assert [(edit.base, edit.new) for edit in memory.absorb()] == [(None, sha256(b"1\n"))]
         assert memory.page(PATH).text == "1\n"
+        assert len(errors(memory)) == 2  # the third was cut, and is kept aside
+        assert memory.repair()
+        assert errors(memory) == []

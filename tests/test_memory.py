@@ -63,6 +63,10 @@ def test_a_folder_with_other_things_is_refused_and_left_alone(place: Path) -> No
     ):
         Memory(place)
     assert tree(place) == before
+    (place / "notes.txt").rename(place / "facts" / "notes.txt")
+    with pytest.raises(Refused, match="it is not empty"):
+        Memory(place)
+    (place / "facts" / "notes.txt").rename(place / "notes.txt")
     assert init(str(place)) is True
     assert (place / "notes.txt").read_text() == "mine"
     Memory(place).close()

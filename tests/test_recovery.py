@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from faults import CountedDisk
-from looseleaf.errors import Unwritten
+from looseleaf.errors import Refused, Unwritten
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from workload import JOURNAL, TINY, digest, edit_of, entry
@@ -174,3 +174,46 @@ def test_an_entry_whose_folder_cannot_be_synced_is_not_there_and_may_be_publishe
         assert os.listdir(tmp_path / "log/staged") == []
         store.publish(folder, files)
         assert {stat.path for stat in store.list(folder)} == {f"{folder}/{name}" for name in files}
+
+
+class LinkingDisk(Disk):
+    """Somebody puts a link to a file outside in the page's place, just before the exchange."""
+
+    def __init__(self, page: Path, outside: Path) -> None:
+        super().__init__()
+        self.page, self.outside, self.fired = page, outside, 0
+
+    def exchange(self, source: int, old: str, target: int, new: str) -> None:
+        if not self.fired:
+            self.page.unlink()
+            self.page.symlink_to(self.outside)
+        self.fired += 1
+        super().exchange(source, old, target, new)
+
+
+def test_a_link_swapped_in_at_the_exchange_is_put_back_and_blocks_nothing(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "memory", tmp_path / "outside.md"
+    folder.mkdir()
+    outside.write_bytes(b"secret\n")
+    with_page(folder)
+    disk = LinkingDisk(folder / PAGE, outside)
+    with FileStore(folder, TINY, disk) as store:
+        with pytest.raises(Refused, match="symbolic link"):
+            store.put(PAGE, NEW, base=digest(OLD), record=edit_of(PAGE, OLD, NEW))
+        assert disk.fired == 2
+        store.put("facts/other.md", NEW, base=None, record=edit_of("facts/other.md", None, NEW))
+    assert (folder / PAGE).is_symlink()
+    assert outside.read_bytes() == b"secret\n"
+    assert len(recover(folder)) == 1
+    assert b"secret\n" not in kept(folder)
+
+
+def test_a_link_found_staged_after_a_crash_is_put_back_too(tmp_path: Path) -> None:
+    with_page(tmp_path)
+    edit = interrupt(tmp_path, OLD, NEW, staged=b"")
+    staged = tmp_path / f"log/staged/{edit}.edit"
+    staged.unlink()
+    staged.symlink_to(tmp_path / "anything")
+    (tmp_path / PAGE).write_bytes(NEW)
+    assert [record["edit"] for record in recover(tmp_path)] == [edit]
+    assert (tmp_path / PAGE).is_symlink()

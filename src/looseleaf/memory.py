@@ -383,7 +383,9 @@ def is_memory(path: str) -> bool:
 def _holds_other_things(path: str) -> bool:
     """Whether a folder is in use for something else; a memory that is being made in this moment is not."""
     try:
-        return not _SKELETON.issuperset(os.listdir(path))
+        names = os.listdir(path)
+        drawers = (os.path.join(path, drawer) for drawer in DRAWERS if drawer in names)
+        return not _SKELETON.issuperset(names) or any(map(os.listdir, drawers))
     except FileNotFoundError:
         return False
     except OSError as error:

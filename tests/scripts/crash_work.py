@@ -65,32 +65,37 @@ def open_store(folder: str, which: str) -> FileStore:
     return store
 
 
-def do_the_work(memory: str, told: str, order: dict[str, Any], ready: int) -> None:
-    """In a child, once strace has hold of it."""
+def do_the_work(memory: str, told: str, order: dict[str, Any], here: int, go: int) -> None:
+    """In a child: get ready, say so, and begin when strace has hold of it."""
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANY, 0, 0, 0)  # where only ancestors may trace otherwise
     fd = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     which = order.get("store", "")
     work = Work(lambda: open_store(memory, which), tell_to(fd), patient=bool(order.get("patient")))
-    os.read(ready, 1)
+    os.write(here, b"!")
+    os.read(go, 1)
     for step in STEPS:
         step(work)
 
 
 def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: str) -> int:
     """The child's wait status. It is traced from before its first step to its end."""
-    ready, go = os.pipe()
+    is_here, here = os.pipe()
+    go, start = os.pipe()
     child = os.fork()
     if child == 0:
         code = BROKEN
         try:
-            os.close(go)
-            do_the_work(memory, told, order, ready)
+            os.close(start)
+            do_the_work(memory, told, order, here, go)
             code = 0
         except BaseException:  # noqa: BLE001 - a child has nobody to tell but this file
             Path(errors).write_text(traceback.format_exc())
         finally:
             os._exit(code)
-    os.close(ready)
+    os.close(here)
+    os.close(go)
+    os.read(is_here, 1)  # nothing that the child does before its first step may be counted
+    os.close(is_here)
     what = ["-e", f"trace={order['trace']}"]
     if "inject" in order:
         what += ["-e", f"inject={order['inject']}"]
@@ -101,7 +106,7 @@ def in_a_child(memory: str, told: str, order: dict[str, Any], log: str, errors: 
     said = tracer.stderr.readline()
     if "attached" not in said:
         os.kill(child, signal.SIGKILL)
-    os.close(go)  # the end of the pipe is the child's starting signal
+    os.close(start)  # the end of the pipe is the child's starting signal
     _, status = os.waitpid(child, 0)
     tracer.communicate()
     if "attached" not in said:

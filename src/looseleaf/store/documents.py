@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from looseleaf.core.paths import canonical, same_name
-from looseleaf.errors import Refused, Stale, Unwritten
+from looseleaf.errors import Refused, Stale, Unreadable, Unwritten
 from looseleaf.hashing import SHA256_OF_NOTHING, sha256
 from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
 from looseleaf.store.ulid import is_id, new_id, time_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from looseleaf.values import Record
 
 LATE = f"{ASIDE}/late"
+NO_FILE = "no regular file"
 COLLISION = "somebody else saved the page in the same moment"
 JOURNAL_SCHEMA = "journal.v1"
 _ABANDONED = 3600.0
@@ -160,7 +161,7 @@ class Documents:
             self._root.discard(staged)
             raise unwritten(path, error) from error
         else:
-            displaced = None if base is None else self._hash(staged)
+            displaced = None if base is None else self._what(staged)
             if displaced == base:
                 self._root.sync(path.rpartition("/")[0], STAGED)
                 if base is not None:
@@ -192,7 +193,7 @@ class Documents:
         kept: list[str] = []
         with self._root.parent(staged) as (source, old), self._root.parent(path) as (target, name):
             if new is None:
-                data = self._root.read(staged) or b""
+                data = self._bytes(staged)
                 try:
                     self._disk.rename_new(source, old, target, name)
                 except FileExistsError:
@@ -200,15 +201,14 @@ class Documents:
                 return self._copy_aside(path, data), None
             previous: str | None = new
             while True:
-                data = self._root.read(staged) or b""
+                data = self._bytes(staged)
                 try:
                     self._disk.exchange(source, old, target, name)
-                except (
-                    FileNotFoundError
-                ):  # removed, or renamed away, while we gave back: that was the last word
+                except FileNotFoundError:
+                    # Removed, or renamed away, while we gave back: that was the last word.
                     return [*kept, self._keep(staged)], None
                 kept += self._copy_aside(path, data)
-                under = self._hash(staged)
+                under = self._what(staged)
                 if under == previous:
                     return kept, under
                 # Saved once more while we gave back: the newest save belongs on the page.
@@ -278,28 +278,35 @@ class Documents:
             return
         self._swept = now
         try:
-            if self._root.names(LATE):
-                self._sweep(now)
+            due = [name for name in self._root.names(LATE) if self._is_due(name, now)]
+            if due:
+                self._sweep(due)
         except (OSError, Unwritten):
             pass
 
-    def _sweep(self, now: float) -> None:
+    def _is_due(self, name: str, now: float) -> bool:
+        """Whether somebody wrote into a displaced file, or has had long enough to. Found without the lock."""
+        edit, mark, _ = _late_parts(name)
+        if not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
+            return True
+        with self._root.folder(LATE) as folder:
+            return mark != _late_mark(self._disk.stat(folder, name))
+
+    def _sweep(self, due: list[str]) -> None:
         with self._lock, self._root.folder(LATE) as folder:
-            for name in self._disk.names(folder):
-                edit, _, mark = name.partition("-")
-                mark, _, known = mark.rpartition("-")
-                is_over = not is_id(edit) or now - time_of(edit) > self._policy.late_seconds
-                if mark != _late_mark(self._disk.stat(folder, name)) or (
-                    is_over and not self._is_still(f"{LATE}/{name}", known)
-                ):
-                    record = self._journaled(edit) or {}
-                    path = str(record.get("path", ""))
-                    kept = self._keep(f"{LATE}/{name}")
-                    self._note(
-                        "late", path, edit, "an editor wrote into the file after it was replaced", [kept]
-                    )
-                elif is_over:
+            for name in due:
+                edit, mark, known = _late_parts(name)
+                try:
+                    found = self._disk.stat(folder, name)
+                except FileNotFoundError:
+                    continue  # another process swept it
+                if mark == _late_mark(found) and self._is_still(f"{LATE}/{name}", known):
                     self._disk.unlink(folder, name)
+                else:
+                    record = self._journaled(edit) or {}
+                    kept = self._keep(f"{LATE}/{name}")
+                    reason = "an editor wrote into the file after it was replaced"
+                    self._note("late", str(record.get("path", "")), edit, reason, [kept])
 
     def _is_still(self, path: str, known: str) -> bool:
         try:
@@ -349,7 +356,7 @@ class Documents:
             self._keep(staged)
             return
         self._streams.confirm("journal")
-        under, page = self._hash(staged), self._hash(path)
+        under, page = self._what(staged), self._what(path)
         ours = under == (new if new is not None else SHA256_OF_NOTHING)
         if record.get("kind") == "void":
             if not ours and under != base:
@@ -444,6 +451,18 @@ class Documents:
         data = self._root.read(path)
         return None if data is None else sha256(data)
 
+    def _what(self, path: str) -> str | None:
+        """The hash of a file, or that it is none: somebody may have put a link under the name."""
+        try:
+            return self._hash(path)
+        except Unreadable:
+            raise
+        except Refused:
+            return NO_FILE
+
+    def _bytes(self, path: str) -> bytes:
+        return b"" if self._what(path) == NO_FILE else self._root.read(path) or b""
+
     def _hash_of_any(self, path: str) -> bool | None:
         with self._root.parent(path) as (folder, name):
             try:
@@ -475,6 +494,13 @@ def _unfinished(path: str, error: BaseException) -> Unwritten:
         f"{path} may or may not have been changed: the disk failed in the middle of it ({why}). Nothing is lost: "
         "the next command completes the change or takes it back. Read the page again before you repeat it."
     )
+
+
+def _late_parts(name: str) -> tuple[str, str, str]:
+    """The edit that displaced a file, how the file looked then, and the hash of the bytes that are safe."""
+    edit, _, rest = name.partition("-")
+    mark, _, known = rest.rpartition("-")
+    return edit, mark, known
 
 
 def _late_mark(found: os.stat_result) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 
 from looseleaf.errors import Refused, Unreadable, Unwritten
 from looseleaf.store.ulid import new_id
@@ -122,7 +123,7 @@ class Root:
             found = self.disk.fstat(fd)
             if not stat.S_ISREG(found.st_mode):
                 raise Refused(f"Nothing was done: {path} is not a regular file. Move it out of the memory.")
-            if found.st_nlink > 1:
+            if found.st_nlink > 1 and not self._has_one_name(fd):
                 raise Refused(
                     f"Nothing was done: {path} has a second name (a hard link) that may lie outside the memory. "
                     f"Replace it by a copy of itself: cp {path} copy && mv copy {path}"
@@ -131,6 +132,14 @@ class Root:
             self.disk.close(fd)
             raise
         return fd
+
+    def _has_one_name(self, fd: int) -> bool:
+        """Where names cannot be exchanged, a page has two for a moment while it is replaced (FORMAT §6.6)."""
+        for _ in range(20):
+            time.sleep(0.001)
+            if self.disk.fstat(fd).st_nlink <= 1:
+                return True
+        return False
 
     def read(self, path: str, limit: int | None = None) -> bytes | None:
         """A file's bytes, or None if there is no file. Anything else that is wrong is said, never None."""
