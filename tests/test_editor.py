@@ -22,7 +22,7 @@ from looseleaf.errors import Refused, Stale
 from looseleaf.hashing import sha256
 from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
-from looseleaf.store.documents import Documents
+from looseleaf.store.exchange import Exchange
 from looseleaf.store.files import FileStore
 
 SCRIPT = str(Path(__file__).parent / "scripts" / "editing.py")
@@ -167,10 +167,10 @@ class EditorDisk(Disk):
         self.moment("after exchange")
 
 
-class PlainRename(Documents):
+class PlainRename(Exchange):
     """The mutant: renames the new page over the old, and does not look at what it displaced."""
 
-    def _exchange(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
+    def replace(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
         disk = self._disk
         assert isinstance(disk, EditorDisk)
         with self._root.parent(staged) as (source, old), self._root.parent(path) as (target, name):
@@ -178,24 +178,24 @@ class PlainRename(Documents):
             disk.sync(target)
 
 
-class NotWatched(Documents):
+class NotWatched(Exchange):
     """The mutant: drops a displaced file as soon as it has looked at it."""
 
-    def _retire(self, staged: str, edit: str, known: str) -> None:
+    def retire(self, staged: str, edit: str, known: str) -> None:
         disk = self._disk
         assert isinstance(disk, EditorDisk)
         self._root.discard(staged)
         disk.moment("before retiring")
 
 
-class WatchedTooLate(Documents):
+class WatchedTooLate(Exchange):
     """The mutant: watches a displaced file from when it is put away, and not from when it was looked at."""
 
-    def _retire(self, staged: str, edit: str, known: str) -> None:
+    def retire(self, staged: str, edit: str, known: str) -> None:
         disk = self._disk
         assert isinstance(disk, EditorDisk)
         disk.moment("before retiring")
-        super()._retire(staged, edit, sha256(self._root.read(staged) or b""))
+        super().retire(staged, edit, sha256(self._root.read(staged) or b""))
 
 
 @dataclass
@@ -306,20 +306,20 @@ class Desk:
 class EditorsMemory(Memory):
     """A memory on a disk that the test watches."""
 
-    def __init__(self, where: Path, disk: Disk, documents: type[Documents] = Documents) -> None:
+    def __init__(self, where: Path, disk: Disk, kind: type[Exchange] = Exchange) -> None:
         policy = Policy(settle_seconds=0.3, quiet_seconds=0.005)
         super().__init__(where, policy=policy)
         self.store.close()
         self.store = FileStore(self.path, policy, disk)
         store = self.store
-        store._documents = documents(store._root, store._lock, policy, store._streams, store._segments)
+        store._documents.__dict__["_exchange"] = kind(store._root, store._streams)
         self._absorb = Absorb(self.store, policy)
 
 
 @contextmanager
-def a_desk(folder: Path, documents: type[Documents] = Documents, *, exchange: bool = True) -> Iterator[Desk]:
+def a_desk(folder: Path, kind: type[Exchange] = Exchange, *, exchange: bool = True) -> Iterator[Desk]:
     disk = EditorDisk(exchange=exchange)
-    with EditorsMemory(folder / "memory", disk, documents) as memory:
+    with EditorsMemory(folder / "memory", disk, kind) as memory:
         memory.edit(PAGE, FIRST, reason="a page")
         yield Desk(memory, disk)
 
@@ -442,12 +442,10 @@ def test_a_store_that_does_not_look_at_what_it_displaces_loses_saves(place: Path
             desk.nothing_is_lost()
 
 
-@pytest.mark.parametrize("documents", [NotWatched, WatchedTooLate])
-def test_a_store_that_does_not_watch_what_it_displaced_loses_saves(
-    place: Path, documents: type[Documents]
-) -> None:
+@pytest.mark.parametrize("kind", [NotWatched, WatchedTooLate])
+def test_a_store_that_does_not_watch_what_it_displaced_loses_saves(place: Path, kind: type[Exchange]) -> None:
     acts, _, _ = EDITS["opened before, writes when it was looked at"]
-    with a_desk(place, documents) as desk:
+    with a_desk(place, kind) as desk:
         disturb(desk, acts, lambda: desk.memory.edit(PAGE, add_line, reason="a line"))
         with pytest.raises(AssertionError, match="save-000000"):
             desk.nothing_is_lost()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STAGED = "log/staged"
 ASIDE = "log/aside"
+LATE = f"{ASIDE}/late"
 _CHUNK = 1 << 20
 
 
@@ -241,3 +242,16 @@ def unwritten(what: str, error: OSError) -> Unwritten:
         f"{what} was not written ({error.strerror or error}); everything written before is whole. "
         "Free some space or check the disk and the permissions, then repeat it."
     )
+
+
+def remove_staged(root: Root, staged: str) -> None:
+    """A staged file or folder of ours; one that cannot be removed is left for the next recovery."""
+    try:
+        for name in root.names(staged):
+            root.discard(f"{staged}/{name}")
+        with root.parent(staged) as (folder, name):
+            root.disk.rmdir(folder, name)
+    except NotADirectoryError:
+        root.discard(staged)
+    except OSError:
+        pass

@@ -1,0 +1,166 @@
+"""What a crash left halfway is finished or taken back, and displaced files are let go in time (FORMAT §6.4, §6.5)."""
+
+from __future__ import annotations
+
+import time
+
+from looseleaf.core.paths import canonical
+from looseleaf.errors import Refused, Stale
+from looseleaf.hashing import SHA256_OF_NOTHING
+from looseleaf.store import JOURNAL
+from looseleaf.store.exchange import COLLISION, late_mark
+from looseleaf.store.root import LATE, STAGED, remove_staged
+from looseleaf.store.ulid import is_id, time_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.policy import Policy
+    from looseleaf.store.exchange import Exchange
+    from looseleaf.store.lock import Lock
+    from looseleaf.store.root import Root
+    from looseleaf.store.segments import Segments
+    from looseleaf.store.streams import Streams
+    from looseleaf.values import Record
+
+_ABANDONED = 3600.0
+"""Seconds after which a staged file cannot belong to a living process any more."""
+
+
+class Recovery:
+    def __init__(
+        self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
+    ) -> None:
+        self._root = root
+        self._disk = root.disk
+        self._lock = lock
+        self._policy = policy
+        self._streams = streams
+        self._segments = segments
+        self._exchange = exchange
+
+    def recover(self) -> None:
+        """Under the lock no staged file belongs to a living change."""
+        with self._lock:
+            # A page that has a second name may not be read: that name goes first (FORMAT §6.6).
+            for name in sorted(self._root.names(STAGED), key=lambda name: not name.endswith(".was")):
+                self._recover_one(name)
+
+    def _recover_one(self, name: str) -> None:
+        stem, _, kind = name.partition(".")
+        staged = f"{STAGED}/{name}"
+        if kind == "edit.was":  # only where names cannot be exchanged in one step (FORMAT §6.6)
+            plain = staged.removesuffix(".was")
+            if plain.rpartition("/")[2] in self._root.names(STAGED):
+                self._root.discard(staged)
+            else:
+                with self._root.folder(STAGED) as folder:
+                    self._disk.rename(folder, name, folder, f"{stem}.edit")
+                self._finish(stem, plain)
+        elif kind == "edit":
+            self._finish(stem, staged)
+        elif not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
+            remove_staged(self._root, staged)
+
+    def _finish(self, edit: str, staged: str) -> None:
+        """Complete the change a crash interrupted if the page is still what it was; else declare it void."""
+        record = self._journaled(edit)
+        if record is None:
+            self._exchange.keep(staged)
+            return
+        try:
+            path, base, new = canonical(str(record["path"])), record["base"], record["new"]
+        except (KeyError, Refused):
+            # No edit of ours: a journal that somebody else made may name any file of this machine.
+            self._exchange.keep(staged)
+            return
+        self._streams.confirm(JOURNAL)
+        under, page = self._exchange.what(staged), self._exchange.what(path)
+        ours = under == (new if new is not None else SHA256_OF_NOTHING)
+        if record.get("kind") == "void":
+            if not ours and under != base:
+                self._exchange.keep(staged)  # a save that was displaced, and not yet kept when the crash came
+        elif page == base and ours:
+            self._exchange_again(path, staged, base, new, edit)
+        elif under == base:
+            pass  # it was exchanged: whatever else the page says by now, somebody wrote later
+        elif page == new and not ours:
+            kept, under = self._exchange.give_back(path, staged, under, new)
+            self._exchange.void(path, edit, COLLISION, kept)
+        elif page != new:
+            self._exchange.void(
+                path, edit, "the page was changed before an interrupted edit could be completed", []
+            )
+            if not ours:
+                self._exchange.keep(staged)
+        try:
+            self._root.sync(STAGED, path.rpartition("/")[0])
+        except FileNotFoundError:
+            pass  # the page's folder was removed since
+        self._exchange.retire(staged, edit, under or SHA256_OF_NOTHING)
+
+    def _exchange_again(self, path: str, staged: str, base: str | None, new: str | None, edit: str) -> None:
+        self._root.make(path.rpartition("/")[0])
+        try:
+            self._exchange.replace(path, staged, base, new, edit)
+        except Stale:
+            pass  # somebody saved in this very moment: their save stands, and the edit is declared void
+
+    def _journaled(self, edit: str) -> Record | None:
+        """The record of an edit; with kind `void` if it was declared so. None: the journal does not know it."""
+        voided = False
+        oldest = time_of(edit) - _ABANDONED if is_id(edit) else 0.0
+        for line in self._segments.read_back(JOURNAL):
+            record = line.record
+            voided = voided or (record.get("kind") == "void" and record.get("edit") == edit)
+            if record.get("id") == edit:
+                return record | {"kind": "void"} if voided else record
+            written = record.get("ts")
+            if isinstance(written, (int, float)) and written < oldest:
+                return None
+        return None
+
+    # --- late saves --------------------------------------------------------------------
+
+    def sweep(self) -> None:
+        """Drop displaced files that nobody wrote into; keep and list those that somebody did."""
+        now = time.time()
+        due = [name for name in self._root.names(LATE) if self._is_due(name, now)]
+        if due:
+            self._sweep(due)
+
+    def _is_due(self, name: str, now: float) -> bool:
+        """Whether somebody wrote into a displaced file, or has had long enough to. Found without the lock."""
+        edit, mark, _ = _parts(name)
+        if not is_id(edit) or now - time_of(edit) > self._policy.late_seconds:
+            return True
+        with self._root.folder(LATE) as folder:
+            return mark != late_mark(self._disk.stat(folder, name))
+
+    def _sweep(self, due: list[str]) -> None:
+        with self._lock, self._root.folder(LATE) as folder:
+            for name in due:
+                edit, mark, known = _parts(name)
+                try:
+                    found = self._disk.stat(folder, name)
+                except FileNotFoundError:
+                    continue  # another process swept it
+                if mark == late_mark(found) and self._is_still(f"{LATE}/{name}", known):
+                    self._disk.unlink(folder, name)
+                else:
+                    record = self._journaled(edit) or {}
+                    kept = self._exchange.keep(f"{LATE}/{name}")
+                    reason = "an editor wrote into the file after it was replaced"
+                    self._exchange.note("late", str(record.get("path", "")), edit, reason, [kept])
+
+    def _is_still(self, path: str, known: str) -> bool:
+        try:
+            return self._exchange.hash(path) == known
+        except Refused:
+            return False  # what cannot be read is kept
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """The edit that displaced a file, how the file looked then, and the hash of the bytes that are safe."""
+    edit, _, rest = name.partition("-")
+    mark, _, known = rest.rpartition("-")
+    return edit, mark, known
