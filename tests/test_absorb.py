@@ -7,22 +7,25 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from looseleaf import Memory
+from looseleaf import Memory, absorb
 from looseleaf.absorb import Absorb
 from looseleaf.hashing import sha256
 from looseleaf.policy import Policy
 from looseleaf.store import codec
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from looseleaf.values import Document, Stat
 
-SLOW = Policy(settle_seconds=0.8)
-PAUSE = 0.2
-"""How long an editor may take; a good deal less than `settle_seconds`, and more than a busy machine needs."""
+PATIENT = Policy(settle_seconds=60.0)
+"""For editors that are done long before: what they do hangs on how often the page was looked at, not on time."""
+
+BRIEF = Policy(settle_seconds=0.4)
+"""For pages that do not change: these are waited for to the end."""
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
 PAGE = "facts/work.md"
@@ -31,7 +34,13 @@ TEXT = b"- Likes: tea\n"
 
 @pytest.fixture
 def memory(place: Path) -> Iterator[Memory]:
-    with Memory(place / "memory", policy=SLOW) as memory:
+    with memory_of(place, PATIENT) as memory:
+        yield memory
+
+
+@contextmanager
+def memory_of(place: Path, policy: Policy) -> Iterator[Memory]:
+    with Memory(place / "memory", policy=policy) as memory:
         memory.edit(PAGE, TEXT.decode(), reason="a page")
         yield memory
 
@@ -41,14 +50,27 @@ def file_of(memory: Memory, path: str = PAGE) -> Path:
 
 
 @contextmanager
-def meanwhile(act: Callable[[], None]) -> Iterator[None]:
-    """What somebody does while the block runs."""
-    thread = threading.Thread(target=act)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
+def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[list[int]]:
+    """What somebody does right before a page is looked at, by the number of the look; the numbers so far.
+
+    The first look is whether there is anything to absorb, the second whether it may be believed: who has a third
+    has doubts.
+    """
+    looks: list[int] = []
+    look = memory._absorb._look
+
+    def act_and_look(path: str) -> tuple[Document | None, Stat | None]:
+        looks.append(len(looks) + 1)
+        act(looks[-1])
+        return look(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory._absorb, "_look", act_and_look)
+        yield looks
+
+
+def at_third_look(memory: Memory, act: Callable[[], object]) -> AbstractContextManager[list[int]]:
+    return before_each_look(memory, lambda look: act() if look == 3 else None)
 
 
 def took(act: Callable[[], object]) -> float:
@@ -65,48 +87,50 @@ def test_a_page_that_is_suddenly_empty_is_looked_at_again_before_it_is_believed(
     memory: Memory, blank: bytes
 ) -> None:
     file_of(memory).write_bytes(blank)
-
-    def write_at_last() -> None:
-        time.sleep(PAUSE)
-        file_of(memory).write_bytes(b"- Likes: coffee\n")
-
-    with meanwhile(write_at_last):
+    with at_third_look(memory, lambda: file_of(memory).write_bytes(b"- Likes: coffee\n")):
         (edit,) = memory.absorb()
     assert (edit.base, edit.new) == (sha256(TEXT), sha256(b"- Likes: coffee\n"))
 
 
 def test_a_page_that_is_suddenly_gone_is_looked_at_again_before_it_is_believed(memory: Memory) -> None:
     file_of(memory).rename(file_of(memory, "facts/work.md~"))
-
-    def make_at_last() -> None:
-        time.sleep(PAUSE)
-        file_of(memory).write_bytes(TEXT)
-
-    with meanwhile(make_at_last):
+    with at_third_look(memory, lambda: file_of(memory).write_bytes(TEXT)):
         assert memory.absorb() == []
     assert memory.page(PAGE).data == TEXT
 
 
 @pytest.mark.parametrize("gone", [True, False])
-def test_a_page_that_stays_empty_or_gone_is_believed(memory: Memory, gone: bool) -> None:
-    if gone:
-        file_of(memory).unlink()
-    else:
+def test_a_page_that_stays_empty_or_gone_is_believed(place: Path, gone: bool) -> None:
+    with memory_of(place, BRIEF) as memory:
+        edits = []
+
+        def empty_and_absorb() -> None:
+            if gone:
+                file_of(memory).unlink()
+            else:
+                file_of(memory).write_bytes(b"")
+            edits.extend(memory.absorb())
+
+        assert took(empty_and_absorb) > BRIEF.settle_seconds / 2
+        assert [(edit.new, edit.removed) for edit in edits] == [(None if gone else sha256(b""), 1)]
+        assert memory.page(PAGE).exists is not gone
+
+
+def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(place: Path) -> None:
+    with memory_of(place, BRIEF) as memory:
+
+        def empty_and_absorb() -> None:
+            file_of(memory).write_bytes(b"")
+            os.utime(file_of(memory), (1, 1))  # what a program says of a file's age counts for nothing
+            memory.absorb()
+
+        assert took(empty_and_absorb) > BRIEF.settle_seconds / 2
+        memory.undo(PAGE)
         file_of(memory).write_bytes(b"")
-    edits = []
-    assert took(lambda: edits.extend(memory.absorb())) > SLOW.settle_seconds / 2
-    assert [(edit.new, edit.removed) for edit in edits] == [(None if gone else sha256(b""), 1)]
-    assert memory.page(PAGE).exists is not gone
-
-
-def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(memory: Memory) -> None:
-    file_of(memory).write_bytes(b"")
-    os.utime(file_of(memory), (1, 1))  # what a program says of a file's age counts for nothing
-    assert took(memory.absorb) > SLOW.settle_seconds / 2
-    memory.undo(PAGE)
-    file_of(memory).write_bytes(b"")
-    time.sleep(SLOW.settle_seconds)
-    assert took(memory.absorb) < SLOW.settle_seconds / 2
+        time.sleep(BRIEF.settle_seconds)
+        with before_each_look(memory, lambda look: None) as looks:
+            assert [edit.new for edit in memory.absorb()] == [sha256(b"")]
+        assert looks == [1, 2]
 
 
 def test_a_new_page_may_be_empty(memory: Memory) -> None:
@@ -114,57 +138,45 @@ def test_a_new_page_may_be_empty(memory: Memory) -> None:
     assert [(edit.path, edit.base, edit.added) for edit in memory.absorb()] == [("facts/new.md", None, 0)]
 
 
-def test_a_page_that_is_being_written_is_taken_when_it_is_left_alone(memory: Memory) -> None:
-    def write_slowly() -> None:
-        with file_of(memory).open("wb", buffering=0) as file:
-            for number in range(8):
-                file.write(b"- Number: %d\n" % number)
-                time.sleep(SLOW.quiet_seconds / 4)
+def test_a_page_that_is_being_written_is_taken_when_it_is_left_alone(place: Path) -> None:
+    with (
+        memory_of(place, Policy(settle_seconds=60.0, quiet_seconds=1.0)) as memory,
+        file_of(memory).open("wb", buffering=0) as file,
+    ):
 
-    with meanwhile(write_slowly):
-        time.sleep(0.005)
-        edits = memory.absorb()
-    assert [edit.added for edit in edits] == [8]
+        def write_on(look: int) -> None:
+            if look <= 8:
+                file.write(b"- Number: %d\n" % look)
+
+        with before_each_look(memory, write_on):
+            edits = memory.absorb()
+        assert [edit.added for edit in edits] == [8]
 
 
-def test_a_page_that_is_written_all_the_time_is_taken_as_it_is(memory: Memory) -> None:
-    done = threading.Event()
+def test_a_page_that_is_written_all_the_time_is_taken_as_it_is(place: Path) -> None:
+    policy = Policy(settle_seconds=0.4, quiet_seconds=60.0)
+    with memory_of(place, policy) as memory:
 
-    def write_all_the_time() -> None:
-        number = 0
-        while not done.is_set():
-            number += 1
-            file_of(memory).write_bytes(TEXT + b"- Number: %d\n" % number)
-            time.sleep(SLOW.quiet_seconds / 10)
+        def write(look: int) -> None:
+            assert look <= policy.settle_seconds / absorb._LOOK_AGAIN + 3, "it is waited for without end"
+            file_of(memory).write_bytes(TEXT + b"- Number: %d\n" % look)
 
-    with meanwhile(write_all_the_time):
-        time.sleep(0.02)
-        try:
-            assert took(memory.absorb) < 10 * SLOW.settle_seconds
-        finally:
-            done.set()
-    assert next(memory.log(PAGE)).author == "external"
+        with before_each_look(memory, write) as looks:
+            assert len(memory.absorb()) == 1
+        assert len(looks) > 2
+        assert next(memory.log(PAGE)).author == "external"
 
 
 def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -> None:
-    policy = Policy(settle_seconds=0.25)
-    with Memory(place / "m", policy=policy) as memory:
-        memory.edit(PAGE, TEXT.decode(), reason="a page")
-        done = threading.Event()
+    with memory_of(place, BRIEF) as memory:
 
-        def empty_all_the_time() -> None:
-            while not done.is_set():
-                file_of(memory).write_bytes(b"")
-                time.sleep(0.01)
+        def empty(look: int) -> None:
+            file_of(memory).write_bytes(b"\n" * (look % 2))
 
-        with meanwhile(empty_all_the_time):
-            time.sleep(0.02)
-            try:
-                edits = memory.absorb()
-                data = memory._absorb.read(PAGE)
-            finally:
-                done.set()
-        assert (edits, data) == ([], TEXT)
+        with before_each_look(memory, empty):
+            assert memory.absorb() == []
+            assert memory._absorb.read(PAGE) == TEXT
+        file_of(memory).write_bytes(b"")
         assert [edit.new for edit in memory.absorb()] == [sha256(b"")]  # now that it stays so
 
 
@@ -186,12 +198,7 @@ def test_a_page_that_is_emptied_after_it_was_absorbed_is_waited_for(memory: Memo
 
     def empty_before(path: str) -> bytes | None:
         file_of(memory).write_bytes(b"")
-
-        def write_at_last() -> None:
-            time.sleep(PAUSE)
-            file_of(memory).write_bytes(TEXT)
-
-        with meanwhile(write_at_last):
+        with at_third_look(memory, lambda: file_of(memory).write_bytes(TEXT)):
             return reader(path)
 
     memory._absorb.read = empty_before  # type: ignore[method-assign]
@@ -200,12 +207,7 @@ def test_a_page_that_is_emptied_after_it_was_absorbed_is_waited_for(memory: Memo
 
 def test_a_page_that_becomes_unreadable_while_it_is_looked_at_is_left_alone(memory: Memory) -> None:
     file_of(memory).unlink()
-
-    def make_a_trap() -> None:
-        time.sleep(PAUSE)
-        file_of(memory).mkdir()
-
-    with meanwhile(make_a_trap):
+    with at_third_look(memory, lambda: file_of(memory).mkdir()):
         assert memory.absorb() == []
 
 
@@ -266,7 +268,10 @@ def test_pages_that_look_as_they_did_are_not_read_again(place: Path) -> None:
         assert "facts/0.md" not in disk.opened
 
 
-def test_a_page_that_was_changed_just_now_is_not_trusted_by_its_times(place: Path) -> None:
+def test_a_page_that_was_changed_just_now_is_not_trusted_by_its_times(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(absorb, "_RACY_NS", 3600 * 10**9)  # so that it was just now on any machine
     with Memory(place / "m", policy=HASTY) as memory:
         memory.edit(PAGE, "one\n", reason="a page")
         memory.absorb()

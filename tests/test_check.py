@@ -6,10 +6,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from looseleaf import Memory
+from looseleaf import Memory, cli
 from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
@@ -63,7 +64,7 @@ def test_what_was_changed_outside_is_a_note_until_it_is_absorbed(memory: Memory)
 def test_a_line_that_is_not_text_is_named_by_its_number(memory: Memory) -> None:
     file_of(memory, "USER.md").write_bytes(b"- Name: Zhang San\n\n- City: M\xfcnchen\n")
     memory.absorb()
-    assert said(memory) == ["USER.md:3: this line is not UTF-8 text"]
+    assert said(memory) == ["USER.md:3: this line is not UTF-8 text; save the page as UTF-8 with an editor"]
 
 
 def test_names_that_some_systems_take_for_one_are_named(memory: Memory) -> None:
@@ -97,7 +98,7 @@ def test_what_is_no_page_in_the_place_of_one_is_named(memory: Memory, place: Pat
     ]
     assert "its name has a part that begins or ends with a space" in problems[0]
     assert "larger than 1,000 bytes" in problems[1]
-    assert "it is no regular file" in problems[2]
+    assert "it is a link, or no regular file; put a real file in its place" in problems[2]
     assert "note: this folder is no drawer" in problems[3]
     assert "has a second name" in problems[4]
     assert memory.absorb() == []
@@ -170,3 +171,44 @@ def test_a_page_that_vanishes_while_check_looks_is_no_problem(memory: Memory) ->
     memory.store = FileStore(memory.path, HASTY, VanishingDisk(file))
     assert memory.check() == []
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"schema": ["x"], "id": "1", "ts": 1.0, "kind": "edit"},
+        {"schema": "journal.v1", "id": "1", "ts": 1.0, "kind": "void", "path": "USER.md", "edit": ["x"]},
+        {"schema": "journal.v1", "id": ["1"], "ts": 10**400, "kind": "edit", "path": "USER.md"},
+        {
+            "schema": "journal.v1",
+            "id": "1",
+            "ts": 10**400,
+            "kind": "edit",
+            "path": "USER.md",
+            "author": "person",
+            "reason": "x",
+            "base": None,
+            "new": None,
+            "diff": [],
+        },
+        {
+            "schema": "journal.v1",
+            "id": "1",
+            "ts": 1.0,
+            "kind": "edit",
+            "path": "USER.md",
+            "author": "person",
+            "reason": "x",
+            "base": ["x"],
+            "new": None,
+            "diff": [],
+            "undoes": ["q"],
+        },
+    ],
+)
+def test_a_record_that_makes_no_sense_ends_in_sentences(place: Path, record: dict[str, Any]) -> None:
+    with Memory(place / "memory") as memory:
+        memory.edit("USER.md", "- Name: Ada\n", reason="said so")
+        memory.store.append("journal", [record])
+    for arguments in (["check"], ["log"], ["show", "USER.md"], ["undo"]):
+        assert cli.main(["--memory", str(place / "memory"), *arguments]) in (0, 1, 2)

@@ -21,7 +21,9 @@ from hypothesis import strategies as st
 
 from looseleaf import cli
 from looseleaf.cli import main
-from looseleaf.memory import Memory, init
+from looseleaf.errors import Unreadable
+from looseleaf.init import init
+from looseleaf.memory import Memory
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
@@ -48,9 +50,9 @@ def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = place / "memory"
     init(str(path))
     with Memory(path) as memory:
-        memory.edit("USER.md", ONE, reason="met Ada")
-        memory.edit("facts/tea.md", "- Likes: tea\n", author="agent:main", reason="she said so")
-        memory.edit("USER.md", TWO, reason="her whole name")
+        memory.edit("USER.md", ONE, author="person", reason="met Ada")
+        memory.edit("facts/tea.md", "- Likes: tea\n", reason="she said so")
+        memory.edit("USER.md", TWO, author="person", reason="her whole name")
     return path
 
 
@@ -92,8 +94,9 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
     assert run("init", "new") == (
         0,
         (
-            "new is a memory now. Write SOUL.md there to say who the agent is, PROJECT.md for the\n"
-            "rules of the work; facts appear in USER.md and facts/. Edit any page with any editor.\n"
+            "new is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
+            "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
+            ".gitignore there keeps the history (log/) out of git; delete that line to keep it in.\n"
         ),
         "",
     )
@@ -117,7 +120,7 @@ def test_init_takes_the_path_then_the_option_then_the_environment_then_here(
     for name in ("one", "two", ".looseleaf", "three"):
         assert (place / name / "log" / "journal.jsonl").is_file()
     said = capsys.readouterr().out
-    assert [line.split(" is a memory")[0] for line in said.splitlines()[::2]] == [
+    assert [line.split(" is a memory")[0] for line in said.splitlines()[::3]] == [
         "one",
         "two",
         ".looseleaf",
@@ -142,8 +145,22 @@ def test_init_refuses_a_folder_inside_a_memory_and_a_file(run: Run, folder: Path
         f"looseleaf: memory/facts/inner was not made a memory: it lies inside the memory {folder}, and memories "
         "do not nest. Choose a folder outside it.\n"
     )
-    code, out, err = run("init", "memory/USER.md/x")
-    assert code == 2
+    assert run("init", "memory/USER.md/x")[0] == 2
+    assert snapshot(place) == before
+    (place / "file").write_text("mine")
+    (place / "way").symlink_to("nowhere")
+    before = snapshot(place)
+    for name in ("file", "way"):
+        assert run("init", name) == (
+            2,
+            "",
+            f"looseleaf: {name} was not made a memory: it is no folder. Choose one.\n",
+        )
+    assert run("init", ".") == (
+        2,
+        "",
+        "looseleaf: . was not made a memory: ./memory in it is one, and memories do not nest. Choose another folder.\n",
+    )
     assert snapshot(place) == before
 
 
@@ -163,9 +180,21 @@ def test_log_shows_the_newest_edit_first(run: Run) -> None:
 def test_log_shows_one_page_and_at_most_so_many(run: Run) -> None:
     assert plain(run("log", "facts/tea.md")[1]).endswith("facts/tea.md  agent:main: she said so\n")
     assert plain(run("log", "USER.md", "-n", "1")[1]) == (
-        "<time>  <id>     +2 -1  USER.md  person: her whole name\n"
+        "<time>  <id>     +2 -1  USER.md  person: her whole name\nThere are more; -n shows them.\n"
     )
-    assert run("log", "days/2026-01-01.md") == (0, "", "")
+    assert len(run("log", "-n", "4")[1].splitlines()) == 3
+    assert len(json.loads(run("log", "-n", "1", "--json")[1])) == 1
+
+
+def test_log_of_a_memory_without_edits_says_so(run: Run) -> None:
+    assert run("init", "new")[0] == 0
+    assert run("log", "--memory", "new") == (0, "No edits yet.\n", "")
+    assert run("log", "--memory", "new", "--json") == (0, "[]\n", "")
+    assert run("show", "USER.md", "--memory", "new") == (
+        2,
+        "",
+        "looseleaf: Nothing was shown: there is no page USER.md. There is none yet: write one with any editor.\n",
+    )
 
 
 def test_log_shows_a_deletion_and_an_edit_from_outside(run: Run, folder: Path) -> None:
@@ -174,7 +203,8 @@ def test_log_shows_a_deletion_and_an_edit_from_outside(run: Run, folder: Path) -
     (folder / "USER.md").write_text(ONE)
     assert plain(run("log", "-n", "2")[1]) == (
         "<time>  <id>     +1 -2  USER.md  external: changed outside\n"
-        "<time>  <id>   deleted  facts/tea.md  person: she prefers coffee\n"
+        "<time>  <id>   deleted  facts/tea.md  agent:main: she prefers coffee\n"
+        "There are more; -n shows them.\n"
     )
 
 
@@ -199,7 +229,13 @@ def test_log_shows_an_edit_whose_time_is_of_no_world(run: Run, folder: Path) -> 
             "journal", [last | {"id": new_id(), "ts": 1e300, "base": last["new"], "diff": []}]
         )
     code, out, _ = run("log", "-n", "1")
-    assert (code, plain(out)) == (0, "             1e+300  <id>     +0 -0  USER.md  person: her whole name\n")
+    assert (code, plain(out)) == (
+        0,
+        (
+            "             1e+300  <id>     +0 -0  USER.md  person: her whole name\n"
+            "There are more; -n shows them.\n"
+        ),
+    )
 
 
 def test_show_gives_the_page(run: Run) -> None:
@@ -245,9 +281,24 @@ def test_show_as_of_gives_the_page_of_that_time(run: Run, folder: Path) -> None:
     assert run("show", "USER.md", "--as-of", today) == (0, TWO, "")
     code, out, err = run("show", "USER.md", "--as-of", "2001-01-01")
     assert (code, out) == (2, "")
+    assert plain(err) == (
+        "looseleaf: Nothing was shown: USER.md did not exist as of 2001-01-01; its edits are from <time> to <time>. "
+        "`looseleaf log USER.md` shows them.\n"
+    )
+
+
+def test_show_of_a_page_that_is_gone_tells_when_it_was(run: Run, folder: Path) -> None:
+    (folder / "facts" / "tea.md").unlink()
+    code, out, err = run("show", "facts/tea.md")
+    assert (code, out) == (2, "")
+    with Memory(folder) as memory:
+        times = [
+            time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts)) for edit in memory.log("facts/tea.md")
+        ]
+    assert len(times) == 2
     assert err == (
-        "looseleaf: Nothing was shown: there is no page USER.md as of 2001-01-01. "
-        "Ask for one that is there: USER.md, facts/tea.md.\n"
+        f"looseleaf: Nothing was shown: facts/tea.md does not exist any more; its edits are from {times[-1]} to "
+        f"{times[0]}. `looseleaf log facts/tea.md` shows them.\n"
     )
 
 
@@ -268,7 +319,23 @@ def test_diff_since_shows_what_changed_since(run: Run, folder: Path) -> None:
     assert plain(run("diff", "USER.md", "--since", "2001-01-01")[1]) == (
         "--- USER.md 2001-01-01\n+++ USER.md now\n@@ -0,0 +1 @@\n+# Ada\n"
     )
-    assert run("diff", "USER.md", "--since", time.strftime("%Y-%m-%d")) == (0, "", "")
+    with Memory(folder) as memory:
+        (last, *_) = memory.log("USER.md")
+    after = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(last.ts + 2))
+    assert run("diff", "USER.md", "--since", after) == (0, "", "")
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"])
+def test_diff_since_begins_and_show_as_of_ends_with_the_time_given(run: Run, folder: Path, form: str) -> None:
+    with Memory(folder) as memory:
+        (first,) = memory.log("facts/tea.md")
+    when = time.strftime(form, time.localtime(first.ts))
+    assert run("diff", "facts/tea.md", "--since", when) == (
+        0,
+        f"--- facts/tea.md {when}\n+++ facts/tea.md now\n@@ -0,0 +1 @@\n+- Likes: tea\n",
+        "",
+    )
+    assert run("show", "facts/tea.md", "--as-of", when) == (0, "- Likes: tea\n", "")
 
 
 def test_diff_of_a_new_or_deleted_page_has_an_empty_side(run: Run, folder: Path) -> None:
@@ -298,11 +365,16 @@ def test_undo_takes_back_the_last_edit_of_all_or_of_a_page(run: Run) -> None:
     code, out, err = run("undo")
     assert (code, err) == (0, "")
     assert plain(out) == "USER.md: the edit <id> (her whole name) is undone by <id>.\n"
+    assert plain(run("log", "-n", "1")[1]).splitlines()[0].partition("USER.md  ")[2].startswith("person: ")
     assert run("show", "USER.md")[1] == ONE
     done = json.loads(run("undo", "facts/tea.md", "--json")[1])
     assert (done["undone"]["path"], done["receipt"]["new"]) == ("facts/tea.md", None)
     assert list(done["receipt"]) == "id path base new added removed changed".split()
-    assert run("undo")[0] == 0
+    code, out, _ = run("undo")
+    assert (code, plain(out)) == (
+        0,
+        "USER.md: the edit <id> (met Ada) is undone by <id>. The page is gone.\n",
+    )
     code, out, err = run("undo")
     assert (code, out) == (2, "")
     assert err.startswith("looseleaf: Nothing was undone: this memory has no edit left to undo. ")
@@ -333,7 +405,10 @@ def test_check_names_each_problem_by_path_and_line(run: Run, folder: Path) -> No
     assert (code, err) == (1, "")
     first, *_, last = out.splitlines()
     assert first == "log/journal.jsonl:3: this record is damaged: its checksum does not match"
-    assert "facts/odd.md:2: this line is not UTF-8 text" in out.splitlines()
+    assert (
+        "facts/odd.md:2: this line is not UTF-8 text; save the page as UTF-8 with an editor"
+        in out.splitlines()
+    )
     assert last == "2 problems; looseleaf repair mends what can be mended"
     told = json.loads(run("check", "--json")[1])
     assert told["errors"] == 2
@@ -355,7 +430,9 @@ def test_repair_says_what_it_did_and_what_it_could_not(run: Run, folder: Path) -
         "log/journal.jsonl: 1 damaged record set aside; "
         "the original file is kept as log/aside/<id>-damaged-log.journal.jsonl"
     )
-    assert left == "not mended: facts/odd.md:2: this line is not UTF-8 text"
+    assert left == (
+        "not mended: facts/odd.md:2: this line is not UTF-8 text; save the page as UTF-8 with an editor"
+    )
     assert run("repair") == (1, f"Nothing could be mended.\n{left}\n", "")
     told = json.loads(run("repair", "--json")[1])
     assert (told["done"], [problem["path"] for problem in told["left"]]) == ([], ["facts/odd.md"])
@@ -393,7 +470,8 @@ def test_the_memory_is_found_upward_from_here_then_at_home_unless_the_environmen
     assert main(["show", "USER.md"]) == 2
     home = place / "home" / ".looseleaf"
     assert capsys.readouterr().err == (
-        f"looseleaf: Nothing was done: there is no memory at {home}. To make one, run: looseleaf init {home}\n"
+        f"looseleaf: Nothing was done: there is no memory at {home}. Name another with --memory PATH, or make this one "
+        f"(of the pages that are there, if any) with: looseleaf init {home}\n"
     )
     for path, text in ((home, "home\n"), (place / "work" / ".looseleaf", "work\n")):
         mine(path, text)
@@ -466,7 +544,7 @@ def settings(text: str) -> Callable[[Path], None]:
     return write
 
 
-KNOWN = "Ask for one that is there: USER.md, facts/tea.md."
+KNOWN = "There are: USER.md, facts/tea.md."
 NAMES = (
     "Use the name of a page as `looseleaf log` shows it, such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or "
     "days/<yyyy-mm-dd>.md."
@@ -490,6 +568,7 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
         f"Nothing was done: the path 'facts/a%2fb.md' contains a percent-encoded character. {NAMES}",
     ),
     (no_change, ["show", "facts/milk.md"], f"Nothing was shown: there is no page facts/milk.md. {KNOWN}"),
+    (no_change, ["log", "facts/milk.md"], f"Nothing was shown: there is no page facts/milk.md. {KNOWN}"),
     (no_change, ["diff", "facts/milk.md"], f"Nothing was shown: there is no page facts/milk.md. {KNOWN}"),
     (
         no_change,
@@ -519,8 +598,8 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
     ),
     (
         no_change,
-        ["diff", "USER.md", "--since", "9999-12-31"],
-        f"Nothing was shown: '9999-12-31' is no date. {DATES}",
+        ["diff", "USER.md", "--since", "9999-13-31"],
+        f"Nothing was shown: '9999-13-31' is no date. {DATES}",
     ),
     (
         no_change,
@@ -540,7 +619,10 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
     (
         no_change,
         ["check", "--memory", "nowhere"],
-        "Nothing was done: there is no memory at nowhere. To make one, run: looseleaf init nowhere",
+        (
+            "Nothing was done: there is no memory at nowhere. Name another with --memory PATH, or make this one "
+            "(of the pages that are there, if any) with: looseleaf init nowhere"
+        ),
     ),
     (
         unknown_format,
@@ -577,7 +659,7 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
         (
             "The memory was not opened: <memory>/looseleaf.toml sets 'page_byte', which is no setting. Delete that "
             "line, or use one of: body_bytes, late_seconds, lock_seconds, page_bytes, quiet_seconds, segment_bytes, "
-            "settle_seconds, summary_words, trust_external_edits."
+            "settle_seconds."
         ),
     ),
     (
@@ -671,6 +753,28 @@ def test_an_unreadable_file_is_never_taken_for_an_empty_one(
     assert {name: data for name, (_, data) in snapshot(folder).items()} == before
 
 
+@pytest.mark.parametrize("closed", ["memory", "memory/log"])
+def test_a_memory_that_cannot_be_looked_at_is_not_taken_for_absent(
+    folder: Path, capsys: pytest.CaptureFixture[str], nobody: Callable[[], None], closed: str
+) -> None:
+    main(["--memory", str(folder), "show", "USER.md"])  # loads what it needs, while that can be read
+    before = {name: data for name, (_, data) in snapshot(folder).items()}
+    (folder.parent / closed).chmod(0)
+    nobody()
+    capsys.readouterr()
+    said = [
+        (main(["--memory", str(folder), *arguments]), *capsys.readouterr())
+        for arguments in (["show", "USER.md"], ["init"], ["repair"])
+    ]
+    with pytest.raises(Unreadable, match=r"was not opened \(Permission denied\)"):
+        Memory(folder)
+    os.seteuid(os.getuid())
+    (folder.parent / closed).chmod(0o700)
+    sentence = f"looseleaf: {folder} was not opened (Permission denied). Give the path of a folder that you may read.\n"
+    assert said == [(2, "", sentence)] * 3
+    assert {name: data for name, (_, data) in snapshot(folder).items()} == before
+
+
 def test_a_second_writer_on_a_network_share_is_refused_and_a_reader_is_not(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -720,8 +824,9 @@ def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
     return command.returncode, sent.decode().replace("\r\n", "\n")
 
 
-def test_nothing_in_a_memory_steers_a_terminal(folder: Path) -> None:
+def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(folder) as memory:
+        monkeypatch.setattr(memory, "_author", str)  # another program may write any author into the journal
         memory.edit("facts/evil.md", f"# {EVIL}\n\ttab\r\n", author=EVIL, reason=EVIL)
     (folder / "facts" / "e\x1b[2Jvil\u202e.md").write_text("- A: b\n")
     (folder / "facts" / "odd.md").write_bytes(b"\xff\x9b \xc2\x9b\n")
@@ -790,6 +895,21 @@ def test_an_interrupted_command_says_nothing(folder: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(Memory, "check", interrupt)
     assert main(["--memory", str(folder), "check"]) == 130
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="there is no disk that is always full on this machine"
+)
+@pytest.mark.parametrize("arguments", [["show", "USER.md"], ["log"], ["log", "--json"], ["check"]])
+def test_an_answer_that_cannot_be_written_gets_a_sentence(folder: Path, arguments: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [SCRIPT, "--memory", folder, *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"looseleaf: the answer could not be written (No space left on device).\n",
+    )
 
 
 def test_a_disk_that_cannot_be_written_is_noted_and_the_page_shown(

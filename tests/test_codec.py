@@ -6,7 +6,8 @@ import json
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from timeit import repeat
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -240,16 +241,59 @@ def test_a_codec_that_spells_an_inner_checksum_like_its_own_would_be_found_out(
     assert wrongly_read(record, every_cut(line))[1] > 0
 
 
-def test_a_long_damaged_line_is_searched_in_good_time() -> None:
+LINEAR = 64
+"""What `growth` must stay under: four times what linear work takes, a quarter of what quadratic work does."""
+
+
+def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
+    """How many times as long it takes for 16 times the size: 16 if the work is linear, 256 if it is quadratic.
+
+    `work` prepares what is measured. Processor time, and the best of several, so that a busy machine counts little.
+    """
+    small, large = work(size), work(16 * size)
+    ratios: list[float] = []
+    while len(ratios) < 3 and min(ratios, default=LINEAR) >= LINEAR:
+        reference = min(repeat(small, timer=time.process_time, number=1, repeat=5))
+        ratios.append(min(repeat(large, timer=time.process_time, number=1, repeat=2)) / reference)
+    return min(ratios)
+
+
+def inner_records(count: int) -> bytes:
     inner = json.loads(codec.encode({"id": "x"}))
-    record = {"id": "real", "content": [inner, "a {", {"b {": "c {"}] * 6000}
+    record = {"id": "real", "content": [inner, "a {", {"b {": "c {"}] * count}
     line = bytearray(codec.encode(record)[:-1])
     line[10] ^= 1
-    began = time.perf_counter()
-    (piece,) = codec.pieces(bytes(line))
-    assert piece == codec.Piece(0, len(line), None, False, "its checksum does not match")
-    assert len(line) > 256 * 1024
-    assert time.perf_counter() - began < 5
+    return bytes(line)
+
+
+LONG_LINES: dict[str, Callable[[int], bytes]] = {
+    "a record of records": inner_records,
+    "starts without an end": lambda count: b"x" + b' {"a' * count,
+    "starts and one end": lambda count: b"x" + b' {"a' * count + b',"crc":"00000000"}',
+    "starts and many ends": lambda count: b"x" + b' {"a' * count + b',"crc":"00000000"}' * count,
+    "a start and many ends": lambda count: b'x {"a' + b',"crc":"00000000"}' * count,
+}
+
+
+@pytest.mark.parametrize("name", LONG_LINES)
+def test_a_long_damaged_line_is_searched_in_linear_time(name: str) -> None:
+    def work(count: int) -> Callable[[], object]:
+        line = LONG_LINES[name](count)
+        (piece,) = codec.pieces(line)
+        assert (piece.start, piece.end, piece.record, piece.checked) == (0, len(line), None, False)
+        return lambda: list(codec.pieces(line))
+
+    assert growth(work, 1_000) < LINEAR
+
+
+def test_a_record_after_many_starts_is_found() -> None:
+    line = b"x" + b' {"a' * 1000
+    whole = codec.encode({"id": "whole"})[:-1]
+    assert [(piece.start, piece.end, piece.record) for piece in codec.pieces(line + whole + line)] == [
+        (0, len(line), None),
+        (len(line), len(line + whole), {"id": "whole"}),
+        (len(line + whole), len(line + whole + line), None),
+    ]
 
 
 # --- ids -------------------------------------------------------------------------------------

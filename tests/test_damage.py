@@ -428,7 +428,9 @@ def test_a_store_that_takes_its_own_lines_for_hand_made_ones_would_be_found_out(
 def test_a_store_that_drops_a_damaged_line_whole_would_be_found_out(
     monkeypatch: pytest.MonkeyPatch, memory: Memory
 ) -> None:
-    monkeypatch.setattr(codec, "_whole", lambda line, start: None)
+    monkeypatch.setattr(
+        codec, "_salvage", lambda line, reason: iter([codec.Piece(0, len(line), None, False, reason)])
+    )
     with pytest.raises(AssertionError, match="more was lost"):
         sweep(memory, 300, seed=1)
 

@@ -7,7 +7,9 @@ import random
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from timeit import repeat
 
 import pytest
 from hypothesis import example, given
@@ -161,26 +163,40 @@ def test_the_patch_command_takes_the_unified_form(seed: int, tmp_path: Path) -> 
     assert page.read_text() == "".join(new)
 
 
-def _seconds(old: str, new: str) -> float:
-    start = time.perf_counter()
-    hunks = diff(old, new)
-    took = time.perf_counter() - start
-    assert apply(old, hunks) == new
-    return took
+# --- time -------------------------------------------------------------------------------
+
+LINEAR = 64
+"""What `growth` must stay under: four times what linear work takes, a quarter of what quadratic work does."""
 
 
-def test_one_changed_line_in_a_megabyte_takes_milliseconds() -> None:
+def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
+    """How many times as long it takes for 16 times the size: 16 if the work is linear, 256 if it is quadratic.
+
+    `work` prepares what is measured. Processor time, and the best of several, so that a busy machine counts little.
+    """
+    small, large = work(size), work(16 * size)
+    ratios: list[float] = []
+    while len(ratios) < 3 and min(ratios, default=LINEAR) >= LINEAR:
+        reference = min(repeat(small, timer=time.process_time, number=1, repeat=5))
+        ratios.append(min(repeat(large, timer=time.process_time, number=1, repeat=2)) / reference)
+    return min(ratios)
+
+
+def test_one_changed_line_in_a_megabyte_takes_little_longer_than_splitting_it() -> None:
     lines = [f"- Fact {n}: {'word ' * 8}\n" for n in range(19_000)]
     changed = [*lines[:9_000], "- changed\n", *lines[9_001:]]
     old, new = "".join(lines), "".join(changed)
     assert len(old) > 1_000_000
     assert diff(old, new) == (Hunk(9_000, (lines[9_000],), ("- changed\n",)),)
-    assert min(_seconds(old, new) for _ in range(3)) < 0.25
+
+    def seconds(act: Callable[[], object]) -> float:
+        return min(repeat(act, timer=time.process_time, number=1, repeat=5))
+
+    ratio = seconds(lambda: diff(old, new)) / seconds(lambda: (split_lines(old), split_lines(new)))
+    assert ratio < 20
 
 
-@pytest.mark.parametrize("shape", ["different", "shuffled", "reversed", "same line", "two lines", "nested"])
-def test_no_pair_of_large_texts_takes_quadratic_time(shape: str) -> None:
-    count = 20_000
+def large_texts(shape: str, count: int) -> tuple[str, str]:
     lines = [f"line {n}\n" for n in range(count)]
     chance = random.Random(1)
     if shape == "different":
@@ -196,4 +212,14 @@ def test_no_pair_of_large_texts_takes_quadratic_time(shape: str) -> None:
     else:  # each stretch holds one anchor, near its edge, that stands elsewhere outside it
         lines = [f"{n // 2}\n" for n in range(count)]
         other = [f"{(n + 1) // 2}\n" for n in chance.sample(range(count), count)]
-    assert _seconds("".join(lines), "".join(other)) < 3.0
+    return "".join(lines), "".join(other)
+
+
+@pytest.mark.parametrize("shape", ["different", "shuffled", "reversed", "same line", "two lines", "nested"])
+def test_no_pair_of_large_texts_takes_quadratic_time(shape: str) -> None:
+    def work(count: int) -> Callable[[], object]:
+        old, new = large_texts(shape, count)
+        assert apply(old, diff(old, new)) == new
+        return lambda: diff(old, new)
+
+    assert growth(work, 1_250) < LINEAR

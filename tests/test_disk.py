@@ -175,8 +175,9 @@ def test_a_folder_that_is_swapped_for_a_link_all_the_time_never_leads_outside(
     thread.start()
     seen: Counter[str | int] = Counter()
     try:
-        end = time.monotonic() + 1
-        while time.monotonic() < end:
+        give_up = time.monotonic() + 120
+        while seen.total() < 20_000 or min(seen[mine], seen["ELOOP"]) < 500:
+            assert time.monotonic() < give_up, f"the race was never on: {seen}"
             try:
                 fd = disk.open(root, "a/b/secret", os.O_RDONLY)
             except OSError as error:
@@ -189,7 +190,6 @@ def test_a_folder_that_is_swapped_for_a_link_all_the_time_never_leads_outside(
         thread.join()
     assert seen[secret] == 0
     assert set(seen) <= {mine, "ELOOP", "ENOTDIR"}
-    assert seen[mine] > 100 < seen["ELOOP"], "the race was never on"
 
 
 def test_a_file_that_somebody_has_a_lease_on_is_an_error_and_no_endless_wait(root: int, memory: Path) -> None:
@@ -202,9 +202,8 @@ def test_a_file_that_somebody_has_a_lease_on_is_an_error_and_no_endless_wait(roo
     before = signal.signal(signal.SIGIO, signal.SIG_IGN)
     try:
         for disk in (Kernel(), Walking()):
-            began = time.monotonic()
+            # Had it waited, it would have been let in: the kernel ends a lease that is in somebody's way.
             assert outcome(disk, root, "a/b/file", os.O_WRONLY) == "EAGAIN"
-            assert time.monotonic() - began < 1
     finally:
         fcntl.fcntl(holder, fcntl.F_SETLEASE, fcntl.F_UNLCK)
         os.close(holder)

@@ -6,7 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,8 @@ from looseleaf.core.journal import (
 )
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
-from looseleaf.memory import init
+from looseleaf.history import parse_when
+from looseleaf.init import init
 from looseleaf.policy import Policy
 from looseleaf.store import codec
 from looseleaf.values import Edit, Problem
@@ -288,7 +289,7 @@ def test_the_last_record_is_made_again_from_the_page_when_it_is_lost(memory: Mem
     with reopen(memory, views=False) as memory:
         assert memory.page(PATH).text == "2\n"
         newest = next(memory.log(PATH))
-        assert (newest.author, newest.base, newest.new) == ("external", edits[0].new, edits[1].new)
+        assert (newest.author, newest.base, newest.new) == ("unknown", edits[0].new, edits[1].new)
 
 
 def test_a_time_within_a_hole_is_answered_with_a_note(memory: Memory) -> None:
@@ -452,7 +453,7 @@ def test_a_repair_by_another_process_leads_nobody_astray(place: Path) -> None:
         (place / "m" / PATH).write_text("by hand\n")
         assert len(other.absorb()) == 1
         assert one.page(PATH).text == "by hand\n"
-        assert [edit.author for edit in one.log(PATH)] == ["external", "person", "person", "person", "person"]
+        assert [edit.author for edit in one.log(PATH)] == ["external", *["agent:main"] * 4]
         assert errors(one) == []
 
 
@@ -474,7 +475,13 @@ def test_show_as_of_prints_what_the_page_was(
         assert capfdbinary.readouterr().out == page
     before = datetime.fromtimestamp(edits[0].ts - 1).astimezone().isoformat()
     assert cli.main(["--memory", memory.path, "show", PATH, "--as-of", before]) == cli.REFUSED
-    assert b"there is no page facts/work.md as of" in capfdbinary.readouterr().err
+    assert (
+        capfdbinary.readouterr()
+        .err.decode()
+        .startswith(
+            f"looseleaf: Nothing was shown: facts/work.md did not exist as of {before}; its edits are from "
+        )
+    )
 
 
 def test_a_day_ends_with_its_last_moment(memory: Memory) -> None:
@@ -482,6 +489,67 @@ def test_a_day_ends_with_its_last_moment(memory: Memory) -> None:
     today = datetime.now().astimezone().date().isoformat()
     assert memory.page_as_of(PATH, today).text == "now\n"
     assert not memory.page_as_of(PATH, "2001-01-01").exists
+
+
+NOON = datetime(2026, 2, 24, 12, tzinfo=UTC).timestamp()
+MOMENT = 1e-6
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("2026-02-24T12:00Z", 0, 60 - MOMENT),
+        ("2026-02-24T12:00:00Z", 0, 1 - MOMENT),
+        ("2026-02-24T12:00:00.25Z", 0.25, 0.25),
+        ("2026-02-24T12:00:00.000250Z", 0.00025, 0.00025),
+        ("2026-02-24T12:00+00:00", 0, 60 - MOMENT),
+        ("2026-02-24T14:00+02:00", 0, 60 - MOMENT),
+        ("2026-02-24T14:00:30+02:00", 30, 31 - MOMENT),
+        ("2026-02-24T14:00:30.5+02:00", 30.5, 30.5),
+        ("2026-02-25T01:45+13:45", 0, 60 - MOMENT),
+        ("2026-02-24T07:00-05:00", 0, 60 - MOMENT),
+        ("2026-02-24T08:30:07-03:30", 7, 8 - MOMENT),
+        ("2026-02-24T08:30:07.125-03:30", 7.125, 7.125),
+        ("2026-02-24 07:00-05:00", 0, 60 - MOMENT),
+    ],
+)
+def test_a_time_with_its_zone_begins_and_ends_to_the_precision_given(
+    text: str, first: float, last: float
+) -> None:
+    assert parse_when(text, start=True) - NOON == pytest.approx(first, abs=MOMENT / 2)
+    assert parse_when(text) - NOON == pytest.approx(last, abs=MOMENT / 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "lasts"),
+    [
+        ("2026-02-24", 86400),
+        ("2026-02-24T00:00", 60),
+        ("2026-02-24 00:00", 60),
+        ("2026-02-24T00:00:00", 1),
+        ("2026-02-24T00:00:00.000000", MOMENT),
+    ],
+)
+@pytest.mark.parametrize("zone", ["UTC", "UTC-05:45", "UTC+08"])
+def test_a_time_without_a_zone_is_one_of_here(
+    monkeypatch: pytest.MonkeyPatch, text: str, lasts: float, zone: str
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        midnight = time.mktime((2026, 2, 24, 0, 0, 0, 0, 0, -1))
+        assert parse_when(text, start=True) == midnight
+        assert parse_when(text) - midnight == pytest.approx(lasts - MOMENT, abs=MOMENT / 2)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_an_edit_of_a_second_is_part_of_that_second_and_not_of_the_one_before(memory: Memory) -> None:
+    (edit,) = write(memory, "now\n")
+    second = datetime.fromtimestamp(int(edit.ts)).astimezone()
+    assert memory.page_as_of(PATH, second.isoformat()).text == "now\n"
+    assert not memory.page_as_of(PATH, (second - timedelta(seconds=1)).isoformat()).exists
 
 
 @pytest.mark.parametrize(
@@ -540,3 +608,41 @@ def test_a_memory_whose_whole_journal_is_damaged_is_read_from_its_pages(memory: 
         assert len(errors(memory)) == 2  # the third was cut, and is kept aside
         assert memory.repair()
         assert errors(memory) == []
+
+
+def test_a_change_found_where_the_journal_has_a_hole_is_nobody_s(place: Path) -> None:
+    with Memory(place / "memory", agent="eve") as memory:
+        memory.edit(PATH, "- Name: Ada\n", reason="said so")
+        memory.edit("facts/tea.md", "- Sugar: none\n", reason="said so")
+    journal = place / "memory/log/journal.jsonl"
+    *kept, last, end = journal.read_bytes().split(b"\n")
+    journal.write_bytes(b"\n".join([*kept, last.replace(b"Sugar", b"SugaR"), end]))
+    for _ in range(2):
+        with Memory(place / "memory") as memory:
+            newest = next(memory.log())
+            assert (newest.path, newest.author) == ("facts/tea.md", "unknown")
+    (place / "memory/facts/tea.md").write_text("- Sugar: two\n")
+    (place / "memory" / PATH).write_text("- Name: Ada Lovelace\n")
+    with Memory(place / "memory") as memory:
+        authors = {edit.path: edit.author for edit in reversed(list(memory.log()))}
+    assert authors == {
+        "facts/tea.md": "external",
+        PATH: "unknown",
+    }  # of the other page a record may be missing, too
+
+
+def test_pages_without_copies_are_all_rebuilt_in_one_reading(place: Path) -> None:
+    names = [f"facts/p{number:03d}.md" for number in range(150)]
+    with Memory(place / "memory") as memory:
+        for name in names:
+            (place / "memory" / name).write_text(f"# {name}\n\n- Old: yes\n")
+        memory.absorb()
+    shutil.rmtree(place / "memory/views")
+    for name in names:
+        (place / "memory" / name).write_text(f"# {name}\n\n- New: yes\n")
+    with Memory(place / "memory") as memory:
+        edits = memory.absorb()
+        assert sorted(edit.path for edit in edits) == names
+        assert {(edit.added, edit.removed, edit.whole, edit.author) for edit in edits} == {
+            (1, 1, False, "external")
+        }

@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     # the faces: what people and programs meet ("" is the package itself, which holds public names only)
     frozenset({"", "__main__", "cli", "serve", "integrations", "importers"}),
     # the memory: where core meets edge
-    frozenset({"agent", "tools", "memory", "absorb", "history", "check"}),
+    frozenset({"agent", "tools", "memory", "init", "absorb", "history", "check"}),
     # the edges: disk, search, models; independent of each other
     frozenset({"distill", "index", "store", "llm"}),
     # pure functions

@@ -8,13 +8,16 @@ import signal
 import threading
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from actors import Actor, hold, take_in_turns
+from actors import Actor, _acquire_at_once, hold, take_in_turns
+from looseleaf import Memory
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.policy import Policy
+from looseleaf.store import lock
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 
@@ -120,7 +123,7 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_a_lock_that_is_not_let_go_is_a_sentence_after_the_time_and_nothing_changes(
-    tmp_path: Path, stopped: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool
 ) -> None:
     with Actor(hold, str(tmp_path)) as other, FileStore(tmp_path, SHORT) as store:
         assert other.hear() == "held"
@@ -133,10 +136,11 @@ def test_a_lock_that_is_not_let_go_is_a_sentence_after_the_time_and_nothing_chan
             lambda: store.rotate("journal"),
             lambda: store.publish("log/entries/a/b", {}),
         ):
-            began = time.monotonic()
-            with pytest.raises(Busy) as caught:
+            clock = Clock()
+            with monkeypatch.context() as patch, pytest.raises(Busy) as caught:
+                patch.setattr(lock, "time", clock)
                 act()
-            assert 0.2 <= time.monotonic() - began < 2
+            assert 1 <= clock.now / SHORT.lock_seconds < 1.1
             assert str(caught.value) == (
                 "Nothing was done: somebody else has held this memory's lock for 0.2 seconds. Look for a looseleaf "
                 "process that hangs or is stopped, end it, and repeat the command; nothing that was acknowledged "
@@ -151,18 +155,53 @@ def test_a_lock_that_is_not_let_go_is_a_sentence_after_the_time_and_nothing_chan
         )
 
 
-def test_several_who_wait_are_all_told_in_time(tmp_path: Path) -> None:
-    """One waits at the lock and the others at the turnstile; together they wait no longer than one."""
+class Clock:
+    """Stands in for the time of the lock: it passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_the_wait_at_the_turnstile_is_part_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Queue(Disk):
+        """The turnstile is free when most of the time is over, the lock never."""
+
+        asked: ClassVar[list[int]] = []
+
+        def try_lock(self, fd: int) -> bool:
+            self.asked.append(fd)
+            return fd == self.asked[0] and clock.now > 0.9
+
+    clock = Clock()
+    monkeypatch.setattr(lock, "time", clock)
+    disk = Queue()
+    with FileStore(tmp_path, Policy(lock_seconds=1.0), disk) as store, pytest.raises(Busy), store.lock():
+        pass
+    assert len(set(disk.asked)) == 2
+    assert 1 <= clock.now < 1.01
+
+
+def test_several_who_wait_are_all_told(tmp_path: Path) -> None:
+    """One waits at the lock and the others at the turnstile; none of them for less than its time, or for ever."""
+    policy = Policy(lock_seconds=0.5)
     with Actor(hold, str(tmp_path)) as other, ExitStack() as stack:
         assert other.hear() == "held"
-        stores = [stack.enter_context(FileStore(tmp_path, Policy(lock_seconds=1.0))) for _ in range(4)]
+        stores = [stack.enter_context(FileStore(tmp_path, policy)) for _ in range(4)]
         waited: list[float] = []
 
         def wait(store: FileStore) -> None:
             began = time.monotonic()
             with pytest.raises(Busy), store.lock():
                 pass
-            waited.append(time.monotonic() - began)
+            waited.append((time.monotonic() - began) / policy.lock_seconds)
 
         threads = [threading.Thread(target=wait, args=(store,)) for store in stores]
         for thread in threads:
@@ -170,7 +209,7 @@ def test_several_who_wait_are_all_told_in_time(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
     assert len(waited) == 4
-    assert max(waited) < 1.9
+    assert min(waited) >= 1
 
 
 # --- turns -----------------------------------------------------------------------------
@@ -194,16 +233,67 @@ def shares(path: Path, *, turnstile: bool) -> tuple[int, int, float]:
 
 
 def test_a_busy_process_does_not_starve_another(tmp_path: Path) -> None:
-    fewest, most, longest = shares(tmp_path, turnstile=True)
+    """Chance has a part in who of eight is next; that who waits is before who comes back is the next test's matter."""
+    fewest, most, longest = shares(tmp_path / "with", turnstile=True)
     print(f"turns of 8 processes: fewest={fewest} most={most} longest_wait={longest:.3f}s")
-    assert most <= 3 * fewest
-    assert longest < 1
+    print(
+        "without turnstile: fewest={} most={} longest_wait={:.3f}s".format(
+            *shares(tmp_path / "without", turnstile=False)
+        )
+    )
+    assert most <= 10 * fewest
 
 
-def test_without_the_turnstile_a_busy_process_does(tmp_path: Path) -> None:
-    fewest, most, longest = shares(tmp_path, turnstile=False)
-    print(f"without turnstile: fewest={fewest} most={most} longest_wait={longest:.3f}s")
-    assert most > 3 * fewest
+class Asking(Disk):
+    """Says when somebody asked for a lock and has the answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused = threading.Event()
+        self.answered = threading.Event()
+
+    def try_lock(self, fd: int) -> bool:
+        got = super().try_lock(fd)
+        if not got:
+            self.refused.set()
+        self.answered.set()
+        return got
+
+
+@pytest.mark.parametrize("turnstile", [True, False])
+def test_who_lets_go_and_comes_straight_back_queues_behind_who_waited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turnstile: bool
+) -> None:
+    """The one who waits sleeps until the other has come back: without the turnstile that one is first again."""
+    waits, comes_back = Asking(), Asking()
+    order: list[str] = []
+
+    def sleep(seconds: float) -> None:
+        if threading.current_thread() is waiter:
+            comes_back.answered.wait()
+        else:
+            time.sleep(seconds)
+
+    monkeypatch.setattr(lock, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+    if not turnstile:
+        monkeypatch.setattr(lock.Lock, "_acquire", _acquire_at_once)
+    with FileStore(tmp_path, disk=waits) as one, FileStore(tmp_path, disk=comes_back) as other:
+
+        def wait() -> None:
+            with one.lock():
+                order.append("who waited")
+
+        for _ in range(5):
+            waiter = threading.Thread(target=wait)
+            with other.lock():
+                waits.refused.clear()
+                waiter.start()
+                waits.refused.wait()
+                comes_back.answered.clear()
+            with other.lock():
+                order.append("who came back")
+            waiter.join()
+    assert order == (["who waited", "who came back"] if turnstile else ["who came back", "who waited"]) * 5
 
 
 # --- fork ------------------------------------------------------------------------------
@@ -421,3 +511,72 @@ def test_a_lock_that_cannot_be_let_go_is_closed_and_the_write_counts(tmp_path: P
         assert is_free(tmp_path)
         store.append("journal", [{"id": "2"}])
         assert [line.record["id"] for line in store.read("journal")] == ["1", "2"]
+
+
+def test_who_had_a_lock_file_that_was_deleted_queues_at_the_new_one(tmp_path: Path) -> None:
+    with FileStore(tmp_path, Policy(lock_seconds=0.1)) as one, FileStore(tmp_path) as other:
+        with one.lock():
+            pass  # from here on it has the file open
+        (tmp_path / "log/lock").unlink()
+        with other.lock():
+            assert not one.lock().is_free()
+            with pytest.raises(Busy), one.lock():
+                pass
+        with one.lock():
+            assert not other.lock().is_free()
+
+
+def test_closing_waits_for_the_thread_that_writes(tmp_path: Path) -> None:
+    """Else its handles would be given to files that others open, and its records to those files."""
+    store = FileStore(tmp_path)
+    acknowledged: list[int] = []
+    refusals: set[str] = set()
+
+    def write() -> None:
+        for number in range(10_000):
+            try:
+                store.append("traces/main", [{"id": str(number)}])
+            except Refused as refused:
+                refusals.add(str(refused))
+                return
+            acknowledged.append(number)
+
+    threads = [threading.Thread(target=write) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    while len(acknowledged) < 50:
+        time.sleep(0.001)
+    store.close()
+    others = [(tmp_path / f"other{number}").open("wb") for number in range(20)]
+    for thread in threads:
+        thread.join()
+    for other in others:
+        other.close()
+    assert refusals == {"Nothing was done: this memory was closed. Open it again."}
+    assert [path for path in tmp_path.glob("other*") if path.stat().st_size] == []
+    with FileStore(tmp_path) as again:
+        assert len(list(again.read("traces/main"))) == len(acknowledged)
+
+
+def test_a_child_of_a_threaded_program_can_use_the_memory(tmp_path: Path) -> None:
+    stop = threading.Event()
+    with Memory(tmp_path / "memory") as memory:
+
+        def edit() -> None:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                memory.edit("USER.md", f"- Number: {number}\n", reason="counting")
+
+        thread = threading.Thread(target=edit)
+        thread.start()
+        try:
+            for _ in range(10):
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(60)  # a child that hangs dies of this, and is seen to
+                    os._exit(0 if memory.page("USER.md") is not None else 1)
+                assert os.waitpid(child, 0)[1] == 0
+        finally:
+            stop.set()
+            thread.join()

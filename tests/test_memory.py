@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from looseleaf import Memory
-from looseleaf.errors import Refused
-from looseleaf.memory import PRIVATE, find, init, is_memory
+from looseleaf.errors import Refused, Unreadable
+from looseleaf.init import PRIVATE, init
+from looseleaf.memory import find, is_memory
 from looseleaf.policy import Policy
 
 SKELETON = [".gitignore", "days", "episodes", "facts", "log", "review", "views"]
@@ -98,6 +100,91 @@ def test_memories_do_not_nest_by_way_of_a_link(place: Path) -> None:
     (place / "way").symlink_to(place / "outer" / "facts")
     with pytest.raises(Refused, match="do not nest"):
         Memory(place / "way" / "inner")
+
+
+@pytest.mark.parametrize("name", ["inner", ".looseleaf", "facts"])
+def test_a_folder_with_a_memory_in_it_is_not_made_one(place: Path, name: str) -> None:
+    with Memory(place / name):
+        pass
+    before = tree(place)
+    with pytest.raises(Refused) as refused:
+        init(str(place))
+    assert str(refused.value) == (
+        f"{place} was not made a memory: {place / name} in it is one, and memories do not nest. Choose another folder."
+    )
+    assert tree(place) == before
+
+
+def test_folders_that_are_no_memories_may_lie_in_a_new_one(place: Path) -> None:
+    (place / "work" / "log").mkdir(parents=True)
+    (place / "work" / "log" / "journal.jsonl").touch()
+    with Memory(place / "deep" / "er" / "inner"):
+        pass
+    assert init(str(place)) is True
+
+
+@pytest.mark.parametrize("kind", ["file", "link to a file", "dangling link", "pipe"])
+def test_what_is_no_folder_is_not_made_a_memory(place: Path, kind: str) -> None:
+    where = place / "x"
+    (place / "file").write_text("mine")
+    if kind == "file":
+        where.write_text("mine")
+    elif kind == "pipe":
+        os.mkfifo(where)
+    else:
+        where.symlink_to(place / ("file" if kind == "link to a file" else "nowhere"))
+    before = tree(place)
+    with pytest.raises(Refused) as refused:
+        init(str(where))
+    assert str(refused.value) == f"{where} was not made a memory: it is no folder. Choose one."
+    assert tree(place) == before
+
+
+def test_an_empty_journal_is_no_memory_unless_there_is_an_archive(place: Path) -> None:
+    (place / "log").mkdir()
+    (place / "log" / "journal.jsonl").touch()
+    assert not is_memory(str(place))
+    (place / "log" / "archive").mkdir()
+    assert is_memory(str(place))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("x\0y", "embedded null byte"), ("x" * 300, "File name too long")], ids=["null", "long"]
+)
+def test_a_path_that_cannot_be_looked_at_is_unreadable(place: Path, name: str, why: str) -> None:
+    where = f"{place}/{name}"
+    for look in (lambda: is_memory(where), lambda: init(where), lambda: Memory(where)):
+        with pytest.raises(Unreadable) as refused:
+            look()
+        assert str(refused.value) == (
+            f"{where} was not opened ({why}). Give the path of a folder that you may read."
+        )
+    assert tree(place) == {}
+
+
+def test_a_closed_memory_says_that_it_was_closed(place: Path) -> None:
+    memory = Memory(place / "m")
+    memory.edit("USER.md", "one\n", reason="a page")
+    memory.close()
+    before = tree(place)
+    asked: list[Callable[[], object]] = [
+        lambda: memory.page("USER.md"),
+        lambda: memory.page_as_of("USER.md", "2026-02-24"),
+        memory.pages,
+        lambda: list(memory.log()),
+        lambda: memory.edit("USER.md", "two\n", reason="too late"),
+        lambda: memory.delete("USER.md", reason="too late"),
+        memory.undo,
+        memory.absorb,
+        memory.check,
+        memory.repair,
+    ]
+    for ask in asked:
+        with pytest.raises(Unreadable) as refused:
+            ask()
+        assert str(refused.value) == "Nothing was done: this memory was closed. Open it again."
+    memory.close()
+    assert tree(place) == before
 
 
 def test_a_memory_that_was_half_made_is_made(place: Path) -> None:

@@ -27,7 +27,7 @@ from looseleaf.absorb import Absorb
 from looseleaf.core.journal import backward, forward
 from looseleaf.errors import Refused, Stale, Unwritten
 from looseleaf.hashing import sha256, sha256_or_none
-from looseleaf.memory import init
+from looseleaf.init import init
 from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
@@ -330,7 +330,7 @@ def everything(memory: Memory) -> dict[str, bytes]:
 
 def test_a_receipt_says_what_a_write_did(memory: Memory) -> None:
     receipt = memory.edit("USER.md", "- Name: Zhang San\n- Role: developer\n", reason="introduced")
-    again = memory.edit("USER.md", "- Name: Zhang San\n- Role: tester\n", author="agent:main", reason="moved")
+    again = memory.edit("USER.md", "- Name: Zhang San\n- Role: tester\n", author="person", reason="moved")
     same = memory.edit("USER.md", lambda text: text, reason="nothing")
     gone = memory.delete("USER.md", reason="moved out")
     (deleted, second, first) = memory.log("USER.md")
@@ -347,9 +347,9 @@ def test_a_receipt_says_what_a_write_did(memory: Memory) -> None:
     assert same == Receipt("", "USER.md", again.new, again.new, 0, 0, changed=False)
     assert (gone.id, gone.new, gone.removed) == (deleted.id, None, 2)
     assert [(edit.author, edit.reason) for edit in (first, second, deleted)] == [
-        ("person", "introduced"),
-        ("agent:main", "moved"),
-        ("person", "moved out"),
+        ("agent:main", "introduced"),
+        ("person", "moved"),
+        ("agent:main", "moved out"),
     ]
 
 
@@ -439,6 +439,11 @@ def test_only_people_write_the_soul(memory: Memory) -> None:
     assert [edit.author for edit in memory.absorb()] == ["external"]
     before = everything(memory)
     refused: list[Callable[[], object]] = [
+        lambda: memory.edit("SOUL.md", "You obey.\n", reason="mine"),
+        lambda: memory.patch("SOUL.md", [("kind", "mine")], reason="mine"),
+        lambda: memory.delete("SOUL.md", reason="mine"),
+        lambda: memory.undo("SOUL.md"),
+        lambda: memory.edit("SOUL.md", "You obey.\n", author="program", reason="mine"),
         lambda: memory.edit("SOUL.md", "You obey.\n", author="agent:main", reason="mine"),
         lambda: memory.patch("SOUL.md", [("kind", "mine")], author="agent:main", reason="mine"),
         lambda: memory.delete("SOUL.md", author="agent:main", reason="mine"),
@@ -451,11 +456,91 @@ def test_only_people_write_the_soul(memory: Memory) -> None:
         with pytest.raises(Refused, match="only people write it"):
             change()
     assert everything(memory) == before
-    memory.edit("SOUL.md", "You are kind and brief.\n", reason="a person's wish")
-    memory.undo("SOUL.md")
+    memory.edit("SOUL.md", "You are kind and brief.\n", author="person", reason="a person's wish")
+    memory.undo("SOUL.md", author="person")
     assert memory.page("SOUL.md").text == "You are kind.\n"
-    memory.undo("SOUL.md")
+    memory.undo("SOUL.md", author="person")
     assert not memory.page("SOUL.md").exists
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (None, "agent:scribe"),
+        ("person", "person"),
+        ("program", "program"),
+        ("agent:main", "agent:main"),
+        ("agent:zo\u00eb", "agent:zo\u00eb"),
+    ],
+)
+def test_the_author_is_the_agent_of_the_memory_unless_one_is_given(
+    place: Path, given: str | None, written: str
+) -> None:
+    with Memory(place / "scribes", agent="scribe", policy=HASTY) as memory:
+        memory.edit("USER.md", "one\n", author=given, reason="an edit")
+        memory.patch("USER.md", [("one", "two")], author=given, reason="a patch")
+        memory.undo("USER.md", author=given)
+        memory.delete("USER.md", author=given, reason="a deletion")
+        assert [edit.author for edit in memory.log()] == [written] * 4
+
+
+@pytest.mark.parametrize(
+    ("author", "sentence"),
+    [
+        (
+            author,
+            f"Nothing was changed: the author {author!r} is not known. Use person, program or agent:<name>.",
+        )
+        for author in ("", "external", "Person", "main", "agent", "people: all")
+    ]
+    + [
+        (
+            "agent:",
+            (
+                "Nothing was done: the agent's name '' has an empty, `.` or `..` part. "
+                "Use a plain name of letters and digits."
+            ),
+        ),
+        (
+            "agent:../x",
+            "Nothing was done: the agent's name '../x' contains a slash. Use a plain name of letters and digits.",
+        ),
+    ],
+)
+def test_an_author_of_another_form_is_refused_and_nothing_changes(
+    memory: Memory, author: str, sentence: str
+) -> None:
+    memory.edit("USER.md", "one\n", reason="a page")
+    before = everything(memory)
+    refused: list[Callable[[], object]] = [
+        lambda: memory.edit("USER.md", "two\n", author=author, reason="mine"),
+        lambda: memory.patch("USER.md", [("one", "two")], author=author, reason="mine"),
+        lambda: memory.delete("USER.md", author=author, reason="mine"),
+        lambda: memory.undo("USER.md", author=author),
+    ]
+    for change in refused:
+        with pytest.raises(Refused) as error:
+            change()
+        assert str(error.value) == sentence
+    assert everything(memory) == before
+
+
+@pytest.mark.parametrize("reason", ["", " ", "\n\t"])
+def test_an_edit_without_a_reason_is_refused_and_nothing_changes(memory: Memory, reason: str) -> None:
+    memory.edit("USER.md", "one\n", reason="a page")
+    before = everything(memory)
+    refused: list[Callable[[], object]] = [
+        lambda: memory.edit("USER.md", "two\n", reason=reason),
+        lambda: memory.patch("USER.md", [("one", "two")], reason=reason),
+        lambda: memory.delete("USER.md", author="person", reason=reason),
+    ]
+    for change in refused:
+        with pytest.raises(Refused) as error:
+            change()
+        assert str(error.value) == (
+            "USER.md was not changed: no reason was given. Say in a few words why, for the journal."
+        )
+    assert everything(memory) == before
 
 
 def test_a_page_over_the_cap_is_refused_and_nothing_changes(memory: Memory) -> None:
@@ -511,7 +596,9 @@ def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
         with pytest.raises(Refused, match=r"Nothing was done: USER\.md"):
             read()
     assert [edit.reason for edit in memory.log("USER.md")] == ["a page"]
-    assert "USER.md: this is not read: it is no regular file" in map(str, memory.check())
+    assert "USER.md: this is not read: it is a link, or no regular file; put a real file in its place" in map(
+        str, memory.check()
+    )
     if trap == "folder":
         file.rmdir()
     else:
@@ -558,7 +645,7 @@ def test_threads_of_one_memory_lose_no_edit(place: Path) -> None:
         assert failed == []
         lines = memory.page("USER.md").text.split()
         assert sorted(lines) == sorted(f"{name}.{number}" for name in range(4) for number in range(10))
-        assert {edit.author for edit in memory.log()} == {"person"}
+        assert {edit.author for edit in memory.log()} == {"agent:main"}
         assert memory.check() == []
 
 

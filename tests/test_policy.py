@@ -20,9 +20,9 @@ def test_no_settings_are_the_defaults() -> None:
 
 
 def test_a_setting_changes_itself_and_nothing_else() -> None:
-    policy = policy_from({"page_bytes": 5, "trust_external_edits": False})
-    assert (policy.page_bytes, policy.trust_external_edits) == (5, False)
-    assert policy == Policy(page_bytes=5, trust_external_edits=False)
+    policy = policy_from({"page_bytes": 5, "quiet_seconds": 0.5})
+    assert (policy.page_bytes, policy.quiet_seconds) == (5, 0.5)
+    assert policy == Policy(page_bytes=5, quiet_seconds=0.5)
 
 
 def test_every_default_is_a_setting_that_its_own_file_may_say() -> None:
@@ -60,7 +60,6 @@ def test_seconds_may_be_whole() -> None:
         ({"lock_seconds": math.nan}, "`lock_seconds` must be greater than zero, not nan. <60.0>"),
         ({"lock_seconds": math.inf}, "`lock_seconds` must be at most 86,400 seconds, not inf. <60.0>"),
         ({"lock_seconds": 86_401}, "`lock_seconds` must be at most 86,400 seconds, not 86401. <60.0>"),
-        ({"trust_external_edits": 0}, "`trust_external_edits` must be true or false, not 0. <true>"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused_with_what_to_do(

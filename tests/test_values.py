@@ -329,15 +329,18 @@ def test_the_kinds_are_those_of_the_design() -> None:
 # --- what is said when a thing is not done ---------------------------------------------
 
 
-def test_a_stale_page_is_told_with_both_hashes() -> None:
-    stale = Stale("USER.md", "aa", "bb")
+def test_a_stale_page_is_told_with_the_hash_it_has_and_the_beginning_of_the_one_it_had() -> None:
+    old, new = "a1b2c3d4" * 8, "e5f6a7b8" * 8
+    stale = Stale("USER.md", old, new)
     assert str(stale) == (
-        "USER.md was not changed: it was expected to be sha256 aa, but now its sha256 is bb. "
+        f"USER.md was not changed: it is not what you read (sha256 a1b2c3d4a1b2…); now its sha256 is {new}. "
         "Read it again and repeat the change on what it says now."
     )
-    assert (stale.path, stale.base, stale.current) == ("USER.md", "aa", "bb")
-    assert "expected to be absent, but now its sha256 is bb" in str(Stale("USER.md", None, "bb"))
-    assert "expected to be sha256 aa, but now it does not exist" in str(Stale("USER.md", "aa", None))
+    assert (stale.path, stale.base, stale.current) == ("USER.md", old, new)
+    assert f"it is not what you read (absent); now its sha256 is {new}. " in str(Stale("USER.md", None, new))
+    assert "it is not what you read (sha256 a1b2c3d4a1b2…); now it does not exist. " in str(
+        Stale("USER.md", old, None)
+    )
 
 
 def test_every_refusal_is_a_refused() -> None:

@@ -1,4 +1,4 @@
-"""A memory for LLM agents: a folder of Markdown that never loses what was said.
+"""A memory for LLM agents: a folder of Markdown that never loses what was written.
 
 Importing this does nothing and takes milliseconds; the names below are loaded when they are first used.
 """
@@ -10,11 +10,28 @@ if TYPE_CHECKING:
     from looseleaf.errors import Busy, Refused, Stale, Unreadable, Unwritten
     from looseleaf.memory import Memory, Page
     from looseleaf.policy import Policy
+    from looseleaf.values import Edit, Episode, Fact, Problem, Receipt
 
-__all__ = ["Busy", "Memory", "Page", "Policy", "Refused", "Stale", "Unreadable", "Unwritten"]
+__all__ = [
+    "Busy",
+    "Edit",
+    "Episode",
+    "Fact",
+    "Memory",
+    "Page",
+    "Policy",
+    "Problem",
+    "Receipt",
+    "Refused",
+    "Stale",
+    "Unreadable",
+    "Unwritten",
+]
 __version__ = "0.1.0"
 
-_HOMES = {"Memory": "memory", "Page": "memory", "Policy": "policy"}
+_HOMES = {"Memory": "memory", "Page": "memory", "Policy": "policy"} | dict.fromkeys(
+    ("Edit", "Episode", "Fact", "Problem", "Receipt"), "values"
+)
 
 
 def __getattr__(name: str) -> object:

@@ -8,22 +8,25 @@ failing to write it is nobody's business: it is never a reason to refuse, and da
 
 from __future__ import annotations
 
+import os
 import time
 from _thread import RLock
 
-from looseleaf.core.heads import EXTERNAL, NO_PAGE, Head, fold, refuse_unknown
+from looseleaf.core.heads import EXTERNAL, NO_PAGE, UNKNOWN, Head, fold, refuse_unknown
 from looseleaf.core.paths import DRAWERS, is_page, name_fault
 from looseleaf.errors import Refused
+from looseleaf.hashing import sha256
 from looseleaf.store import JOURNAL, codec
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Document, Edit, Record, Stat
+    from looseleaf.values import Document, Edit, Problem, Record, Stat
 
 VIEW = "views/heads.json"
 COPIES = "views/heads"
@@ -36,6 +39,9 @@ _RACY_NS = 100_000_000
 """A file changed this shortly before it was read may change again without looking different (its times are coarse)."""
 
 _LOOK_AGAIN = 0.02
+
+_AT_ONCE = 64
+"""Pages that are absorbed before the lock is given to others: after a large checkout there are thousands."""
 
 _PATIENCE = 5
 """Times `settle_seconds` that a page is watched while something empties and fills it again and again."""
@@ -50,6 +56,8 @@ class Heads:
         self.marks: dict[str, tuple[int, ...]] = {}
         self.position = START
         self.last: str | None = None
+        self.holes = 0
+        self._before: dict[str, int] = {}
         self.unsaved = 0
 
     def load(self) -> None:
@@ -63,6 +71,8 @@ class Heads:
             self.last = raw["last"]
             self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
+            self.holes = int(raw["holes"])
+            self._before = {path: int(count) for path, count in raw["before"].items()}
         except (Refused, codec.Damaged, KeyError, TypeError, ValueError, AttributeError):
             self.forget()  # a view that cannot be read is made again
         else:
@@ -71,6 +81,7 @@ class Heads:
 
     def forget(self) -> None:
         self.pages, self.marks, self.position, self.last = {}, {}, START, None
+        self.holes, self._before = 0, {}
 
     def belong(self) -> bool:
         """Whether the journal is still the one that was read up to here: repair writes its files anew."""
@@ -80,19 +91,29 @@ class Heads:
         return before is not None and before.end == self.position and before.record.get("id") == self.last
 
     def catch_up(self) -> None:
-        for line in self.store.read(JOURNAL, self.position):
+        for line in self.store.read(JOURNAL, self.position, self._hole):
             self.take(line.record)
             self.position = line.end
+
+    def _hole(self, problem: Problem) -> None:
+        self.holes += 1
 
     def take(self, record: Record) -> None:
         refuse_unknown(record)
         fold(self.pages, record)
-        self.marks.pop(str(record.get("path")), None)
+        path = str(record.get("path"))
+        self.marks.pop(path, None)
+        self.holes += record.get("kind") == "lost"
+        self._before[path] = self.holes
         self.last = record.get("id")
         self.unsaved += 1
 
     def get(self, path: str) -> Head:
         return self.pages.get(path, NO_PAGE)
+
+    def author(self, path: str) -> str:
+        """Whose a change found on disk is: a person's, unless a record is missing that may have been of this page."""
+        return EXTERNAL if self._before.get(path, 0) == self.holes else UNKNOWN
 
     def remember(self, stat: Stat | None, seen_ns: int) -> None:
         """How a page that is its head looks from outside; only if a later change must look different."""
@@ -114,6 +135,8 @@ class Heads:
                     path: [head.sha256, head.edit, head.base] for path, head in sorted(self.pages.items())
                 },
                 "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
+                "holes": self.holes,
+                "before": {path: count for path, count in sorted(self._before.items()) if count},
             }
             self.unsaved = 0
             _view(self.store, VIEW, codec.encode(view))
@@ -167,8 +190,17 @@ class Absorb:
         self._store = store
         self._policy = policy
         self.heads = Heads(store)
-        self.threads = RLock()
+        self._texts: dict[str, bytes] | None = None
+        self._threads = RLock()
+        self._pid = os.getpid()
         self._loaded = False
+
+    @property
+    def threads(self) -> AbstractContextManager[bool]:
+        """One thread at a time, of this process: one of the parent may have held it at the fork."""
+        if self._pid != os.getpid():
+            self._threads, self._pid = RLock(), os.getpid()
+        return self._threads
 
     def __call__(self) -> list[Edit]:
         """Journal what was changed outside; the edits. Nothing found costs a look at each file's times and no lock."""
@@ -182,6 +214,7 @@ class Absorb:
                 self.heads.catch_up()
             changed = {path for path in self._changed() if not self._is_head(path)}
             edits = self._absorb(changed) if changed else []
+            self._texts = None
             self.heads.save()
             return edits
 
@@ -227,18 +260,27 @@ class Absorb:
         if (document.sha256 if document else None) != self.heads.get(path).sha256:
             return False
         self.heads.remember(stat, seen_ns)
-        if document is not None and self._store.stat(f"{COPIES}/{path}") is None:
+        if document is not None and not self._has_copy(path):
             self.keep_copy(path, document.data)
         return True
+
+    def _has_copy(self, path: str) -> bool:
+        try:
+            return self._store.stat(f"{COPIES}/{path}") is not None
+        except Refused:
+            return True  # something else stands in its place; it is not ours to remove
 
     def _absorb(self, paths: set[str]) -> list[Edit]:
         edits: list[Edit] = []
         watch = _Watch(self._policy)
         while paths:
-            with self._store.lock():
-                self._store.recover()
-                self.heads.catch_up()
-                paths = {path for path in sorted(paths) if not self._settled(path, watch, edits)}
+            waiting, paths = sorted(paths), set()
+            for begin in range(0, len(waiting), _AT_ONCE):
+                with self._store.lock():
+                    self._store.recover()
+                    self.heads.catch_up()
+                    some = waiting[begin : begin + _AT_ONCE]
+                    paths.update(path for path in some if not self._settled(path, watch, edits))
             if paths:
                 time.sleep(_LOOK_AGAIN)  # not while holding the lock: others have work to do
         return edits
@@ -266,7 +308,9 @@ class Absorb:
 
         old = self.head_bytes(path)
         lost = self.heads.get(path).sha256 if old is None else None
-        edit = make_edit(new_id(), time.time(), path, EXTERNAL, "changed outside", old, new, lost_base=lost)
+        author = self.heads.author(path)
+        reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
+        edit = make_edit(new_id(), time.time(), path, author, reason, old, new, lost_base=lost)
         self._store.append(JOURNAL, [record_of(edit)])
         self.heads.catch_up()
         self.keep_copy(path, new)
@@ -308,6 +352,11 @@ class Absorb:
                 return found.data
         from looseleaf.history import History
 
+        if self._texts is None:  # one reading of the journal for all pages that have no copy
+            self._texts = History(self._store).texts()
+        text = self._texts.get(path)
+        if text is not None and sha256(text) == head.sha256:
+            return text
         return History(self._store).rebuild(path, head.sha256)
 
     def keep_copy(self, path: str, data: bytes | None) -> None:

@@ -10,6 +10,7 @@ import os
 import stat
 
 from looseleaf.absorb import Heads
+from looseleaf.core.grammar import parse
 from looseleaf.core.heads import KNOWN_SCHEMAS, Head
 from looseleaf.core.journal import Broken, edit_of, forward
 from looseleaf.core.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
@@ -41,7 +42,7 @@ def check(memory: Memory) -> Iterator[Problem]:
 def _unknown_records(store: Store) -> Iterator[Problem]:
     for line in store.read(JOURNAL):
         schema = line.record.get("schema")
-        if schema not in KNOWN_SCHEMAS:
+        if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
             yield Problem(_JOURNAL_FILE, None, f"a record has the format {schema!r}, which is not known here")
             return
 
@@ -54,7 +55,7 @@ def _check_chains(store: Store) -> Iterator[Problem]:
 
     A `lost` record stands where repair found damage: it explains one break of each page after it, and no second one.
     """
-    void = {line.record.get("edit") for line in store.read(JOURNAL) if line.record.get("kind") == "void"}
+    void = {str(line.record.get("edit")) for line in store.read(JOURNAL) if line.record.get("kind") == "void"}
     texts: dict[str, bytes | None] = {}
     heads: dict[str, str | None] = {}
     lost = 0
@@ -150,7 +151,9 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
         yield Problem(path, None, f"this is not read as a page: its name {fault}")
         return
     if not stat.S_ISREG(mode):
-        yield Problem(path, None, "this is not read: it is no regular file")
+        yield Problem(
+            path, None, "this is not read: it is a link, or no regular file; put a real file in its place"
+        )
         return
     try:
         document = memory.store.get(path, memory.policy.page_bytes)
@@ -165,8 +168,13 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
         text = document.data.decode()
     except UnicodeDecodeError as error:
         line = document.data.count(b"\n", 0, error.start) + 1
-        yield Problem(path, line, "this line is not UTF-8 text")
+        yield Problem(path, line, "this line is not UTF-8 text; save the page as UTF-8 with an editor")
         return
+    unclosed = parse(path, text).unclosed
+    if unclosed is not None and path != STATE:
+        yield Problem(
+            path, unclosed, "what begins here never ends: nothing below it is read as facts", "note"
+        )
     if path == STATE:
         try:
             json.loads(text)

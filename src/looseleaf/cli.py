@@ -1,4 +1,7 @@
-"""The command line: arguments and printing only. Exit codes: 0 done, 1 problems found, 2 refused."""
+"""The command line: arguments and printing only. Exit codes: 0 done, 1 problems found, 2 refused.
+
+The verbs stand in one table, at the end.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import sys
 import time
 from itertools import islice
 
+from looseleaf.core.heads import PERSON
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -38,6 +42,8 @@ _LINE_END = "\r(?=\n)"
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
+        if stream is None:  # closed by whoever started us
+            return REFUSED
         # Pages hold every script; a terminal that has not all of them shows the rest written out.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
@@ -69,7 +75,7 @@ class Options:
     agent: str
     json: bool
     path: str | None
-    page: str
+    page: Any  # text, or None where the verb can do without
     limit: int
     as_of: str | None
     since: str | None
@@ -99,7 +105,7 @@ def _parse(arguments: Sequence[str]) -> Options:
             setattr(options, _attribute(name), True)
         else:
             value = value if equals else next(waiting, "-")
-            if value.startswith("-") or ("type" in known and not value.isdecimal()):
+            if value.startswith("-") or ("type" in known and not (value.isdecimal() and len(value) < 10)):
                 return _explain(arguments)
             setattr(options, _attribute(name), known.get("type", str)(value))
     for name, known in (_SHARED | own).items():
@@ -122,7 +128,7 @@ def _explain(arguments: Sequence[str]) -> Options:
         return argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False)
 
     parser = new_parser(
-        "looseleaf", "A memory for LLM agents: a folder of Markdown that never loses what was said."
+        "looseleaf", "A memory for LLM agents: a folder of Markdown that never loses what was written."
     )
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     for name, shared in _SHARED.items():
@@ -141,7 +147,7 @@ def _explain(arguments: Sequence[str]) -> Options:
 
 
 def _init(options: Options) -> int:
-    from looseleaf.memory import init
+    from looseleaf.init import init
 
     path = _first(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
     made = init(path)
@@ -149,8 +155,9 @@ def _init(options: Options) -> int:
         _print_json({"path": path, "made": made})
     elif made:
         print(
-            f"{_plain(path)} is a memory now. Write SOUL.md there to say who the agent is, PROJECT.md for the\n"
-            "rules of the work; facts appear in USER.md and facts/. Edit any page with any editor."
+            f"{_plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
+            "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
+            ".gitignore there keeps the history (log/) out of git; delete that line to keep it in."
         )
     else:
         print(f"{_plain(path)} is a memory already; nothing was changed.")
@@ -161,12 +168,20 @@ def _log(options: Options) -> int:
     if options.limit < 1:
         raise Refused("Nothing was shown: --limit must be at least 1. Without it, the last 50 are shown.")
     with _open(options) as memory:
-        edits = list(islice(memory.log(options.page), options.limit))
+        edits = list(islice(memory.log(options.page), options.limit + 1))
+        has_more = len(edits) > options.limit
+        edits = edits[: options.limit]
+        if options.page is not None and not edits and not memory.page(options.page).exists:
+            raise _no_page(memory, options.page)
         if options.json:
             _print_json([_edit_dict(edit) for edit in edits])
         else:
             for edit in edits:
                 print(_edit_line(edit))
+            if not edits:
+                print("No edits yet.")
+            elif has_more:
+                print("There are more; -n shows them.")
         _notes(memory)
     return 0
 
@@ -174,11 +189,11 @@ def _log(options: Options) -> int:
 def _show(options: Options) -> int:
     with _open(options) as memory:
         if options.as_of is None:
-            page, then = memory.page(options.page), ""
+            page = memory.page(options.page)
         else:
-            page, then = memory.page_as_of(options.page, options.as_of), f" as of {options.as_of}"
+            page = memory.page_as_of(options.page, options.as_of)
         if not page.exists:
-            raise _no_page(memory, page.path + then)
+            raise _no_page(memory, page.path, options.as_of)
         if options.json:
             _print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
         else:
@@ -189,6 +204,7 @@ def _show(options: Options) -> int:
 
 def _diff(options: Options) -> int:
     from looseleaf.core.diff import unified
+    from looseleaf.history import parse_when
 
     with _open(options) as memory:
         if options.since is None:
@@ -199,7 +215,8 @@ def _diff(options: Options) -> int:
             old, new = (data or b"" for data in memory.versions(edit))
             labels = (f"{path} before {edit.id}", f"{path} after {edit.id}")
         else:
-            before, now = memory.page_as_of(options.page, options.since), memory.page(options.page)
+            since = parse_when(options.since, start=True)
+            before, now = memory.page_as_of(options.page, since), memory.page(options.page)
             if not before.exists and not now.exists:
                 raise _no_page(memory, now.path)
             path, old, new = now.path, before.data, now.data
@@ -220,13 +237,13 @@ def _diff(options: Options) -> int:
 
 def _undo(options: Options) -> int:
     with _open(options) as memory:
-        edit, receipt = memory.undo(options.page)
+        edit, receipt = memory.undo(options.page, author=PERSON)
         if options.json:
             _print_json({"undone": _edit_dict(edit), "receipt": receipt.to_dict()})
         else:
-            print(
-                f"{_plain(edit.path)}: the edit {_plain(edit.id)} ({_plain(edit.reason)}) is undone by {receipt.id}."
-            )
+            gone = "" if receipt.new else " The page is gone."
+            what = f"the edit {_plain(edit.id)} ({_plain(edit.reason)})"
+            print(f"{_plain(edit.path)}: {what} is undone by {receipt.id}.{gone}")
     return 0
 
 
@@ -268,7 +285,8 @@ def _open(options: Options) -> Memory:
     path = _first(options.memory) or find()
     if not is_memory(path):
         raise Refused(
-            f"Nothing was done: there is no memory at {path}. To make one, run: looseleaf init {path}"
+            f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make this one "
+            f"(of the pages that are there, if any) with: looseleaf init {path}"
         )
     return Memory(path, agent=options.agent)
 
@@ -281,21 +299,32 @@ def _first(*paths: str | None) -> str:
     return path or ""
 
 
-def _no_page(memory: Memory, what: str) -> Refused:
+def _no_page(memory: Memory, path: str, then: str | None = None) -> Refused:
+    edits = list(memory.log(path))
+    if edits:
+        first, last = _when(edits[-1]), _when(edits[0])
+        what = f"{path} did not exist as of {then}" if then else f"{path} does not exist any more"
+        return Refused(
+            f"Nothing was shown: {what}; its edits are from {first} to {last}. `looseleaf log {path}` shows them."
+        )
     pages = memory.pages()
     more = f" and {len(pages) - _LISTED} more" if len(pages) > _LISTED else ""
-    known = ", ".join(pages[:_LISTED]) or "none yet"
-    return Refused(f"Nothing was shown: there is no page {what}. Ask for one that is there: {known}{more}.")
+    known = ", ".join(pages[:_LISTED])
+    next_step = f"There are: {known}{more}." if pages else "There is none yet: write one with any editor."
+    return Refused(f"Nothing was shown: there is no page {path}. {next_step}")
+
+
+def _when(edit: Edit) -> str:
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts))
+    except (OverflowError, ValueError, OSError):
+        return f"{edit.ts:g}"  # no time of this world; the rest of the log is shown all the same
 
 
 def _edit_line(edit: Edit) -> str:
-    try:
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts))
-    except (OverflowError, ValueError, OSError):
-        when = f"{edit.ts:>19g}"  # no time of this world; the rest of the log is shown all the same
     what = f"+{edit.added} -{edit.removed}" if edit.new is not None else "deleted"
     about = f"{_plain(edit.path)}  {_plain(edit.author)}: {_plain(edit.reason)}"
-    return f"{when}  {_plain(edit.id)}  {what:>8}  {about}"
+    return f"{_when(edit):>19}  {_plain(edit.id)}  {what:>8}  {about}"
 
 
 def _edit_dict(edit: Edit) -> dict[str, Any]:

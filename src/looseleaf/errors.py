@@ -15,10 +15,10 @@ class Stale(Refused):
     """The document is not what the caller last read. `current` is its hash now (None: it is gone)."""
 
     def __init__(self, path: str, base: str | None, current: str | None) -> None:
-        was = f"sha256 {base}" if base else "absent"
+        was = f"sha256 {base[:12]}…" if base else "absent"
         now = f"its sha256 is {current}" if current else "it does not exist"
         super().__init__(
-            f"{path} was not changed: it was expected to be {was}, but now {now}. "
+            f"{path} was not changed: it is not what you read ({was}); now {now}. "
             "Read it again and repeat the change on what it says now."
         )
         self.path = path

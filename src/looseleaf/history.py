@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import takewhile
 
 from looseleaf.core.journal import Broken, backward, forward, happened_back, undo_target, version
@@ -44,6 +45,17 @@ class History:
             if known and edit.new == sha256:
                 found = page
         return found
+
+    def texts(self) -> dict[str, bytes]:
+        """The last text of every page that one pass through the journal can rebuild."""
+        edits = list(self.back())[::-1]
+        texts: dict[str, bytes | None] = {}
+        for edit in edits:
+            try:
+                texts[edit.path] = forward(edit, texts.get(edit.path))
+            except Broken:
+                texts.pop(edit.path, None)
+        return {path: text for path, text in texts.items() if text is not None}
 
     def as_of(self, path: str, when: float, now: bytes | None) -> tuple[bytes | None, bool]:
         """What a page said at a time, from what it says `now` (None: there was no page then), and whether that is sure.
@@ -104,3 +116,27 @@ def _hidden(broken: Broken) -> Refused:
         f"Nothing was done: {broken}, because a record of the journal is damaged. "
         "`looseleaf check` names it; other versions can still be shown."
     )
+
+
+_TIME = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?"
+
+
+def parse_when(text: str, *, start: bool = False) -> float:
+    """Epoch seconds of a date, or date and time, here: its last moment, to the precision given, or its first."""
+    from datetime import datetime, timedelta
+
+    form = re.fullmatch(_TIME, text, re.ASCII)
+    try:
+        if form is None:
+            raise ValueError(text)
+        clock, seconds, fraction, _ = form.groups()
+        lasts = 0 if fraction else 1 if seconds else 60 if clock else 86_400
+        moment = datetime.fromisoformat(text)
+        if start or not lasts:
+            return moment.timestamp()
+        # A day ends when the next one begins, which is not always 24 hours later.
+        return (moment + timedelta(seconds=lasts)).timestamp() - 1e-6
+    except (ValueError, OverflowError, OSError):
+        raise Refused(
+            f"Nothing was shown: {text!r} is no date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30."
+        ) from None

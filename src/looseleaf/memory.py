@@ -11,9 +11,9 @@ import time
 from functools import cached_property
 
 from looseleaf.absorb import Absorb
-from looseleaf.core.heads import PERSON, SCHEMA, refuse_unknown
-from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name
-from looseleaf.errors import Refused, Stale, Unwritten
+from looseleaf.core.heads import AGENT, PERSON, PROGRAM, refuse_unknown
+from looseleaf.core.paths import PEOPLE_ONLY, page_path, safe_name, same_name
+from looseleaf.errors import Busy, Refused, Stale, Unreadable, Unwritten
 from looseleaf.hashing import sha256
 from looseleaf.policy import Policy, policy_from
 from looseleaf.store import JOURNAL
@@ -27,15 +27,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from looseleaf.history import History
-    from looseleaf.values import Episode, Fact, PageText, Problem, Record
+    from looseleaf.values import Episode, Fact, PageText, Problem
 
 SETTINGS = "looseleaf.toml"
-PRIVATE = "PROJECT.local.md\nlog/\nviews/\nreview/\n"
-"""The .gitignore of a memory: what is private stays out of a shared repository."""
-
-_IGNORE = ".gitignore"
-_FOLDERS = (*DRAWERS, "log", "views")
-_SKELETON = frozenset({*_FOLDERS, _IGNORE})
 
 _TRIES = 100
 """How often a change is made anew when somebody saves the page in the same moment, before saying so."""
@@ -48,6 +42,9 @@ class Page:
         self.path = path
         self.data = data or b""
         self.exists = data is not None
+
+    def __repr__(self) -> str:
+        return f"Page({self.path!r}, {f'{len(self.data)} bytes' if self.exists else 'which does not exist'})"
 
     @cached_property
     def sha256(self) -> str | None:
@@ -87,20 +84,23 @@ class Memory:
         agent: str = "main",
         policy: Policy | None = None,
     ) -> None:
+        if where is not None and not os.fspath(where):
+            raise Refused(
+                "Nothing was opened: the path of the memory is empty. Give a folder, or leave it out."
+            )
         self.path = os.path.abspath(where if where is not None else find())
         self.agent = safe_name(agent, "agent's name")
         if not is_memory(self.path):
-            # Asked twice: somebody may have made it, and written to it, between the two questions.
-            if _holds_other_things(self.path) and not is_memory(self.path):
-                raise Refused(
-                    f"{self.path} was not opened: it is not a memory, and it is not empty. "
-                    f"To make it one, run: looseleaf init {self.path}"
-                )
-            init(self.path)
+            from looseleaf.init import init_if_free
+
+            init_if_free(self.path)
         self.policy = policy or _settings(self.path)
         self.store = FileStore(self.path, self.policy)
         self.notes: list[str] = []
         self._absorb = Absorb(self.store, self.policy)
+
+    def __repr__(self) -> str:
+        return f"Memory({self.path!r}, agent={self.agent!r})"
 
     def close(self) -> None:
         """Let go of every handle. What was acknowledged is on disk already."""
@@ -131,7 +131,7 @@ class Memory:
         """A full or read-only disk keeps nobody from reading: the change is journaled when it can be."""
         try:
             self._absorb()
-        except Unwritten as error:
+        except (Unwritten, Busy) as error:
             self._note(str(error))
 
     def _note(self, note: str) -> None:
@@ -150,11 +150,14 @@ class Memory:
         return self._absorb.pages()
 
     def page_as_of(self, path: str, when: str | float) -> Page:
-        """What a page said at a time: an ISO date (the end of that day), an ISO date and time, or epoch seconds."""
+        """What a page said at a time: an ISO date or date and time (its last moment), or epoch seconds."""
         path = page_path(path)
-        moment = parse_when(when) if isinstance(when, str) else when
+        if isinstance(when, str):
+            from looseleaf.history import parse_when
+
+            when = parse_when(when)
         self._absorb_to_read()
-        data, is_sure = self.history.as_of(path, moment, self._absorb.head_bytes(path))
+        data, is_sure = self.history.as_of(path, when, self._absorb.head_bytes(path))
         if not is_sure:
             self._note(
                 f"{path} may have said something else then: a record of its journal after that is missing. "
@@ -183,10 +186,12 @@ class Memory:
         change: Callable[[str], str] | str,
         *,
         base: str | None = ANY,
-        author: str = PERSON,
         reason: str,
+        author: str | None = None,
     ) -> Receipt:
-        """Change a page. `change` is its new text, or a function from the old text to the new.
+        """Change a page. `change` is its new text, or a function from the old text to the new; `reason` says why.
+
+        The author is this memory's agent, unless somebody else is given: `person`, `program`, `agent:<name>`.
 
         With `base` (the `sha256` that was read; None: there was no page), a page that says something else by now
         is left alone: Stale. Without, the change is made to whatever the page says now, again if need be.
@@ -215,8 +220,8 @@ class Memory:
         patches: Sequence[tuple[str, str]],
         *,
         base: str | None = ANY,
-        author: str = PERSON,
         reason: str,
+        author: str | None = None,
     ) -> Receipt:
         """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
 
@@ -236,11 +241,11 @@ class Memory:
 
         return self.edit(path, change, base=base, author=author, reason=reason)
 
-    def delete(self, path: str, *, base: str | None = ANY, author: str = PERSON, reason: str) -> Receipt:
+    def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
         """Remove a page. Its history stays, and `undo` brings it back."""
         return self._edit(page_path(path), lambda old: None, base, author, reason)
 
-    def undo(self, path: str | None = None, *, author: str = PERSON) -> tuple[Edit, Receipt]:
+    def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
         self._absorb()
         target = self.history.last_to_undo(page_path(path) if path is not None else None)
@@ -263,10 +268,15 @@ class Memory:
         path: str,
         change: Callable[[bytes | None], bytes | None],
         base: str | None,
-        author: str,
+        author: str | None,
         reason: str,
         undoes: str | None = None,
     ) -> Receipt:
+        author = self._author(author)
+        if not reason.strip():
+            raise Refused(
+                f"{path} was not changed: no reason was given. Say in a few words why, for the journal."
+            )
         if author != PERSON and any(same_name(path, only) for only in PEOPLE_ONLY):
             raise Refused(
                 f"{path} was not changed: only people write it. Propose the change to the user instead."
@@ -284,6 +294,20 @@ class Memory:
                 return receipt
         raise Refused(
             f"{path} was not changed: something else keeps saving it. Close the program that does, and repeat."
+        )
+
+    def _author(self, author: str | None) -> str:
+        """Who changes a page. What is found on disk is `external`, and nobody else may say that of himself."""
+        if author is None:
+            return f"{AGENT}{self.agent}"
+        if author in (PERSON, PROGRAM) or author.startswith(AGENT):
+            return (
+                AGENT + safe_name(author.removeprefix(AGENT), "agent's name")
+                if author.startswith(AGENT)
+                else author
+            )
+        raise Refused(
+            f"Nothing was changed: the author {author!r} is not known. Use person, program or agent:<name>."
         )
 
     def _try_edit(
@@ -351,66 +375,59 @@ def find() -> str:
     home = os.environ.get("LOOSELEAF_HOME")
     if home:
         return home
-    here = os.getcwd()
-    for folder in (here, *_above(here)):
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:
+        raise Refused(
+            "Nothing was done: the folder you are in is gone. Go to another, or name one: --memory PATH."
+        ) from None
+    for folder in (here, *above(here)):
         found = os.path.join(folder, ".looseleaf")
         if os.path.isdir(found):
-            return found
-    return os.path.join(os.path.expanduser("~"), ".looseleaf")
+            return _own(found)
+    home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        raise Refused(
+            "Nothing was done: there is no home folder to look for a memory in. Name one: --memory PATH."
+        )
+    return os.path.join(home, ".looseleaf")
 
 
-def _above(path: str) -> Iterator[str]:
+def _own(path: str) -> str:
+    """A memory that was found, not named, must be the user's own: another's could tell the agent anything."""
+    owner = getattr(os, "getuid", None)
+    if owner is not None and os.stat(path).st_uid != owner():
+        raise Refused(
+            f"Nothing was done: the memory nearest to here, {path}, belongs to somebody else. "
+            f"If you trust it, name it: --memory {path}"
+        )
+    return path
+
+
+def above(path: str) -> Iterator[str]:
     """The folders over a path, nearest first."""
     while True:
-        above = os.path.dirname(path)
-        if above == path:
+        folder = os.path.dirname(path)
+        if folder == path:
             return
-        yield above
-        path = above
+        yield folder
+        path = folder
 
 
 def is_memory(path: str) -> bool:
     """Whether a journal was ever begun there. An empty one is what a crash left of making the memory."""
     log = os.path.join(path, "log")
     try:
-        return os.lstat(os.path.join(log, "journal.jsonl")).st_size > 0 or os.path.isdir(
-            os.path.join(log, "archive")
-        )
-    except (OSError, ValueError):
-        return os.path.isdir(os.path.join(log, "archive"))
-
-
-def _holds_other_things(path: str) -> bool:
-    """Whether a folder is in use for something else; a memory that is being made in this moment is not."""
-    try:
-        names = os.listdir(path)
-        drawers = (os.path.join(path, drawer) for drawer in DRAWERS if drawer in names)
-        return not _SKELETON.issuperset(names) or any(map(os.listdir, drawers))
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise Refused(
-            f"{path} was not opened ({error.strerror}). Give the path of a folder that you may read."
+        if os.lstat(os.path.join(log, "journal.jsonl")).st_size > 0:
+            return True
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:  # it may be one: what cannot be looked at is not absent
+        raise Unreadable(
+            f"{path} was not opened ({getattr(error, 'strerror', None) or error}). "
+            "Give the path of a folder that you may read."
         ) from error
-
-
-def init(path: str) -> bool:
-    """Make a memory of a folder; False if it was one. Files that are there stay as they are."""
-    if is_memory(path):
-        return False
-    for above in _above(os.path.realpath(path)):
-        if is_memory(above):
-            raise Refused(
-                f"{path} was not made a memory: it lies inside the memory {above}, and memories do not nest. "
-                "Choose a folder outside it."
-            )
-    with FileStore.make(path) as store:
-        store.furnish(_FOLDERS, {_IGNORE: PRIVATE.encode()})
-        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "init"}
-        with store.lock():
-            if next(store.read(JOURNAL), None) is None:
-                store.append(JOURNAL, [record])
-    return True
+    return os.path.isdir(os.path.join(log, "archive"))
 
 
 def _settings(path: str) -> Policy:
@@ -427,18 +444,3 @@ def _settings(path: str) -> Policy:
         raise Refused(
             f"The memory was not opened: {file} could not be read ({error}). Mend it, or delete it to use the defaults."
         ) from error
-
-
-def parse_when(text: str) -> float:
-    """Epoch seconds of an ISO date (its last moment, here) or an ISO date and time."""
-    from datetime import date, datetime, timedelta
-
-    try:
-        if len(text) <= 10:
-            day = date.fromisoformat(text)
-            return datetime.combine(day + timedelta(days=1), datetime.min.time()).timestamp() - 1e-6
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise Refused(
-            f"Nothing was shown: {text!r} is no date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30."
-        ) from None

@@ -38,20 +38,13 @@ class Policy:
     late_seconds: float = 30.0
     """How long displaced bytes are watched for an editor that still holds the old file open."""
 
-    summary_words: int = 10
-    """A page's summary stands in every prompt: under ten words (seed 002)."""
-
     # --- lock ------------------------------------------------------------------------
     lock_seconds: float = 60.0
     """Nothing holds the lock for longer than a disk takes; past this the holder hangs."""
 
-    # --- trust -----------------------------------------------------------------------
-    trust_external_edits: bool = True
-    """An edit found on disk counts as a person's. False where an agent has a shell."""
-
 
 SETTINGS = frozenset(Policy.__annotations__)
-_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+_KINDS = {int: "a whole number", float: "a number"}
 _LONGEST = 86_400.0
 """No wait of more than a day: it would be a mistake, and some systems cannot wait for longer than they can count."""
 
@@ -69,7 +62,7 @@ def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Poli
         wanted = type(getattr(default, name))
         if type(value) is not wanted and not (wanted is float and type(value) is int):
             raise _bad(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
-        if wanted is not bool and not value > 0:  # also what is no number (nan)
+        if not value > 0:  # also what is no number (nan)
             raise _bad(where, name, f"must be greater than zero, not {value!r}")
         if wanted is float and value > _LONGEST:
             raise _bad(where, name, f"must be at most {_LONGEST:,.0f} seconds, not {value!r}")
@@ -80,5 +73,5 @@ def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Poli
 def _bad(where: str, name: str, fault: str) -> Refused:
     return Refused(
         f"The memory was not opened: in {where}, `{name}` {fault}. Mend that line, or delete it to have the default, "
-        f"{str(getattr(Policy(), name)).lower()}."
+        f"{getattr(Policy(), name)}."
     )

@@ -13,8 +13,12 @@ SCHEMA = "journal.v1"
 KNOWN_SCHEMAS = frozenset({SCHEMA, "lost.v1"})
 
 EXTERNAL = "external"
+UNKNOWN = "unknown"
 PERSON = "person"
-"""Authors: an edit found on disk, and one that a person asked for. An agent is `agent:<name>`."""
+PROGRAM = "program"
+AGENT = "agent:"
+"""Authors: an edit found on disk; one found there where the journal has a hole, so that it may be anybody's; one that
+a person asked for; one of the program's own; and `agent:<name>`."""
 
 
 @frozen
@@ -43,7 +47,7 @@ def fold(heads: dict[str, Head], record: Record) -> None:
 def refuse_unknown(record: Record) -> None:
     """A record of a format this program does not know may mean anything: nothing is read past it."""
     schema = record.get("schema")
-    if schema not in KNOWN_SCHEMAS:
+    if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
         raise Refused(
             f"Nothing was done: the journal holds a record of the format {schema!r}, and this looseleaf knows "
             f"{', '.join(sorted(KNOWN_SCHEMAS))}. Use the looseleaf that wrote it, or a newer one."

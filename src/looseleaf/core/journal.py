@@ -94,15 +94,21 @@ def edit_of(record: Record) -> Edit | None:
             path=str(record["path"]),
             author=str(record["author"]),
             reason=str(record["reason"]),
-            base=record["base"],
-            new=record["new"],
+            base=_text_or_none(record["base"]),
+            new=_text_or_none(record["new"]),
             hunks=tuple(Hunk.from_dict(hunk) for hunk in record["diff"]),
             encoding="latin-1" if record.get("encoding") == "latin-1" else "utf-8",
-            undoes=record.get("undoes"),
+            undoes=_text_or_none(record.get("undoes")),
             whole=record.get("whole") is True,
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
+
+
+def _text_or_none(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(value)
 
 
 # --- one edit --------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from zlib import crc32
 
 from looseleaf.errors import Refused
@@ -164,27 +165,21 @@ def pieces(line: bytes) -> Iterator[Piece]:
 
 
 def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
+    """Each end belongs to the last beginning before it: nothing inside a whole record looks like a beginning."""
     begin = 0
-    for found in re.finditer(_START, line):
-        start = found.start()
-        whole = _whole(line, start) if start >= begin else None
-        if whole is not None:
-            if begin < start:
-                yield Piece(begin, start, None, False, reason)
-            yield whole
-            begin = whole.end
+    starts = [found.start() for found in re.finditer(_START, line)]
+    for tail in re.finditer(_TAIL, line):
+        at = bisect_left(starts, tail.start()) - 1
+        if at < 0 or starts[at] < begin:
+            continue
+        start, end = starts[at], tail.end()
+        try:
+            record, checked = decode(line[start:end])
+        except Damaged:
+            continue
+        if begin < start:
+            yield Piece(begin, start, None, False, reason)
+        yield Piece(start, end, record, checked)
+        begin = end
     if begin < len(line):
         yield Piece(begin, len(line), None, False, reason)
-
-
-def _whole(line: bytes, start: int) -> Piece | None:
-    """The record that begins here, if it stands whole."""
-    tail = re.search(_TAIL, line[start:])
-    if tail is None:
-        return None
-    end = start + tail.end()
-    try:
-        record, checked = decode(line[start:end])
-    except Damaged:
-        return None
-    return Piece(start, end, record, checked)

@@ -10,7 +10,7 @@ import time
 from functools import cached_property
 
 from looseleaf.core.paths import canonical, same_name
-from looseleaf.errors import Refused, Stale, Unwritten
+from looseleaf.errors import Busy, Refused, Stale, Unwritten
 from looseleaf.hashing import sha256
 from looseleaf.store import JOURNAL
 from looseleaf.store.root import LATE, STAGED, remove_staged, unreadable, unwritten
@@ -169,9 +169,9 @@ class Documents:
             return
         self._swept = now
         try:
-            if self._root.names(LATE):
+            if self._root.names(LATE) and self._lock.is_free():
                 self._recovery.sweep()
-        except (OSError, Unwritten):
+        except (OSError, Unwritten, Busy):
             pass
 
     # --- folders -----------------------------------------------------------------------
@@ -215,11 +215,7 @@ class Documents:
         prefix = f"{canonical(folder)}/" if folder else ""
         try:
             with self._root.folder(folder) as fd:
-                found = [
-                    _stat(prefix + entry.name, entry.stat(follow_symlinks=False))
-                    for entry in self._disk.entries(fd)
-                    if entry.is_file(follow_symlinks=False)
-                ]
+                found = [each for entry in self._disk.entries(fd) if (each := _entry_stat(prefix, entry))]
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -233,6 +229,16 @@ def _unfinished(path: str, error: BaseException) -> Unwritten:
         f"{path} may or may not have been changed: the disk failed in the middle of it ({why}). Nothing is lost: "
         "the next command completes the change or takes it back. Read the page again before you repeat it."
     )
+
+
+def _entry_stat(prefix: str, entry: os.DirEntry[str]) -> Stat | None:
+    """None for what is no file, or not there any more: editors make and remove files while we look."""
+    try:
+        if entry.is_file(follow_symlinks=False):
+            return _stat(prefix + entry.name, entry.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        pass
+    return None
 
 
 def _stat(path: str, found: os.stat_result) -> Stat:

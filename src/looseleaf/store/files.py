@@ -79,7 +79,7 @@ class FileStore:
             self._root.make("log", durable=False)  # whoever writes something into it makes it durable
             return self._root.open_file(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
+            if error.errno in (errno.EBADF, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
                 raise unreadable(path, error) from error
             raise Unwritten(
                 f"Nothing was written: the lock of the memory, {path}, could not be opened "
@@ -131,15 +131,18 @@ class FileStore:
         return f"{self._disk.host()} {os.getpid()}\n".encode()
 
     def close(self) -> None:
-        if self._share is not None and self._root.fd != -1:
-            try:
-                if self._root.read(WRITER) == self._me():
-                    self._root.discard(WRITER)
-            except Refused:
-                pass  # it cannot be read, so it is left to whoever finds it
-        self._streams.close()
-        self._lock.close()
-        self._root.close()
+        with (
+            self._lock.threads()
+        ):  # a thread that is writing finishes first: its handles are not given away under it
+            if self._share is not None and not self._root.closed:
+                try:
+                    if self._root.read(WRITER) == self._me():
+                        self._root.discard(WRITER)
+                except Refused:
+                    pass  # it cannot be read, so it is left to whoever finds it
+            self._streams.close()
+            self._lock.close()
+            self._root.close()
 
     def __enter__(self) -> FileStore:
         return self

@@ -91,20 +91,45 @@ class Lock:
 
     def _acquire(self, deadline: float) -> None:
         try:
-            if self._lock < 0:
-                _watch_forks(self)
-                self._lock = self._open(LOCK)
-                self._turn = self._open(TURN)
-            # Whoever waits at the turnstile is one of several and sleeps longer; at the lock there is only one.
-            self._take(self._turn, 0.002, deadline)
-            self._take(self._lock, 0.0002, deadline)
-            self._disk.unlock(self._turn)
+            while True:
+                self._open_files()
+                # Whoever waits at the turnstile is one of several and sleeps longer; at the lock there is only one.
+                self._take(self._turn, 0.002, deadline)
+                self._take(self._lock, 0.0002, deadline)
+                self._disk.unlock(self._turn)
+                if self._is_there():
+                    break
+                self.close()  # somebody deleted the file: whoever comes next locks a new one, and so must we
         except OSError as error:
             raise Unwritten(
                 f"Nothing was done: this memory's lock could not be taken ({error.strerror or error}). "
                 "Repeat the command; if it fails again, move the memory to a disk whose file system has locks."
             ) from error
         self._admit()
+
+    def _open_files(self) -> None:
+        if self._lock < 0:
+            _watch_forks(self)
+            self._lock = self._open(LOCK)
+            self._turn = self._open(TURN)
+
+    def _is_there(self) -> bool:
+        """Whether the file that was opened still has its name."""
+        return self._disk.fstat(self._lock).st_nlink > 0
+
+    def is_free(self) -> bool:
+        """Whether it could be had at once. For chores, for which nobody should wait."""
+        if not self._threads.acquire(blocking=False):
+            return False
+        try:
+            if self._depth == 0:
+                self._open_files()
+                if not self._is_there() or not self._disk.try_lock(self._lock):
+                    return False
+                self._disk.unlock(self._lock)
+            return True
+        finally:
+            self._threads.release()
 
     def _take(self, fd: int, pause: float, deadline: float) -> None:
         if self._disk.try_lock(fd):

@@ -21,6 +21,8 @@ STAGED = "log/staged"
 ASIDE = "log/aside"
 LATE = f"{ASIDE}/late"
 _CHUNK = 1 << 20
+_CLOSED = 0x7FFFFFFF
+"""In place of a handle that was given back: no file ever has it, so using it fails and never reaches another file."""
 
 
 class _Folder:
@@ -59,9 +61,13 @@ class Root:
             raise unreadable(path, error) from error
 
     def close(self) -> None:
-        if self.fd != -1:
+        if not self.closed:
             self.disk.close(self.fd)
-            self.fd = -1
+            self.fd = _CLOSED
+
+    @property
+    def closed(self) -> bool:
+        return self.fd == _CLOSED
 
     # --- folders ---------------------------------------------------------------------
 
@@ -223,6 +229,8 @@ class Root:
 
 
 def unreadable(path: str, error: OSError) -> Refused:
+    if error.errno == errno.EBADF:
+        return _closed()
     if error.errno in (errno.ELOOP, errno.EXDEV, errno.EMLINK):
         return Refused(
             f"Nothing was done: {path} is, or lies behind, a symbolic link. Put a real file in its place."
@@ -237,7 +245,13 @@ def unreadable(path: str, error: OSError) -> Refused:
     )
 
 
-def unwritten(what: str, error: OSError) -> Unwritten:
+def _closed() -> Unreadable:
+    return Unreadable("Nothing was done: this memory was closed. Open it again.")
+
+
+def unwritten(what: str, error: OSError) -> Refused:
+    if error.errno == errno.EBADF:
+        return _closed()
     return Unwritten(
         f"{what} was not written ({error.strerror or error}); everything written before is whole. "
         "Free some space or check the disk and the permissions, then repeat it."

@@ -7,18 +7,27 @@ import time
 from _thread import allocate_lock
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_guard = allocate_lock()
+_guard = [allocate_lock()]
 _last = [0]
 
 
 def new_id() -> str:
     """A new ULID, larger than every one this process made before, even when the clock steps back."""
     fresh = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
-    with _guard:
+    with _guard[0]:
         # A random step, not one: two children of a fork share the last one and must not make the same id.
         _last[0] = fresh if fresh > _last[0] else _last[0] + 1 + int.from_bytes(os.urandom(8), "big")
         value = _last[0]
     return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have held the guard, and no thread of this process will ever release it."""
+    _guard[0] = allocate_lock()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def is_id(text: str) -> bool:
