@@ -7,13 +7,13 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from timeit import repeat
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from looseleaf.errors import Refused
 from looseleaf.store import codec
 from looseleaf.store.ulid import is_id, new_id, time_of
@@ -239,23 +239,6 @@ def test_a_codec_that_spells_an_inner_checksum_like_its_own_would_be_found_out(
     line = codec.encode(record)
     assert wrongly_read(record, changed_bytes(line))[1] > 0
     assert wrongly_read(record, every_cut(line))[1] > 0
-
-
-LINEAR = 64
-"""What `growth` must stay under: four times what linear work takes, a quarter of what quadratic work does."""
-
-
-def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
-    """How many times as long it takes for 16 times the size: 16 if the work is linear, 256 if it is quadratic.
-
-    `work` prepares what is measured. Processor time, and the best of several, so that a busy machine counts little.
-    """
-    small, large = work(size), work(16 * size)
-    ratios: list[float] = []
-    while len(ratios) < 3 and min(ratios, default=LINEAR) >= LINEAR:
-        reference = min(repeat(small, timer=time.process_time, number=1, repeat=5))
-        ratios.append(min(repeat(large, timer=time.process_time, number=1, repeat=2)) / reference)
-    return min(ratios)
 
 
 def inner_records(count: int) -> bytes:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from looseleaf.core.diff import apply, diff, invert, split_lines, unified
 from looseleaf.values import Hunk
 
@@ -164,22 +165,6 @@ def test_the_patch_command_takes_the_unified_form(seed: int, tmp_path: Path) -> 
 
 
 # --- time -------------------------------------------------------------------------------
-
-LINEAR = 64
-"""What `growth` must stay under: four times what linear work takes, a quarter of what quadratic work does."""
-
-
-def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
-    """How many times as long it takes for 16 times the size: 16 if the work is linear, 256 if it is quadratic.
-
-    `work` prepares what is measured. Processor time, and the best of several, so that a busy machine counts little.
-    """
-    small, large = work(size), work(16 * size)
-    ratios: list[float] = []
-    while len(ratios) < 3 and min(ratios, default=LINEAR) >= LINEAR:
-        reference = min(repeat(small, timer=time.process_time, number=1, repeat=5))
-        ratios.append(min(repeat(large, timer=time.process_time, number=1, repeat=2)) / reference)
-    return min(ratios)
 
 
 def test_one_changed_line_in_a_megabyte_takes_little_longer_than_splitting_it() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
-from timeit import repeat
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from looseleaf.core.grammar import (
     NOTE,
     add_episode,
@@ -412,22 +411,6 @@ def test_a_summary_names_the_relations_or_the_episodes_or_the_first_words(
 
 
 # --- time ---------------------------------------------------------------------------------------------
-
-LINEAR = 64
-"""What `growth` must stay under: four times what linear work takes, a quarter of what quadratic work does."""
-
-
-def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
-    """How many times as long it takes for 16 times the size: 16 if the work is linear, 256 if it is quadratic.
-
-    `work` prepares what is measured. Processor time, and the best of several, so that a busy machine counts little.
-    """
-    small, large = work(size), work(16 * size)
-    ratios: list[float] = []
-    while len(ratios) < 3 and min(ratios, default=LINEAR) >= LINEAR:
-        reference = min(repeat(small, timer=time.process_time, number=1, repeat=5))
-        ratios.append(min(repeat(large, timer=time.process_time, number=1, repeat=2)) / reference)
-    return min(ratios)
 
 
 @pytest.mark.parametrize(

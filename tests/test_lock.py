@@ -137,9 +137,10 @@ def test_a_lock_that_is_not_let_go_is_a_sentence_after_the_time_and_nothing_chan
             lambda: store.publish("log/entries/a/b", {}),
         ):
             clock = Clock()
-            with monkeypatch.context() as patch, pytest.raises(Busy) as caught:
+            with monkeypatch.context() as patch:
                 patch.setattr(lock, "time", clock)
-                act()
+                with pytest.raises(Busy) as caught:
+                    act()
             assert 1 <= clock.now / SHORT.lock_seconds < 1.1
             assert str(caught.value) == (
                 "Nothing was done: somebody else has held this memory's lock for 0.2 seconds. Look for a looseleaf "
@@ -217,6 +218,7 @@ def test_several_who_wait_are_all_told(tmp_path: Path) -> None:
 
 def shares(path: Path, *, turnstile: bool) -> tuple[int, int, float]:
     """Eight processes that take the lock in a loop: the fewest and the most turns of one, and the longest wait."""
+    path.mkdir()
     with ExitStack() as stack:
         actors = [
             stack.enter_context(Actor(take_in_turns, str(path), turnstile, 1.5, 0.004)) for _ in range(8)

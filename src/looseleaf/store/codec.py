@@ -166,12 +166,13 @@ def pieces(line: bytes) -> Iterator[Piece]:
 
 def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
     """Each end belongs to the last beginning before it: nothing inside a whole record looks like a beginning."""
-    begin = 0
+    begin, tried = 0, -1
     starts = [found.start() for found in re.finditer(_START, line)]
     for tail in re.finditer(_TAIL, line):
         at = bisect_left(starts, tail.start()) - 1
-        if at < 0 or starts[at] < begin:
+        if at == tried or starts[at] < begin:  # and to a beginning belongs the first end after it
             continue
+        tried = at
         start, end = starts[at], tail.end()
         try:
             record, checked = decode(line[start:end])
