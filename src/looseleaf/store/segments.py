@@ -222,9 +222,9 @@ class Segments:
 
     def read_back(self, stream: str, end: Position | None = None) -> Iterator[Line]:
         path, archive = stream_files(stream)
-        lowest = min(self.numbers(archive), default=1)
-        segment, stop = end if end is not None else (self.active_number(archive), None)
-        while segment >= lowest:
+        numbers = self.numbers(archive) or [0]
+        segment, stop = end if end is not None else (numbers[-1] + 1, None)
+        while segment >= max(numbers[0], 1):
             opened = self._open(path, archive, segment)
             if opened is not None:
                 fd, name, active = opened
