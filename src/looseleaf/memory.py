@@ -300,12 +300,10 @@ class Memory:
         """Who changes a page. What is found on disk is `external`, and nobody else may say that of himself."""
         if author is None:
             return f"{AGENT}{self.agent}"
-        if author in (PERSON, PROGRAM) or author.startswith(AGENT):
-            return (
-                AGENT + safe_name(author.removeprefix(AGENT), "agent's name")
-                if author.startswith(AGENT)
-                else author
-            )
+        if author in (PERSON, PROGRAM):
+            return author
+        if author.startswith(AGENT):
+            return AGENT + safe_name(author.removeprefix(AGENT), "agent's name")
         raise Refused(
             f"Nothing was changed: the author {author!r} is not known. Use person, program or agent:<name>."
         )
