@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory, absorb
-from looseleaf.absorb import Absorb
 from looseleaf.hashing import sha256
+from looseleaf.pages import Pages
 from looseleaf.policy import Policy
 from looseleaf.store import codec
 from looseleaf.store.disk import Disk
@@ -57,7 +57,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
     has doubts.
     """
     looks: list[int] = []
-    look = memory._absorb._look
+    look = memory._pages.absorb._look
 
     def act_and_look(path: str) -> tuple[Document | None, Stat | None]:
         looks.append(len(looks) + 1)
@@ -65,7 +65,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
         return look(path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory._absorb, "_look", act_and_look)
+        patch.setattr(memory._pages.absorb, "_look", act_and_look)
         yield looks
 
 
@@ -175,33 +175,33 @@ def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -
 
         with before_each_look(memory, empty):
             assert memory.absorb() == []
-            assert memory._absorb.read(PAGE) == TEXT
+            assert memory._pages.absorb.read(PAGE) == TEXT
         file_of(memory).write_bytes(b"")
         assert [edit.new for edit in memory.absorb()] == [sha256(b"")]  # now that it stays so
 
 
 def test_a_page_that_is_saved_after_it_was_absorbed_is_read_as_it_is(memory: Memory) -> None:
-    reader = memory._absorb.read
+    reader = memory._pages.absorb.read
 
     def save_before(path: str) -> bytes | None:
         file_of(memory).write_bytes(b"- Likes: coffee\n")
         return reader(path)
 
-    memory._absorb.read = save_before  # type: ignore[method-assign]
+    memory._pages.absorb.read = save_before  # type: ignore[method-assign]
     page = memory.page(PAGE)
     assert page.data == b"- Likes: coffee\n"
     assert memory.edit(PAGE, "- Likes: water\n", base=page.sha256, reason="from what was read").changed
 
 
 def test_a_page_that_is_emptied_after_it_was_absorbed_is_waited_for(memory: Memory) -> None:
-    reader = memory._absorb.read
+    reader = memory._pages.absorb.read
 
     def empty_before(path: str) -> bytes | None:
         file_of(memory).write_bytes(b"")
         with at_third_look(memory, lambda: file_of(memory).write_bytes(TEXT)):
             return reader(path)
 
-    memory._absorb.read = empty_before  # type: ignore[method-assign]
+    memory._pages.absorb.read = empty_before  # type: ignore[method-assign]
     assert memory.page(PAGE).data == TEXT
 
 
@@ -249,7 +249,7 @@ def watched(where: str) -> Iterator[tuple[Memory, WatchfulDisk]]:
         memory.store.close()
         disk = WatchfulDisk()
         memory.store = FileStore(memory.path, HASTY, disk)
-        memory._absorb = Absorb(memory.store, HASTY)
+        memory._pages = Pages(memory.store, HASTY, memory.agent, memory._note)
         yield memory, disk
 
 
@@ -275,7 +275,7 @@ def test_a_page_that_was_changed_just_now_is_not_trusted_by_its_times(
     with Memory(place / "m", policy=HASTY) as memory:
         memory.edit(PAGE, "one\n", reason="a page")
         memory.absorb()
-        assert memory._absorb.heads.marks == {}
+        assert memory._pages.absorb.heads.marks == {}
         times = file_of(memory).stat()
         file_of(memory).write_text("two\n")
         os.utime(file_of(memory), ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -826,7 +826,8 @@ def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
 
 def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(folder) as memory:
-        monkeypatch.setattr(memory, "_author", str)  # another program may write any author into the journal
+        # Another program may write any author into the journal.
+        monkeypatch.setattr(memory._pages, "_author", str)
         memory.edit("facts/evil.md", f"# {EVIL}\n\ttab\r\n", author=EVIL, reason=EVIL)
     (folder / "facts" / "e\x1b[2Jvil\u202e.md").write_text("- A: b\n")
     (folder / "facts" / "odd.md").write_bytes(b"\xff\x9b \xc2\x9b\n")

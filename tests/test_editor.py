@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
-from looseleaf.absorb import Absorb
 from looseleaf.core.journal import forward
 from looseleaf.errors import Refused, Stale
 from looseleaf.hashing import sha256
+from looseleaf.pages import Pages
 from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
 from looseleaf.store.exchange import Exchange
@@ -313,7 +313,7 @@ class EditorsMemory(Memory):
         self.store = FileStore(self.path, policy, disk)
         store = self.store
         store._documents.__dict__["_exchange"] = kind(store._root, store._streams)
-        self._absorb = Absorb(self.store, policy)
+        self._pages = Pages(self.store, policy, self.agent, self._note)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ import pytest
 from looseleaf import Memory
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.init import PRIVATE, init
-from looseleaf.memory import find, is_memory
 from looseleaf.policy import Policy
+from looseleaf.where import find, is_memory
 
 SKELETON = [".gitignore", "days", "episodes", "facts", "log", "review", "views"]
 

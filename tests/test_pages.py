@@ -23,11 +23,11 @@ from hypothesis.stateful import (
 )
 
 from looseleaf import Memory
-from looseleaf.absorb import Absorb
 from looseleaf.core.journal import backward, forward
 from looseleaf.errors import Refused, Stale, Unwritten
 from looseleaf.hashing import sha256, sha256_or_none
 from looseleaf.init import init
+from looseleaf.pages import Pages
 from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
@@ -685,7 +685,7 @@ class Elsewhere(Memory):
         super().__init__(where, policy=policy)
         self.store.close()
         self.store = FileStore(self.path, policy, disk)
-        self._absorb = Absorb(self.store, policy)
+        self._pages = Pages(self.store, policy, self.agent, self._note)
 
 
 @pytest.mark.parametrize("views", [True, False])

@@ -46,7 +46,8 @@ from looseleaf.core.paths import (
     same_name,
 )
 from looseleaf.errors import Refused
-from looseleaf.memory import Memory, Page
+from looseleaf.memory import Memory
+from looseleaf.pages import Page
 from looseleaf.policy import Policy
 from looseleaf.store import files
 from looseleaf.store.disk import Disk

@@ -8,7 +8,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.errors import Busy, Refused, Stale, Unreadable, Unwritten
-    from looseleaf.memory import Memory, Page
+    from looseleaf.memory import Memory
+    from looseleaf.pages import Page
     from looseleaf.policy import Policy
     from looseleaf.values import Edit, Episode, Fact, Problem, Receipt
 
@@ -29,7 +30,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_HOMES = {"Memory": "memory", "Page": "memory", "Policy": "policy"} | dict.fromkeys(
+_HOMES = {"Memory": "memory", "Page": "pages", "Policy": "policy"} | dict.fromkeys(
     ("Edit", "Episode", "Fact", "Problem", "Receipt"), "values"
 )
 

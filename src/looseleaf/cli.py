@@ -280,7 +280,8 @@ def _repair(options: Options) -> int:
 
 def _open(options: Options) -> Memory:
     """A command looks at a memory that is there; only `init` makes one."""
-    from looseleaf.memory import Memory, find, is_memory
+    from looseleaf.memory import Memory
+    from looseleaf.where import find, is_memory
 
     path = _first(options.memory) or find()
     if not is_memory(path):

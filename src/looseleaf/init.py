@@ -8,10 +8,10 @@ import time
 from looseleaf.core.heads import SCHEMA
 from looseleaf.core.paths import DRAWERS
 from looseleaf.errors import Refused, Unreadable
-from looseleaf.memory import above, is_memory
 from looseleaf.store import JOURNAL
 from looseleaf.store.files import FileStore
 from looseleaf.store.ulid import new_id
+from looseleaf.where import above, is_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,308 @@
+"""Pages: reading and changing them.
+
+Every change of a page goes through `_edit`: absorb first, then one journaled edit from the exact bytes that were
+read. Whoever asks for a page gets what the folder says now.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+
+from looseleaf.absorb import Absorb
+from looseleaf.core.heads import AGENT, PERSON, PROGRAM
+from looseleaf.core.paths import PEOPLE_ONLY, page_path, safe_name, same_name
+from looseleaf.errors import Busy, Refused, Stale, Unwritten
+from looseleaf.hashing import sha256
+from looseleaf.store.ulid import new_id
+from looseleaf.values import ANY, Edit, Receipt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from looseleaf.history import History
+    from looseleaf.policy import Policy
+    from looseleaf.store.protocol import Store
+    from looseleaf.values import Episode, Fact, PageText
+
+_TRIES = 100
+"""How often a change is made anew when somebody saves the page in the same moment, before saying so."""
+
+
+class Page:
+    """A page as it was read. `sha256` is None where there is no page."""
+
+    def __init__(self, path: str, data: bytes | None) -> None:
+        self.path = path
+        self.data = data or b""
+        self.exists = data is not None
+
+    def __repr__(self) -> str:
+        return f"Page({self.path!r}, {f'{len(self.data)} bytes' if self.exists else 'which does not exist'})"
+
+    @cached_property
+    def sha256(self) -> str | None:
+        return sha256(self.data) if self.exists else None
+
+    @cached_property
+    def text(self) -> str:
+        """Bytes that are no UTF-8 show as U+FFFD; the file keeps them."""
+        return self.data.decode("utf-8", "replace")
+
+    @cached_property
+    def parsed(self) -> PageText:
+        from looseleaf.core.grammar import parse
+
+        return parse(self.path, self.text)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return self.parsed.facts
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        return self.parsed.episodes
+
+    @property
+    def summary(self) -> str | None:
+        return self.parsed.summary
+
+
+class Pages:
+    """The pages of a store, as `agent` reads and changes them. `note` is told what could not be done while reading."""
+
+    def __init__(self, store: Store, policy: Policy, agent: str, note: Callable[[str], None]) -> None:
+        self._store = store
+        self._policy = policy
+        self._agent = agent
+        self._note = note
+        self.absorb = Absorb(store, policy)
+        """Called, it journals what people changed in the folder; it also knows what each page is now."""
+
+    def close(self) -> None:
+        """Keep what is known of the pages, for the next one to begin with."""
+        self.absorb.heads.save(now=True)
+
+    @cached_property
+    def history(self) -> History:
+        from looseleaf.history import History
+
+        return History(self._store)
+
+    # --- reading -----------------------------------------------------------------------
+
+    def _absorb_to_read(self) -> None:
+        """A full or read-only disk keeps nobody from reading: the change is journaled when it can be."""
+        try:
+            self.absorb()
+        except (Unwritten, Busy) as error:
+            self._note(str(error))
+
+    def page(self, path: str) -> Page:
+        """What a page says now."""
+        path = page_path(path)
+        self._absorb_to_read()
+        return Page(path, self.absorb.read(path))
+
+    def paths(self) -> list[str]:
+        """The paths of all pages."""
+        self._absorb_to_read()
+        return self.absorb.pages()
+
+    def page_as_of(self, path: str, when: str | float) -> Page:
+        """What a page said at a time: an ISO date or date and time (its last moment), or epoch seconds."""
+        path = page_path(path)
+        if isinstance(when, str):
+            from looseleaf.history import parse_when
+
+            when = parse_when(when)
+        self._absorb_to_read()
+        data, is_sure = self.history.as_of(path, when, self.absorb.head_bytes(path))
+        if not is_sure:
+            self._note(
+                f"{path} may have said something else then: a record of its journal after that is missing. "
+                "`looseleaf check` says where."
+            )
+        return Page(path, data)
+
+    def log(self, path: str | None = None) -> Iterator[Edit]:
+        """The edits of a page, or of all, newest first."""
+        if path is not None:
+            path = page_path(path)
+        self._absorb_to_read()
+        return self.history.back(path)
+
+    def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
+        """A page before and after one of its edits."""
+        self._absorb_to_read()
+        now = self.absorb.head_bytes(edit.path)
+        return self.history.before(edit, now), self.history.after(edit, now)
+
+    # --- changing ----------------------------------------------------------------------
+
+    def edit(
+        self,
+        path: str,
+        change: Callable[[str], str] | str,
+        *,
+        base: str | None = ANY,
+        reason: str,
+        author: str | None = None,
+    ) -> Receipt:
+        """Change a page. `change` is its new text, or a function from the old text to the new; `reason` says why.
+
+        The author is this memory's agent, unless somebody else is given: `person`, `program`, `agent:<name>`.
+
+        With `base` (the `sha256` that was read; None: there was no page), a page that says something else by now
+        is left alone: Stale. Without, the change is made to whatever the page says now, again if need be.
+        """
+
+        def new_bytes(old: bytes | None) -> bytes:
+            try:
+                text = change if isinstance(change, str) else change((old or b"").decode())
+            except UnicodeDecodeError:
+                raise Refused(
+                    f"{path} was not changed: it is not UTF-8 text. Save it as UTF-8 with an editor, and repeat."
+                ) from None
+            try:
+                return text.encode()
+            except UnicodeEncodeError as error:
+                raise Refused(
+                    f"{path} was not changed: the new text holds {text[error.start]!r}, half of a character. "
+                    "Leave it out, and repeat."
+                ) from None
+
+        return self._edit(page_path(path), new_bytes, base, author, reason)
+
+    def patch(
+        self,
+        path: str,
+        patches: Sequence[tuple[str, str]],
+        *,
+        base: str | None = ANY,
+        reason: str,
+        author: str | None = None,
+    ) -> Receipt:
+        """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
+
+        def change(text: str) -> str:
+            for old, new in patches:
+                at = text.find(old) if old else -1
+                if (
+                    at < 0 or text.find(old, at + 1) >= 0
+                ):  # also one that overlaps: which of the two was meant?
+                    times = "is not in it" if at < 0 else "stands in it more than once"
+                    raise Refused(
+                        f"{path} was not changed: the text to replace {times}: {old!r}. "
+                        "Read the page and give a piece that stands there exactly once."
+                    )
+                text = text[:at] + new + text[at + len(old) :]
+            return text
+
+        return self.edit(path, change, base=base, author=author, reason=reason)
+
+    def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
+        """Remove a page. Its history stays, and `undo` brings it back."""
+        return self._edit(page_path(path), lambda old: None, base, author, reason)
+
+    def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
+        """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
+        self.absorb()
+        target = self.history.last_to_undo(page_path(path) if path is not None else None)
+        if target is None:
+            raise Refused(
+                f"Nothing was undone: {path or 'this memory'} has no edit left to undo. `looseleaf log` shows all."
+            )
+        receipt = self._edit(
+            target.path,
+            lambda old: self.history.before(target, old),
+            target.new,
+            author,
+            f"undo: {target.reason}",
+            undoes=target.id,
+        )
+        return target, receipt
+
+    def _edit(
+        self,
+        path: str,
+        change: Callable[[bytes | None], bytes | None],
+        base: str | None,
+        author: str | None,
+        reason: str,
+        undoes: str | None = None,
+    ) -> Receipt:
+        author = self._author(author)
+        if not reason.strip():
+            raise Refused(
+                f"{path} was not changed: no reason was given. Say in a few words why, for the journal."
+            )
+        if author != PERSON and any(same_name(path, only) for only in PEOPLE_ONLY):
+            raise Refused(
+                f"{path} was not changed: only people write it. Propose the change to the user instead."
+            )
+        for _ in range(_TRIES):
+            with self.absorb.threads:
+                self.absorb()
+                try:
+                    receipt = self._try_edit(path, change, base, author, reason, undoes)
+                except Stale:
+                    if base != ANY:
+                        raise
+                    continue  # somebody saved in this moment: their change first, then ours on top of it
+            if receipt is not None:
+                return receipt
+        raise Refused(
+            f"{path} was not changed: something else keeps saving it. Close the program that does, and repeat."
+        )
+
+    def _author(self, author: str | None) -> str:
+        """Who changes a page. What is found on disk is `external`, and nobody else may say that of himself."""
+        if author is None:
+            return f"{AGENT}{self._agent}"
+        if author in (PERSON, PROGRAM):
+            return author
+        if author.startswith(AGENT):
+            return AGENT + safe_name(author.removeprefix(AGENT), "agent's name")
+        raise Refused(
+            f"Nothing was changed: the author {author!r} is not known. Use person, program or agent:<name>."
+        )
+
+    def _try_edit(
+        self,
+        path: str,
+        change: Callable[[bytes | None], bytes | None],
+        base: str | None,
+        author: str,
+        reason: str,
+        undoes: str | None,
+    ) -> Receipt | None:
+        """One attempt. None: the page was changed outside since it was absorbed."""
+        with self._store.lock():
+            heads = self.absorb.heads
+            heads.catch_up()
+            document = self._store.get(path, self._policy.page_bytes)
+            old, current = (document.data, document.sha256) if document else (None, None)
+            if current != heads.get(path).sha256:
+                return None
+            if base not in (ANY, current):
+                raise Stale(path, base, current)
+            new = change(old)
+            if new == old:
+                return Receipt("", path, current, current, 0, 0, changed=False)
+            if new is not None and len(new) > self._policy.page_bytes:
+                raise Refused(
+                    f"{path} was not changed: it would have {len(new):,} bytes, and a page has at most "
+                    f"{self._policy.page_bytes:,}. Put part of it on another page."
+                )
+            from looseleaf.core.journal import make_edit, record_of
+
+            edit = make_edit(new_id(), time.time(), path, author, reason, old, new, undoes=undoes)
+            if new is not None:
+                self._store.put(path, new, base=edit.base, record=record_of(edit))
+            else:
+                self._store.delete(path, base=edit.base or "", record=record_of(edit))
+            heads.catch_up()
+            self.absorb.keep_copy(path, new)
+            return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed)

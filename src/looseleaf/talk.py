@@ -1,0 +1,263 @@
+"""The values of talk: what was said and done (traces), what a model is told of it (messages), what stays of it.
+
+A trace's members are those of its line in the log (FORMAT §11.1); a message's are those that every provider's shape
+can be made from. Both are ignorant of disk, clock and provider.
+"""
+
+from __future__ import annotations
+
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Literal, Protocol
+
+    from looseleaf.values import Record
+
+    TraceType = Literal["user", "assistant", "tool_call", "tool_result"]
+    Flag = Literal["no_call", "second_result"]
+    MessageRole = Literal["system", "user", "assistant", "tool"]
+    CallStatus = Literal["PENDING", "SUCCESS", "ERROR"]
+else:
+    Protocol = object
+
+TRACE_TYPES: tuple[TraceType, ...] = ("user", "assistant", "tool_call", "tool_result")
+
+_REQUIRED = ("id", "ts", "turn_id", "seq", "trace_type", "content", "source_event", "session_id", "origin")
+_OPTIONAL = (
+    "media",
+    "reasoning",
+    "tool_name",
+    "tool_call_id",
+    "tool_args",
+    "tool_error",
+    "tool_result_ref",
+    "correlation_id",
+    "tags",
+    "flag",
+    "session_start",
+)
+
+
+@frozen
+class Trace:
+    """One thing said or done. `origin` is where it entered: stamped when it was recorded, never claimed."""
+
+    id: str
+    ts: float
+    turn_id: str
+    seq: int
+    trace_type: TraceType
+    content: str
+    source_event: str
+    session_id: str
+    origin: str
+    media: dict[str, list[str]] | None = None
+    reasoning: str | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    tool_args: Any = None
+    tool_result: Any = None
+    tool_error: str | None = None
+    tool_result_ref: str | None = None
+    correlation_id: str | None = None
+    tags: tuple[str, ...] = ()
+    flag: Flag | None = None
+    session_start: bool = False
+
+    def to_record(self) -> Record:
+        """As its line has it: members that say nothing are left out."""
+        record: Record = {name: getattr(self, name) for name in _REQUIRED}
+        for name in _OPTIONAL:
+            value = getattr(self, name)
+            if value is not None and value != () and value is not False:
+                record[name] = list(value) if name == "tags" else value
+        if self.trace_type == "tool_result" and (self.tool_result is not None or self.tool_error is None):
+            record["tool_result"] = self.tool_result
+        return record
+
+    @classmethod
+    def from_record(cls, record: Record) -> Trace | None:
+        """None for a line that is no trace: a reserved turn, a lost record, something made by hand that has not
+        the members every trace has. What only we add (session, origin) may be missing."""
+        if record.get("trace_type") not in TRACE_TYPES:
+            return None
+        given = {"session_id": "", "origin": "", "source_event": ""} | {
+            name: record[name] for name in (*_REQUIRED, *_OPTIONAL, "tool_result") if name in record
+        }
+        given["tags"] = tuple(given.get("tags", ()))
+        if not all(type(given.get(name)) is kind for name, kind in _KINDS):
+            return None
+        if type(given.get("ts")) not in (int, float):
+            return None
+        return cls(**given)
+
+
+_KINDS = (("id", str), ("turn_id", str), ("seq", int), ("content", str), ("session_id", str), ("origin", str))
+
+
+@frozen
+class ToolInteraction:
+    """A tool call with its result, if it has one. Derived, never stored."""
+
+    tool_call_id: str
+    turn_id: str
+    tool_name: str
+    arguments: Any
+    result: Any
+    error: str | None
+    status: CallStatus
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("tool_call_id", "turn_id", "tool_name", "arguments", "result", "error", "status")
+        return {name: getattr(self, name) for name in names}
+
+
+@frozen
+class Block:
+    """The smallest part of a turn that compaction may take: a tool call with its result, a message pair, or one
+    trace that belongs to neither. `settled`: nothing more is to come."""
+
+    traces: tuple[Trace, ...]
+    settled: bool
+
+
+@frozen
+class Turn:
+    """A user's message and all that follows from it, in the order of the log."""
+
+    turn_id: str
+    traces: tuple[Trace, ...]
+
+    @property
+    def session_id(self) -> str:
+        return self.traces[0].session_id
+
+    @property
+    def ts(self) -> float:
+        return self.traces[0].ts
+
+
+@frozen
+class Session:
+    """One sitting of one agent."""
+
+    session_id: str
+    first_ts: float
+    last_ts: float
+    turns: int
+    traces: int
+    opening: str
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("session_id", "first_ts", "last_ts", "turns", "traces", "opening")
+        return {name: getattr(self, name) for name in names}
+
+
+# --- what a model is told --------------------------------------------------------------
+
+
+@frozen
+class ToolCallSpec:
+    """One call that a model asks for."""
+
+    id: str
+    name: str
+    arguments: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"id": self.id, "name": self.name, "arguments": self.arguments}
+
+
+@frozen
+class ToolCallPayload:
+    """The calls of one answer of the model."""
+
+    tool_calls: tuple[ToolCallSpec, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"tool_calls": [call.to_dict() for call in self.tool_calls]}
+
+
+@frozen
+class ToolResultPayload:
+    """What came back of one call."""
+
+    tool_call_id: str
+    tool_name: str
+    tool_result: Any
+    tool_error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("tool_call_id", "tool_name", "tool_result", "tool_error")
+        return {name: getattr(self, name) for name in names}
+
+
+@frozen
+class Message:
+    """One message, in no provider's shape."""
+
+    role: MessageRole
+    content: str | None = None
+    reasoning_content: str | None = None
+    image_urls: tuple[str, ...] = ()
+    audio_urls: tuple[str, ...] = ()
+    video_urls: tuple[str, ...] = ()
+    tool_payload: ToolCallPayload | ToolResultPayload | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Always the same members in the same order: equal messages are equal bytes."""
+        return {
+            "role": self.role,
+            "content": self.content,
+            "reasoning_content": self.reasoning_content,
+            "image_urls": list(self.image_urls),
+            "audio_urls": list(self.audio_urls),
+            "video_urls": list(self.video_urls),
+            "tool_payload": self.tool_payload.to_dict() if self.tool_payload is not None else None,
+        }
+
+
+# --- what stays of talk ----------------------------------------------------------------
+
+
+@frozen
+class Noted:
+    """One sentence worth keeping, and the trace it was said in."""
+
+    text: str
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"text": self.text, "source": self.source}
+
+
+@frozen
+class Distilled:
+    """What a distiller made of its material (`entry_summary.v1`, FORMAT §11.2)."""
+
+    summary: str
+    episode: dict[str, str] | None = None
+    facts: tuple[dict[str, Any], ...] = ()
+    decisions: tuple[Noted, ...] = ()
+    tasks: tuple[Noted, ...] = ()
+    open_questions: tuple[Noted, ...] = ()
+    next_actions: tuple[Noted, ...] = ()
+    constraints: tuple[Noted, ...] = ()
+
+
+class Material(Protocol):
+    """What a distiller reads. It may be long: each call of `traces` reads it anew, one trace at a time."""
+
+    def traces(self) -> Iterator[Trace]:
+        """In the order of the log."""
+
+
+class Distiller(Protocol):
+    """Turns material into what stays of it. `name` says which one, and which version of it: `rules/1`."""
+
+    name: str
+
+    def distill(self, material: Material, tokens: int) -> Distilled:
+        """The summary should be at most so many tokens long."""
