@@ -1,10 +1,14 @@
-"""The main job, from nothing: a memory is made, a person and a program edit the same page, and nothing is lost.
+"""The main job, from nothing, in two acts.
+
+A person and a program edit the same page, and nothing is lost. Then a conversation outgrows its model: it is compacted,
+says what that cost, and every word of it can be read again.
 
 Runs by itself, in a folder of its own that it removes again, with no model and no network.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,23 +17,40 @@ from pathlib import Path
 from looseleaf import Memory, Stale
 from looseleaf.core.grammar import add_fact
 
+SETTINGS = "context_tokens = 1500\nmax_tokens = 200\ntail_turns = 1\n"
+LISTING = ["lexer.py", "parser.py", "tree.py", "test_parser.py"]
+PARSER = "".join(f"    def rule_{number}(self): ...  # reads line {17 * number}\n" for number in range(1, 81))
+FAILURE = "FAILED test_parser.py::test_nested - RecursionError at parser.py:412 (build 7f3a9c1)"
+
 
 def say(text: str) -> None:
     print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n{text}", flush=True)
 
 
-def looseleaf(*arguments: str) -> None:
-    """Run a command as a person would, and show it."""
-    print(f"$ looseleaf {' '.join(arguments)}", flush=True)
-    subprocess.run([sys.executable, "-m", "looseleaf", *arguments], check=True)
+def looseleaf(*arguments: str, stdin: str | None = None, lines: int | None = None) -> None:
+    """Run a command as a person would, and show it; of a long answer the first lines."""
+    quoted = (f'"{each}"' if " " in each else each for each in arguments)
+    piped = f'echo "{stdin}" | ' if stdin else ""
+    print(f"$ {piped}looseleaf {' '.join(quoted)}", flush=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "looseleaf", *arguments],
+        input=stdin,
+        stdout=subprocess.PIPE if lines else None,
+        text=True,
+        check=True,
+    )
+    if lines:
+        shown = done.stdout.splitlines()
+        print(*shown[:lines], *(["[...]"] if len(shown) > lines else []), sep="\n", flush=True)
 
 
-def demo(home: Path) -> None:
+def pages(home: Path) -> None:
     path = "facts/user.md"
     page = home / path
 
     say("A memory is a folder. This makes one:")
     looseleaf("init", str(home))
+    os.environ["LOOSELEAF_HOME"] = str(home)
 
     say("A person writes a page, with any editor:")
     page.write_text("# User Facts\n\n> Summary: user name\n\n- Name: Zhang San\n")
@@ -58,17 +79,55 @@ def demo(home: Path) -> None:
         for fact in memory.page(path).facts:
             print(f"  line {fact.line}: {fact.subject} | {fact.relation} | {fact.object}")
 
-    say("Everything that happened, by whom and why:")
-    looseleaf("--memory", str(home), "log")
+    say("Everything that happened, by whom and why; the last of it is taken back, which is an edit too:")
+    looseleaf("log")
+    looseleaf("undo", path)
 
-    say("The last change is taken back, which is a change too:")
-    looseleaf("--memory", str(home), "undo", path)
-    looseleaf("--memory", str(home), "diff", path)
+
+def conversation(home: Path) -> None:
+    say("Now a conversation. A program records it as it happens; each line is on disk when its call returns:")
+    with Memory(home) as memory:
+        memory.record(user="Let us refactor the parser. Never change the public function parse().")
+        memory.record(tool_call="list_files", tool_args={"path": "src"})
+        memory.record(tool_result=LISTING)
+        memory.record(assistant="There are four files. I begin with parser.py.")
+        memory.record(user="Good. We decided to support Python 3.11 and newer only.")
+        memory.record(tool_call="read_file", tool_args={"path": "src/parser.py"})
+        memory.record(tool_result=PARSER)
+        memory.record(assistant="Each rule is a method of its own. TODO: turn them into a table.")
+    looseleaf("turns", lines=11)
+
+    say("Or a hook does, a command at a time; without --session it goes on in the last one:")
+    looseleaf("record", "user", "Run the tests first, please.")
+    looseleaf("record", "tool_call", "run_tests", "--call-id", "call_1")
+    looseleaf("record", "tool_result", "--call-id", "call_1", stdin=FAILURE)
+    looseleaf("record", "assistant", "One test fails: the recursion in parser.py:412 is too deep.")
+    looseleaf("record", "user", "Then fix that before anything else.")
+
+    say(
+        "The model is a small one, say the settings: 1,500 tokens, of them 200 for its answer. This is too much:"
+    )
+    (home / "looseleaf.toml").write_text(SETTINGS)
+    print(SETTINGS, end="")
+    looseleaf("window", lines=1)
+
+    say("So it is compacted (before a call `memory.messages()` does that by itself). What did that cost?")
+    looseleaf("compact")
+
+    say("What the model is told now: a summary, what must not be forgotten, the last turns as they were.")
+    looseleaf("window")
+
+    say("Nothing is gone: what left the window is in the log, word for word.")
+    with Memory(home) as memory:
+        mark = memory.window().mark
+    if mark is not None and mark.entry is not None:
+        looseleaf("expand", mark.entry.rpartition("/")[2], lines=12)
 
     say("And all of it is checked: every line re-read, every hash made again.")
-    looseleaf("--memory", str(home), "check")
+    looseleaf("check")
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="looseleaf-demo-") as folder:
-        demo(Path(folder) / "memory")
+        pages(Path(folder) / "memory")
+        conversation(Path(folder) / "memory")

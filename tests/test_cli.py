@@ -16,7 +16,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from looseleaf import cli
@@ -24,6 +24,7 @@ from looseleaf.cli import main
 from looseleaf.errors import Unreadable
 from looseleaf.init import init
 from looseleaf.memory import Memory
+from looseleaf.policy import SETTINGS
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
@@ -502,7 +503,9 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     assert ended.value.code == 0
     out = capsys.readouterr().out
-    assert all(f"\n    {verb} " in out for verb in "init log show diff undo check repair".split())
+    verbs = "init log show diff undo record turns sessions window compact expand check repair".split()
+    assert list(cli._VERBS) == verbs
+    assert all(f"\n    {verb} " in out for verb in verbs)
     assert out.splitlines()[0] == "usage: looseleaf [-h] [--memory PATH] [--agent NAME] [--json] VERB ..."
 
 
@@ -658,8 +661,7 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
         ["log"],
         (
             "The memory was not opened: <memory>/looseleaf.toml sets 'page_byte', which is no setting. Delete that "
-            "line, or use one of: body_bytes, late_seconds, lock_seconds, page_bytes, quiet_seconds, segment_bytes, "
-            "settle_seconds."
+            f"line, or use one of: {', '.join(sorted(SETTINGS | {'agents'}))}."
         ),
     ),
     (
@@ -973,10 +975,36 @@ WORDS = (
     "init log show diff undo check repair USER.md facts/a.md --json --memory --memory=m --agent x --agent=y "
     "--limit -n 3 --limit=2 --as-of 2026-01-02 --since --since=2026 --json=1 -- -h -x"
 ).split()
-ARGUMENTS = st.lists(st.sampled_from(WORDS) | st.just(""), max_size=6)
+VALUES = ["user", "jsonl", "x", "3", "", "-", "--", "-n", "-n3", "-5", "two words", "- a list", '{"a": 1}']
+
+
+@st.composite
+def commands(draw: st.DrawFn) -> list[str]:
+    """A verb with words that mean something to it, if they stand in the right places."""
+    verb = draw(st.sampled_from(list(cli._VERBS)))
+    own = [*cli._SHARED, *cli._VERBS[verb][2]]
+    word = (
+        st.sampled_from(own)
+        | st.sampled_from(VALUES)
+        | st.builds("{}={}".format, *map(st.sampled_from, (own, VALUES)))
+    )
+    before = draw(st.lists(word, max_size=2)) if draw(st.integers(0, 4)) == 0 else []
+    role = ["user"] if verb == "record" and draw(st.booleans()) else []
+    return [*before, verb, *role, *draw(st.lists(word, max_size=4))]
+
+
+ARGUMENTS = st.lists(st.sampled_from(WORDS) | st.just(""), max_size=6) | commands() | commands()
 
 
 @given(ARGUMENTS)
+@example(["record", "robot"])
+@example(["record", "role", "user"])
+@example(["record", "user", "--session", "s", "hello"])
+@example(["record", "user", "-"])
+@example(["record", "user", "-5"])
+@example(["record", "user", "--", "-x"])
+@example(["record", "tool_result", "--result", "-"])
+@example(["expand", "x", "--memory"])
 def test_arguments_are_read_as_argparse_reads_them(arguments: list[str]) -> None:
     def outcome(read: Callable[[Sequence[str]], cli.Options]) -> object:
         with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:

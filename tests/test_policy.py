@@ -27,7 +27,8 @@ def test_a_setting_changes_itself_and_nothing_else() -> None:
 
 def test_every_default_is_a_setting_that_its_own_file_may_say() -> None:
     default = Policy()
-    text = "".join(f"{name} = {str(getattr(default, name)).lower()}\n" for name in sorted(SETTINGS))
+    said = {name: getattr(default, name) for name in sorted(SETTINGS)}
+    text = "".join(f"{name} = {str(value).lower()}\n" for name, value in said.items() if value is not None)
     assert policy_from(tomllib.loads(text)) == default
 
 
@@ -44,7 +45,7 @@ def test_seconds_may_be_whole() -> None:
             {"page_byte": 5},
             (
                 "The memory was not opened: looseleaf.toml sets 'page_byte', which is no setting. Delete that line, "
-                f"or use one of: {', '.join(sorted(SETTINGS))}."
+                f"or use one of: {', '.join(sorted(SETTINGS | {'agents'}))}."
             ),
         ),
         ({"page_bytes": "5"}, "`page_bytes` must be a whole number, not '5'. <1048576>"),
@@ -92,8 +93,39 @@ def test_every_policy_that_is_taken_can_be_waited_for_and_counted_with(settings:
     default = Policy()
     for name in SETTINGS:
         value = getattr(policy, name)
-        assert type(value) is type(getattr(default, name))
-        if isinstance(value, float):
+        if getattr(default, name) is not None:
+            assert type(value) is type(getattr(default, name))
+        if name in ("compaction_ratio", "compact_to", "prepare_ratio"):
+            assert value is None or 0 < value <= 1
+        elif isinstance(value, float):
             assert 0 < value <= 86_400
-        elif not isinstance(value, bool):
+        elif isinstance(value, int):
             assert value > 0
+
+
+def test_an_agents_own_settings_are_laid_over_those_of_all() -> None:
+    settings = tomllib.loads(
+        'model = "gpt-4o"\ntail_turns = 2\n[agents.coder]\ncontext_tokens = 8000\ntail_turns = 6\n[agents.other]\n'
+    )
+    assert policy_from(settings) == Policy(model="gpt-4o", tail_turns=2)
+    assert policy_from(settings, agent="coder") == Policy(model="gpt-4o", tail_turns=6, context_tokens=8000)
+    assert policy_from(settings, agent="other") == Policy(model="gpt-4o", tail_turns=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("agents = 5", "`agents` must be tables, as in [agents.main]"),
+        ("[agents]\nmain = 5", "`agents` must be tables, as in [agents.main]"),
+        ("[agents.main]\npage_bytes = 5", "sets 'main.page_bytes', which is no setting"),
+        ('[agents.main]\nmax_tokens = "x"', "`max_tokens` must be a whole number, not 'x'. Mend that line"),
+        ("compaction_ratio = 1.5", "`compaction_ratio` must be at most 1, not 1.5"),
+        ("model = 5", "`model` must be text, not 5"),
+        ("max_tokens = 0", "or delete it to have the default, which the model decides."),
+    ],
+)
+def test_an_agents_setting_that_makes_no_sense_is_refused_whoever_opens_the_memory(
+    text: str, sentence: str
+) -> None:
+    with pytest.raises(Refused, match=re.escape(sentence)):
+        policy_from(tomllib.loads(text), agent="somebody else")

@@ -12,7 +12,17 @@ import os
 import time
 from _thread import RLock
 
-from looseleaf.core.heads import EXTERNAL, NO_PAGE, UNKNOWN, Head, fold, refuse_unknown
+from looseleaf.core.heads import (
+    EXTERNAL,
+    NO_MARK,
+    NO_PAGE,
+    UNKNOWN,
+    AgentHead,
+    Head,
+    fold,
+    fold_agents,
+    refuse_unknown,
+)
 from looseleaf.core.paths import DRAWERS, is_page, name_fault
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
@@ -53,6 +63,7 @@ class Heads:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.pages: dict[str, Head] = {}
+        self.agents: dict[str, AgentHead] = {}
         self.marks: dict[str, tuple[int, ...]] = {}
         self.position = START
         self.last: str | None = None
@@ -70,6 +81,7 @@ class Heads:
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
             self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
+            self.agents = {agent: AgentHead(*head) for agent, head in raw["agents"].items()}
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
@@ -80,7 +92,7 @@ class Heads:
                 self.forget()
 
     def forget(self) -> None:
-        self.pages, self.marks, self.position, self.last = {}, {}, START, None
+        self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
         self.holes, self._before = 0, {}
 
     def belong(self) -> bool:
@@ -92,19 +104,21 @@ class Heads:
 
     def catch_up(self) -> None:
         for line in self.store.read(JOURNAL, self.position, self._hole):
-            self.take(line.record)
+            self.take(line.record, line.position)
             self.position = line.end
 
     def _hole(self, problem: Problem) -> None:
         self.holes += 1
 
-    def take(self, record: Record) -> None:
+    def take(self, record: Record, position: Position) -> None:
         refuse_unknown(record)
         fold(self.pages, record)
-        path = str(record.get("path"))
-        self.marks.pop(path, None)
+        fold_agents(self.agents, record, position)
         self.holes += record.get("kind") == "lost"
-        self._before[path] = self.holes
+        path = record.get("path")
+        if isinstance(path, str):
+            self.marks.pop(path, None)
+            self._before[path] = self.holes
         self.last = record.get("id")
         self.unsaved += 1
 
@@ -133,6 +147,10 @@ class Heads:
                 "last": self.last,
                 "pages": {
                     path: [head.sha256, head.edit, head.base] for path, head in sorted(self.pages.items())
+                },
+                "agents": {
+                    agent: [head.mark, head.segment, head.offset, head.flag]
+                    for agent, head in sorted(self.agents.items())
                 },
                 "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
                 "holes": self.holes,
@@ -202,12 +220,22 @@ class Absorb:
             self._threads, self._pid = RLock(), os.getpid()
         return self._threads
 
+    def agent(self, name: str) -> AgentHead:
+        """Where the agent's window begins, and whether it is to be compacted. Looks at no page."""
+        with self.threads:
+            self._load()
+            self.heads.catch_up()
+            return self.heads.agents.get(name, NO_MARK)
+
+    def _load(self) -> None:
+        if not self._loaded:
+            self.heads.load()
+            self._loaded = True
+
     def __call__(self) -> list[Edit]:
         """Journal what was changed outside; the edits. Nothing found costs a look at each file's times and no lock."""
         with self.threads:
-            if not self._loaded:
-                self.heads.load()
-                self._loaded = True
+            self._load()
             try:
                 self._store.recover()
             finally:  # also where nothing can be written, what the journal says can be read

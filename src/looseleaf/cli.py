@@ -1,6 +1,6 @@
 """The command line: arguments and printing only. Exit codes: 0 done, 1 problems found, 2 refused.
 
-The verbs stand in one table, at the end.
+The verbs stand in one table, at the end. Those of the conversation are carried out by `cli_talk`, loaded on demand.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ PROBLEMS = 1
 REFUSED = 2
 INTERRUPTED = 130
 
+LAST = 20
+"""How many turns and sessions are listed to a person who gives no number."""
+
 _LISTED = 20
 """How many pages are named to a person who asked for one that is not there."""
 
@@ -52,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except Refused as refused:
         if options.json:
-            _print_json({"error": str(refused)})
-        print(f"looseleaf: {_plain(str(refused))}", file=sys.stderr)
+            print_json({"error": str(refused)})
+        print(f"looseleaf: {plain(str(refused))}", file=sys.stderr)
         return REFUSED
     except BrokenPipeError:
         # Whoever read our output has enough (`looseleaf log | head`). Nothing may be flushed to them at exit.
@@ -79,6 +82,18 @@ class Options:
     limit: int
     as_of: str | None
     since: str | None
+    role: str
+    text: str | None
+    args: str | None
+    result: str | None
+    call_id: str | None
+    name: str | None
+    error: bool
+    session: str | None
+    turn: str | None
+    model: str | None
+    dry_run: bool
+    entry: str
 
 
 def _parse(arguments: Sequence[str]) -> Options:
@@ -92,20 +107,24 @@ def _parse(arguments: Sequence[str]) -> Options:
     waiting = iter(arguments)
     for argument in waiting:
         name, equals, value = _SHORT.get(argument, argument).partition("=")
-        known = _SHARED.get(name) or own.get(name)
+        known = _SHARED.get(name) or (own.get(name) if name.startswith("-") else None)
         if not verb and argument in _VERBS:
             verb = argument
             options.run, _, own = _VERBS[verb]
             free = [each for each in own if not each.startswith("-")]
-        elif known is None and verb and free and not argument.startswith("-"):
+        elif known is None and verb and free and (argument == "-" or not argument.startswith("-")):
+            if argument not in own[free[0]].get("choices", (argument,)):
+                return _explain(arguments)
             setattr(options, free.pop(0), argument)
         elif known is None or (equals and "action" in known):
             return _explain(arguments)
         elif "action" in known:
             setattr(options, _attribute(name), True)
         else:
-            value = value if equals else next(waiting, "-")
-            if value.startswith("-") or ("type" in known and not (value.isdecimal() and len(value) < 10)):
+            value = value if equals else next(waiting, "--")
+            if value.startswith("-") and value != "-":
+                return _explain(arguments)
+            if "type" in known and not (value.isdecimal() and len(value) < 10):
                 return _explain(arguments)
             setattr(options, _attribute(name), known.get("type", str)(value))
     for name, known in (_SHARED | own).items():
@@ -124,13 +143,20 @@ def _explain(arguments: Sequence[str]) -> Options:
     """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
     import argparse  # not at the top, for the reason above
 
-    def new_parser(prog: str, description: str) -> argparse.ArgumentParser:
-        return argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False)
+    class Mixed(argparse.ArgumentParser):
+        """Options may stand between arguments, also between one that must be there and one that may be left out."""
 
-    parser = new_parser(
-        "looseleaf", "A memory for LLM agents: a folder of Markdown that never loses what was written."
-    )
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
+        is_mixing = False
+
+        def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+            if self.is_mixing:
+                return super().parse_known_args(args, namespace)
+            self.is_mixing = True
+            return self.parse_known_intermixed_args(args, namespace)
+
+    about = "A memory for LLM agents: a folder of Markdown that never loses what was written."
+    parser = argparse.ArgumentParser(prog="looseleaf", description=about, allow_abbrev=False)
+    verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=Mixed)
     for name, shared in _SHARED.items():
         parser.add_argument(name, **shared)
     for verb, (run, help, own) in _VERBS.items():
@@ -152,29 +178,28 @@ def _init(options: Options) -> int:
     path = _first(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
     made = init(path)
     if options.json:
-        _print_json({"path": path, "made": made})
+        print_json({"path": path, "made": made})
     elif made:
         print(
-            f"{_plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
+            f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
             ".gitignore there keeps the history (log/) out of git; delete that line to keep it in."
         )
     else:
-        print(f"{_plain(path)} is a memory already; nothing was changed.")
+        print(f"{plain(path)} is a memory already; nothing was changed.")
     return 0
 
 
 def _log(options: Options) -> int:
-    if options.limit < 1:
-        raise Refused("Nothing was shown: --limit must be at least 1. Without it, the last 50 are shown.")
-    with _open(options) as memory:
+    at_least_one(options.limit, 50)
+    with open_memory(options) as memory:
         edits = list(islice(memory.log(options.page), options.limit + 1))
         has_more = len(edits) > options.limit
         edits = edits[: options.limit]
         if options.page is not None and not edits and not memory.page(options.page).exists:
             raise _no_page(memory, options.page)
         if options.json:
-            _print_json([_edit_dict(edit) for edit in edits])
+            print_json([_edit_dict(edit) for edit in edits])
         else:
             for edit in edits:
                 print(_edit_line(edit))
@@ -182,12 +207,12 @@ def _log(options: Options) -> int:
                 print("No edits yet.")
             elif has_more:
                 print("There are more; -n shows them.")
-        _notes(memory)
+        print_notes(memory)
     return 0
 
 
 def _show(options: Options) -> int:
-    with _open(options) as memory:
+    with open_memory(options) as memory:
         if options.as_of is None:
             page = memory.page(options.page)
         else:
@@ -195,10 +220,10 @@ def _show(options: Options) -> int:
         if not page.exists:
             raise _no_page(memory, page.path, options.as_of)
         if options.json:
-            _print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
+            print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
         else:
             _print_bytes(page.data)
-        _notes(memory)
+        print_notes(memory)
     return 0
 
 
@@ -206,7 +231,7 @@ def _diff(options: Options) -> int:
     from looseleaf.core.diff import unified
     from looseleaf.history import parse_when
 
-    with _open(options) as memory:
+    with open_memory(options) as memory:
         if options.since is None:
             edit = next(memory.log(options.page), None)
             if edit is None:
@@ -228,57 +253,69 @@ def _diff(options: Options) -> int:
         shown = text.encode("utf-8", "surrogateescape")
         if options.json:
             diff = shown.decode("utf-8", "replace")
-            _print_json({"path": path, "from": labels[0], "to": labels[1], "diff": diff})
+            print_json({"path": path, "from": labels[0], "to": labels[1], "diff": diff})
         else:
             _print_bytes(shown)
-        _notes(memory)
+        print_notes(memory)
     return 0
 
 
 def _undo(options: Options) -> int:
-    with _open(options) as memory:
+    with open_memory(options) as memory:
         edit, receipt = memory.undo(options.page, author=PERSON)
         if options.json:
-            _print_json({"undone": _edit_dict(edit), "receipt": receipt.to_dict()})
+            print_json({"undone": _edit_dict(edit), "receipt": receipt.to_dict()})
         else:
             gone = "" if receipt.new else " The page is gone."
-            what = f"the edit {_plain(edit.id)} ({_plain(edit.reason)})"
-            print(f"{_plain(edit.path)}: {what} is undone by {receipt.id}.{gone}")
+            what = f"the edit {plain(edit.id)} ({plain(edit.reason)})"
+            print(f"{plain(edit.path)}: {what} is undone by {receipt.id}.{gone}")
     return 0
 
 
 def _check(options: Options) -> int:
-    with _open(options) as memory:
+    with open_memory(options) as memory:
         problems = memory.check()
     errors = sum(problem.severity == "error" for problem in problems)
     if options.json:
-        _print_json({"errors": errors, "problems": [problem.to_dict() for problem in problems]})
+        print_json({"errors": errors, "problems": [problem.to_dict() for problem in problems]})
     else:
         for problem in problems:
-            print(_plain(str(problem)))
+            print(plain(str(problem)))
         hint = "; looseleaf repair mends what can be mended" if errors else ""
         print(f"{errors} problem{'s' * (errors != 1)}{hint}")
     return PROBLEMS if errors else 0
 
 
 def _repair(options: Options) -> int:
-    with _open(options) as memory:
+    with open_memory(options) as memory:
         done = memory.repair()
         left = [problem for problem in memory.check() if problem.severity == "error"]
     if options.json:
-        _print_json({"done": done, "left": [problem.to_dict() for problem in left]})
+        print_json({"done": done, "left": [problem.to_dict() for problem in left]})
     else:
         for each in done or ["Nothing had to be mended." if not left else "Nothing could be mended."]:
-            print(_plain(each))
+            print(plain(each))
         for problem in left:
-            print(f"not mended: {_plain(str(problem))}")
+            print(f"not mended: {plain(str(problem))}")
     return PROBLEMS if left else 0
 
 
-# --- printing --------------------------------------------------------------------------
+def _talk(verb: str) -> Callable[[Options], int]:
+    """A verb of the conversation."""
+
+    def run(options: Options) -> int:
+        from looseleaf import cli_talk
+
+        code: int = getattr(cli_talk, verb)(options)
+        return code
+
+    return run
 
 
-def _open(options: Options) -> Memory:
+# --- opening ---------------------------------------------------------------------------
+
+
+def open_memory(options: Options, session: str | None = None) -> Memory:
     """A command looks at a memory that is there; only `init` makes one."""
     from looseleaf.memory import Memory
     from looseleaf.where import find, is_memory
@@ -289,7 +326,7 @@ def _open(options: Options) -> Memory:
             f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make this one "
             f"(of the pages that are there, if any) with: looseleaf init {path}"
         )
-    return Memory(path, agent=options.agent)
+    return Memory(path, agent=options.agent, session=session)
 
 
 def _first(*paths: str | None) -> str:
@@ -300,10 +337,19 @@ def _first(*paths: str | None) -> str:
     return path or ""
 
 
+def at_least_one(limit: int, default: int) -> None:
+    if limit < 1:
+        why = f"--limit must be at least 1. Without it, the last {default} are shown."
+        raise Refused(f"Nothing was shown: {why}")
+
+
+# --- printing --------------------------------------------------------------------------
+
+
 def _no_page(memory: Memory, path: str, then: str | None = None) -> Refused:
     edits = list(memory.log(path))
     if edits:
-        first, last = _when(edits[-1]), _when(edits[0])
+        first, last = when(edits[-1].ts), when(edits[0].ts)
         what = f"{path} did not exist as of {then}" if then else f"{path} does not exist any more"
         return Refused(
             f"Nothing was shown: {what}; its edits are from {first} to {last}. `looseleaf log {path}` shows them."
@@ -315,17 +361,17 @@ def _no_page(memory: Memory, path: str, then: str | None = None) -> Refused:
     return Refused(f"Nothing was shown: there is no page {path}. {next_step}")
 
 
-def _when(edit: Edit) -> str:
+def when(ts: float) -> str:
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts))
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ts))
     except (OverflowError, ValueError, OSError):
-        return f"{edit.ts:g}"  # no time of this world; the rest of the log is shown all the same
+        return f"{ts:g}"  # no time of this world; the rest of the log is shown all the same
 
 
 def _edit_line(edit: Edit) -> str:
     what = f"+{edit.added} -{edit.removed}" if edit.new is not None else "deleted"
-    about = f"{_plain(edit.path)}  {_plain(edit.author)}: {_plain(edit.reason)}"
-    return f"{_when(edit):>19}  {_plain(edit.id)}  {what:>8}  {about}"
+    about = f"{plain(edit.path)}  {plain(edit.author)}: {plain(edit.reason)}"
+    return f"{when(edit.ts):>19}  {plain(edit.id)}  {what:>8}  {about}"
 
 
 def _edit_dict(edit: Edit) -> dict[str, Any]:
@@ -333,25 +379,30 @@ def _edit_dict(edit: Edit) -> dict[str, Any]:
     return {name: getattr(edit, name) for name in names}
 
 
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
 def _print_bytes(data: bytes) -> None:
     """To a pipe or a file the bytes as they are; to a terminal as text that cannot steer it."""
     if sys.stdout.isatty():
-        sys.stdout.write(_plain(re.sub(_LINE_END, "", data.decode("utf-8", "backslashreplace")), keep="\n\t"))
+        sys.stdout.write(plain(re.sub(_LINE_END, "", data.decode("utf-8", "backslashreplace")), keep="\n\t"))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
 
 
-def _notes(memory: Memory) -> None:
+def say(text: str) -> None:
+    """Print what may hold the words of others, on the lines that it has."""
+    print(plain(re.sub(_LINE_END, "", text), keep="\n\t"))
+
+
+def print_notes(memory: Memory) -> None:
     for note in memory.notes:
-        print(f"looseleaf: {_plain(note)}", file=sys.stderr)
+        print(f"looseleaf: {plain(note)}", file=sys.stderr)
 
 
-def _plain(text: str, keep: str = "") -> str:
+def plain(text: str, keep: str = "") -> str:
     """Text for a terminal: what a page or a name holds must not steer it."""
     return re.sub(_STEERING, lambda match: match[0] if match[0] in keep else _written_out(match[0]), text)
 
@@ -371,6 +422,10 @@ _SHARED: dict[str, dict[str, Any]] = {
 """Options that may stand before and after the verb."""
 
 _SHORT = {"-n": "--limit"}
+
+_ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
+_LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
+_MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
 
 _VERBS: dict[str, tuple[Callable[[Options], int], str, dict[str, dict[str, Any]]]] = {
     "init": (
@@ -400,6 +455,42 @@ _VERBS: dict[str, tuple[Callable[[Options], int], str, dict[str, dict[str, Any]]
         _undo,
         "take back the last edit; an undo is an edit too",
         {"page": {"nargs": "?", "help": "the last edit of this page"}},
+    ),
+    "record": (
+        _talk("record"),
+        "record what was said or done",
+        {
+            "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object a line"},
+            "text": {"nargs": "?", "help": "the words, the tool's name or its result; else standard input"},
+            "--args": {"metavar": "JSON", "help": "the arguments of a tool call"},
+            "--result": {"metavar": "JSON", "help": "a tool's result that is more than text"},
+            "--call-id": {"metavar": "ID", "help": "the id of a tool call, for it and its result"},
+            "--name": {"metavar": "TOOL", "help": "the tool of a result, where there is no call's id"},
+            "--error": {"action": "store_true", "help": "the call failed; the text says why"},
+            "--session": {"metavar": "ID", "help": "in this session (else the last, if it is not long ago)"},
+            "--turn": {"metavar": "ID", "help": "in this turn (else the current one)"},
+        },
+    ),
+    "turns": (
+        _talk("turns"),
+        "show what was said last, or one turn whole",
+        {
+            "turn": {"nargs": "?", "help": "this one, whole"},
+            "--limit": _LAST,
+            "--session": {"metavar": "ID", "help": "only of this session"},
+        },
+    ),
+    "sessions": (_talk("sessions"), "list the last sessions", {"--limit": _LAST}),
+    "window": (_talk("window"), "show what a model is told now, and what it costs", {"--model": _MODEL}),
+    "compact": (
+        _talk("compact"),
+        "make the window shorter, and say what it lost",
+        {"--dry-run": {"action": "store_true", "help": "only say"}, "--model": _MODEL},
+    ),
+    "expand": (
+        _talk("expand"),
+        "show again, whole, what left the window",
+        {"entry": {"help": "an entry, a turn or a trace, by its id"}},
     ),
     "check": (_check, "re-read and re-hash everything", {}),
     "repair": (_repair, "mend what check found, keeping a copy of every byte that is moved", {}),

@@ -42,36 +42,131 @@ class Policy:
     lock_seconds: float = 60.0
     """Nothing holds the lock for longer than a disk takes; past this the holder hangs."""
 
+    # --- the window ------------------------------------------------------------------
+    tail_turns: int = 4
+    """Turns that a compaction leaves as they are: what was said last is what is meant by "it"."""
+
+    max_episodic_items: int = 3
+    """Summaries that a snapshot shows. Older ones stay in their entries."""
+
+    max_semantic_items: int = 20
+    """Decisions, constraints and open work that a snapshot shows."""
+
+    summary_tokens: int = 2000
+    """The longest summary of one compaction; an eighth of the budget where that is less."""
+
+    semantic_tokens: int = 1500
+    """The longest list of what must be kept; an eighth of the budget where that is less."""
+
+    compact_to: float = 0.5
+    """The part of the budget that a compaction aims at: room for as much talk again before the next one."""
+
+    prepare_ratio: float = 0.6
+    """From this part of the budget on, a slow distiller begins in the background."""
+
+    distill_seconds: float = 120.0
+    """A distiller that takes longer is not waited for: the rules take over."""
+
+    session_seconds: float = 3600.0
+    """`looseleaf record` goes on in the last session if something was said in it within this time."""
+
+    raw_bytes: int = 1024 * 1024
+    """The longest `raw.md` of a compaction: past it the log itself is the readable copy."""
+
+    # --- the model: also for one agent, in a table [agents.<name>] ---------------------
+    model: str | None = None
+    """Whose context size counts. None: 200,000 tokens, until somebody says which model it is."""
+
+    context_tokens: int | None = None
+    """What the server really takes, where that is less than the model could."""
+
+    max_tokens: int | None = None
+    """Room kept for the answer. None: as much as the model can give."""
+
+    safety_margin_tokens: int | None = None
+    """Room kept for what is counted differently elsewhere. None: the model's own."""
+
+    compaction_ratio: float | None = None
+    """The part of the budget at which a compaction is asked for. None: the model's own (0.8)."""
+
 
 SETTINGS = frozenset(Policy.__annotations__)
-_KINDS = {int: "a whole number", float: "a number"}
+OF_AGENTS = frozenset(
+    ("model", "context_tokens", "max_tokens", "safety_margin_tokens", "compaction_ratio", "tail_turns")
+)
+"""Settings that may differ between the agents of one memory."""
+
+_KINDS = {int: "a whole number", float: "a number", str: "text"}
+_WANTED: dict[str, type] = {
+    "model": str,
+    "context_tokens": int,
+    "max_tokens": int,
+    "safety_margin_tokens": int,
+    "compaction_ratio": float,
+}
+_RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio"))
 _LONGEST = 86_400.0
 """No wait of more than a day: it would be a mistake, and some systems cannot wait for longer than they can count."""
 
 
-def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml") -> Policy:
-    """The default policy with `settings` laid over it; refuses names and types it does not know."""
-    default = Policy()
+def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml", agent: str | None = None) -> Policy:
+    """The default policy with `settings` laid over it, and over those the ones of the agent; refuses names and types
+    it does not know."""
     changed: dict[str, Any] = {}
     for name, value in settings.items():
-        if name not in SETTINGS:
-            raise Refused(
-                f"The memory was not opened: {where} sets {name!r}, which is no setting. Delete that line, or use "
-                f"one of: {', '.join(sorted(SETTINGS))}."
-            )
-        wanted = type(getattr(default, name))
-        if type(value) is not wanted and not (wanted is float and type(value) is int):
-            raise _bad(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
-        if not value > 0:  # also what is no number (nan)
-            raise _bad(where, name, f"must be greater than zero, not {value!r}")
-        if wanted is float and value > _LONGEST:
-            raise _bad(where, name, f"must be at most {_LONGEST:,.0f} seconds, not {value!r}")
-        changed[name] = wanted(value)
+        if name == "agents":
+            changed |= _of_agent(value, where, agent)
+        elif name not in SETTINGS:
+            raise _unknown(where, name, SETTINGS | {"agents"})
+    for name, value in settings.items():
+        if name != "agents":
+            changed.setdefault(name, _valid(where, name, value))
     return Policy(**changed)
 
 
+def _of_agent(tables: Any, where: str, agent: str | None) -> dict[str, Any]:
+    """The settings of one agent. Those of the others are looked at too: a typing error should not wait for its day."""
+    own: dict[str, Any] = {}
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise Refused(
+            f"The memory was not opened: in {where}, `agents` must be tables, as in [agents.main]. Mend that line."
+        )
+    for name, table in tables.items():
+        for setting, value in table.items():
+            if setting not in OF_AGENTS:
+                raise _unknown(where, f"{name}.{setting}", OF_AGENTS)
+            valid = _valid(where, setting, value)
+            if name == agent:
+                own[setting] = valid
+    return own
+
+
+def _unknown(where: str, name: str, known: frozenset[str]) -> Refused:
+    return Refused(
+        f"The memory was not opened: {where} sets {name!r}, which is no setting. Delete that line, or use "
+        f"one of: {', '.join(sorted(known))}."
+    )
+
+
+def _valid(where: str, name: str, value: Any) -> Any:
+    wanted: Any = _WANTED.get(name) or type(getattr(Policy(), name))
+    if type(value) is not wanted and not (wanted is float and type(value) is int):
+        raise _bad(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
+    if wanted is str:
+        return value
+    if not value > 0:  # also what is no number (nan)
+        raise _bad(where, name, f"must be greater than zero, not {value!r}")
+    if name in _RATIOS:
+        if value > 1:
+            raise _bad(where, name, f"must be at most 1, not {value!r}")
+    elif wanted is float and value > _LONGEST:
+        raise _bad(where, name, f"must be at most {_LONGEST:,.0f} seconds, not {value!r}")
+    return wanted(value)
+
+
 def _bad(where: str, name: str, fault: str) -> Refused:
+    default = getattr(Policy(), name)
     return Refused(
         f"The memory was not opened: in {where}, `{name}` {fault}. Mend that line, or delete it to have the default, "
-        f"{getattr(Policy(), name)}."
+        f"{default if default is not None else 'which the model decides'}."
     )

@@ -34,9 +34,7 @@ _OPTIONAL = (
     "tool_error",
     "tool_result_ref",
     "correlation_id",
-    "tags",
     "flag",
-    "session_start",
 )
 
 
@@ -71,8 +69,12 @@ class Trace:
         record: Record = {name: getattr(self, name) for name in _REQUIRED}
         for name in _OPTIONAL:
             value = getattr(self, name)
-            if value is not None and value != () and value is not False:
-                record[name] = list(value) if name == "tags" else value
+            if value is not None:
+                record[name] = value
+        if self.tags:
+            record["tags"] = list(self.tags)
+        if self.session_start:
+            record["session_start"] = True
         if self.trace_type == "tool_result" and (self.tool_result is not None or self.tool_error is None):
             record["tool_result"] = self.tool_result
         return record
@@ -86,7 +88,9 @@ class Trace:
         given = {"session_id": "", "origin": "", "source_event": ""} | {
             name: record[name] for name in (*_REQUIRED, *_OPTIONAL, "tool_result") if name in record
         }
-        given["tags"] = tuple(given.get("tags", ()))
+        tags = record.get("tags")
+        given["tags"] = tuple(map(str, tags)) if isinstance(tags, list) else ()
+        given["session_start"] = record.get("session_start") is True
         if not all(type(given.get(name)) is kind for name, kind in _KINDS):
             return None
         if type(given.get("ts")) not in (int, float):

@@ -75,8 +75,8 @@ def is_memory(path: str) -> bool:
     return os.path.isdir(os.path.join(log, "archive"))
 
 
-def settings(path: str) -> Policy:
-    """The policy of the memory at a path: the defaults, with what its settings file changes."""
+def settings(path: str, agent: str | None = None) -> Policy:
+    """The policy of the memory at a path: the defaults, with what its settings file changes (for an agent)."""
     file = os.path.join(path, SETTINGS)
     if not os.path.lexists(file):
         return Policy()
@@ -85,7 +85,7 @@ def settings(path: str) -> Policy:
     with FileStore(path) as store:  # by the same door as a page: no link, no pipe that would never answer
         settings = store.get(SETTINGS, Policy().page_bytes)
     try:
-        return policy_from(tomllib.loads(settings.data.decode() if settings else ""), file)
+        return policy_from(tomllib.loads(settings.data.decode() if settings else ""), file, agent)
     except (ValueError, RecursionError) as error:
         raise Refused(
             f"The memory was not opened: {file} could not be read ({error}). Mend it, or delete it to use the defaults."

@@ -1,4 +1,4 @@
-"""What the journal says each page is now: its head (FORMAT §5.2)."""
+"""What the journal says each page is now (its head, FORMAT §5.2), and where each agent's window begins."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.values import Position, Record
 
 SCHEMA = "journal.v1"
 KNOWN_SCHEMAS = frozenset({SCHEMA, "lost.v1"})
+
+EARLY = "early"
+HARD = "hard"
+FLAGS = (EARLY, HARD)
+"""Why a window is to be compacted: it is getting full, or it was too full already."""
 
 EXTERNAL = "external"
 UNKNOWN = "unknown"
@@ -42,6 +47,32 @@ def fold(heads: dict[str, Head], record: Record) -> None:
         head = heads.get(str(path))
         if head is not None and head.edit == record.get("edit"):
             heads[str(path)] = Head(head.base)
+
+
+@frozen
+class AgentHead:
+    """The last mark of an agent: its id and its place in the journal; None: its window begins with its first trace.
+
+    `flag`: its window is to be compacted before the next call, `early` or `hard`.
+    """
+
+    mark: str | None = None
+    segment: int = 0
+    offset: int = 0
+    flag: str | None = None
+
+
+NO_MARK = AgentHead()
+
+
+def fold_agents(agents: dict[str, AgentHead], record: Record, position: Position) -> None:
+    """Take one journal record into what is known of the agents. A mark is what its flag asked for."""
+    agent = str(record.get("agent"))
+    if record.get("kind") == "mark":
+        agents[agent] = AgentHead(record.get("id"), *position)
+    elif record.get("kind") == "flag":
+        head, flag = agents.get(agent, NO_MARK), record.get("flag")
+        agents[agent] = AgentHead(head.mark, head.segment, head.offset, flag if flag in FLAGS else None)
 
 
 def refuse_unknown(record: Record) -> None:

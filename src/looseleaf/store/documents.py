@@ -210,6 +210,18 @@ class Documents:
             except OSError as error:
                 raise unwritten(folder, error) from error
 
+    def folders(self, folder: str) -> tuple[str, ...]:
+        try:
+            with self._root.folder(canonical(folder)) as fd:
+                found = [
+                    entry.name for entry in self._disk.entries(fd) if entry.is_dir(follow_symlinks=False)
+                ]
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise unreadable(folder, error) from error
+        return tuple(sorted(found))
+
     # Last, because its name hides the type of the same name from what follows it.
     def list(self, folder: str = "") -> list[Stat]:
         prefix = f"{canonical(folder)}/" if folder else ""

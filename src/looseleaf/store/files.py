@@ -192,6 +192,9 @@ class FileStore:
     def publish(self, folder: str, files: Mapping[str, bytes]) -> None:
         self._documents.publish(folder, files)
 
+    def folders(self, folder: str) -> tuple[str, ...]:
+        return self._documents.folders(folder)
+
     # --- care --------------------------------------------------------------------------
 
     def recover(self) -> None:

@@ -62,6 +62,9 @@ class Store(Protocol):
     def publish(self, folder: str, files: Mapping[str, bytes]) -> None:
         """Make a new folder with all its files visible at once; Refused if it exists."""
 
+    def folders(self, folder: str) -> tuple[str, ...]:
+        """The names of the folders directly in a folder, in order."""
+
     # --- care --------------------------------------------------------------------------------
 
     def recover(self) -> None:

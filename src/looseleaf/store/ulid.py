@@ -18,7 +18,17 @@ def new_id() -> str:
         # A random step, not one: two children of a fork share the last one and must not make the same id.
         _last[0] = fresh if fresh > _last[0] else _last[0] + 1 + int.from_bytes(os.urandom(8), "big")
         value = _last[0]
+    return _written(value)
+
+
+def _written(value: int) -> str:
     return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
+
+
+def id_of(seconds: float, digest: bytes) -> str:
+    """The id of what was made at a time of inputs with that hash: the same whenever it is made again."""
+    value = int(seconds * 1000) << 80 | int.from_bytes(digest[:10], "big")
+    return _written(value)
 
 
 def _after_fork() -> None:

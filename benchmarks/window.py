@@ -1,0 +1,500 @@
+"""How the half of the memory that carries a conversation grows, remembers and keeps still, measured in one run.
+
+    python benchmarks/window.py              prints the table
+    python benchmarks/window.py --readme     writes it into README.md as well
+    python benchmarks/window.py --only 4     only that part (1 to 6; may be given again)
+    python benchmarks/window.py --turns N    with another length of the long memory (100,000)
+
+Machines differ and are noisy, so times are ratios of two sides that took turns, but for one: what stands between a
+user and an answer is felt in milliseconds. The folders are made beside this file's repository, because /tmp is often
+memory and not a disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from random import Random
+from statistics import fmean, median
+from typing import Any
+
+from looseleaf import Memory, Policy
+from looseleaf.core.window import Mark, texts_of
+from looseleaf.store.ulid import new_id
+
+HERE = Path(__file__).parent.parent
+BEGIN, END = "<!-- benchmark: window -->", "<!-- end -->"
+TALKS = HERE.parent / "shared/data/tau_gpt4o_airline.json"
+STREAM = "traces/main"
+MEGABYTE = 1 << 20
+
+Row = tuple[str, str, str]
+Record = dict[str, Any]
+
+
+@contextmanager
+def folder(beneath: Path = HERE) -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix=".bench-", dir=beneath))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+def timed(rounds: int, *jobs: Callable[[], object]) -> list[list[float]]:
+    """The times of each job; the jobs take turns, so that a slow moment hits all of them."""
+    times: list[list[float]] = [[] for _ in jobs]
+    for _ in range(rounds):
+        for job, seen in zip(jobs, times, strict=True):
+            begin = time.perf_counter()
+            job()
+            seen.append(time.perf_counter() - begin)
+    return times
+
+
+def ratio(few: list[float], many: list[float]) -> str:
+    return f"{median(many) / median(few):.2f} (mean {fmean(many) / fmean(few):.2f})"
+
+
+# --- what is said --------------------------------------------------------------------------
+
+
+class Speech:
+    """Made-up talk: the same for the same seed, and no two pieces of it alike."""
+
+    def __init__(self, seed: int = 7) -> None:
+        self._random = Random(seed)
+        syllables = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "ist")]
+        self._words = ["".join(self._random.choices(syllables, k=self._random.randint(1, 4))) for _ in range(9000)]
+        self._sentences = [self._sentence() for _ in range(5000)]
+
+    def _sentence(self) -> str:
+        return " ".join(self._random.choices(self._words, k=self._random.randint(6, 18))).capitalize() + "."
+
+    def text(self, characters: int) -> str:
+        parts: list[str] = []
+        size = 0
+        while size < characters:
+            parts.append(f"{self._random.choice(self._sentences)} ({self._random.getrandbits(32):08x})")
+            size += len(parts[-1]) + 1
+        return " ".join(parts)
+
+    def rows(self, characters: int) -> list[Record]:
+        """As a tool returns them."""
+        found: list[Record] = []
+        size = 0
+        while size < characters:
+            number = self._random.getrandbits(40)
+            note = self._random.choice(self._sentences)
+            found.append({"id": f"ORD-{number:010x}", "amount": (number % 100_000) / 100, "note": note})
+            size += len(note) + 50
+        return found
+
+    def turn(self, number: int, result_characters: int) -> Iterator[dict[str, Any]]:
+        """What is recorded of one turn, as `Memory.record` takes it."""
+        call = f"call_{number:08d}"
+        path = f"src/part_{number % 97}/module_{number}.py"
+        yield {"user": self.text(150)}
+        yield {"tool_call": "read_file", "tool_args": {"path": path, "lines": 200}, "tool_call_id": call}
+        yield {"tool_result": self.rows(result_characters), "tool_call_id": call}
+        yield {"assistant": self.text(300)}
+
+
+_EVENTS = {
+    "user": "LLMUserMessageReadyEvent",
+    "assistant": "LLMCompleteResponseReceivedEvent",
+    "tool_call": "PendingToolInvocationEvent",
+    "tool_result": "ToolResultEvent",
+}
+_ORIGINS = {"user": "user", "assistant": "assistant", "tool_call": "assistant", "tool_result": "tool"}
+
+
+def lines_of(number: int, asked: Iterable[dict[str, Any]]) -> list[Record]:
+    """The lines of one turn, as recording it would have written them."""
+    found: list[Record] = []
+    for seq, each in enumerate(asked, 1):
+        kind = next(kind for kind in _EVENTS if kind in each)
+        record: Record = {
+            "id": new_id(),
+            "ts": time.time(),
+            "turn_id": f"turn_{number:04d}",
+            "seq": seq,
+            "trace_type": kind,
+            "content": each[kind] if kind in ("user", "assistant") else "",
+            "source_event": _EVENTS[kind],
+            "session_id": f"session-{number // 50}",
+            "origin": _ORIGINS[kind],
+        }
+        if "tool_call_id" in each:
+            record |= {"tool_name": "read_file", "tool_call_id": each["tool_call_id"]}
+        if kind == "tool_call":
+            record["tool_args"] = each["tool_args"]
+        if kind == "tool_result":
+            record["tool_result"] = each["tool_result"]
+        if number % 50 == 0 and seq == 1 or number == seq == 1:
+            record["session_start"] = True
+        found.append(record)
+    return found
+
+
+def fill(path: Path, turns: int, *, compacted_every: int | None = None, result_characters: int = 300) -> None:
+    """A memory of so many turns; `compacted_every` so many, the log was rotated and the window's mark moved on."""
+    speech = Speech()
+    parts = [list(speech.turn(number, result_characters)) for number in range(1, 1001)]
+    with Memory(path) as memory:
+        step = compacted_every or 2500
+        for begin in range(1, turns + 1, step):
+            numbers = range(begin, min(begin + step, turns + 1))
+            lines = [line for number in numbers for line in lines_of(number, parts[number % 1000])]
+            places = memory.store.append(STREAM, lines)
+            if compacted_every and numbers[-1] < turns:
+                memory.store.rotate(STREAM)
+                last = str(lines[-1]["id"])
+                mark = Mark(new_id(), "main", None, last, (*places[-1], last), tail=(last,))
+                head = {"schema": "journal.v1", "id": mark.id, "ts": time.time()}
+                memory.store.append("journal", [head | mark.to_record()])
+        memory.record(user="The tally reads the log once, here.")
+
+
+# --- 1, 2: a long memory against a short one -----------------------------------------------
+
+
+def recording(short: Path, long: Path) -> str:
+    """One turn, each of its four traces durable."""
+
+    def of(memory: Memory) -> Callable[[], object]:
+        speech = Speech(8)
+        turns = iter([list(speech.turn(number, 300)) for number in range(10**7, 10**7 + 300)])
+
+        def job() -> None:
+            for asked in next(turns):
+                memory.record(**asked)
+
+        return job
+
+    with Memory(short) as one, Memory(long) as other:
+        jobs = of(one), of(other)
+        timed(3, *jobs)
+        return ratio(*timed(128, *jobs))
+
+
+def reading(short: Path, long: Path) -> tuple[str, str]:
+    """The last 20 turns: by a memory that is open, and by one that is opened for it."""
+
+    def opened(path: Path) -> Callable[[], object]:
+        def job() -> None:
+            with Memory(path) as memory:
+                memory.turns(20)
+
+        return job
+
+    with Memory(short) as one, Memory(long) as other:
+        warm = ratio(*timed(100, lambda: one.turns(20), lambda: other.turns(20)))
+    return warm, ratio(*timed(100, opened(short), opened(long)))
+
+
+def growth(turns: int) -> Iterator[Row]:
+    with folder() as path:
+        fill(path / "short", 100)
+        for name, every in (("one long window", None), ("compacted every 200 turns", 200)):
+            long = path / ("compacted" if every else "whole")
+            fill(long, turns, compacted_every=every)
+            sizes = f"at {turns:,} turns ({name}) against at 100"
+            yield f"recording one turn, each trace durable, {sizes}", recording(path / "short", long), "≤ 1.3"
+            warm, opened = reading(path / "short", long)
+            yield f"reading the last 20 turns {sizes}", warm, "≤ 1.3"
+            yield "the same, opening the memory for it", opened, "≤ 1.3"
+            shutil.rmtree(long)
+
+
+# --- 3: what is told to a model --------------------------------------------------------------
+
+
+def telling() -> Iterator[Row]:
+    with folder() as path:
+        fill(path / "memory", 200, result_characters=200)
+        raw = (path / "memory/log" / STREAM / "raw_traces.jsonl").read_bytes().splitlines()
+
+        def parse() -> None:
+            for line in raw:
+                json.loads(line)
+
+        def first() -> None:
+            with Memory(path / "memory") as fresh:
+                fresh.messages()
+
+        with Memory(path / "memory") as memory:
+            told = len(memory.messages())
+            warm, reference = timed(50, memory.messages, parse)
+        opened, _ = timed(15, first, parse)
+        what = f"`messages()` of 200 turns ({told} messages), warm"
+        yield f"{what}: milliseconds", f"{median(warm) * 1000:.2f}", "≤ 2"
+        yield "the same against `json.loads` of its lines", f"{median(warm) / median(reference):.2f}", "–"
+        yield "its first call, opening the memory: milliseconds", f"{median(opened) * 1000:.0f}", "–"
+        yield "the same against `json.loads` of its lines", f"{median(opened) / median(reference):.1f}", "–"
+        nothing, process = timed(
+            5, lambda: run_child("pass"), lambda: run_child(CHILD_MESSAGES, str(path / "memory"))
+        )
+        yield (
+            "its first call, whole process, against `python -c pass`",
+            f"{median(process) / median(nothing):.1f}",
+            "–",
+        )
+
+
+def run_child(code: str, *arguments: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
+
+
+CHILD_MESSAGES = "import sys; from looseleaf import Memory; Memory(sys.argv[1]).messages()"
+
+
+# --- 4: what a later call needs ----------------------------------------------------------------
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """The values in a call's arguments that could come from what was said before."""
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from leaves(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from leaves(each)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
+        yield str(value)
+
+
+def is_identifier(value: str) -> bool:
+    """What nobody could guess or say in other words: no space in it, and a digit, a sign or only capitals."""
+    return len(value) >= 3 and " " not in value and bool(re.search(r"[0-9_@/]|\A[A-Z]{3,}\Z", value))
+
+
+def is_told(value: str, text: str) -> bool:
+    """As a word of its own, not as a part of another."""
+    return re.search(rf"(?<![A-Za-z0-9_]){re.escape(value)}(?![A-Za-z0-9_])", text) is not None
+
+
+def replay(memory: Memory, messages: Iterable[dict[str, Any]]) -> None:
+    with memory.batch() as batch:
+        for message in messages:
+            if message["role"] == "user":
+                batch.record(user=message["content"])
+            elif message["role"] == "tool":
+                batch.record(tool_result=message["content"], tool_call_id=message["tool_call_id"])
+            elif message["role"] == "assistant":
+                if message.get("content"):
+                    batch.record(assistant=message["content"])
+                for call in message.get("tool_calls") or ():
+                    function = call["function"]
+                    arguments = json.loads(function["arguments"])
+                    batch.record(tool_call=function["name"], tool_args=arguments, tool_call_id=call["id"])
+
+
+def needed_later(messages: Iterable[dict[str, Any]]) -> set[str]:
+    calls = [call for message in messages for call in message.get("tool_calls") or ()]
+    return {leaf for call in calls for leaf in leaves(json.loads(call["function"]["arguments"]))}
+
+
+def window_text(memory: Memory) -> str:
+    return "\n".join(text for message in memory.messages() for text in texts_of(message))
+
+
+def kept(talks: list[list[dict[str, Any]]], tail_turns: int) -> tuple[int, list[float], list[float]]:
+    """(windows that were compacted, [identifiers, values] still told of those needed and told before, [tokens])."""
+    compacted = 0
+    told, needed = [0, 0], [0, 0]
+    before, after = [], []
+    with folder(Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE) as path:
+        for number, talk in enumerate(talks):
+            policy = Policy(tail_turns=tail_turns)
+            with Memory(path / "memory", agent=f"agent-{number}", policy=policy) as memory:
+                replay(memory, talk[: len(talk) // 2])
+                full, tokens = window_text(memory), memory.window_tokens()
+                memory.request_compaction()
+                left = window_text(memory)
+                compacted += memory.window().mark is not None
+                before.append(tokens)
+                after.append(memory.window_tokens())
+            for value in needed_later(talk[len(talk) // 2 :]):
+                if is_told(value, full):
+                    for kind in (0, 1) if is_identifier(value) else (1,):
+                        needed[kind] += 1
+                        told[kind] += is_told(value, left)
+    shares = [some / of if of else 1.0 for some, of in zip(told, needed, strict=True)]
+    return compacted, shares, [float(sum(before)), float(sum(after))]
+
+
+def remembering() -> Iterator[Row]:
+    if not TALKS.exists():
+        yield "what real calls need later, after a compaction", f"skipped: no {TALKS.name}", "≥ 0.99"
+        return
+    talks = [each["traj"] for each in json.loads(TALKS.read_text())]
+    for tail, name, share, size in (
+        (0, "all but the current turn compacted", "≥ 0.99", "≤ 0.45"),
+        (1, "all but the last turn and the current one", "–", "–"),
+        (Policy().tail_turns, "as by default", "–", "–"),
+    ):
+        compacted, (identifiers, values), (before, after) = kept(talks, tail)
+        what = f"{len(talks)} real talks cut in the middle, {name} ({compacted} had something to compact)"
+        yield f"{what}: identifiers that later calls use, still told", f"{identifiers:.3f}", share
+        yield "the same of all values that later calls use", f"{values:.3f}", "–"
+        yield "tokens of the windows after, against before", f"{after / before:.2f}", size
+
+
+# --- 5: what a provider's cache sees -----------------------------------------------------------
+
+
+def common(one: list[str], other: list[str]) -> int:
+    """Characters of the longest beginning that two prompts share."""
+    size = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            return size + len(os.path.commonprefix((left, right)))
+        size += len(left)
+    return size
+
+
+def stillness(turns: int = 300) -> Iterator[Row]:
+    shares: list[tuple[int, int, bool]] = []
+    speech = Speech(9)
+    previous: list[str] = []
+    marks: list[str | None] = [None]
+
+    def tell(memory: Memory) -> None:
+        nonlocal previous
+        prompt = [json.dumps(message.to_dict(), ensure_ascii=False) for message in memory.messages("Be brief.")]
+        mark = memory.window().mark
+        is_compacted = (mark.id if mark else None) != marks[-1]
+        if is_compacted:
+            marks.append(mark.id if mark else None)
+        if previous:
+            shares.append((common(previous, prompt), sum(map(len, previous)), is_compacted))
+        previous = prompt
+
+    with folder() as path, Memory(path / "memory", policy=Policy(**CONTEXT)) as memory:
+        for number in range(1, turns + 1):
+            memory.record(user=speech.text(150))
+            tell(memory)
+            for step in (1, 2):
+                call = f"call_{number}_{step}"
+                memory.record(tool_call="search", tool_args={"query": speech.text(40)}, tool_call_id=call)
+                memory.record(tool_result=speech.rows(400), tool_call_id=call)
+                tell(memory)
+            memory.record(assistant=speech.text(300))
+            memory.usage(prompt_tokens=memory.window_tokens("Be brief."))
+    between = [(same, size) for same, size, is_compacted in shares if not is_compacted]
+    share = sum(same for same, _ in between) / sum(size for _, size in between)
+    whole = sum(same for same, _, _ in shares) / sum(size for _, size, _ in shares)
+    what = f"prefix of the previous prompt unchanged, {turns} turns with tools, {len(marks) - 1} compactions"
+    yield f"{what}: between compactions", f"{share:.3f}", "≥ 0.95"
+    yield "the same, the worst call", f"{min(same / size for same, size in between):.3f}", "–"
+    yield "the same, compactions included", f"{whole:.3f}", "–"
+
+
+CONTEXT: dict[str, Any] = {"context_tokens": 45_000, "max_tokens": 4_000, "safety_margin_tokens": 1_000}
+"""So that 300 turns are three compactions."""
+
+
+# --- 6: how much memory a compaction takes -----------------------------------------------------
+
+
+def fill_bytes(path: Path, size: int) -> None:
+    """One window of so many bytes: short talk, results of some kilobytes, now and then one of a hundred."""
+    speech, chance = Speech(10), Random(11)
+    with Memory(path) as memory:
+        written, number, waiting = 0, 0, list[Record]()
+        while written < size:
+            number += 1
+            characters = chance.choices((300, 4_000, 20_000, 100_000), (40, 40, 12, 8))[0]
+            waiting += lines_of(number, speech.turn(number, characters))
+            written += characters + 1_500
+            if len(waiting) >= 400:
+                memory.store.append(STREAM, waiting)
+                waiting = []
+        memory.store.append(STREAM, waiting)
+
+
+CHILD_COMPACT = """
+import json, sys, time
+from looseleaf import Memory
+
+def peak():
+    # Not ru_maxrss: that of a child begins with what its parent had.
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
+
+Memory(sys.argv[1], agent="idle").window_tokens("This loads the vocabulary.")
+memory = Memory(sys.argv[1])
+idle, begin = peak(), time.perf_counter()
+if sys.argv[2] == "compact":
+    assert memory.compact() is not None
+else:
+    memory.messages()
+print(json.dumps([peak() - idle, idle, time.perf_counter() - begin]))
+"""
+
+
+def peak(size: int = 200 * MEGABYTE) -> Iterator[Row]:
+    if not os.path.exists("/proc/self/status"):
+        yield "peak memory of a compaction", "skipped: no /proc here", "≤ 150"
+        return
+    with folder() as path:
+        fill_bytes(path / "memory", size)
+        goals = {"compact": "≤ 150", "messages": "–"}
+        for how, goal in goals.items():
+            copy = path / how
+            shutil.copytree(path / "memory", copy)
+            over, idle, seconds = json.loads(run_child(CHILD_COMPACT, str(copy), how))
+            shutil.rmtree(copy)
+            what = f"`{how}()` of a window of {size // MEGABYTE} MB: peak memory over an idle process"
+            figure = f"{over / MEGABYTE:.0f} (idle {idle / MEGABYTE:.0f}, {seconds:.0f} s)"
+            yield f"{what}, MB", figure, goal
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+def parts(turns: int) -> dict[int, Callable[[], Iterator[Row]]]:
+    return {1: lambda: growth(turns), 3: telling, 4: remembering, 5: stillness, 6: peak}
+
+
+def table(rows: Iterable[Row]) -> str:
+    out = ["| what | measured | goal |", "|---|---|---|"]
+    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--only", type=int, action="append", choices=(1, 3, 4, 5, 6))
+    parser.add_argument("--turns", type=int, default=100_000)
+    options = parser.parse_args()
+    rows: list[Row] = []
+    for number, part in parts(options.turns).items():
+        if options.only is None or number in options.only:
+            for row in part():
+                rows.append(row)
+                print(*row, sep=" | ", file=sys.stderr, flush=True)
+    text = table(rows)
+    print(text)
+    if options.readme:
+        readme = HERE / "README.md"
+        before, _, rest = readme.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,374 @@
+"""The commands of the conversation: record it, read it back, see what a model is told, compact it, open it again.
+
+Arguments and printing only. All text goes out through `say`, and further lines of what somebody said stand to the
+right of the labels: nothing that was said can steer a terminal, or pass for what another said.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from looseleaf.cli import LAST, at_least_one, open_memory, print_json, print_notes, say, when
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from looseleaf.cli import Options
+    from looseleaf.memory import Memory
+    from looseleaf.talk import Message, Trace, Turn
+
+STDIN = "-"
+
+_CLIPPED = 160
+"""Characters of one trace in a list of turns: two lines of a terminal."""
+
+_REMARKS = ("no_call", "second_result", "interrupted")
+_NOTHING = "Nothing was said yet."
+_FOR = {
+    "args": ("tool_call",),
+    "result": ("tool_result",),
+    "call_id": ("tool_call", "tool_result"),
+    "name": ("tool_result",),
+    "error": ("tool_result",),
+}
+"""Options of `record` that go with some of its roles only."""
+
+
+# --- record ----------------------------------------------------------------------------
+
+
+def record(options: Options) -> int:
+    for name, roles in _FOR.items():
+        if getattr(options, name) not in (None, False) and options.role not in roles:
+            option = f"--{name.replace('_', '-')}"
+            raise Refused(f"Nothing was recorded: {option} goes with {' or '.join(roles)}. Leave it out.")
+    with open_memory(options, options.session) as memory:
+        many = options.role == "jsonl"
+        asked = _lines(options) if many else [_asked(options)]
+        if options.session is None:
+            memory.resume()
+        with memory.batch() as batch:
+            for each in asked:
+                batch.record(**each)
+        if options.json:
+            records = [trace.to_record() for trace in batch.traces]
+            print_json(records if many else records[0])
+        else:
+            for trace in batch.traces:
+                say(" ".join((trace.turn_id, trace.id, *([trace.flag] if trace.flag else []))))
+        print_notes(memory)
+    return 0
+
+
+def _asked(options: Options) -> dict[str, Any]:
+    """The arguments of `Memory.record`, of the options of one command."""
+    asked: dict[str, Any] = {"turn_id": options.turn} if options.turn is not None else {}
+    given = {"tool_call_id": options.call_id, "tool_name": options.name}
+    asked |= {name: value for name, value in given.items() if value is not None}
+    if options.role == "tool_call":
+        asked["tool_call"] = _text(options, options.args).strip()
+        if options.args is not None:
+            asked["tool_args"] = _value("--args", options.args)
+    elif options.role == "tool_result":
+        if options.error:
+            asked["tool_error"] = _text(options, options.result)
+        elif options.result is None:
+            asked["tool_result"] = _text(options)
+        elif options.text is not None:
+            raise Refused(
+                "Nothing was recorded: the result was given twice, as text and by --result. Leave one of them out."
+            )
+        if options.result is not None:
+            asked["tool_result"] = _value("--result", options.result)
+    else:
+        asked[options.role] = _text(options)
+        if not asked[options.role] and options.text != "":
+            raise Refused(
+                "Nothing was recorded: there was nothing on standard input. Give the text there, or as an argument."
+            )
+    return asked
+
+
+def _lines(options: Options) -> list[dict[str, Any]]:
+    """The arguments of `Memory.record`, one time a line. Every line is looked at before the first is recorded."""
+    from looseleaf.asked import ask
+
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(_bytes(options.text).split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            members = _loaded(_decoded(line, "it"), "it")
+            if not isinstance(members, dict):
+                raise Refused('Nothing was recorded: it is no object. Write one such as {"user": "hello"}.')
+            if options.turn is not None:
+                members.setdefault("turn_id", options.turn)
+            ask(**members)
+        except Refused as refused:
+            why = str(refused).removeprefix("Nothing was recorded: ")
+            raise Refused(f"Nothing was recorded: line {number}: {why}") from refused
+        found.append(members)
+    return found
+
+
+def _text(options: Options, other: str | None = None) -> str:
+    """The text that was given. `other` is a second thing that may be asked to come from standard input."""
+    if options.text not in (None, STDIN):
+        return str(options.text)
+    if other == STDIN:
+        raise Refused(
+            "Nothing was recorded: two things at once cannot come from standard input. Give one as an argument."
+        )
+    text = _decoded(_bytes(STDIN), "standard input")
+    # The line end that `echo` and the like put behind everything was not said.
+    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
+
+
+def _value(option: str, given: str) -> Any:
+    return _loaded(_decoded(_bytes(STDIN), option) if given == STDIN else given, option)
+
+
+def _bytes(path: str | None) -> bytes:
+    """Of a file; or of standard input."""
+    name = "standard input" if path in (None, STDIN) else str(path)
+    try:
+        if path not in (None, STDIN):
+            with open(name, "rb") as file:
+                return file.read()
+        if sys.stdin is not None:
+            return sys.stdin.buffer.read()
+        why = "it is closed"
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        why = getattr(error, "strerror", None) or str(error)
+    raise Refused(
+        f"Nothing was recorded: {name} could not be read ({why}). Give what is to be recorded another way."
+    )
+
+
+def _decoded(data: bytes, what: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"Nothing was recorded: {what} is no UTF-8 text (at byte {error.start + 1}). Convert it first."
+        ) from error
+
+
+def _loaded(text: str, what: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        why = f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos + 1}"
+    except RecursionError:
+        why = "it nests too deep"
+    except ValueError as error:
+        why = str(error)
+    raise Refused(
+        f"Nothing was recorded: {what} is no JSON ({why}). Write texts, names too, in double quotes."
+    )
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+# --- reading ---------------------------------------------------------------------------
+
+
+def turns(options: Options) -> int:
+    at_least_one(options.limit, LAST)
+    with open_memory(options) as memory:
+        if options.turn is not None:
+            found = [memory.turn(options.turn)]
+        else:
+            found = memory.turns(options.limit, session=options.session)
+        if options.session is not None and not any(turn.session_id == options.session for turn in found):
+            where = f" in {options.turn}" if options.turn is not None else ""
+            raise Refused(
+                f"Nothing was shown: there is no session {options.session!r}{where}. "
+                "`looseleaf sessions` lists the last ones."
+            )
+        if options.json:
+            told = [_turn_dict(turn) for turn in found]
+            print_json(told[0] if options.turn is not None else told)
+        else:
+            shown = (_turn(turn, whole=options.turn is not None) for turn in found)
+            say("\n\n".join(shown) or _NOTHING)
+        print_notes(memory)
+    return 0
+
+
+def sessions(options: Options) -> int:
+    at_least_one(options.limit, LAST)
+    with open_memory(options) as memory:
+        found = memory.sessions(options.limit)
+        if options.json:
+            print_json([session.to_dict() for session in found])
+        for each in found if not options.json else ():
+            count = f"{each.turns} turn{'s' * (each.turns != 1)}"
+            say(
+                f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
+            )
+        if not found and not options.json:
+            say(_NOTHING)
+        print_notes(memory)
+    return 0
+
+
+def expand(options: Options) -> int:
+    from looseleaf.core.turns import turns_of
+
+    with open_memory(options) as memory:
+        traces = memory.expand(options.entry)
+        if options.json:
+            print_json([trace.to_record() for trace in traces])
+        else:
+            say("\n\n".join(_turn(turn, whole=True) for turn in turns_of(traces)))
+        print_notes(memory)
+    return 0
+
+
+# --- the window ------------------------------------------------------------------------
+
+
+def window(options: Options) -> int:
+    with open_memory(options) as memory:
+        messages, figures = memory.window().messages, _figures(memory, options.model)
+        if options.json:
+            print_json(figures | {"messages": [message.to_dict() for message in messages]})
+        else:
+            parts = [_figures_line(len(messages), figures)]
+            say("\n\n".join([*parts, *("\n".join(_message(message)) for message in messages)]))
+        print_notes(memory)
+    return 0
+
+
+def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
+    from looseleaf.llm.registry import model
+
+    now = memory.window()
+    tokens, budget = memory.window_tokens(), memory.budget(name)
+    # What is counted here may be more elsewhere: the same margin as when messages are made for a call.
+    room = int(budget.input / model(name or memory.policy.model).count_margin)
+    return {
+        "tokens": tokens,
+        "budget": room,
+        "mark": now.mark.id if now.mark else None,
+        "entry": now.mark.entry if now.mark else None,
+        "since": now.mark.since if now.mark else None,
+        "requested": now.flag,
+        "due": now.flag is not None or tokens > room,
+    }
+
+
+def _figures_line(messages: int, figures: dict[str, Any]) -> str:
+    since = "since the beginning"
+    if figures["mark"]:
+        since = f"since the compaction {figures['mark']}"
+        if figures["entry"]:
+            since += f" (looseleaf expand {figures['entry'].rpartition('/')[2]})"
+    asked = f", asked for ({figures['requested']})" if figures["requested"] else ""
+    due = f"a compaction is due{asked}" if figures["due"] else "no compaction is due"
+    many = "message" if messages == 1 else "messages"
+    return f"{messages} {many}, {figures['tokens']:,} of {figures['budget']:,} tokens, {since}; {due}"
+
+
+def compact(options: Options) -> int:
+    with open_memory(options) as memory:
+        loss = memory.compact(model=options.model, dry_run=options.dry_run)
+        if options.json:
+            print_json(loss.to_dict() if loss else None)
+        elif loss is None:
+            say("There was nothing to compact: the window holds no more than its last turns, which stay.")
+        else:
+            if options.dry_run:
+                say("A dry run: nothing was written. A compaction would leave this:")
+            say(loss.text)
+        print_notes(memory)
+    return 0
+
+
+# --- as text ---------------------------------------------------------------------------
+
+
+def _turn_dict(turn: Turn) -> dict[str, Any]:
+    return {
+        "turn_id": turn.turn_id,
+        "session_id": turn.session_id,
+        "ts": turn.ts,
+        "traces": [trace.to_record() for trace in turn.traces],
+    }
+
+
+def _turn(turn: Turn, *, whole: bool) -> str:
+    lines = [f"{_clipped(turn.turn_id)}  {when(turn.ts)}  session {_clipped(turn.session_id)}"]
+    for trace in turn.traces:
+        lines += [
+            f"  {label}: {_hung(text if whole else _clipped(text), 4)}" for label, text in _said(trace, whole)
+        ]
+    return "\n".join(lines)
+
+
+def _said(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
+    """Labels and texts: what was said, and (of the whole) what came with it."""
+    from looseleaf.core.window import said
+
+    if whole and trace.reasoning:
+        yield "Reasoning", trace.reasoning
+    remarks = [each for each in (trace.flag, *trace.tags) if each and (whole or each in _REMARKS)]
+    label = trace.trace_type.replace("_", " ").capitalize()
+    yield f"{label} [{_clipped(', '.join(remarks))}]" if remarks else label, said(trace)
+    if whole:
+        for kind, addresses in (trace.media or {}).items():
+            if addresses:
+                yield kind.capitalize(), ", ".join(addresses)
+        if trace.tool_result_ref:
+            yield "Kept in", trace.tool_result_ref
+
+
+def _message(message: Message) -> Iterator[str]:
+    """A message as a model is told it, in lines; each part with its label."""
+    for label, text in _parts(message):
+        yield f"{label}: {_hung(text, 2)}"
+
+
+def _parts(message: Message) -> Iterator[tuple[str, str]]:
+    from looseleaf.core.window import as_text
+    from looseleaf.talk import ToolCallPayload
+
+    if message.reasoning_content:
+        yield "Reasoning", message.reasoning_content
+    if message.content is not None:
+        yield message.role.capitalize(), message.content
+    for label, addresses in (
+        ("Images", message.image_urls),
+        ("Audio", message.audio_urls),
+        ("Video", message.video_urls),
+    ):
+        if addresses:
+            yield label, ", ".join(addresses)
+    payload = message.tool_payload
+    if isinstance(payload, ToolCallPayload):
+        for call in payload.tool_calls:
+            yield f"Tool call ({_clipped(call.id)})", f"{call.name} {as_text(call.arguments)}"
+    elif payload is not None:
+        if payload.tool_result is not None or payload.tool_error is None:
+            yield f"Tool result ({_clipped(payload.tool_call_id)})", as_text(payload.tool_result)
+        if payload.tool_error is not None:
+            yield f"Tool error ({_clipped(payload.tool_call_id)})", payload.tool_error
+
+
+def _hung(text: str, indent: int) -> str:
+    return f"\n{' ' * indent}".join(text.split("\n"))
+
+
+def _clipped(text: str) -> str:
+    """On one line, its beginning if it is long."""
+    line = " ".join(text[: 8 * _CLIPPED].split())
+    if len(line) <= _CLIPPED and len(text) <= 8 * _CLIPPED:
+        return line
+    return f"{line[:_CLIPPED].rstrip()} … ({len(text):,} characters)"

@@ -1,0 +1,212 @@
+"""Compact: carrying a compaction out.
+
+Plan, distill, write the entry, move the mark, rotate the log. Nothing is held while a distiller works; under the lock
+the mark is looked at again, and a compaction that comes second is dropped. An entry's id follows from the traces it
+was made of, so one that was interrupted and one that is repeated are the same entry. Traces are never removed.
+"""
+
+from __future__ import annotations
+
+import time
+from _thread import allocate_lock
+
+from looseleaf.build import build_agent
+from looseleaf.core.heads import SCHEMA
+from looseleaf.draft import Draft, Made
+from looseleaf.entries import FOLDER
+from looseleaf.errors import Refused
+from looseleaf.record import stream_of
+from looseleaf.store import JOURNAL
+from looseleaf.store.codec import to_json
+from looseleaf.store.ulid import new_id
+from looseleaf.talk import Distilled, Noted
+from looseleaf.window import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from looseleaf.core.heads import AgentHead
+    from looseleaf.core.loss import Loss
+    from looseleaf.core.window import Mark
+    from looseleaf.policy import Policy
+    from looseleaf.store.protocol import Store
+    from looseleaf.talk import Distiller, Trace
+    from looseleaf.values import Record
+    from looseleaf.window import Count
+
+NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
+
+
+class Gone:
+    """The material of a compaction: the traces that go, read from the log each time anew."""
+
+    def __init__(self, store: Store, stream: str, mark: Mark | None, gone: tuple[str, ...]) -> None:
+        self._store, self._stream, self._mark = store, stream, mark
+        self._ids = frozenset(gone)
+
+    def traces(self) -> Iterator[Trace]:
+        left = len(self._ids)
+        for trace, _, _ in shown(self._store, self._stream, self._mark) if left else ():
+            if trace.id in self._ids:
+                yield trace
+                left -= 1
+                if not left:
+                    return
+
+
+class Compact:
+    """Compactions of one agent's window."""
+
+    def __init__(
+        self,
+        store: Store,
+        policy: Policy,
+        agent: str,
+        head: Callable[[], AgentHead],
+        rules: Callable[[Callable[[str], int]], Distiller],
+        distiller: Distiller | None,
+    ) -> None:
+        self._store = store
+        self._policy = policy
+        self._agent = agent
+        self._stream = stream_of(agent)
+        self._head = head
+        self._rules = rules
+        self._distiller = distiller
+        self._prepared: tuple[str | None, tuple[str, ...], Made] | None = None
+        self._preparing = allocate_lock()
+
+    def __call__(
+        self, budget: int, system: str | None, count: Count, *, dry_run: bool = False
+    ) -> Loss | None:
+        """Make the window fit `budget` tokens, as `count` counts them.
+
+        None: there is nothing to compact, or another process just did.
+        """
+        head = self._head()
+        draft = self._draft(head, budget, system, count)
+        made = self._ready(head, draft)
+        if draft.plan.is_empty:
+            return None
+        gone = Gone(self._store, self._stream, draft.mark, draft.plan.gone)
+        if made is None:
+            made = self._make(gone, draft.summary_tokens, count)
+        mark, loss, files = draft.finish(new_id(), made, gone.traces)
+        if dry_run:
+            return loss
+        with self._store.lock():
+            if self._head().mark != head.mark:
+                return None
+            folder = f"{FOLDER}/{mark.entry}"
+            if mark.entry is not None and self._store.get(f"{folder}/meta.json") is None:
+                self._store.publish(folder, files)
+            record: Record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()}
+            self._store.append(JOURNAL, [record | mark.to_record()])
+            self._store.rotate(self._stream)
+        self._prepared = None
+        build_agent(self._store, self._agent, mark)
+        return loss
+
+    def _draft(self, head: AgentHead, budget: int, system: str | None, count: Count) -> Draft:
+        return Draft(self._store, self._policy, self._agent, head, count, budget, system)
+
+    # --- in the background -------------------------------------------------------------
+
+    def prepare(self, budget: int, system: str | None, count: Count) -> None:
+        """Distill what the next compaction will take, in a thread of its own; one at a time."""
+        from threading import Thread
+
+        if self._preparing.acquire(blocking=False):
+            Thread(target=self._prepare, args=(budget, system, count), daemon=True).start()
+
+    def _prepare(self, budget: int, system: str | None, count: Count) -> None:
+        try:
+            head = self._head()
+            if self._prepared is None or self._prepared[0] != head.mark:
+                draft = self._draft(head, budget, system, count)
+                draft.fit()
+                gone = draft.plan.gone
+                if gone:
+                    material = Gone(self._store, self._stream, draft.mark, gone)
+                    made = self._make(material, draft.summary_tokens, count)
+                    self._prepared = head.mark, gone, made
+        except Refused:
+            pass  # whoever compacts meets the same, and is told
+        finally:
+            self._preparing.release()
+
+    def wait(self) -> None:
+        """Until what is being prepared is ready."""
+        with self._preparing:
+            pass
+
+    def _ready(self, head: AgentHead, draft: Draft) -> Made | None:
+        """What was prepared, if it is of this epoch and leaves a window that fits; the draft is planned either way."""
+        if self._prepared is not None and self._prepared[0] == head.mark and draft.fit(self._prepared[1]):
+            return self._prepared[2]
+        draft.fit()
+        return None
+
+    # --- distilling --------------------------------------------------------------------
+
+    def _make(self, material: Gone, tokens: int, count: Count) -> Made:
+        """By the distiller; if it fails, by the rules, which have read the material in any case: what they noted must
+        still be told afterwards, whoever makes the summary."""
+        rules = self._rules(lambda text: count([text])[0])
+        noted = rules.distill(material, tokens)
+        failures: tuple[str, ...] = ()
+        if self._distiller is not None:
+            made = _by(self._distiller, material, tokens, self._policy.distill_seconds)
+            if isinstance(made, Distilled):
+                return Made(made, noted, "distiller", self._distiller.name)
+            failures = (made,)
+        level = "rules" if noted.summary.strip() else "pointers"
+        return Made(noted, noted, level, rules.name, failures)
+
+
+def _by(distiller: Distiller, material: Gone, tokens: int, seconds: float) -> Distilled | str:
+    """What it made, or the sentence that says why not. It is not waited for past its time."""
+    from threading import Thread
+
+    answer: list[object] = []
+
+    def work() -> None:
+        try:
+            answer.append(distiller.distill(material, tokens))
+        except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
+            answer.append(error)
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not answer:
+        return f"{distiller.name} took longer than {seconds:g} s"
+    made = answer[0]
+    if isinstance(made, Exception):
+        return f"{distiller.name} raised {type(made).__name__}: {' '.join(str(made).split())[:200]}"
+    if not isinstance(made, Distilled):
+        return f"{distiller.name} returned {type(made).__name__}, which is no Distilled"
+    fault = _fault(made)
+    return f"{distiller.name} returned {fault}" if fault else made
+
+
+def _fault(made: Distilled) -> str | None:
+    """What is wrong with a distiller's answer: its types are what somebody else's code says they are."""
+    summary: object = made.summary
+    if not isinstance(summary, str) or not summary.strip():
+        return "no summary"
+    for name in NOTED:
+        noted: object = getattr(made, name)
+        if not isinstance(noted, tuple) or not all(_is_noted(each) for each in noted):
+            return f"{name} that are not a tuple of Noted"
+    try:
+        to_json([list(made.facts), made.episode])
+    except (Refused, TypeError):
+        return "facts or an episode that JSON cannot hold"
+    return None
+
+
+def _is_noted(each: object) -> bool:
+    texts: tuple[object, ...] = (each.text, each.source) if isinstance(each, Noted) else (None,)
+    return all(isinstance(text, str) for text in texts)

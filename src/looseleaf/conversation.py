@@ -1,0 +1,261 @@
+"""The talk of one agent: recorded, read back, told to a model within its budget.
+
+Two questions have two counters. *What fits* is counted here, before a call. *When to compact* is decided by what the
+provider reported after one: a flag in the journal, which the next call obeys.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import cached_property
+
+from looseleaf.asked import ask
+from looseleaf.core.heads import EARLY, FLAGS, HARD, SCHEMA
+from looseleaf.core.turns import blocks_of, interactions
+from looseleaf.core.window import MESSAGE_TOKENS
+from looseleaf.errors import Refused
+from looseleaf.record import Recorder, stream_of
+from looseleaf.store import JOURNAL
+from looseleaf.store.ulid import new_id
+from looseleaf.talk import Message
+from looseleaf.turns import last_turns, one_turn, session_turns, sessions, traces_back, turn_range
+from looseleaf.window import Window
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.compact import Compact
+    from looseleaf.core.heads import AgentHead
+    from looseleaf.core.loss import Loss
+    from looseleaf.entries import Entry
+    from looseleaf.llm.registry import Budget, Model
+    from looseleaf.llm.tokens import Counts
+    from looseleaf.policy import Policy
+    from looseleaf.store.protocol import Store
+    from looseleaf.talk import Block, Distiller, Session, ToolInteraction, Trace, Turn
+    from looseleaf.window import Count
+
+COUNTS = "views/tokens.sqlite"
+
+_TRIES = 4
+"""Compactions that are tried when other processes record and compact in the same moment."""
+
+
+class Conversation:
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        policy: Policy,
+        agent: str,
+        head: Callable[[str], AgentHead],
+        note: Callable[[str], None],
+        session: str | None,
+        distiller: Distiller | None,
+        counter: Callable[[str], int] | None,
+    ) -> None:
+        self._store = store
+        self._path = path
+        self._policy = policy
+        self._agent = agent
+        self._stream = stream_of(agent)
+        self._note = note
+        self._distiller = distiller
+        self._counter = counter
+        self._counts: dict[str, Counts] = {}
+        self._head: Callable[[], AgentHead] = lambda: head(agent)
+        self.recorder = Recorder(store, agent, session)
+        self.window = Window(store, self._stream, self._head)
+
+    def close(self) -> None:
+        self.recorder.save(now=True)
+        for counts in self._counts.values():
+            counts.close()
+
+    # --- recording ---------------------------------------------------------------------
+
+    def record(self, asked: dict[str, Any]) -> Trace:
+        return self.recorder.record([ask(**asked)])[0]
+
+    # --- reading -----------------------------------------------------------------------
+
+    def turns(self, last: int, session: str | None) -> list[Turn]:
+        return last_turns(self._store, self._stream, last, session)
+
+    def turn(self, turn_id: str) -> Turn:
+        found = one_turn(self._store, self._stream, turn_id)
+        if found is None:
+            raise Refused(
+                f"Nothing was shown: there is no turn {turn_id!r}. `looseleaf turns` lists the last ones."
+            )
+        return found
+
+    def between(self, first: str, last: str) -> list[Turn]:
+        return turn_range(self._store, self._stream, first, last)
+
+    def session(self, session: str) -> list[Turn]:
+        return session_turns(self._store, self._stream, session)
+
+    def sessions(self, last: int) -> list[Session]:
+        return sessions(self._store, self._stream, last)
+
+    def tail(self, count: int, exclude: str | None) -> list[Trace]:
+        """The traces of the last so many turns, without the one that is excluded."""
+        found = [turn for turn in self.turns(count + 1, None) if turn.turn_id != exclude]
+        return [trace for turn in found[max(0, len(found) - count) :] for trace in turn.traces]
+
+    def interactions(self, turn_id: str | None) -> list[ToolInteraction]:
+        if turn_id is not None:
+            return interactions(self.turn(turn_id).traces)
+        self.window.read()
+        return interactions([*self.window.tail, *self.window.traces])
+
+    def blocks(self, turn_id: str) -> list[Block]:
+        turn = self.turn(turn_id)
+        self.recorder.catch_up()
+        current = self.recorder.tally.sessions.get(turn.session_id)
+        return blocks_of(turn, is_current=turn_id == current)
+
+    def expand(self, name: str) -> list[Trace]:
+        """What an entry was made of; or a turn, or one trace."""
+        from looseleaf.entries import read_entry, traces_of
+
+        if name.startswith("turn_"):
+            return list(self.turn(name).traces)
+        try:
+            entry = read_entry(self._store, name)
+        except Refused:
+            found = next((each for each in traces_back(self._store, self._stream) if each.id == name), None)
+            if found is None:
+                raise
+            return [found]
+        return list(traces_of(self._store, entry))
+
+    def entry(self, name: str) -> Entry:
+        from looseleaf.entries import read_entry
+
+        return read_entry(self._store, name)
+
+    # --- the budget --------------------------------------------------------------------
+
+    # What counts tokens and knows models is loaded when it is asked for: recording needs neither.
+
+    def _model(self, name: str | None) -> Model:
+        from looseleaf.llm.registry import model
+
+        return model(name or self._policy.model)
+
+    def budget(self, name: str | None) -> Budget:
+        from looseleaf.llm.registry import budget
+
+        policy = self._policy
+        return budget(
+            self._model(name),
+            context_tokens=policy.context_tokens,
+            max_tokens=policy.max_tokens,
+            safety_margin_tokens=policy.safety_margin_tokens,
+            compaction_ratio=policy.compaction_ratio,
+        )
+
+    def _room(self, name: str | None) -> int:
+        """The input budget in tokens as they are counted here."""
+        return int(self.budget(name).input / self._model(name).count_margin)
+
+    def usage(self, prompt_tokens: int, name: str | None, system: str | None) -> str | None:
+        budget = self.budget(name)
+        flag = HARD if prompt_tokens > budget.input else EARLY if prompt_tokens > budget.early else None
+        if flag is not None:
+            self.flag(flag)
+        elif self._distiller is not None and prompt_tokens > self._policy.prepare_ratio * budget.input:
+            self.prepare(system, name)
+        return flag
+
+    def flag(self, flag: str | None, before: AgentHead | None = None) -> None:
+        """Ask for a compaction before the next call, or take that back (if all is still as it was before).
+
+        A weaker flag does not replace a stronger one.
+        """
+        with self._store.lock():
+            head = self._head()
+            rank = [None, *FLAGS]
+            is_stronger = flag is None or rank.index(flag) > rank.index(head.flag)
+            if flag != head.flag and is_stronger and before in (None, head):
+                record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "flag"}
+                self._store.append(JOURNAL, [record | {"agent": self._agent, "flag": flag}])
+
+    @property
+    def flagged(self) -> str | None:
+        return self._head().flag
+
+    # --- what a model is told ----------------------------------------------------------
+
+    def _count(self, name: str | None, *, quick: bool = False) -> Count:
+        """The counter of a model: somebody's own, or the vocabulary's, with what it has counted before in a view."""
+        own = self._counter
+        if own is not None:
+            return lambda texts: [own(text) for text in texts]
+        from looseleaf.llm.tokens import Counts
+
+        vocabulary = self._model(name).vocabulary
+        if vocabulary not in self._counts:
+            self._counts[vocabulary] = Counts(os.path.join(self._path, COUNTS), vocabulary)
+        counts = self._counts[vocabulary]
+        return lambda texts: counts.count(texts, quick=quick)
+
+    def messages(self, system: str | None, name: str | None) -> list[Message]:
+        for _ in range(_TRIES):
+            self.window.read()
+            if self.window.flag is None and self._fits(system, name):
+                return [*([Message("system", system)] if system else []), *self.window.messages]
+            self.compact(system, name)
+        raise Refused(
+            "No messages were given: other processes record for this agent faster than its window can be compacted. "
+            "Give each of them an agent's name of its own."
+        )
+
+    def _fits(self, system: str | None, name: str | None) -> bool:
+        """Without counting, where a byte a token would fit too."""
+        from looseleaf.llm.tokens import at_most
+
+        def bounds(texts: Sequence[str]) -> list[int]:
+            return [at_most(text) for text in texts]
+
+        room = self._room(name)
+        at_worst = self._weigh(system, "bytes", bounds)
+        return (
+            at_worst <= room or self._weigh(system, self._model(name).vocabulary, self._count(name)) <= room
+        )
+
+    def tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
+        """What the window costs, with its system prompt."""
+        self.window.read()
+        unit = "estimate" if quick else self._model(name).vocabulary
+        return self._weigh(system, unit, self._count(name, quick=quick))
+
+    def _weigh(self, system: str | None, unit: str, count: Count) -> int:
+        own = count([system])[0] + MESSAGE_TOKENS if system else 0
+        return own + self.window.weigh(unit, count)
+
+    # --- compaction --------------------------------------------------------------------
+
+    @cached_property
+    def _compact(self) -> Compact:
+        from looseleaf.compact import Compact
+        from looseleaf.distill.rules import Rules
+
+        return Compact(self._store, self._policy, self._agent, self._head, Rules, self._distiller)
+
+    def compact(self, system: str | None, name: str | None, *, dry_run: bool = False) -> Loss | None:
+        before = self._head()
+        loss = self._compact(self._room(name), system, self._count(name), dry_run=dry_run)
+        if loss is None and not dry_run:
+            self.flag(None, before)  # there was nothing to be done about it
+        for failure in loss.failures if loss else ():
+            self._note(f"The last compaction did without its distiller: {failure}.")
+        return loss
+
+    def prepare(self, system: str | None, name: str | None) -> None:
+        self._compact.prepare(self._room(name), system, self._count(name))

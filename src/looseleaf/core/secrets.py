@@ -1,0 +1,437 @@
+"""Secrets in text, found and replaced before anything is written: `[redacted github 3fa9c1]`.
+
+The six digits are a keyed hash of the secret, so that a repeat can be recognised and nothing else be learnt.
+Invariants: what is not a secret stays byte for byte (text without one is the very same object), and redacting
+twice changes nothing more.
+
+A secret is known by its look (one table of formats) or by the telling word it is given to. Every text that is
+recorded comes through here, and most hold no secret, so the first question is only whether any of the literals is
+there. Text is untrusted: what a pattern reads is bounded or not read again, so that the work grows with the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from itertools import pairwise
+from operator import is_
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    Row = tuple[str, str, str]  # kind, literal, pattern
+    Span = tuple[int, int, str]
+
+_MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
+
+# Kind, literals of which one must be there, pattern: its group is the secret, or else the whole of it. `§` says that
+# what was read so far begins a token: not inside a word, nor behind a mark (which stands for one), yet behind what
+# only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a colour.
+_TABLE = r"""
+anthropic    sk-ant-         sk-ant-[\w-]{20,}
+openrouter   sk-or-          sk-or-[\w-]{20,}
+openai       sk-             sk-§[\w-]{20,}
+groq         gsk_            gsk_[A-Za-z0-9]{40,}
+xai          xai-            xai-§[A-Za-z0-9]{40,}
+perplexity   pplx-           pplx-[A-Za-z0-9]{32,}
+replicate    r8_             r8_§[A-Za-z0-9]{30,}
+nvidia       nvapi-          nvapi-[\w-]{40,}
+langsmith    lsv2_           lsv2_(?:pt|sk)_[0-9a-f_]{32,}
+tavily       tvly-           tvly-[\w-]{20,}
+pinecone     pcsk_           pcsk_\w{30,}
+huggingface  hf_             hf_§[A-Za-z0-9]{30,}
+google       AIza            AIza§(?<![+/]AIza)[\w-]{30,}
+google       ya29.           ya29\.[\w-]{20,}
+google       GOCSPX-         GOCSPX-[\w-]{20,}
+aws          AKIA,ASIA       A[KS]IA§(?<![+/]A[KS]IA)[A-Z2-7]{16}(?![\w+/-])
+aws          AKIA,ASIA       (?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])
+github       ghp_,gho_,ghu_,ghs_,ghr_                   gh[pousr]_[A-Za-z0-9]{30,}
+github       github_pat_     github_pat_\w{30,}
+gitlab       glpat-,gldt-,glrt-,glptt-,glcbt-           gl(?:pat|[dr]t|ptt|cbt)-[\w-]{20,}
+slack        xoxa-,xoxb-,xoxc-,xoxd-,xoxe-,xoxp-,xoxs-  xox[a-s]-[A-Za-z0-9-]{16,}
+slack        xapp-           xapp-[A-Za-z0-9-]{20,}
+slack        hooks.slack.    (?:https?:\\?/\\?/)?hooks\.slack\.com\\?/[a-z]{3,20}\\?/[\w/\\-]{20,}
+stripe       k_live_,k_test_ [sr]k_(?:live|test)_[A-Za-z0-9]{16,}
+stripe       whsec_          whsec_[A-Za-z0-9+/=]{20,}
+npm          npm_            npm_§[A-Za-z0-9]{30,}
+pypi         pypi-           pypi-[\w-]{40,}
+sendgrid     SG.             SG\.§[\w-]{16,64}\.[\w-]{16,}
+telegram     :AA             (?<!\d)\d{8,10}:AA[\w-]{30,}
+digitalocean _v1_            do[opr]_v1_[0-9a-f]{40,}
+shopify      shpat_,shpca_,shppa_,shpss_                shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}
+databricks   dapi            dapi§[0-9a-f]{32}(?:-\d{1,2})?(?!\w)
+azure        AccountKey=     AccountKey=([A-Za-z0-9+/]{40,}={0,2})
+azure        sig=            sig=([A-Za-z0-9+/%=_-]{40,})
+docker       dckr_pat_       dckr_pat_[\w-]{20,}
+atlassian    ATATT3          ATATT3[\w=-]{40,}
+notion       ntn_            ntn_§[A-Za-z0-9]{40,}
+linear       lin_api_        lin_api_[A-Za-z0-9]{30,}
+grafana      glsa_           glsa_\w{32,}
+twilio       twilio          (?<![A-Za-z0-9])(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])
+discord      discord         (?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}
+discord      discord         (?:https?:\\?/\\?/)?(?:\w{2,8}\.)?discord(?:app)?\.com\\?/api[\w/\\-]{50,}
+age          AGE-SECRET-KEY- AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{40,}
+jwt          eyJ             eyJ§[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}
+private-key  -----BEGIN      -----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----
+private-key  LS0tLS1CRUdJTi  LS0tLS1CRUdJTi(?:BQUklW|BFQyBQUklW|BSU0EgUFJJVk|BPUEVOU1NIIFBSSV|BFTkNSWVBU)[\w+/=]{40,}
+url-password ://             ://[^\s:/@\["'<>`]{0,99}:(?!\d{2,5}[/;,?#&])([^\s/"'<>`]{1,256}|(?:[^\s/@"'<>`]|/(?!/)){1,256})@
+authorization bearer         [Bb]earer {1,3}([\w.~+/=-]{16,})
+password     curl            curl [^\n|;]{0,80}?(?:-u|--user)[ =]{0,2}["']?[^\s:/"']{1,64}:([^\s"'\\]{6,128})
+"""
+_EDGE = (
+    r"(?:(?<![\w-]%s)(?<![0-9a-f]{6}\]%s)|(?<=\\[nrt]%s)|(?<=%%[0-9A-Fa-f]{2}%s)|(?<=\\u[0-9A-Fa-f]{4}%s)"
+    r"|(?<=\x1b\[\dm%s)|(?<=\x1b\[\d\dm%s))"
+)
+
+
+def _rows(table: str) -> Iterator[Row]:
+    for line in table.strip().splitlines():
+        kind, literals, pattern = line.split(maxsplit=2)
+        start, edge, rest = pattern.partition("§")
+        pattern = start + _EDGE % ((start,) * 7) + rest if edge else pattern
+        yield from ((kind, literal, pattern) for literal in literals.split(","))
+
+
+_FORMATS = tuple(_rows(_TABLE))
+_PEM = next(pattern for _, literal, pattern in _FORMATS if literal == "-----BEGIN")
+_PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a last short one
+    r"(?:\s{0,8}[A-Z][\w-]{1,30}: [^\n\\]{0,100}){0,4}(?:(?:\s|\\{1,3}[nr]|[\"',>|]){0,12}[A-Za-z0-9+/=]{16,})+"
+    r"(?:(?:\s|\\{1,3}[nr]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[\"'])))?"
+)
+_PEM_LENGTH = 32_768  # no key is longer: an end that is farther away is another one's
+
+_WORDS: tuple[Row, ...] = (
+    ("password", "pass", "pass(?:wor[dt]|wd|phrase|code|e)?"),
+    ("password", "contrase", "contrase(?:n|ñ|n\u0303)a"),
+    *(("password", word, word) for word in "pwd kennwort 密码 密碼 口令 パスワード 비밀번호 ароль".split()),
+    *((word, word, word + "(?!s)") for word in ("secret", "token", "authorization")),
+    ("api-key", "key", "key(?!s)"),
+)
+# There are primary keys, sort keys and keys of dictionaries too; and tokens that only mark a place.
+_SECRET_KEYS = (
+    r"(?:api|access|account|private|secret|auth|authentication|encryption|signing|master|shared|service|admin|app"
+    r"|client|storage|subscription|webhook)[ _.-]?$"
+)
+_IDLE_TOKENS = (
+    r"(?:next|page|continuation|sync|cursor|resume|start|[be]os|pad|unk|sep|cls|mask|special)[ _-]?$"
+)
+_TYPED = r":[ ]?(?:str|string|bytes|SecretStr|Optional\[str\]|any)(?:[ ]?\|[ ]?(?:None|null|undefined))?[ ]?="
+_OF = r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para)[ ][^\n:=,;\"'?!]{1,40}?"
+_GIVES = (  # the rest of a name, and what stands between it and its value
+    r"(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
+    r"| (?:access key|key|value|token)){0,3}[\\\"'`\]*]{0,6}(?:"
+    r"(?P<pair>\s{0,2},?\s{0,4}\\{0,3}[\"']?value\\{0,3}[\"']?\s{0,2}[:=]\s{0,4})"
+    rf"|(?P<sign>\s{{0,4}}(?:{_TYPED}|:=|=>|->|={{1,3}}|[:：])\**[ \t]{{0,8}}(?:(?:\r?\n|\\n)[ \t]{{0,8}})?)"
+    rf"|(?P<said>(?:{_OF})?[ ]{{1,3}}(?:(?:(?:is|was|has been)[ ])?(?:set|changed|reset|updated)[ ]to"
+    r"|(?:is|was|ist|lautet|war|est|es|era)(?:[ ](?:now|still|just|again|jetzt|maintenant|ahora))?)[ ]{0,2}:?\s{1,3}"
+    rf"|{_OF}:[ ]{{1,3}}|\s{{0,2}}(?:是|为|為|は|が|은|는)[:：]?\s{{0,2}})"
+    r"|(?P<tag>>\s{0,4})|(?P<list>[,(]\s{0,2}(?=\\{0,3}[\"']))|(?P<gap>[ \t]{1,4})"
+    r")(?:[bruf]{1,2}(?=[\"']))?(?P<quote>(?:\\{0,3}[\"'`“‘「『«])?)"
+)
+_CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_BARE = (
+    r"(?:[^\s\"'<>`\\，。；、！？）」』】\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\\(?![nrtu\"'\\])){1,64}"
+)
+_CUT = r"&#?\w{1,8};|[&;,|](?=[\w. -]{1,30}[=:]|$)|\)(?=[.,;:)\]}]|$)"
+_UNFILLED = (  # a placeholder, a reference, a checksum, an address, a date
+    r"[<{\[(]|&#?\w{1,8};|\$[A-Za-z_({]|%\(|[:@!%#?&~*.-][A-Za-z_.-]+%?\d?$|your[_ -]|my[_-]?(?:pass|secret|token|api)"
+    r"|replace|insert[_ -]|enter[_ -]|example|placeholder|change[_-]?(?:me|it)|todo|redacted|env[.:]|vault:|arn:|ssm:"
+    r"|sha\d{1,3}[-:]|md5:|data:|[a-z][a-z+.-]{1,20}://|0x[0-9a-f]{40}$|\d{4}-\d\d?-\d\d?(?:\D|$)"
+    r"|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}\.[a-z]{2,24}$"
+)
+_TECHNICAL = (
+    r"(?:base|sha|md|utf|aes|rsa|[rhep]s|argon|pbkdf|[bs]?crypt|oauth|http|ipv|u?int|float|rfc|iso|ed|x|[ht]?otp|v)"
+    r"-?\d{1,5}[a-z-]*$"
+)
+_PART = r"(?:\.|->|::|\?\.)[A-Za-z_$][\w$]{0,30}"
+_CODE = rf"[A-Za-z_$][\w$]{{0,30}}(?:{_PART})*[(\[{{]|[\w$]{{1,30}}(?:{_PART})+$"
+_TRIVIAL = (
+    "string number object boolean required optional hidden invalid missing default unknown disabled enabled expired "
+    "plaintext encrypted private public protected undefined nothing wachtwoord hasło parola salasana lösenord heslo "
+    "adgangskode geheim geheimnis incorrect correct wrong empty rejected accepted masked removed omitted".split()
+)
+
+KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _, _ in _FORMATS + _WORDS))
+"""Where two claim the same text, the one that stands first gives it its name."""
+
+# --- is there anything at all? ---------------------------------------------------------
+
+_DULL = b"abcdefghijklmnopqrstuvwxyz0123456789 \n\r\t\"',"
+_ENDS: dict[str, list[Row]] = {}
+_SHAPES: list[tuple[bytes, bytes, Row]] = []
+for _row in _FORMATS + _WORDS:
+    _name = _row[1]
+    if _name[-1] in "_-":
+        _ENDS.setdefault(_name[:-1].rsplit(_name[-1], 1)[-1][-3:] + _name[-1], []).append(_row)
+    else:
+        _SHAPES.append((_name.encode().translate(None, _DULL), _name.encode(), _row))
+
+
+def _suspects(text: str) -> list[Row]:
+    """The rows whose literal stands in the text.
+
+    To look for each of some eighty would take longer than all the rest. Those that end with _ or - are looked up
+    among the ends of what stands before these signs, others first in the text without its small letters.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    outline, low = data.translate(None, _DULL), data.lower()
+    ends = {part[-3:] + last for last in "_-" for part in text.split(last)[:-1]}
+    ends |= {end[-3:] for end in ends}
+    rows = [row for end in ends & _ENDS.keys() for row in _ENDS[end] if row[1] in text]
+    return rows + [
+        row for shape, name, row in _SHAPES if (shape in outline and name in data if shape else name in low)
+    ]
+
+
+# --- finding ---------------------------------------------------------------------------
+
+
+@cache
+def _compiled(pattern: str, flags: int = re.ASCII) -> re.Pattern[str]:
+    """Compiled when it is first needed: most texts need none."""
+    return re.compile(pattern, flags)
+
+
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return _compiled(pattern, re.IGNORECASE)
+
+
+def _lower(text: str) -> str:
+    """As long as the text: one letter would become two."""
+    return text.replace("\u0130", "I").lower()
+
+
+def _spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
+    words = [row for row in rows if row in _WORDS]
+    for kind, pattern in dict.fromkeys((row[0], row[2]) for row in rows if row not in words):
+        if pattern == _PEM:
+            yield from _blocks(text)
+            continue
+        for found in _compiled(pattern).finditer(text):
+            start, end = found.span(found.lastindex or 0)
+            if _fits(kind, text[start:end]):
+                yield start, end, kind
+    low, done = _lower(text) if words else "", 0
+    hits = (
+        (hit.start(), kind, word) for kind, literal, word in words for hit in _compiled(literal).finditer(low)
+    )
+    for at, kind, pattern in sorted(hits):
+        word = _any_case(pattern).match(text, at) if at >= done else None
+        gives = _any_case(_GIVES).match(text, word.end()) if word else None
+        if word and gives:
+            start, done = _given(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
+            if start < done:
+                yield start, done, kind
+
+
+def _blocks(text: str) -> Iterator[Span]:
+    marks: list[re.Match[str] | None] = [*_compiled(_PEM).finditer(text), None]
+    for here, then in pairwise(marks):
+        if here is None or here[1] == "END":
+            continue
+        stop = then.start() if then else len(text)
+        if then and then[1] == "END" and stop - here.end() < _PEM_LENGTH:
+            if _compiled("[A-Za-z0-9+/]{24}").search(text, here.end(), stop):
+                yield here.start(), then.end(), "private-key"
+        elif half := _compiled(_PEM_HALF).match(text, here.end(), stop):
+            yield here.start(), half.end(), "private-key"
+
+
+def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -> tuple[int, int] | None:
+    """Where the secret stands that is given to the word."""
+    start, quote, tag, sign = gives.end(), gives["quote"], gives["tag"], gives["sign"] or ""
+    word, loud = word.lower(), word.isupper() and sign == "="
+    if word == "pass":  # an everyday word, unless it ends a name
+        kind = "secret" if "=" in sign or before[-1:] in tuple("_-\"'") else "hint"
+    if (
+        (kind == "api-key" and not _any_case(_SECRET_KEYS).search(before[-20:]))
+        or (kind == "token" and _any_case(_IDLE_TOKENS).search(before[-20:]))
+        or (word == "passe" and before[-7:].lower() != "mot de ")
+        or (word == "pass" and before[-1:].isalpha())
+        or (tag and not _compiled(r"<[\w:.-]*$").search(before))
+    ):
+        return None
+    if kind == "authorization":
+        if scheme := _any_case("(basic|bearer|token|bot|apikey|key)[ ]{1,3}").match(text, start):
+            start, quote, kind = scheme.end(), "", scheme[1].lower()
+    elif gives["gap"] and _compiled(r"\blogin\s{1,8}\S{1,64}\s{1,8}$").search(before):
+        kind = "netrc"
+    elif (gives["list"] and kind == "password") or (
+        gives["gap"] and not _compiled(r"--[\w-]*$").search(before)
+    ):
+        kind = "hint"
+    found = None
+    if quote:
+        close = _CLOSING.get(quote[-1], quote[-1])
+        escape = f"(?!{close})." if len(quote) > 1 else "."
+        found = _compiled(rf"(?:[^{close}\\\n]|\\{escape}){{1,128}}(?=\\{{0,3}}{close})").match(text, start)
+    quoted = bool(found or tag)
+    found = found or _compiled(r"[^<\n]{1,128}(?=<\\?/)" if tag else _BARE).match(text, start)
+    value = found[0] if found else ""
+    cut = None if quoted else _compiled(_CUT).search(value)
+    value = value[: cut.start()] if cut else value
+    long = not quoted and len(value) == 64  # there is more of it
+    value = value if quoted or long else value.rstrip(".,;:)]}?" if gives["said"] else ".,;:)]}")
+    if not _is_secret(value, kind, quoted, bool(gives["said"]), loud):
+        return None
+    stop = start + len(value)
+    more = _compiled(r"(?:[^\s\"'<>`\\]|\\/)*").match(text, stop) if long else None
+    return start, more.end() if more else stop
+
+
+# --- judging ---------------------------------------------------------------------------
+
+
+def _fits(kind: str, secret: str) -> bool:
+    """Whether what has the format of a secret is filled with one."""
+    if kind in ("authorization", "password"):
+        return _is_secret(secret, kind, quoted=True)
+    if kind == "url-password":
+        return not _is_unfilled(secret)
+    one_case = secret.islower() or secret.isupper()
+    beside = kind == "aws" and len(secret) == 40  # the secret that goes with a key's name
+    if (beside and one_case) or ((beside or kind == "openai") and _is_wordy(secret)):
+        return False
+    mixed = kind == "aws" or not one_case or _classes(secret)[1]
+    return mixed and max(map(secret.count, set(secret))) * 5 < len(secret) * 2
+
+
+def _classes(value: str) -> tuple[bool, bool, bool]:
+    """Whether there are letters, digits, signs of the kind that passwords are told to have."""
+    signs = not set("!@#$%^&*+=?~|").isdisjoint(value)
+    return any(map(str.isalpha, value)), any(map(str.isdigit, value)), signs
+
+
+def _is_unfilled(value: str) -> bool:
+    filler = any(sign in value for sign in ("***", "•••", "xxxx", "XXXX", "…", "...", "${", "{{"))
+    return filler or len(set(value)) < 3 or bool(_any_case(_UNFILLED).match(value))
+
+
+def _pieces(value: str) -> list[str]:
+    return _compiled(r"[\s._/\\:,;()-]+").split(value)
+
+
+def _is_wordy(value: str) -> bool:
+    """Nothing but words and numbers, perhaps joined: `db-cred-2`, `src/main2.py`, `TestFoo1`."""
+    return all(map(_compiled(r"[^\W\d_]*\d{0,4}", 0).fullmatch, _pieces(value)))
+
+
+def _is_scrambled(value: str) -> bool:
+    """Small and large letters and digits as chance mixes them, and no word does."""
+    turns = len(_compiled(r"[a-z](?=[A-Z0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[0-9])").findall(value))
+    return len(value) >= 16 and turns * 4 > len(value)
+
+
+def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bool = False) -> bool:
+    """Whether a value given to a telling word is a secret, and not a word, a name, code or a placeholder."""
+    if kind == "netrc":
+        return len(value) > 3 and not _is_unfilled(value)
+    if len(value) < 6 or _is_unfilled(value) or _any_case(_TECHNICAL).match(value):
+        return False
+    if any(map(str.isspace, value)):
+        return kind == "password" and any(len(part) > 5 and all(_classes(part)) for part in value.split())
+    if not (quoted or said) and _compiled(_CODE).match(value) and not _is_scrambled(value):
+        return False
+    letters, digits, signs = _classes(value)
+    wordy, pieces = _is_wordy(value), len(_pieces(value))
+    tells = _any_case("pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
+    if kind == "basic":
+        return not value.islower()
+    if kind == "hint":
+        return letters and digits and signs
+    if kind not in ("password", "secret"):
+        return (len(value) >= 10 and letters and digits and not wordy) or _is_scrambled(value)
+    if not letters:
+        return kind == "password" and (signs or value.isdigit())
+    if digits and (pieces == 1 or not wordy):
+        return not wordy or quoted or not tells
+    if tells or _is_scrambled(value):
+        return not tells and pieces == 1
+    if not digits and set("!@#$%^&*+=?~|").intersection(value[1:-1]):
+        return quoted or said
+    mixed = digits and not value.islower() and not value.isupper() and "_" not in value
+    shown = kind == "password" and (quoted or (loud and pieces == 1) or (mixed and not said))
+    return (
+        shown
+        and value.lower() not in _TRIVIAL
+        and "/" not in value
+        and "\\" not in value
+        and (digits or pieces == 1 or pieces > 3)
+    )
+
+
+# --- replacing -------------------------------------------------------------------------
+
+
+def redact(text: str, key: bytes) -> str:
+    """The text with its secrets replaced; the same object if it holds none. The key has at most 64 bytes."""
+    rows = _suspects(text)
+    return _replaced(text, rows, key) if rows else text
+
+
+def redact_value(value: Any, key: bytes) -> Any:
+    """The same for every string of a JSON value; under a telling key, a string is judged as if it were assigned.
+
+    What is untouched is the same object; a touched tuple becomes a list.
+    """
+    rows = _suspects(repr(value))  # it has all strings in it, and no literal looks different there
+    return _walk(value, rows, key, "") if rows else value
+
+
+def _replaced(text: str, rows: Iterable[Row], key: bytes) -> str:
+    marks = [mark.span() for mark in _MARK.finditer(text)] if "[redacted " in text else []
+    ends = [end for _, end in marks]
+    merged: list[Span] = []
+    for start, end, kind in sorted(_spans(text, rows)):
+        after = bisect_right(ends, start)
+        if after < len(marks) and marks[after][0] < end:
+            continue  # it reads what was redacted before
+        if merged and start < merged[-1][1]:
+            first, last, other = merged.pop()
+            start, end, kind = first, max(last, end), min(kind, other, key=KINDS.index)
+        merged.append((start, end, kind))
+    parts, done = [], 0
+    for start, end, kind in merged:
+        parts += [text[done:start], _mark(text[start:end], kind, key)]
+        done = end
+    return "".join([*parts, text[done:]]) if parts else text
+
+
+def _mark(secret: str, kind: str, key: bytes) -> str:
+    import hashlib  # not at the top: most texts hold no secret
+
+    digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), key=key).hexdigest()
+    return f"[redacted {kind} {digest[:6]}]"
+
+
+def _walk(value: Any, rows: list[Row], key: bytes, title: str) -> Any:
+    """`title` is the key that the value stands under, as far as a string there could be told by it."""
+    if isinstance(value, str):
+        low = _lower(value)
+        here = [row for row in rows if row[1] in value or row[1] in low]
+        text = _replaced(value, here, key) if here else value
+        left, right = next((pair for pair in ('""', "''", "``", "“”") if pair[1] not in value), ("", ""))
+        if title and left and text is value:
+            start = f'"{title}": {left}'
+            both = _replaced(start + value + right, rows, key)
+            text = both[len(start) : -1] if both.startswith(start) and both[-1] == right else value
+        return value if text == value else text
+    if isinstance(value, dict):
+        made: dict[Any, Any] = {}
+        named = value.get("name", value.get("key"))
+        for name, inner in value.items():
+            new = _walk(name, rows, key, "")
+            while new in made:
+                new += "'"  # one of them was redacted before: none is lost
+            told = named if name == "value" else name
+            told = told if isinstance(told, str) and new is name else ""
+            made[new] = _walk(inner, rows, key, told if any(row[1] in _lower(told) for row in rows) else "")
+        same = all(map(is_, made, value)) and all(map(is_, made.values(), value.values()))
+        return value if same else made
+    if isinstance(value, list | tuple):
+        items = [_walk(inner, rows, key, title) for inner in value]
+        return value if all(map(is_, items, value)) else items
+    return value

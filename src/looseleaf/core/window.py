@@ -1,0 +1,259 @@
+"""The window as a model is told it: a snapshot after a compaction, then one message after the other.
+
+Between two compactions the list only grows, byte for byte: a provider's cache pays for an unchanged beginning. Only
+the last message may still change, while calls of one answer are being recorded. Whatever the traces hold, nothing in
+them can look like the headings of the snapshot.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from looseleaf.core.turns import turn_number, turns_of
+from looseleaf.frozen import frozen
+from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.talk import Trace, TraceType
+    from looseleaf.values import Record
+
+EPISODIC = "[MEMORY:EPISODIC]"
+SEMANTIC = "[MEMORY:SEMANTIC]"
+RECENT = "[RECENT TURNS]"
+
+MESSAGE_TOKENS = 4
+"""What a provider adds to each message for its role and its ends."""
+
+MEDIUM_TOKENS = 1100
+"""What a picture costs, about: a large one, cut into tiles, with the providers that say."""
+
+_HEADING = re.compile(
+    r"(?<!\\)\[(?=\s*(?:MEMORY\s*:\s*(?:EPISODIC|SEMANTIC)|RECENT\s+TURNS)\s*\])", re.IGNORECASE
+)
+_LABELS: dict[TraceType, str] = {
+    "user": "User",
+    "assistant": "Assistant",
+    "tool_call": "Tool call",
+    "tool_result": "Tool result",
+}
+
+
+@frozen
+class Mark:
+    """Where the window begins since the last compaction, and what stands there instead of what was before.
+
+    `start`: the place and id of the trace to read from; `far`: places and ids of open calls that stand before it. Of
+    the traces up to `since`, those in `tail` are shown as text, those in `held` as messages, the others not at
+    all; `short` has the stand-ins of those that are too long.
+    """
+
+    id: str
+    agent: str
+    entry: str | None
+    since: str
+    start: tuple[int, int, str]
+    far: tuple[tuple[int, int, str], ...] = ()
+    tail: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    short: tuple[tuple[str, str], ...] = ()
+    episodic: tuple[tuple[str, str], ...] = ()
+    semantic: tuple[str, ...] = ()
+
+    def to_record(self) -> Record:
+        names = ("agent", "entry", "since", "start", "far", "tail", "held", "short", "episodic", "semantic")
+        return {"kind": "mark"} | {name: _listed(getattr(self, name)) for name in names}
+
+    @classmethod
+    def from_record(cls, record: Record) -> Mark:
+        """KeyError, TypeError or ValueError for what is no mark."""
+        return cls(
+            str(record["id"]),
+            str(record["agent"]),
+            record["entry"],
+            str(record["since"]),
+            _place(record["start"]),
+            tuple(_place(each) for each in record["far"]),
+            tuple(map(str, record["tail"])),
+            tuple(map(str, record["held"])),
+            tuple((str(trace), str(text)) for trace, text in record["short"]),
+            tuple((str(entry), str(text)) for entry, text in record["episodic"]),
+            tuple(map(str, record["semantic"])),
+        )
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _place(raw: Any) -> tuple[int, int, str]:
+    segment, offset, trace = raw
+    return int(segment), int(offset), str(trace)
+
+
+# --- messages --------------------------------------------------------------------------
+
+
+def guard(text: str) -> str:
+    """Text in which nothing reads as a heading of the snapshot."""
+    return _HEADING.sub(r"\\[", text) if "[" in text else text
+
+
+def guard_value(value: Any) -> Any:
+    """The same through lists and objects; keys too, for a provider writes them out."""
+    if isinstance(value, str):
+        return guard(value)
+    if isinstance(value, dict):
+        return {guard(key): guard_value(each) for key, each in value.items()}
+    return [guard_value(each) for each in value] if isinstance(value, list) else value
+
+
+def messages_of(traces: Iterable[Trace], short: Mapping[str, str] | None = None) -> list[Message]:
+    """One message a trace; calls that follow each other within a turn are one answer of the model, and one message."""
+    found: list[Message] = []
+    extend(found, traces, short)
+    return found
+
+
+def extend(
+    messages: list[Message],
+    traces: Iterable[Trace],
+    short: Mapping[str, str] | None = None,
+    before: Trace | None = None,
+) -> None:
+    """Append the messages of `traces`; `before` is the trace that the last message was made of."""
+    for trace in traces:
+        message = message_of(trace, (short or {}).get(trace.id))
+        if (
+            before is not None
+            and before.trace_type == trace.trace_type == "tool_call"
+            and before.turn_id == trace.turn_id
+        ):
+            messages[-1] = _with_calls(messages[-1], message)
+        else:
+            messages.append(message)
+        before = trace
+
+
+def _with_calls(first: Message, second: Message) -> Message:
+    calls = (*_calls(first), *_calls(second))
+    parts = [part for part in (first.content, second.content) if part]
+    return Message("assistant", "\n".join(parts) or None, tool_payload=ToolCallPayload(calls))
+
+
+def _calls(message: Message) -> tuple[ToolCallSpec, ...]:
+    return message.tool_payload.tool_calls if isinstance(message.tool_payload, ToolCallPayload) else ()
+
+
+def message_of(trace: Trace, short: str | None = None) -> Message:
+    """`short`: what is shown in place of the trace's own text, arguments or result."""
+    content = guard(short if short is not None else trace.content)
+    if trace.trace_type == "tool_call":
+        arguments = {} if trace.tool_args is None else guard_value(trace.tool_args)
+        if short is not None:
+            arguments, content = {"left_out": content}, ""
+        call = ToolCallSpec(trace.tool_call_id or trace.id, trace.tool_name or "", arguments)
+        return Message("assistant", content or None, tool_payload=ToolCallPayload((call,)))
+    if trace.trace_type == "tool_result":
+        result = guard_value(trace.tool_result) if short is None else None
+        if content:  # a stand-in; or a tool that answered in words beside (or instead of) a value
+            result = content if result is None else {"content": content, "result": result}
+        error = guard(trace.tool_error) if trace.tool_error is not None else None
+        if short is not None and error is not None:
+            result, error = None, content
+        payload = ToolResultPayload(trace.tool_call_id or trace.id, trace.tool_name or "", result, error)
+        return Message("tool", None, tool_payload=payload)
+    images, audio, video = (
+        tuple(map(str, (trace.media or {}).get(kind) or ())) for kind in ("images", "audio", "video")
+    )
+    return Message(
+        "user" if trace.trace_type == "user" else "assistant",
+        content,
+        guard(trace.reasoning) if trace.reasoning is not None and short is None else None,
+        images,
+        audio,
+        video,
+    )
+
+
+def texts_of(message: Message) -> Iterator[str]:
+    """Every text of a message that a model reads, as it will read it."""
+    for text in (message.content, message.reasoning_content):
+        if text:
+            yield text
+    payload = message.tool_payload
+    if isinstance(payload, ToolCallPayload):
+        for call in payload.tool_calls:
+            yield f"{call.id} {call.name} {as_text(call.arguments)}"
+    elif payload is not None:
+        yield f"{payload.tool_call_id} {as_text(payload.tool_result)}"
+        if payload.tool_error is not None:
+            yield payload.tool_error
+
+
+def media_tokens(message: Message) -> int:
+    return MEDIUM_TOKENS * (len(message.image_urls) + len(message.audio_urls) + len(message.video_urls))
+
+
+def as_text(value: Any) -> str:
+    """A value as a provider is given it: text as it is, anything else as compact JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# --- the snapshot ----------------------------------------------------------------------
+
+
+def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
+    """What a compaction left of everything before: summaries, what must be kept, the last turns as they were."""
+    short = dict(mark.short)
+    parts = []
+    if mark.episodic:
+        numbered = (f"{number}) {_hung(text, 3)}" for number, (_, text) in enumerate(mark.episodic, 1))
+        parts.append("\n".join((EPISODIC, *numbered)))
+    if mark.semantic:
+        parts.append("\n".join((SEMANTIC, *(f"- {_one_line(text)}" for text in mark.semantic))))
+    if tail:
+        parts.append("\n".join((RECENT, *recent_lines(tail, short))))
+    return Message("user", "\n\n".join(parts)) if parts else None
+
+
+def recent_lines(tail: Sequence[Trace], short: Mapping[str, str]) -> Iterator[str]:
+    for turn in turns_of(tail):
+        yield f"Turn {turn_number(turn.turn_id) or turn.turn_id}:"
+        for trace in turn.traces:
+            yield f"  {_LABELS[trace.trace_type]}: {_hung(said(trace, short.get(trace.id)), 4)}"
+
+
+def said(trace: Trace, short: str | None = None) -> str:
+    """A trace in one text. `short` stands in place of what is too long in it; a tool's name always stays."""
+    name = trace.tool_name or ""
+    if trace.trace_type == "tool_call":
+        arguments = (
+            short if short is not None else as_text({} if trace.tool_args is None else trace.tool_args)
+        )
+        return " ".join(part for part in (name, arguments, trace.content if short is None else "") if part)
+    if trace.trace_type == "tool_result":
+        if short is not None:
+            return short
+        parts = [trace.content] if trace.content else []
+        if trace.tool_error is not None:
+            parts.append(f"error: {trace.tool_error}")
+        if trace.tool_result is not None or not parts:
+            parts.append(as_text(trace.tool_result))
+        return "\n".join(parts)
+    media = sum(map(len, (trace.media or {}).values()))
+    with_media = f" (with {media} pictures or recordings)" if media else ""
+    return (short if short is not None else trace.content) + with_media
+
+
+def _hung(text: str, indent: int) -> str:
+    """Text whose further lines stand to the right of where a heading or a label would."""
+    return f"\n{' ' * indent}".join(guard(text).splitlines())
+
+
+def _one_line(text: str) -> str:
+    return " ".join(guard(text).split())

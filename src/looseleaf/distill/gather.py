@@ -1,0 +1,364 @@
+"""What a distiller keeps of material while it reads it: sentences by weight, calls, identifiers, and what was noted.
+
+It keeps an amount that follows from the tokens asked for, not from the length of the material. Nothing in a trace makes
+it fail, and whatever it takes from one stands on one line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import deque
+
+from looseleaf.core.identifiers import clipped, from_json, identifiers, joined
+from looseleaf.core.lines import escape
+from looseleaf.core.sentences import (
+    is_conclusion,
+    is_constraint,
+    is_decision,
+    is_filler,
+    is_intention,
+    is_phatic,
+    is_question,
+    is_task,
+    pieces,
+)
+from looseleaf.frozen import frozen
+from looseleaf.talk import Noted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from looseleaf.talk import Trace
+
+SENTENCE_CHARS = 300
+"""A sentence is cut here: longer ones are lists, or were pasted."""
+
+NOTED = 500
+"""The most decisions, constraints and so on that are kept of one material."""
+
+READ_CHARS = 100_000
+"""Of a longer message so much at either end is read as sentences: the rest nobody wrote by hand."""
+
+VALUE_CHARS = 80
+ARGUMENTS_CHARS = 400
+OUTCOME_CHARS = 160
+"""Up to here a result in plain words is kept whole."""
+
+NAMES = 4096
+"""The most identifiers that are looked at in one trace."""
+
+HELD = (256, 20_000)
+"""The fewest and the most sentences, and calls, that are held; between them, one for each token asked for."""
+
+TOOLS = 64
+"""The most tools whose forgotten calls are counted apart."""
+
+_AFTER_ALL = 1 << 30
+_REPLY = 24
+"""A sentence no longer than this may mean another thing each time it is said."""
+
+
+class Noting:
+    """Sentences worth keeping, each once, the newest last; of too many the oldest go."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Noted] = {}
+
+    def add(self, text: str, source: str) -> None:
+        key = text.casefold()
+        self._found.pop(key, None)
+        self._found[key] = Noted(text, source)
+        if len(self._found) > NOTED:
+            del self._found[next(iter(self._found))]
+
+    def clear(self) -> None:
+        self._found.clear()
+
+    def all(self) -> tuple[Noted, ...]:
+        return tuple(self._found.values())
+
+
+@frozen
+class Said:
+    """A sentence that may stand in the summary. `order` is its trace's place and its own."""
+
+    order: tuple[int, int]
+    text: str
+    weight: float
+
+
+class Pool:
+    """The weightiest sentences, of equal ones the newest; each long one once."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: list[Said] = []
+        self.chars = 0
+
+    def add(self, said: Iterable[Said]) -> None:
+        for each in said:
+            self.chars += len(each.text)
+            self._held.append(each)
+        if len(self._held) > 2 * self._limit:
+            self._held = self.ranked()[: self._limit]
+
+    def ranked(self) -> list[Said]:
+        found: dict[object, Said] = {}
+        for said in sorted(self._held, key=lambda said: (said.weight, said.order), reverse=True):
+            found.setdefault(said.text if len(said.text) > _REPLY else said.order, said)
+        return list(found.values())
+
+
+class Call:
+    """A tool call, and what became of it in a few words."""
+
+    def __init__(self, order: int, name: str, arguments: str) -> None:
+        self.order, self.name, self.arguments = order, name, arguments
+        self.outcome = ""
+
+    def told(self, named: Iterable[str] = ()) -> str:
+        outcome = " ".join(filter(None, (self.outcome, joined(named))))
+        return f"({self.arguments})" + (f": {outcome}" if outcome else "")
+
+
+class Seen:
+    """Where an identifier was first named (the order of the call and the place in its result), when last, how often."""
+
+    def __init__(self, order: int, place: int) -> None:
+        self.order, self.place = order, place
+        self.last = order
+        self.uses = 1
+
+
+class Gathered:
+    """What is kept of the material while it is read."""
+
+    def __init__(self, tokens: int) -> None:
+        least, most = HELD
+        most = min(max(tokens, least), most)
+        self.decisions, self.tasks, self.constraints = Noting(), Noting(), Noting()
+        self.questions, self.next_actions = Noting(), Noting()
+        self.user, self.assistant = Pool(most), Pool(most)
+        self.calls: deque[Call] = deque(maxlen=most)
+        self.earlier: dict[str, int] = {}
+        self.names: list[tuple[str, Seen]] = []
+        self._seen: dict[str, Seen] = {}
+        self._most_names = 4 * most
+        self._open: dict[str, list[Call]] = {}
+        self._last_user: list[Said] = []
+        self._last_assistant: list[Said] = []
+        self._has_begun = False
+        self.order = 0
+
+    def take(self, trace: Trace) -> None:
+        self.order += 1
+        match trace.trace_type:
+            case "user":
+                self._user(trace)
+            case "assistant":
+                self._assistant(trace)
+            case "tool_call":
+                self._call(trace)
+            case "tool_result":
+                self._result(trace)
+
+    def end(self) -> None:
+        """What was said last is what the talk goes on from; what the assistant asked last, the user answers next."""
+        self.user.add(Said(said.order, said.text, said.weight + 2) for said in self._last_user)
+        for said in self._last_assistant:
+            more = 2.5 if is_question(said.text) else 1 if said.text[-1] in ".!。！" else 0.25
+            self.assistant.add([Said(said.order, said.text, said.weight + more)])
+        self.names = self._ranked()
+
+    def _user(self, trace: Trace) -> None:
+        found: list[Said] = []
+        for place, (text, kind) in enumerate(_pieces(trace.content)):
+            if kind == "sentence" and is_phatic(text):
+                continue
+            weight = self._noted(text, trace.id) if kind == "sentence" else 0.5
+            found.append(Said((self.order, place), text, weight + 2 * (not self._has_begun and place < 8)))
+        if media := _media(trace.media):
+            found.append(Said((self.order, _AFTER_ALL), media, 1.0))
+        self._has_begun = self._has_begun or bool(found)
+        self._name(trace.content, self.order)
+        self.user.add(self._last_user)
+        self._last_user = found
+
+    def _noted(self, text: str, source: str) -> float:
+        """The weight of a sentence of the user's, after it was noted for what it is."""
+        weight = 1.0 + 0.5 * bool(identifiers(text, 1))
+        if is_constraint(text):
+            self.constraints.add(text, source)
+            weight += 3
+        if is_decision(text):
+            self.decisions.add(text, source)
+            weight += 3
+        if is_task(text):
+            self.tasks.add(text, source)
+            weight += 2
+        if is_question(text):
+            self.questions.add(text, source)
+            weight += 0.5
+        return weight
+
+    def _assistant(self, trace: Trace) -> None:
+        if not trace.content.strip():
+            return
+        self.questions.clear()
+        self.next_actions.clear()
+        found: list[Said] = []
+        for place, (text, kind) in enumerate(_pieces(trace.content)):
+            if kind != "sentence" or is_phatic(text):
+                continue
+            weight = 1.0 * is_conclusion(text) - 1.5 * is_filler(text) - 1.0 * is_question(text)
+            weight -= 0.5 * (text[-1] not in ".!?。！？" or text.count(" ") < 4)
+            if is_decision(text, by_user=False):
+                self.decisions.add(text, trace.id)
+                weight += 2
+            if is_task(text):
+                self.tasks.add(text, trace.id)
+                weight += 1
+            if is_intention(text):
+                self.next_actions.add(text, trace.id)
+            found.append(Said((self.order, place), text, weight))
+        self._name(trace.content)
+        self.assistant.add(self._last_assistant)
+        self._last_assistant = found
+
+    def _call(self, trace: Trace) -> Call:
+        call = Call(self.order, _brief(_text(trace.tool_name)) or "a tool", _arguments(trace.tool_args))
+        if len(self.calls) == self.calls.maxlen:
+            gone = self.calls[0].name
+            if gone not in self.earlier and len(self.earlier) >= TOOLS:
+                gone = "other tools"
+            self.earlier[gone] = self.earlier.get(gone, 0) + 1
+        self.calls.append(call)
+        self._name(trace.tool_args, self.order)
+        if isinstance(trace.tool_call_id, str):
+            self._open.setdefault(trace.tool_call_id, []).append(call)
+            if len(self._open) > NOTED:
+                del self._open[next(iter(self._open))]
+        return call
+
+    def _result(self, trace: Trace) -> None:
+        call_id = _text(trace.tool_call_id)
+        if call_id not in self._open:
+            self._call(trace)
+        waiting = self._open.get(call_id) or [self.calls[-1]]
+        call = waiting.pop(0)
+        if not waiting:
+            self._open.pop(call_id, None)
+        value = trace.tool_result if trace.tool_result is not None else trace.content
+        failure = _text(trace.tool_error) or _failure(value)
+        if failure:
+            call.outcome = "failed: " + _brief(failure)
+        if isinstance(value, str) and len(value) <= OUTCOME_CHARS and from_json(value) is None:
+            call.outcome = call.outcome or escape(value)
+        else:
+            self._name(value, call.order)
+
+    def _name(self, value: Any, order: int = 0) -> None:
+        """Identifiers that were named: those of the assistant's own words only count if they are known already."""
+        for place, name in enumerate(identifiers(value, NAMES)):
+            seen = self._seen.get(name)
+            if seen is not None:
+                seen.uses += 1
+                seen.last = self.order
+            elif order:
+                self._seen[name] = Seen(order, place)
+        if len(self._seen) > 2 * self._most_names:
+            self._seen = dict(self._ranked()[: self._most_names])
+
+    def _ranked(self) -> list[tuple[str, Seen]]:
+        """The identifiers that a later call may need most: ids before numbers, the newest and most used first."""
+
+        def rank(item: tuple[str, Seen]) -> tuple[float, int, int]:
+            name, seen = item
+            return (
+                -_worth(name) - math.log2(seen.uses) / 2 - 2 * seen.last / self.order,
+                -seen.order,
+                seen.place,
+            )
+
+        return sorted(self._seen.items(), key=rank)
+
+
+# --- reading ---------------------------------------------------------------------------
+
+_STRONG = re.compile(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")
+_LETTER = re.compile(r"[^\W\d_]")
+_DIGIT = re.compile(r"[0-9]")
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+|[0-9]{1,2}:[0-9]{2}")
+_FAILED = re.compile(r"(?im)^[ \t]*(?:[\w.]{0,60}(?:error|exception)|fatal|failed|failure|panic)\b.{0,200}")
+
+
+def _text(value: Any) -> str:
+    """Lines made by hand may hold anything where a text belongs."""
+    return value if isinstance(value, str) else joined(identifiers(value, 20))
+
+
+def _brief(text: str) -> str:
+    return clipped(escape(text), SENTENCE_CHARS, "…")
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """(text on one line, kind) of each piece; of code only its first line and its last."""
+    if len(text) > 2 * READ_CHARS:
+        text = text[:READ_CHARS] + "\n\n" + text[-READ_CHARS:]
+    for piece in pieces(text):
+        if piece.kind == "code":
+            lines = [line for line in piece.text.split("\n") if line.strip()]
+            ends = " … ".join(escape(line)[:VALUE_CHARS] for line in (*lines[:1], *lines[1:][-1:]))
+            yield f"[code: {ends}]", "code"
+        else:
+            yield _brief(_STRONG.sub(r"\1", piece.text)), piece.kind
+
+
+def _media(media: Any) -> str:
+    kinds = [kind for kind in media.values() if isinstance(kind, list)] if isinstance(media, dict) else []
+    names = [escape(_text(name))[:VALUE_CHARS] for kind in kinds for name in kind]
+    return f"[media: {', '.join(names[:4])}{', …' * (len(names) > 4)}]" if names else ""
+
+
+def _arguments(arguments: Any) -> str:
+    """The values of a call's arguments; a number or a truth value with its name, as it says nothing alone."""
+    if isinstance(arguments, str):
+        arguments = from_json(arguments) or arguments
+    found: list[str] = []
+    waiting: list[tuple[str, Any]] = [("", arguments)]
+    while waiting and sum(map(len, found)) < ARGUMENTS_CHARS:
+        key, value = waiting.pop()
+        match value:
+            case dict():
+                waiting.extend((_text(name), item) for name, item in reversed(value.items()))
+            case list() | tuple():
+                waiting.extend((key, item) for item in reversed(value))
+            case str():
+                found.append(clipped(escape(value[: 4 * SENTENCE_CHARS]), VALUE_CHARS, "…"))
+            case bool() | float() | int() if isinstance(value, bool | float) or value.bit_length() < 256:
+                found.append(f"{escape(key)[:VALUE_CHARS]}={value}".lstrip("="))
+    return joined(filter(None, found)) + " …" * bool(waiting)
+
+
+def _failure(value: Any) -> str:
+    """What a result says went wrong, where the tool did not report it as an error."""
+    if isinstance(value, str):
+        if value.lstrip()[:1] not in ("{", "["):
+            failed = _FAILED.search(value[-4000:]) if len(value) > OUTCOME_CHARS else None
+            return failed[0].strip() if failed else ""
+        value = from_json(value) if len(value) < 4000 else None
+    return _text(value.get("error")) if isinstance(value, dict) else ""
+
+
+def _worth(name: str) -> float:
+    """An id cannot be guessed; a word sometimes; a number or a time is seldom passed on."""
+    if _MOMENT.match(name) or "=" in name:
+        return 0.0
+    if not _LETTER.search(name):
+        return 1.5 if "-" in name else 0.0
+    if _DIGIT.search(name) or "@" in name or "/" in name:
+        return 1.0 if " " in name else 2.0
+    return 1.5 if name.isupper() else 1.0

@@ -1,0 +1,199 @@
+"""The distiller that needs no model and no network: it picks from what was said and adds no words of its own.
+
+It reads the material once, one trace at a time, and keeps an amount that follows from the tokens asked for, not from
+the length of the material. The same traces give the same bytes. Nothing in a trace makes it fail, and whatever it
+takes from one stands on one line, so that no text can pass for another speaker's.
+
+Room goes first to what cannot be guessed: the user's words and the identifiers; to the assistant's prose last.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from looseleaf.core.identifiers import joined
+from looseleaf.distill.gather import SENTENCE_CHARS, Gathered
+from looseleaf.talk import Distilled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    from looseleaf.distill.gather import Said
+    from looseleaf.talk import Material
+
+    Counter = Callable[[str], int]
+    T = TypeVar("T")
+
+USER_SHARE = 0.3
+CALL_SHARE = 0.2
+"""What the user's words and the calls take at first of a room that is too small for everything."""
+
+PROSE_SHARE = 0.3
+"""The part of the assistant's own words that is worth telling again, however much room there is."""
+
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|[0-9]{1,3}|\s(?=[0-9])|[^\sA-Za-z0-9]")
+
+
+def estimate(text: str) -> int:
+    """About how many tokens a text has; rather too many than too few, as summaries are dense in codes."""
+    total = 0.0
+    for token in _TOKEN.findall(text):
+        if token.isascii():
+            total += 1 + (len(token) - 1) // (2 if token.isupper() else 7)
+        else:
+            total += 0.3 if token < "\u2000" else 0.8 if token < "\U00010000" else 2
+    return math.ceil(total)
+
+
+class Rules:
+    """A `Distiller`. `count` says how many tokens a text has."""
+
+    name = "rules/1"
+
+    def __init__(self, count: Counter = estimate) -> None:
+        self._count = count
+
+    def distill(self, material: Material, tokens: int) -> Distilled:
+        gathered = Gathered(tokens)
+        for trace in material.traces():
+            gathered.take(trace)
+        gathered.end()
+        return Distilled(
+            summary=self._summary(gathered, tokens),
+            decisions=gathered.decisions.all(),
+            tasks=gathered.tasks.all(),
+            open_questions=gathered.questions.all(),
+            next_actions=gathered.next_actions.all(),
+            constraints=gathered.constraints.all(),
+        )
+
+    def _summary(self, gathered: Gathered, tokens: int) -> str:
+        # What parts cost does not quite add up to what the whole costs, so the room is moved until it fits.
+        best, room = "", float(tokens)
+        for _ in range(12):
+            choice = _Choice(gathered, int(room), self._count)
+            used = self._count(choice.text)
+            if used <= tokens:
+                best = max(best, choice.text, key=len)
+                if choice.is_all or used > 0.95 * tokens:
+                    break
+            room *= min(0.98 * tokens / max(used, 1), 2)
+            if room < 1:
+                break
+        return best or self._least(gathered, tokens)
+
+    def _least(self, gathered: Gathered, tokens: int) -> str:
+        """The beginning of the weightiest sentence, where there is no room for a whole one."""
+        said = next(iter(gathered.user.ranked()), None) or next(iter(gathered.assistant.ranked()), None)
+        words = said.text.split() if said else []
+        while words and self._count(text := " ".join(words) + "…") > tokens:
+            words.pop()
+        return text if words else ""
+
+
+# --- choosing --------------------------------------------------------------------------
+
+_APART = re.compile(r"[\s,;()=]+")
+
+
+class _Told:
+    """Whether an identifier stands in a text, as words of its own."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._text = "\n".join(texts)
+        self._words = {word.strip(".:!?…*\"'") for word in _APART.split(self._text)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._words or (("=" in name or " " in name) and name in self._text)
+
+
+class _Choice:
+    """What stands in a summary of about so many tokens."""
+
+    def __init__(self, gathered: Gathered, room: int, count: Counter) -> None:
+        self._gathered, self._count, self._left = gathered, count, room
+        user, calls = gathered.user.ranked(), list(reversed(gathered.calls))
+        self._user, user = self._take(user, USER_SHARE * room, lambda said: said.text)
+        self._calls, calls = self._take(calls, CALL_SHARE * room, lambda call: call.name + call.told())
+        told = _Told([said.text for said in self._user] + [call.told() for call in self._calls])
+        names = [item for item in gathered.names if item[0] not in told]
+        self._names, names = self._take(names, self._left, lambda item: item[0], 1)
+        more, user = self._take(user, self._left, lambda said: said.text)
+        self._user += more
+        earlier, calls = self._take(calls, self._left, lambda call: call.name + call.told())
+        self._calls += earlier
+        self._prose, prose = self._take(self._worthy_prose(), self._left, lambda said: said.text)
+        self.is_all = not (user or calls or names or prose)
+        self.text = self._render()
+
+    def _take(
+        self, ranked: list[T], room: float, text: Callable[[T], str], apart: int = 3
+    ) -> tuple[list[T], list[T]]:
+        """(as many of the first as fit, the others)."""
+        taken: list[T] = []
+        for each in ranked:
+            cost = self._count(text(each)) + apart
+            if cost > room:
+                break
+            room -= cost
+            self._left -= cost
+            taken.append(each)
+        return taken, ranked[len(taken) :]
+
+    def _worthy_prose(self) -> list[Said]:
+        pool = self._gathered.assistant
+        room = max(PROSE_SHARE * pool.chars, SENTENCE_CHARS)
+        found: list[Said] = []
+        for said in pool.ranked():
+            room -= len(said.text)
+            if said.weight <= 0 or room < 0:
+                break
+            found.append(said)
+        return found
+
+    def _render(self) -> str:
+        """In the order of the talk: a line for each message, and for each run of calls of one tool."""
+        known = {call.order for call in self._calls}
+        named: dict[int, list[tuple[tuple[int, int], str]]] = {}
+        told = _Told(
+            [said.text for said in (*self._user, *self._prose)] + [call.told() for call in self._calls]
+        )
+        for name, seen in self._names:
+            if name not in told:
+                where = seen.order if seen.order in known else 0
+                named.setdefault(where, []).append(((seen.order, seen.place), name))
+        ordered = {order: [name for _, name in sorted(names)] for order, names in named.items()}
+        lines = []
+        if 0 in ordered:
+            lines.append("Named earlier: " + joined(ordered[0]))
+        events = [
+            *((said.order, "User: ", said.text) for said in self._user),
+            *((said.order, "Assistant: ", said.text) for said in self._prose),
+            *(((call.order, 0), call.name, call.told(ordered.get(call.order, ()))) for call in self._calls),
+        ]
+        previous: tuple[str, int] | None = None
+        for (order, _), label, text in sorted(events):
+            is_call = order in known
+            run = label, 0 if is_call else order
+            if run == previous:
+                lines[-1] += ("; " if is_call else " ") + text
+            else:
+                lines.append(label + text)
+            previous = run
+        earlier = self._earlier(known)
+        if earlier and self._count(earlier) < self._left:
+            lines.insert(0, earlier)
+        return "\n".join(lines)
+
+    def _earlier(self, known: set[int]) -> str:
+        """The calls that are not told one by one."""
+        times = dict(self._gathered.earlier)
+        for call in self._gathered.calls:
+            if call.order not in known:
+                times[call.name] = times.get(call.name, 0) + 1
+        return (
+            "Earlier calls: " + ", ".join(f"{name} ×{each}" for name, each in times.items()) if times else ""
+        )

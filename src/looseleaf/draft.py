@@ -1,0 +1,402 @@
+"""A compaction on its way: from what a window holds to a mark that makes it fit, counted exactly.
+
+The plan is made on what each trace costs by itself; what it costs in place is counted afterwards, and planned again
+with less room until it fits. So the window fits by counting, not by hope.
+"""
+
+from __future__ import annotations
+
+import time
+
+from looseleaf.core.compact import Item, Plan, plan
+from looseleaf.core.identifiers import clipped, reduced
+from looseleaf.core.loss import Kept, Loss, by_rank, must_keep, still_told
+from looseleaf.core.turns import turn_number
+from looseleaf.core.window import (
+    MESSAGE_TOKENS,
+    Mark,
+    as_text,
+    media_tokens,
+    message_of,
+    messages_of,
+    said,
+    snapshot,
+    texts_of,
+)
+from looseleaf.entries import meta_json, raw_md, runs_of, summary_json
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.hashing import sha256
+from looseleaf.record import stream_of
+from looseleaf.store.ulid import id_of
+from looseleaf.talk import Distilled, Trace
+from looseleaf.window import count_messages, read_mark, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from looseleaf.core.heads import AgentHead
+    from looseleaf.policy import Policy
+    from looseleaf.store.protocol import Store
+    from looseleaf.window import Count
+
+TOPIC = "sessions"
+"""The topic of entries that a compaction made: what they are about is known when their facts are placed."""
+
+_SHARE = 8
+"""A summary, and the list of what must be kept, get at most this part of the budget each."""
+
+_SEAMS = 32
+"""Tokens for headings, and for what joining texts may cost."""
+
+_TRIES = 16
+"""Plans that are tried with less room each, because something costs more in place than by itself."""
+
+_CHARACTERS = 4
+"""Characters of a token, about: where cutting a text begins. It is counted then, and cut again if need be."""
+
+_AT_ONCE_TRACES, _AT_ONCE_CHARACTERS = 256, 4_000_000
+"""Texts whose tokens are looked up together, at most."""
+
+
+@frozen
+class Made:
+    """What is left of the traces that go, and how it was made. `noted` is what the rules found worth keeping."""
+
+    distilled: Distilled
+    noted: Distilled
+    level: str
+    distiller: str
+    failures: tuple[str, ...] = ()
+
+
+class Draft:
+    def __init__(
+        self,
+        store: Store,
+        policy: Policy,
+        agent: str,
+        head: AgentHead,
+        count: Count,
+        budget: int,
+        system: str | None,
+    ) -> None:
+        self._store, self._stream, self._agent = store, stream_of(agent), agent
+        self._policy = policy
+        self._count = count
+        self._budget = budget
+        self._system = count([system])[0] + MESSAGE_TOKENS if system else 0
+        self.mark = read_mark(store, head)
+        self._short = dict(self.mark.short) if self.mark else {}
+        self._items = list(self._weighed())
+        self._current = max((turn_number(item.turn_id) or 0 for item in self._items), default=0)
+        self._traces: dict[str, Trace] = {}
+        self.plan = Plan((), (), (), (), fits=True)
+        self.summary_tokens = max(1, min(policy.summary_tokens, budget // _SHARE))
+        self._semantic_tokens = max(1, min(policy.semantic_tokens, budget // _SHARE))
+        self._older = self._older_summaries()
+        self._room = self._room_for_traces()
+
+    def _weighed(self) -> Iterator[Item]:
+        """What the window shows, as items; the traces themselves are let go of: there may be gigabytes."""
+        waiting: list[tuple[Trace, tuple[int, int], int]] = []
+        characters = 0
+        for trace, line, _ in shown(self._store, self._stream, self.mark):
+            waiting.append((trace, (line.position.segment, line.position.offset), line.end.offset))
+            characters += len(trace.content) + len(str(trace.tool_result or ""))
+            if len(waiting) >= _AT_ONCE_TRACES or characters > _AT_ONCE_CHARACTERS:
+                yield from self._weigh(waiting)
+                waiting, characters = [], 0
+        yield from self._weigh(waiting)
+
+    def _weigh(self, waiting: Sequence[tuple[Trace, tuple[int, int], int]]) -> Iterator[Item]:
+        messages = [message_of(trace, self._short.get(trace.id)) for trace, _, _ in waiting]
+        texts = [list(texts_of(message)) for message in messages]
+        tokens = iter(self._count([text for own in texts for text in own]))
+        for (trace, place, end), message, own in zip(waiting, messages, texts, strict=True):
+            yield Item(
+                trace.id,
+                trace.turn_id,
+                trace.trace_type,
+                trace.tool_call_id,
+                trace.flag,
+                sum(next(tokens) for _ in own) + media_tokens(message),
+                sum(text.count("\n") for text in own),
+                place,
+                end,
+            )
+
+    # --- room ------------------------------------------------------------------------------
+
+    def _older_summaries(self) -> tuple[tuple[str, str], ...]:
+        """Those of earlier compactions that are shown beside the new one."""
+        kept = self._policy.max_episodic_items - 1
+        older = self.mark.episodic[-kept:] if self.mark and kept > 0 else ()
+        return tuple((entry, self._cut(text, self.summary_tokens)) for entry, text in older)
+
+    def _room_for_traces(self) -> int:
+        def room() -> int:
+            older = sum(self._count([text for _, text in self._older]))
+            return self._budget - self._system - older - self.summary_tokens - self._semantic_tokens - _SEAMS
+
+        while room() <= 0 and self._older:
+            self._older = self._older[1:]  # it stays in its entry
+        if room() <= 0:
+            raise Refused(
+                f"The window was not compacted: of a budget of {self._budget:,} tokens the system prompt takes "
+                f"{self._system:,}, and no room is left for what was said. Shorten it, or use a larger context."
+            )
+        return room()
+
+    def fit(self, prepared: tuple[str, ...] | None = None) -> bool:
+        """Plan until what stays really fits. With `prepared`: whether it does if just those traces go."""
+        if not self._items:
+            return True  # nothing was said yet
+        goal = int(self._policy.compact_to * self._room)
+        room = self._room
+        for _ in range(_TRIES):
+            self.plan = self._planned(room, goal, prepared)
+            if prepared is not None and set(self.plan.gone) != set(prepared):
+                return False
+            if not self.plan.fits:
+                if not self._older:
+                    break
+                self._older = self._older[1:]  # it stays in its entry
+                room = self._room = self._room_for_traces()
+                continue
+            excess = self._base_tokens() - self._room
+            if excess <= 0:
+                return True
+            room -= max(excess, _SEAMS)
+        if prepared is not None:
+            return False
+        open_calls = len(self._open_calls())
+        raise Refused(
+            f"The window was not compacted: what may not leave it ({open_calls} open tool calls, the current turn) "
+            f"does not fit {self._budget:,} tokens. End calls whose results will not come: memory.interrupt()."
+        )
+
+    def _planned(self, room: int, goal: int, prepared: tuple[str, ...] | None) -> Plan:
+        current = next(
+            (item.turn_id for item in reversed(self._items) if turn_number(item.turn_id) == self._current),
+            None,
+        )
+        if prepared is None:
+            tail = self._policy.tail_turns
+            return plan(self._items, current=current, tail_turns=tail, target=min(goal, room), room=room)
+        gone = frozenset(prepared)
+        rest = [item for item in self._items if item.id not in gone]
+        made = plan(rest, current=current, tail_turns=len(rest), target=room, room=room)
+        return Plan((*prepared, *made.gone), made.tail, made.held, made.short, made.fits)
+
+    def _base_tokens(self) -> int:
+        """What stays, counted as it will be told."""
+        mark = self._mark("", None, (), ())
+        first = snapshot(mark, self._own(mark.tail))
+        rest = messages_of(self._own(mark.held), dict(mark.short))
+        return count_messages([*([first] if first else []), *rest], self._count)
+
+    def _own(self, ids: Iterable[str]) -> list[Trace]:
+        """The traces with these ids, in the order of the log."""
+        wanted = frozenset(ids)
+        if not wanted <= self._traces.keys():
+            self._traces = {
+                trace.id: trace
+                for trace, _, _ in shown(self._store, self._stream, self.mark)
+                if trace.id in wanted
+            } | self._traces
+        return [self._traces[item.id] for item in self._items if item.id in wanted]
+
+    # --- what stands in place of what is too long --------------------------------------------
+
+    def _stand_in(self, trace: Trace, tokens: int, size: int) -> str:
+        def made(limit: int) -> str:
+            about = f"{size:,} tokens"
+            if trace.trace_type == "tool_result" and limit < _CHARACTERS * 1000:
+                return reduced(trace, limit, about)
+            text = as_text(trace.tool_args) if trace.trace_type == "tool_call" else said(trace)
+            return clipped(
+                text, limit, f"[… {about} in all, trace {trace.id}: looseleaf expand {trace.id} …]"
+            )
+
+        limit = tokens * _CHARACTERS
+        for _ in range(_TRIES):
+            text = made(limit)
+            cost = self._count([text])[0]
+            if cost <= tokens:
+                break
+            limit = min(limit - 8, limit * tokens * 9 // (cost * 10))
+        return text
+
+    def _cut(self, text: str, tokens: int) -> str:
+        limit = len(text)
+        while (cost := self._count([text[:limit]])[0]) > tokens:
+            limit = min(limit - 1, limit * tokens * 19 // (cost * 20))
+        return text if limit == len(text) else f"{text[: max(0, limit - 1)].rstrip()}…"
+
+    # --- the mark --------------------------------------------------------------------------
+
+    def _mark(
+        self,
+        mark_id: str,
+        entry: str | None,
+        episodic: tuple[tuple[str, str], ...],
+        semantic: tuple[str, ...],
+    ) -> Mark:
+        stay = [item for item in self._items if item.id in {*self.plan.tail, *self.plan.held}]
+        open_calls = self._open_calls()
+        near = [
+            item for item in stay if item.id not in open_calls or turn_number(item.turn_id) == self._current
+        ]
+        start = near[0] if near else self._items[-1]
+        far = [item for item in stay if item.place < start.place]
+        limits = dict(self.plan.short)
+        short = {
+            trace_id: text for trace_id, text in self._short.items() if trace_id in {item.id for item in stay}
+        }
+        sizes = {item.id: item.tokens for item in self._items}
+        for trace in self._own(limits):
+            short[trace.id] = self._stand_in(trace, limits[trace.id], sizes[trace.id])
+        return Mark(
+            mark_id,
+            self._agent,
+            entry,
+            self._items[-1].id,
+            (*start.place, start.id),
+            tuple((*item.place, item.id) for item in far),
+            self.plan.tail,
+            self.plan.held,
+            tuple(short.items()),
+            episodic,
+            semantic,
+        )
+
+    def _open_calls(self) -> frozenset[str]:
+        waiting: dict[str | None, list[str]] = {}
+        for item in self._items:
+            if item.trace_type == "tool_call":
+                waiting.setdefault(item.tool_call_id, []).append(item.id)
+            elif item.trace_type == "tool_result" and item.flag is None and waiting.get(item.tool_call_id):
+                waiting[item.tool_call_id].pop(0)
+        return frozenset(call for calls in waiting.values() for call in calls)
+
+    def finish(
+        self, mark_id: str, made: Made, traces: Callable[[], Iterable[Trace]]
+    ) -> tuple[Mark, Loss, dict[str, bytes]]:
+        """The mark, what it lost, and the files of its entry."""
+        gone = [item for item in self._items if item.id in frozenset(self.plan.gone)]
+        entry = self._entry_id(gone, traces) if gone else None
+        reference = f"{TOPIC}/{entry}" if entry else None
+        episodic = (
+            self._older
+            if not entry
+            else (*self._older, (f"{TOPIC}/{entry}", self._summary(made, entry, gone)))
+        )
+        semantic = self._semantic(made)
+        mark = self._mark(mark_id, reference, episodic, semantic)
+        after = self._tokens(mark)
+        while after > self._budget and mark.episodic:  # what joining texts cost beyond what was kept for it
+            *others, (last, text) = mark.episodic
+            cost = self._count([text])[0]
+            shorter = self._cut(text, max(1, cost - (after - self._budget) - _SEAMS))
+            episodic = (*others, (last, shorter)) if cost > _SEAMS else tuple(others)
+            mark = self._mark(mark_id, reference, episodic, semantic)
+            after = self._tokens(mark)
+        loss = self._loss(mark, made, gone, after)
+        files = {}
+        if entry:
+            files = {
+                "raw.md": raw_md(entry, traces(), self._policy.raw_bytes),
+                "summary.json": summary_json(made.distilled),
+                "meta.json": meta_json(
+                    {
+                        "id": entry,
+                        "ts": time.time(),
+                        "topic": TOPIC,
+                        "agent": self._agent,
+                        "turn_ids": list(dict.fromkeys(item.turn_id for item in gone)),
+                        "traces": runs_of(gone),
+                        "source_sha256": sha256("\n".join(self.plan.gone).encode()),
+                        "distiller": made.distiller,
+                        "level": made.level,
+                        "model": None,
+                        "tokens": 0,
+                        "cost": 0,
+                        "loss": loss.to_dict(),
+                    }
+                ),
+            }
+        return mark, loss, files
+
+    def _entry_id(self, gone: Sequence[Item], traces: Callable[[], Iterable[Trace]]) -> str:
+        """From the traces it is made of, and nothing else."""
+        first = next(iter(traces()))
+        digest = sha256("\n".join((self._agent, *(item.id for item in gone))).encode())
+        return id_of(max(0.0, first.ts), bytes.fromhex(digest))
+
+    def _summary(self, made: Made, entry: str, gone: Sequence[Item]) -> str:
+        numbers = [turn_number(item.turn_id) or 0 for item in gone]
+        turns = (
+            f"turn {min(numbers)}"
+            if min(numbers) == max(numbers)
+            else f"turns {min(numbers)} to {max(numbers)}"
+        )
+        head = f"({turns}; looseleaf expand {entry})"
+        return self._cut(f"{head} {made.distilled.summary.strip()}".strip(), self.summary_tokens)
+
+    def _semantic(self, made: Made) -> tuple[str, ...]:
+        """What must be kept, as much of it as has room."""
+        lines = must_keep(self.mark.semantic if self.mark else (), made.noted, made.distilled)
+        left = self._semantic_tokens
+        chosen: set[str] = set()
+        ranked = by_rank(lines)
+        for line, cost in zip(ranked, self._count([f"- {line}\n" for line in ranked]), strict=True):
+            if cost <= left and len(chosen) < self._policy.max_semantic_items:
+                chosen.add(line)
+                left -= cost
+        return tuple(line for line in lines if line in chosen)
+
+    def _tokens(self, mark: Mark) -> int:
+        first = snapshot(mark, self._own(mark.tail))
+        messages = [*([first] if first else []), *messages_of(self._own(mark.held), dict(mark.short))]
+        return self._system + count_messages(messages, self._count)
+
+    # --- the loss report ---------------------------------------------------------------------
+
+    def _loss(self, mark: Mark, made: Made, gone: Sequence[Item], after: int) -> Loss:
+        told = snapshot(mark, self._own(mark.tail))
+        calls = self._open_calls()
+        held = calls & frozenset(mark.held)
+        report = [
+            Kept("open tool calls", len(calls), len(held), tuple(sorted(calls - held))),
+            *still_told(made.noted, self.mark.semantic if self.mark else (), (told and told.content) or ""),
+        ]
+        sizes = {item.id: item.tokens for item in self._items}
+        shorter = dict(
+            zip(
+                dict(self.plan.short),
+                self._count([dict(mark.short)[each] for each, _ in self.plan.short]),
+                strict=True,
+            )
+        )
+        return Loss(
+            mark.entry,
+            made.level if gone else "pointers",
+            made.distiller if gone else "–",
+            self._system
+            + sum(item.tokens + MESSAGE_TOKENS for item in self._items)
+            + self._snapshot_tokens(),
+            after,
+            len({item.turn_id for item in gone}),
+            len(gone),
+            sum(item.trace_type == "tool_result" for item in gone),
+            sum(item.tokens for item in gone),
+            tuple((trace, max(0, sizes[trace] - shorter[trace])) for trace, _ in self.plan.short),
+            tuple(report),
+            made.failures,
+        )
+
+    def _snapshot_tokens(self) -> int:
+        first = snapshot(self.mark, ()) if self.mark else None
+        return count_messages([first], self._count) if first else 0

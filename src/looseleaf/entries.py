@@ -1,0 +1,132 @@
+"""Entries: one distillation each, as three files that are written once and never change (FORMAT §11.2)."""
+
+from __future__ import annotations
+
+import json
+
+from looseleaf.core.window import said
+from looseleaf.errors import Refused, Unreadable
+from looseleaf.frozen import frozen
+from looseleaf.record import stream_of
+from looseleaf.talk import Trace
+from looseleaf.values import START, Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from looseleaf.core.compact import Item
+    from looseleaf.store.protocol import Store
+    from looseleaf.talk import Distilled
+
+FOLDER = "log/entries"
+META = "entry.v1"
+SUMMARY = "entry_summary.v1"
+
+_LABELS = {"user": "User", "assistant": "Assistant", "tool_call": "Tool call", "tool_result": "Tool result"}
+_ONE_TEXT = 4000
+"""Characters of one trace in `raw.md`: the log has the rest."""
+
+
+@frozen
+class Entry:
+    """An entry as it was read: its reference `<topic>/<id>`, and its two JSON files."""
+
+    reference: str
+    meta: dict[str, Any]
+    summary: dict[str, Any]
+
+
+def summary_json(distilled: Distilled) -> bytes:
+    noted = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
+    return _json(
+        {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
+        | {"facts": list(distilled.facts)}
+        | {name: [each.to_dict() for each in getattr(distilled, name)] for name in noted}
+    )
+
+
+def meta_json(meta: dict[str, Any]) -> bytes:
+    return _json({"schema": META} | meta)
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    # Escaped, because a text may hold half a character, which is no UTF-8.
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    try:
+        return f"{text}\n".encode()
+    except UnicodeEncodeError:
+        return f"{json.dumps(value, indent=1)}\n".encode()
+
+
+def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
+    """What was read, for people; as much of it as has room. Whoever needs all of it expands the entry."""
+    parts = [f"# What entry {entry_id} was made of\n"]
+    size, turn, left_out = len(parts[0]), None, 0
+    for trace in traces:
+        if left_out or size > limit:
+            left_out += 1
+            continue
+        text = said(trace)
+        if len(text) > _ONE_TEXT:
+            text = f"{text[:_ONE_TEXT]} … ({len(text) - _ONE_TEXT:,} characters more in trace {trace.id})"
+        head = f"\n## {trace.turn_id}\n" if trace.turn_id != turn else ""
+        turn = trace.turn_id
+        quoted = "\n".join(f"> {line}" for line in text.splitlines()) or ">"
+        parts.append(f"{head}\n{_LABELS[trace.trace_type]} ({trace.id}):\n\n{quoted}\n")
+        size += len(parts[-1])
+    if left_out:
+        parts.append(f"\n{left_out} more traces: looseleaf expand {entry_id}\n")
+    return "".join(parts).encode("utf-8", "backslashreplace")
+
+
+def runs_of(items: Sequence[Item]) -> list[list[Any]]:
+    """Where the traces of an entry stand in the log: stretches of lines that follow each other, each as its place and
+    the ids of its first and last trace."""
+    runs: list[list[Any]] = []
+    end: tuple[int, int] | None = None
+    for item in items:
+        if end == item.place:
+            runs[-1][3] = item.id
+        else:
+            runs.append([*item.place, item.id, item.id])
+        end = (item.place[0], item.end)
+    return runs
+
+
+def read_entry(store: Store, name: str) -> Entry:
+    """By its id, or by `<topic>/<id>`."""
+    topic, _, entry_id = name.rpartition("/")
+    topics = [topic] if topic else store.folders(FOLDER)
+    for topic in topics:
+        folder = f"{FOLDER}/{topic}/{entry_id}"
+        meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
+        if meta is not None and summary is not None:
+            try:
+                return Entry(f"{topic}/{entry_id}", json.loads(meta.data), json.loads(summary.data))
+            except ValueError as error:
+                raise Unreadable(
+                    f"{folder} was not read: it is no JSON ({error}). `looseleaf check` says more."
+                ) from error
+    raise Refused(
+        f"Nothing was shown: there is no entry {name}. `looseleaf window` names those of the last compactions."
+    )
+
+
+def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
+    """The traces that an entry was made of, whole, from the log."""
+    stream = stream_of(str(entry.meta.get("agent")))
+    for segment, offset, first, last in entry.meta.get("traces", ()):
+        lines = store.read(stream, Position(int(segment), int(offset)))
+        line = next(lines, None)
+        if line is None or line.record.get("id") != first:  # repair has moved it
+            lines = iter(store.read(stream, START))
+            line = next((line for line in lines if line.record.get("id") == first), None)
+        while line is not None:
+            trace = Trace.from_record(line.record)
+            if trace is not None:
+                yield trace
+            if line.record.get("id") == last:
+                break
+            line = next(lines, None)

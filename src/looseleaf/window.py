@@ -1,0 +1,183 @@
+"""The window, read from the log: what was said since the last mark, and what the mark shows of what was before.
+
+A window object is kept by one process and reads on from where it was. Within an epoch its messages only grow.
+"""
+
+from __future__ import annotations
+
+from looseleaf.core.window import MESSAGE_TOKENS, Mark, extend, media_tokens, snapshot, texts_of
+from looseleaf.errors import Unreadable
+from looseleaf.store import JOURNAL
+from looseleaf.talk import Trace
+from looseleaf.values import START, Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from looseleaf.core.heads import AgentHead
+    from looseleaf.store.protocol import Store
+    from looseleaf.talk import Message
+    from looseleaf.values import Line
+
+    Count = Callable[[Sequence[str]], list[int]]
+    """The tokens of each text."""
+
+Where = str
+TAIL, HELD, SINCE, GONE = "tail", "held", "since", "gone"
+
+
+def read_mark(store: Store, head: AgentHead) -> Mark | None:
+    """The mark that an agent's head names."""
+    if head.mark is None:
+        return None
+    line = next(store.read(JOURNAL, Position(head.segment, head.offset)), None)
+    if line is None or line.record.get("id") != head.mark:
+        line = next((line for line in store.read_back(JOURNAL) if line.record.get("id") == head.mark), None)
+    try:
+        return Mark.from_record(line.record if line else {})
+    except (KeyError, TypeError, ValueError) as error:
+        raise Unreadable(
+            f"The window was not read: its mark, the journal's record {head.mark}, makes no sense ({error!r}). "
+            "`looseleaf check` says what is damaged."
+        ) from error
+
+
+def shown(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+    """The traces that a window shows, in the order of the log, and how; reading one at a time."""
+    return (each for each in _passed(store, stream, mark) if each[2] != GONE)
+
+
+def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+    """The same, with those in between that are gone."""
+    if mark is None:
+        for line in store.read(stream):
+            trace = Trace.from_record(line.record)
+            if trace is not None:
+                yield trace, line, SINCE
+        return
+    tail, held = frozenset(mark.tail), frozenset(mark.held)
+    for segment, offset, trace_id in mark.far:
+        for trace, line in _at(store, stream, segment, offset, trace_id):
+            yield trace, line, HELD
+    is_since = False
+    for line in _from(store, stream, mark):
+        trace = Trace.from_record(line.record)
+        if trace is None:
+            continue
+        if is_since:
+            yield trace, line, SINCE
+        else:
+            yield trace, line, TAIL if trace.id in tail else HELD if trace.id in held else GONE
+        is_since = is_since or trace.id == mark.since
+
+
+def _at(store: Store, stream: str, segment: int, offset: int, trace_id: str) -> Iterator[tuple[Trace, Line]]:
+    line = next(store.read(stream, Position(segment, offset)), None)
+    if line is None or line.record.get("id") != trace_id:  # repair has moved it
+        line = next((line for line in store.read(stream) if line.record.get("id") == trace_id), None)
+    trace = Trace.from_record(line.record) if line is not None else None
+    if trace is not None and line is not None:
+        yield trace, line
+
+
+def _from(store: Store, stream: str, mark: Mark) -> Iterator[Line]:
+    """The lines from the mark's start on; if it is not where it was, from the beginning, past what is not shown."""
+    segment, offset, trace_id = mark.start
+    lines = store.read(stream, Position(segment, offset))
+    first = next(lines, None)
+    if first is not None and first.record.get("id") == trace_id:
+        yield first
+        yield from lines
+    else:
+        yield from store.read(stream)
+
+
+class Scale:
+    """What a list of messages that only grows costs: each is counted once, but for the last, which may still change."""
+
+    def __init__(self) -> None:
+        self._done = self._total = 0
+
+    def weigh(self, messages: Sequence[Message], count: Count) -> int:
+        sure = max(len(messages) - 1, 0)
+        self._total += count_messages(messages[self._done : sure], count)
+        self._done = sure
+        return self._total + count_messages(messages[sure:], count)
+
+
+def count_messages(messages: Iterable[Message], count: Count) -> int:
+    """What messages cost."""
+    total = 0
+    texts: list[str] = []
+    for message in messages:
+        total += MESSAGE_TOKENS + media_tokens(message)
+        texts.extend(texts_of(message))
+    return total + sum(count(texts)) if texts else total
+
+
+class Window:
+    """`messages` of one agent since its last mark. `read` brings it up to date."""
+
+    def __init__(self, store: Store, stream: str, head: Callable[[], AgentHead]) -> None:
+        self._store = store
+        self._stream = stream
+        self._head = head
+        self.mark: Mark | None = None
+        self.flag: str | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._is_read = False
+        self._position: Position = START
+        self._last: str | None = None
+        self.tail: list[Trace] = []
+        self.traces: list[Trace] = []
+        self.messages: list[Message] = []
+        self._scales: dict[str, Scale] = {}
+
+    def read(self) -> None:
+        head = self._head()
+        self.flag = head.flag
+        is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
+        if not is_same or not self._read_on():
+            self._begin(head)
+
+    def weigh(self, unit: str, count: Count) -> int:
+        """What the messages cost. `unit` names what is counted: what was counted in it before is not counted again."""
+        return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
+
+    def _begin(self, head: AgentHead) -> None:
+        self._forget()
+        self.mark = read_mark(self._store, head)
+        last: Line | None = None
+        for trace, line, where in _passed(self._store, self._stream, self.mark):
+            if where != GONE:
+                (self.tail if where == TAIL else self.traces).append(trace)
+            last = line
+        first = snapshot(self.mark, self.tail) if self.mark else None
+        self.messages = [first] if first else []
+        extend(self.messages, self.traces, dict(self.mark.short) if self.mark else None)
+        if last is not None:
+            self._position, self._last = last.position, last.record["id"]
+        self._is_read = True
+
+    def _read_on(self) -> bool:
+        """False: the log is not the one that was read any more. The last trace known must still be where it was."""
+        if self._last is None:
+            return False
+        new: list[Trace] = []
+        is_known = False
+        for line in self._store.read(self._stream, self._position):
+            if not is_known:
+                if line.position != self._position or line.record.get("id") != self._last:
+                    return False
+                is_known = True
+                continue
+            trace = Trace.from_record(line.record)
+            if trace is not None:
+                new.append(trace)
+                self._position, self._last = line.position, trace.id
+        extend(self.messages, new, before=self.traces[-1] if self.traces else None)
+        self.traces += new
+        return is_known

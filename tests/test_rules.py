@@ -1,0 +1,387 @@
+"""The rule distiller: it picks what cannot be guessed, never more than there is room for, and fails on nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from growth import LINEAR, growth
+from looseleaf.distill import gather
+from looseleaf.distill.rules import Rules, estimate
+from looseleaf.talk import TRACE_TYPES, Distilled, Noted, Trace
+
+AMPLE = 10_000
+
+
+class Talk:
+    """Material in memory; counts how often it is read."""
+
+    def __init__(self, traces: list[Trace]) -> None:
+        self.held = traces
+        self.reads = 0
+
+    def traces(self) -> Iterator[Trace]:
+        self.reads += 1
+        return iter(self.held)
+
+
+def talk(*lines: tuple[Any, ...]) -> Talk:
+    """`("user", text)`, `("assistant", text)`, `("call", id, name, args)`, `("result", id, value[, error])`."""
+    traces = []
+    for number, (kind, *rest) in enumerate(lines, 1):
+        members: dict[str, Any] = {"content": "", "trace_type": kind}
+        if kind == "call":
+            members |= {
+                "trace_type": "tool_call",
+                "tool_call_id": rest[0],
+                "tool_name": rest[1],
+                "tool_args": rest[2],
+            }
+        elif kind == "result":
+            members |= {"trace_type": "tool_result", "tool_call_id": rest[0], "tool_result": rest[1]}
+            members |= {"tool_error": rest[2]} if len(rest) > 2 else {}
+        else:
+            members["content"] = rest[0]
+            members |= {"media": rest[1]} if len(rest) > 1 else {}
+        base = {"id": f"t{number}", "ts": 0.0, "turn_id": "turn_0001", "seq": number, "source_event": ""}
+        traces.append(Trace(**(base | {"session_id": "", "origin": ""} | members)))
+    return Talk(traces)
+
+
+def summary(*lines: tuple[Any, ...], tokens: int = AMPLE) -> str:
+    return Rules().distill(talk(*lines), tokens).summary
+
+
+BOOKING = (
+    ("user", "Hello! Please change my flight to May 27. Never use my old card."),
+    ("assistant", "Could you please provide your user ID?"),
+    ("user", "Sure, it's mia_li_3668."),
+    ("call", "c1", "get_user", {"user_id": "mia_li_3668"}),
+    (
+        "result",
+        "c1",
+        json.dumps({"name": "Mia Li", "cards": ["credit_card_4421486"], "reservations": ["4WQ150"]}),
+    ),
+    ("call", "c2", "get_reservation", {"id": "4WQ150", "full": True, "page": 2}),
+    ("result", "c2", {"flights": [{"number": "HAT069", "origin": "JFK", "price": 523}]}),
+    ("call", "c3", "get_reservation", {"id": "ZZZ999"}),
+    ("result", "c3", None, "reservation\nnot found"),
+    ("call", "c4", "calculate", "523 * 2"),
+    ("result", "c4", "1046.0"),
+    (
+        "assistant",
+        "I found your reservation **4WQ150** with one flight. I'll look for seats next. Which seat do you want?",
+    ),
+    ("user", "A window seat. Let's use the new card instead of the old one. What does it cost?"),
+)
+
+
+def test_a_summary_tells_the_talk_in_its_order() -> None:
+    assert summary(*BOOKING) == (
+        "User: Please change my flight to May 27. Never use my old card.\n"
+        "User: Sure, it's mia_li_3668.\n"
+        "get_user(mia_li_3668): Mia Li, credit_card_4421486\n"
+        "get_reservation(4WQ150 full=True page=2): HAT069 JFK 523; (ZZZ999): failed: reservation not found\n"
+        "calculate(523 * 2): 1046.0\n"
+        "Assistant: I found your reservation 4WQ150 with one flight. I'll look for seats next. "
+        "Which seat do you want?\n"
+        "User: A window seat. Let's use the new card instead of the old one. What does it cost?"
+    )
+
+
+def test_what_was_settled_ruled_left_and_asked_is_noted_with_its_source() -> None:
+    distilled = Rules().distill(talk(*BOOKING), AMPLE)
+    assert distilled == Distilled(
+        summary=distilled.summary,
+        decisions=(Noted("Let's use the new card instead of the old one.", "t13"),),
+        constraints=(Noted("Never use my old card.", "t1"),),
+        open_questions=(Noted("What does it cost?", "t13"),),
+        next_actions=(Noted("I'll look for seats next.", "t12"),),
+    )
+
+
+def test_a_question_is_open_until_the_assistant_says_something() -> None:
+    asked = ("user", "Why does it fail?")
+    call = (("call", "c", "look", {}), ("result", "c", "nothing"))
+    assert Rules().distill(talk(asked, *call), AMPLE).open_questions == (Noted("Why does it fail?", "t1"),)
+    assert Rules().distill(talk(asked, *call, ("assistant", " ")), AMPLE).open_questions != ()
+    assert Rules().distill(talk(asked, *call, ("assistant", "A typo.")), AMPLE).open_questions == ()
+
+
+def test_what_the_assistant_said_it_would_do_counts_until_it_says_something_else() -> None:
+    said = (("assistant", "I'll run the tests."), ("user", "Go on."))
+    assert [noted.text for noted in Rules().distill(talk(*said), AMPLE).next_actions] == [
+        "I'll run the tests."
+    ]
+    assert Rules().distill(talk(*said, ("assistant", "They pass.")), AMPLE).next_actions == ()
+
+
+def test_rules_and_decisions_are_never_taken_from_tools_code_or_quotes() -> None:
+    words = "Never push to main. We decided to use tabs. TODO: nothing."
+    distilled = Rules().distill(
+        talk(
+            ("user", f"Look:\n> {words}\n```\n{words}\n```"),
+            ("call", "c", "read", {"text": words}),
+            ("result", "c", words),
+            ("assistant", "Never do that again."),
+        ),
+        AMPLE,
+    )
+    assert distilled.constraints == distilled.decisions == distilled.tasks == ()
+
+
+def test_a_decision_of_the_assistant_and_work_left_are_noted_once() -> None:
+    distilled = Rules().distill(
+        talk(
+            ("assistant", "We decided to use tabs."),
+            ("user", "TODO: the docs."),
+            ("assistant", "We still need to write the tests. We decided to use tabs."),
+        ),
+        AMPLE,
+    )
+    assert distilled.decisions == (Noted("We decided to use tabs.", "t3"),)
+    assert distilled.tasks == (
+        Noted("TODO: the docs.", "t2"),
+        Noted("We still need to write the tests.", "t3"),
+    )
+
+
+def test_of_too_many_noted_sentences_the_newest_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "NOTED", 2)
+    lines = [("user", f"Never touch file {number}.") for number in range(5)]
+    noted = Rules().distill(talk(*lines), AMPLE).constraints
+    assert [each.text for each in noted] == ["Never touch file 3.", "Never touch file 4."]
+
+
+def test_a_long_sentence_is_cut_and_code_is_only_hinted_at() -> None:
+    text = (
+        "We "
+        + "very " * 200
+        + "much agreed.\n```\nTraceback (most recent call last):\n  x\nKeyError: 'a'\n```"
+    )
+    found = summary(("user", text, {"images": ["a.png", "b.png"], "audio": []}))
+    assert "very … very" in found
+    assert len(found) < 500
+    assert found.endswith("[code: Traceback (most recent call last): … KeyError: 'a'] [media: a.png, b.png]")
+    assert summary(("user", "```\n\n```")) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"error": "no such row"}, "failed: no such row"),
+        ('{"error": {"message": "no such row"}}', "failed: no such row"),
+        ("begin\n" * 40 + "ValueError: bad row 17\n", "failed: ValueError: bad row 17"),
+        ("all is well\n" * 40, ""),
+        ({"error": None}, ""),
+        (["error"], "error"),
+        ([], ""),
+        ("plain words", "plain words"),
+    ],
+)
+def test_what_went_wrong_is_kept(value: Any, told: str) -> None:
+    found = summary(("call", "c", "run", {}), ("result", "c", value))
+    assert found.removeprefix("run()").removeprefix(": ").split(" 17")[0] == told.split(" 17")[0]
+
+
+def test_results_find_their_calls_by_id_and_stand_alone_without_one() -> None:
+    found = summary(
+        ("call", "c", "one", {"a": "x1"}),
+        ("call", "d", "two", {}),
+        ("result", "d", "for two"),
+        ("result", "c", "for one"),
+        ("result", "c", "again"),
+        ("result", None, "of nothing"),
+    )
+    assert found == "one(x1): for one\ntwo(): for two\na tool(): again; (): of nothing"
+
+
+def test_long_arguments_are_cut() -> None:
+    arguments = {"code": "word " * 100, "rows": [f"row-{number}" for number in range(200)], "big": 1 << 4000}
+    found = summary(("call", "c", "run", arguments))
+    assert found.startswith("run(word word")
+    assert found.endswith(" …)")
+    assert len(found) < 600
+    assert summary(("call", "c", "run", '{"id": "x1"}')) == "run(x1)"
+    assert summary(("call", "c", "run", {"id": 1 << 4000, "none": None, "path": "a"})) == "run(a)"
+
+
+# --- room ------------------------------------------------------------------------------
+
+
+def long_talk(turns: int) -> Talk:
+    lines: list[tuple[Any, ...]] = [
+        ("user", "The goal is to mend the parser of project P-1. Never push to main.")
+    ]
+    for number in range(turns):
+        rows = [{"row_id": f"R{number:04d}{column}", "state": "open"} for column in range(5)]
+        lines += [
+            ("user", f"Please look at batch B{number:04d}, which has some rows that matter to me."),
+            ("call", f"c{number}", f"tool_{number % 70}", {"batch": f"B{number:04d}"}),
+            ("result", f"c{number}", rows),
+            (
+                "assistant",
+                f"Batch B{number:04d} failed because of a wrong date. That is all I know about it.",
+            ),
+        ]
+    lines += [("user", "Now fix row R00011, please.")]
+    return talk(*lines)
+
+
+@pytest.mark.parametrize("tokens", [60, 200, 1000])
+def test_short_of_room_the_first_the_last_the_rules_and_the_newest_stay(tokens: int) -> None:
+    found = summary_of(long_talk(300), tokens)
+    assert 0.8 * tokens < estimate(found) <= tokens
+    assert "Now fix row R00011, please." in found
+    assert "Never push to main." in found
+    assert "The goal is to mend the parser of project P-1." in found
+    if tokens >= 200:
+        assert "R02994" in found
+        assert "R00011" in found.replace("Now fix row R00011", "") or "R00014" not in found
+        assert "Assistant:" not in found
+
+
+def summary_of(material: Talk, tokens: int) -> str:
+    return Rules().distill(material, tokens).summary
+
+
+def test_the_material_is_read_once_and_an_unused_identifier_goes_before_a_used_one() -> None:
+    used = [("call", f"u{number}", "use", {"id": "USED77"}) for number in range(8)]
+    first = ("call", "c0", "list", {}), ("result", "c0", ["FREE11", "USED77", "FREE22"])
+    noise = [
+        line
+        for number in range(300)
+        for line in (("call", f"n{number}", "noise", {}), ("result", f"n{number}", [f"NOISE{number:05d}"]))
+    ]
+    material = talk(*first, *used, *noise)
+    found = summary_of(material, 300)
+    assert material.reads == 1
+    assert "USED77" in found
+    assert "FREE11" not in found
+
+
+def test_no_identifier_is_told_twice() -> None:
+    found = summary_of(long_talk(20), AMPLE)
+    assert all(
+        found.count(f"R{number:04d}{column}") == 1 for number in range(1, 20) for column in range(2, 5)
+    )
+    assert found.count("open") == 1
+
+
+def test_forgotten_calls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "HELD", (4, 4))
+    monkeypatch.setattr(gather, "TOOLS", 2)
+    lines = [("call", f"c{number}", f"tool{number}", {}) for number in range(8)]
+    assert summary(*lines).startswith("Earlier calls: tool0 ×1, tool1 ×1, other tools ×2\ntool4()")
+
+
+def test_what_is_kept_does_not_grow_with_the_material(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "HELD", (16, 16))
+    kept = gather.Gathered(100)
+    for trace in long_talk(400).traces():
+        kept.take(trace)
+    kept.end()
+    assert len(kept.calls) == 16
+    assert len(kept.names) <= 8 * 16
+    assert len(kept.user.ranked()) <= 32
+    assert len(kept.assistant.ranked()) <= 32
+    assert kept.user.ranked()[0].text == "Never push to main."
+
+
+def test_reading_takes_linear_time() -> None:
+    def work(size: int) -> Callable[[], object]:
+        material = long_talk(size)
+        return lambda: Rules().distill(material, 50)
+
+    assert growth(work, 40) < LINEAR
+
+
+@pytest.mark.parametrize(
+    "content", ["never. " * 200_000, "x" * 1_000_000, json.dumps([{"id": f"A{n}"} for n in range(60_000)])]
+)
+def test_a_megabyte_is_no_trouble(content: str) -> None:
+    found = summary(
+        ("user", content),
+        ("assistant", content),
+        ("call", "c", "t", content),
+        ("result", "c", content),
+        tokens=300,
+    )
+    assert 0 < estimate(found) <= 300
+
+
+# --- anything --------------------------------------------------------------------------
+
+texts = st.text(st.characters(codec=None), max_size=60) | st.sampled_from(
+    [
+        "We decided. Never!",
+        "Why?",
+        "I'll do it later.",
+        "a.b HAT069 x_1",
+        "```\ncode",
+        "> q",
+        "\ud800",
+        "谢谢。不要删除。",
+        "User: x\nUser: y",
+    ]
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=10,
+)
+ids = st.sampled_from(["c1", "c2", ""])
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> Trace:
+    """Also what only a line made by hand could hold: anything, where nobody checks."""
+    optional = {
+        "media": draw(st.none() | st.just({"images": ["a.png"] * 5}) | values),
+        "tool_name": draw(st.none() | texts | values),
+        "tool_call_id": draw(st.none() | ids | values),
+        "tool_args": draw(values),
+        "tool_result": draw(values | values.map(lambda value: json.dumps(value, default=str))),
+        "tool_error": draw(st.none() | texts | values),
+    }
+    kind = draw(st.sampled_from(TRACE_TYPES))
+    return Trace(draw(ids), 0.0, "turn_0001", 1, kind, draw(texts), "", "", "", **optional)
+
+
+def crude(text: str) -> int:
+    return (len(text) + 2) // 3
+
+
+@given(st.lists(traces(), max_size=12), st.integers(-5, 400), st.sampled_from([estimate, crude, len]))
+def test_whatever_the_traces_hold_the_summary_is_made_fits_and_is_the_same_again(
+    held: list[Trace], tokens: int, count: Callable[[str], int]
+) -> None:
+    found = Rules(count).distill(Talk(held), tokens)
+    assert count(found.summary) <= max(tokens, 0)
+    assert found == Rules(count).distill(Talk(held), tokens)
+    noted = (*found.decisions, *found.constraints, *found.tasks, *found.open_questions, *found.next_actions)
+    assert all(
+        0 < len(each.text) <= gather.SENTENCE_CHARS and each.source in ("c1", "c2", "") for each in noted
+    )
+    found.summary.encode()  # no lone surrogates
+
+
+@given(st.lists(traces(), max_size=8))
+def test_no_content_begins_a_line_of_its_own(held: list[Trace]) -> None:
+    lines = Rules().distill(Talk(held), AMPLE).summary.splitlines()
+    users = sum(trace.trace_type == "user" for trace in held)
+    assert sum(line.startswith("User: ") for line in lines) <= users
+    assert len(lines) <= len(held) + 2
+
+
+def test_an_estimate_counts_every_script() -> None:
+    assert estimate("") == 0
+    assert estimate("internationalisation HAT069 42") == 8
+    assert estimate("不要") == 2
+    assert estimate("ééé") == 1
+    assert estimate("🎉") == 2

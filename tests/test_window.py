@@ -1,0 +1,294 @@
+"""The window: messages that only grow within an epoch, and whose content cannot pass for the memory's own words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from looseleaf import Memory
+from looseleaf.core.window import (
+    EPISODIC,
+    RECENT,
+    SEMANTIC,
+    Mark,
+    guard,
+    guard_value,
+    message_of,
+    messages_of,
+    snapshot,
+    texts_of,
+)
+from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from talking import conversations, trace
+
+HEADINGS = (EPISODIC, SEMANTIC, RECENT)
+FORGED = re.compile(r"(?<!\\)\[\s*(MEMORY\s*:\s*(EPISODIC|SEMANTIC)|RECENT\s+TURNS)\s*\]", re.IGNORECASE)
+
+hostile = st.lists(
+    st.sampled_from(
+        [
+            *HEADINGS,
+            *"[]\\\n\r\u2028\x0b :",
+            "MEMORY",
+            "EPISODIC",
+            "semantic",
+            "RECENT TURNS",
+            "Turn 3:",
+            "- x",
+            "1) ",
+        ]
+    ),
+    max_size=14,
+).map("".join)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory") as made:
+        yield made
+
+
+def mark(**more: Any) -> Mark:
+    return Mark("m", "main", None, "s", (1, 0, "x"), **more)
+
+
+# --- messages --------------------------------------------------------------------------
+
+
+def test_tool_calls_and_results_are_structured_messages(memory: Memory) -> None:
+    memory.record(user="hi", media={"images": ["a.png"], "video": ["b.mp4"]})
+    memory.record(assistant="I look", reasoning="hm")
+    memory.record(tool_call="list_directory", tool_args={"path": "src"}, tool_call_id="call_abc123")
+    memory.record(tool_result=["app.ts", "parser.ts"], tool_call_id="call_abc123")
+    memory.record(tool_call="again", tool_call_id="c")
+    memory.record(tool_error="no", tool_call_id="c")
+    calls = [
+        ToolCallPayload((ToolCallSpec("call_abc123", "list_directory", {"path": "src"}),)),
+        ToolCallPayload((ToolCallSpec("c", "again", {}),)),
+    ]
+    assert memory.messages("You are kind.") == [
+        Message("system", "You are kind."),
+        Message("user", "hi", image_urls=("a.png",), video_urls=("b.mp4",)),
+        Message("assistant", "I look", "hm"),
+        Message("assistant", tool_payload=calls[0]),
+        Message(
+            "tool", tool_payload=ToolResultPayload("call_abc123", "list_directory", ["app.ts", "parser.ts"])
+        ),
+        Message("assistant", tool_payload=calls[1]),
+        Message("tool", tool_payload=ToolResultPayload("c", "again", None, "no")),
+    ]
+
+
+def test_calls_of_one_answer_are_one_message(memory: Memory) -> None:
+    memory.record(user="x")
+    for name in "ab":
+        memory.record(tool_call=name, tool_call_id=name)
+    memory.record(tool_result=1, tool_call_id="b")
+    memory.record(tool_call="c", tool_call_id="c")
+    payloads = [message.tool_payload for message in memory.messages()]
+    assert [
+        [call.id for call in each.tool_calls] for each in payloads if isinstance(each, ToolCallPayload)
+    ] == [
+        ["a", "b"],
+        ["c"],
+    ]
+
+
+def test_calls_of_two_turns_are_two_messages() -> None:
+    assert len(messages_of([trace("tool_call", turn=1, call="a"), trace("tool_call", turn=2, call="b")])) == 2
+
+
+def test_a_message_is_always_the_same_bytes() -> None:
+    payload = ToolResultPayload("c", "look", {"b": 1, "a": [None]}, None)
+    assert json.dumps(Message("tool", tool_payload=payload).to_dict()) == (
+        '{"role": "tool", "content": null, "reasoning_content": null, "image_urls": [], "audio_urls": [], '
+        '"video_urls": [], "tool_payload": {"tool_call_id": "c", "tool_name": "look", "tool_result": {"b": 1, '
+        '"a": [null]}, "tool_error": null}}'
+    )
+
+
+def test_words_beside_a_result_are_kept() -> None:
+    both = message_of(trace("tool_result", "in words", call="c", tool_result=5))
+    only = message_of(trace("tool_result", "in words", call="c"))
+    assert [each.tool_payload.tool_result for each in (both, only)] == [  # type: ignore[union-attr]
+        {"content": "in words", "result": 5},
+        "in words",
+    ]
+
+
+@settings(max_examples=50, deadline=None)
+@given(asked=conversations(st.sampled_from(["", "a", "b\nc"]), max_turns=5))
+def test_the_window_only_grows(tmp_path_factory: pytest.TempPathFactory, asked: list[dict[str, Any]]) -> None:
+    """All but the last message are the bytes they were; the last may gain calls while an answer is recorded."""
+    folder = tmp_path_factory.mktemp("memory") / "m"
+    with Memory(folder) as memory, Memory(folder) as reader:
+        before: list[Message] = []
+        for each in asked:
+            memory.record(**each)
+            after = reader.messages()
+            assert after[: len(before)][:-1] == before[:-1]
+            if before and after[len(before) - 1] != before[-1]:
+                old, new = before[-1].tool_payload, after[len(before) - 1].tool_payload
+                assert isinstance(old, ToolCallPayload)
+                assert isinstance(new, ToolCallPayload)
+                assert new.tool_calls[: len(old.tool_calls)] == old.tool_calls
+            before = after
+    with Memory(folder) as memory:
+        assert memory.messages() == before
+
+
+def test_agents_have_windows_of_their_own(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m", agent="a") as first, Memory(tmp_path / "m", agent="b") as second:
+        first.record(user="to a")
+        assert second.messages() == []
+        second.record(user="to b")
+        assert [each.content for each in first.messages()] == ["to a"]
+
+
+def test_a_window_goes_on_after_the_log_was_mended(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory:
+        for number in range(4):
+            memory.record(user=f"message {number}")
+        assert len(memory.messages()) == 4
+        path = tmp_path / "m/log/traces/main/raw_traces.jsonl"
+        path.write_bytes(path.read_bytes().replace(b"message 1", b"massage 1"))
+        memory.repair()
+        assert [each.content for each in memory.messages()] == ["message 0", "message 2", "message 3"]
+
+
+# --- nobody else's headings ------------------------------------------------------------
+
+
+@given(hostile)
+def test_no_text_can_forge_a_heading(text: str) -> None:
+    assert not FORGED.search(guard(text))
+    assert guard(guard(text)) == guard(text)
+    assert guard(text).replace("\\[", "[") == text.replace("\\[", "[")
+
+
+def test_text_without_a_heading_is_left_alone() -> None:
+    for text in ("[x]", "MEMORY:EPISODIC", "a[0]", "[MEMORY]", "\\[RECENT TURNS]", "［MEMORY:SEMANTIC］"):
+        assert guard(text) == text
+
+
+@given(st.lists(hostile, min_size=5, max_size=5), st.lists(hostile, max_size=3))
+def test_a_snapshot_has_its_own_headings_and_no_others(said: list[str], kept: list[str]) -> None:
+    tail = [
+        trace("user", said[0], turn=3),
+        trace("tool_call", call="c", turn=3, tool_args={said[1]: said[2]}),
+        trace("tool_result", call="c", turn=3, tool_result=said[3], tool_error=said[4]),
+        trace("assistant", said[1], turn=4),
+    ]
+    episodic = tuple((f"sessions/{n}", text) for n, text in enumerate(kept))
+    told = snapshot(mark(episodic=episodic, semantic=tuple(kept)), tail)
+    assert told is not None
+    lines = (told.content or "").split("\n")
+    expected = [*([EPISODIC, SEMANTIC] if kept else []), RECENT]
+    assert [line for line in lines if line in HEADINGS] == expected
+    assert [found[0] for found in FORGED.finditer(told.content or "")] == expected
+    assert [line for line in lines if re.match(r"Turn \d", line)] == ["Turn 3:", "Turn 4:"]
+    messages = messages_of(tail)
+    assert not any(FORGED.search(text) for message in messages for text in texts_of(message))
+
+
+def test_a_snapshot_reads_as_it_was_designed() -> None:
+    tail = [
+        trace(
+            "user", "Please refactor\nthe parser.", turn=12, media={"images": ["x"], "audio": [], "video": []}
+        ),
+        trace("tool_call", turn=12, call="c", tool_name="list_directory", tool_args={"path": "src"}),
+        trace("tool_result", turn=12, call="c", tool_result=["app.ts"]),
+        trace("tool_result", turn=12, call="d", tool_error="gone", flag="no_call"),
+        trace("assistant", "I will.", turn=12),
+        trace("tool_result", turn=13, call="e"),
+    ]
+    told = snapshot(
+        mark(
+            episodic=(("sessions/1", "First\nthing"), ("sessions/2", "Second")),
+            semantic=("Decision: use\nvitest",),
+            short=((tail[4].id, "[left out]"),),
+        ),
+        tail,
+    )
+    assert told == Message(
+        "user",
+        """[MEMORY:EPISODIC]
+1) First
+   thing
+2) Second
+
+[MEMORY:SEMANTIC]
+- Decision: use vitest
+
+[RECENT TURNS]
+Turn 12:
+  User: Please refactor
+    the parser. (with 1 pictures or recordings)
+  Tool call: list_directory {"path":"src"}
+  Tool result: ["app.ts"]
+  Tool result: error: gone
+  Assistant: [left out]
+Turn 13:
+  Tool result: null""",
+    )
+    assert snapshot(mark(), []) is None
+
+
+def test_a_stand_in_takes_the_place_of_what_is_too_long() -> None:
+    call = message_of(trace("tool_call", "say", call="c", tool_args={"long": "x"}), "[left out]")
+    result = message_of(trace("tool_result", call="c", tool_result="long"), "[left out]")
+    failed = message_of(trace("tool_result", call="c", tool_error="long"), "[left out]")
+    said = message_of(trace("user", "long", reasoning="long"), "[left out]")
+    assert call.tool_payload == ToolCallPayload((ToolCallSpec("c", "tool", {"left_out": "[left out]"}),))
+    assert result.tool_payload == ToolResultPayload("c", "tool", "[left out]")
+    assert failed.tool_payload == ToolResultPayload("c", "tool", None, "[left out]")
+    assert said == Message("user", "[left out]")
+
+
+@given(
+    st.recursive(
+        hostile | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(hostile, inner), max_leaves=5
+    )
+)
+def test_values_are_guarded_through_and_through(value: Any) -> None:
+    strings: list[str] = []
+
+    def walk(each: Any) -> None:
+        if isinstance(each, str):
+            strings.append(each)
+        elif isinstance(each, dict):
+            for key, inner in each.items():
+                strings.append(key)
+                walk(inner)
+        elif isinstance(each, list):
+            for inner in each:
+                walk(inner)
+
+    walk(guard_value(value))
+    assert not any(FORGED.search(text) for text in strings)
+
+
+# --- the mark --------------------------------------------------------------------------
+
+
+def test_a_mark_is_read_back_from_its_record() -> None:
+    made = mark(
+        far=((1, 5, "a"),),
+        tail=("b",),
+        held=("c", "d"),
+        short=(("c", "…"),),
+        episodic=(("e", "f"),),
+        semantic=("g",),
+    )
+    record = json.loads(json.dumps({"id": "m"} | made.to_record()))
+    assert Mark.from_record(record) == made
+    for name in record.keys() - {"kind"}:
+        with pytest.raises(KeyError):
+            Mark.from_record({key: value for key, value in record.items() if key != name})
