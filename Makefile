@@ -21,7 +21,7 @@ help:
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make format     format the code and mend what lint can mend"
 	@echo "make test-long  the long sweeps, with their figures"
-	@echo "make bench      measure the store"
+	@echo "make bench      measure the store and the window"
 	@echo "make clean      remove everything made here"
 
 demo: $(VENV)/.package
@@ -45,6 +45,7 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/window.py
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html

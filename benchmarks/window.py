@@ -2,8 +2,9 @@
 
     python benchmarks/window.py              prints the table
     python benchmarks/window.py --readme     writes it into README.md as well
-    python benchmarks/window.py --only 4     only that part (1 to 6; may be given again)
+    python benchmarks/window.py --only NAME  only that part: growth, messages, kept, prefix, peak
     python benchmarks/window.py --turns N    with another length of the long memory (100,000)
+    python benchmarks/window.py --megabytes N  with another size of the window whose compaction is weighed (200)
 
 Machines differ and are noisy, so times are ratios of two sides that took turns, but for one: what stands between a
 user and an answer is felt in milliseconds. The folders are made beside this file's repository, because /tmp is often
@@ -23,7 +24,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from random import Random
 from statistics import fmean, median
@@ -31,16 +31,22 @@ from typing import Any
 
 from looseleaf import Memory, Policy
 from looseleaf.core.window import Mark, texts_of
+from looseleaf.llm.tokens import Counts
 from looseleaf.store.ulid import new_id
+from looseleaf.talk import Message
+from looseleaf.window import count_messages
 
 HERE = Path(__file__).parent.parent
 BEGIN, END = "<!-- benchmark: window -->", "<!-- end -->"
 TALKS = HERE.parent / "shared/data/tau_gpt4o_airline.json"
 STREAM = "traces/main"
+TOOL = "read_file"
 MEGABYTE = 1 << 20
 
 Row = tuple[str, str, str]
 Record = dict[str, Any]
+Told = dict[str, Any]
+"""A message as an OpenAI-like provider has it."""
 
 
 @contextmanager
@@ -76,7 +82,9 @@ class Speech:
     def __init__(self, seed: int = 7) -> None:
         self._random = Random(seed)
         syllables = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "ist")]
-        self._words = ["".join(self._random.choices(syllables, k=self._random.randint(1, 4))) for _ in range(9000)]
+        self._words = [
+            "".join(self._random.choices(syllables, k=self._random.randint(1, 4))) for _ in range(9000)
+        ]
         self._sentences = [self._sentence() for _ in range(5000)]
 
     def _sentence(self) -> str:
@@ -106,46 +114,35 @@ class Speech:
         call = f"call_{number:08d}"
         path = f"src/part_{number % 97}/module_{number}.py"
         yield {"user": self.text(150)}
-        yield {"tool_call": "read_file", "tool_args": {"path": path, "lines": 200}, "tool_call_id": call}
+        yield {"tool_call": TOOL, "tool_args": {"path": path, "lines": 200}, "tool_call_id": call}
         yield {"tool_result": self.rows(result_characters), "tool_call_id": call}
         yield {"assistant": self.text(300)}
 
 
-_EVENTS = {
-    "user": "LLMUserMessageReadyEvent",
-    "assistant": "LLMCompleteResponseReceivedEvent",
-    "tool_call": "PendingToolInvocationEvent",
-    "tool_result": "ToolResultEvent",
+_KINDS = {
+    "user": ("LLMUserMessageReadyEvent", "user"),
+    "assistant": ("LLMCompleteResponseReceivedEvent", "assistant"),
+    "tool_call": ("PendingToolInvocationEvent", "assistant"),
+    "tool_result": ("ToolResultEvent", "tool"),
 }
-_ORIGINS = {"user": "user", "assistant": "assistant", "tool_call": "assistant", "tool_result": "tool"}
 
 
-def lines_of(number: int, asked: Iterable[dict[str, Any]]) -> list[Record]:
-    """The lines of one turn, as recording it would have written them."""
-    found: list[Record] = []
+def lines_of(number: int, asked: Iterable[Record]) -> Iterator[Record]:
+    """The lines of one turn, as recording it would have written them. A session has fifty."""
     for seq, each in enumerate(asked, 1):
-        kind = next(kind for kind in _EVENTS if kind in each)
-        record: Record = {
-            "id": new_id(),
-            "ts": time.time(),
-            "turn_id": f"turn_{number:04d}",
-            "seq": seq,
-            "trace_type": kind,
-            "content": each[kind] if kind in ("user", "assistant") else "",
-            "source_event": _EVENTS[kind],
-            "session_id": f"session-{number // 50}",
-            "origin": _ORIGINS[kind],
-        }
+        kind = next(kind for kind in _KINDS if kind in each)
+        record = {"id": new_id(), "ts": time.time(), "turn_id": f"turn_{number:04d}", "seq": seq}
+        record |= {"trace_type": kind, "content": each[kind] if kind in ("user", "assistant") else ""}
+        record |= zip(("source_event", "origin"), _KINDS[kind], strict=True)
+        record["session_id"] = f"session-{(number - 1) // 50}"
         if "tool_call_id" in each:
-            record |= {"tool_name": "read_file", "tool_call_id": each["tool_call_id"]}
-        if kind == "tool_call":
-            record["tool_args"] = each["tool_args"]
-        if kind == "tool_result":
-            record["tool_result"] = each["tool_result"]
-        if number % 50 == 0 and seq == 1 or number == seq == 1:
+            record |= {
+                name: each[name] for name in ("tool_call_id", "tool_args", "tool_result") if name in each
+            }
+            record["tool_name"] = TOOL
+        if seq == 1 and (number - 1) % 50 == 0:
             record["session_start"] = True
-        found.append(record)
-    return found
+        yield record
 
 
 def fill(path: Path, turns: int, *, compacted_every: int | None = None, result_characters: int = 300) -> None:
@@ -167,7 +164,7 @@ def fill(path: Path, turns: int, *, compacted_every: int | None = None, result_c
         memory.record(user="The tally reads the log once, here.")
 
 
-# --- 1, 2: a long memory against a short one -----------------------------------------------
+# --- growth: a long memory against a short one -----------------------------------------------
 
 
 def recording(short: Path, long: Path) -> str:
@@ -218,7 +215,7 @@ def growth(turns: int) -> Iterator[Row]:
             shutil.rmtree(long)
 
 
-# --- 3: what is told to a model --------------------------------------------------------------
+# --- messages: what is told to a model --------------------------------------------------------------
 
 
 def telling() -> Iterator[Row]:
@@ -254,14 +251,16 @@ def telling() -> Iterator[Row]:
 
 
 def run_child(code: str, *arguments: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=True, stdout=subprocess.PIPE, text=True
+    )
     return done.stdout
 
 
 CHILD_MESSAGES = "import sys; from looseleaf import Memory; Memory(sys.argv[1]).messages()"
 
 
-# --- 4: what a later call needs ----------------------------------------------------------------
+# --- kept: what a later call needs ----------------------------------------------------------------
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -286,7 +285,7 @@ def is_told(value: str, text: str) -> bool:
     return re.search(rf"(?<![A-Za-z0-9_]){re.escape(value)}(?![A-Za-z0-9_])", text) is not None
 
 
-def replay(memory: Memory, messages: Iterable[dict[str, Any]]) -> None:
+def replay(memory: Memory, messages: Iterable[Told]) -> None:
     with memory.batch() as batch:
         for message in messages:
             if message["role"] == "user":
@@ -302,58 +301,105 @@ def replay(memory: Memory, messages: Iterable[dict[str, Any]]) -> None:
                     batch.record(tool_call=function["name"], tool_args=arguments, tool_call_id=call["id"])
 
 
-def needed_later(messages: Iterable[dict[str, Any]]) -> set[str]:
+def needed_later(messages: Iterable[Told]) -> set[str]:
     calls = [call for message in messages for call in message.get("tool_calls") or ()]
     return {leaf for call in calls for leaf in leaves(json.loads(call["function"]["arguments"]))}
 
 
-def window_text(memory: Memory) -> str:
-    return "\n".join(text for message in memory.messages() for text in texts_of(message))
+def middle(talk: list[Told], *, within_turn: bool) -> int:
+    """Where a talk is cut: in its middle; or there where a turn begins, just after the user spoke."""
+    half = len(talk) // 2
+    spoke = [place + 1 for place, message in enumerate(talk) if message["role"] == "user"]
+    return half if within_turn else min(spoke, key=lambda place: abs(place - half))
 
 
-def kept(talks: list[list[dict[str, Any]]], tail_turns: int) -> tuple[int, list[float], list[float]]:
-    """(windows that were compacted, [identifiers, values] still told of those needed and told before, [tokens])."""
-    compacted = 0
-    told, needed = [0, 0], [0, 0]
-    before, after = [], []
+LEAST_CONTEXT = 1_000
+"""No model has a smaller one."""
+
+
+class Kept:
+    """What a compaction left of what later calls need, and of the tokens; over several talks."""
+
+    def __init__(self) -> None:
+        self.talks = self.compacted = self.before = self.after = self.held = 0
+        self.needed = {"identifiers": 0, "values": 0}
+        self.told = {"identifiers": 0, "values": 0}
+
+    def share(self, kind: str) -> str:
+        return f"{self.told[kind] / max(1, self.needed[kind]):.3f} of {self.needed[kind]}"
+
+    def take(self, path: Path, agent: str, talk: list[Told], cut: int, policy: Policy) -> None:
+        with Memory(path, agent=agent, policy=policy) as memory:
+            replay(memory, talk[:cut])
+            full, before = texts(memory.window().messages), memory.window_tokens()
+            memory.request_compaction()
+            left = texts(memory.messages())
+            window = memory.window()
+            self.talks += 1
+            self.compacted += window.mark is not None
+            self.before += before
+            self.after += memory.window_tokens()
+            raw = window.messages[window.mark is not None :]
+            self.held += count_messages(raw, Counts(None).count)
+        for value in needed_later(talk[cut:]):
+            if is_told(value, full):
+                for kind in ("identifiers", "values") if is_identifier(value) else ("values",):
+                    self.needed[kind] += 1
+                    self.told[kind] += is_told(value, left)
+
+
+def texts(messages: Iterable[Message]) -> str:
+    return "\n".join(text for message in messages for text in texts_of(message))
+
+
+def compacted(
+    talks: list[list[Told]], policy: Policy, *, within_turn: bool = False, full: bool = False
+) -> Kept:
+    """`full`: with a context so small that the window was about to be compacted anyway."""
+    kept = Kept()
     with folder(Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE) as path:
         for number, talk in enumerate(talks):
-            policy = Policy(tail_turns=tail_turns)
-            with Memory(path / "memory", agent=f"agent-{number}", policy=policy) as memory:
-                replay(memory, talk[: len(talk) // 2])
-                full, tokens = window_text(memory), memory.window_tokens()
-                memory.request_compaction()
-                left = window_text(memory)
-                compacted += memory.window().mark is not None
-                before.append(tokens)
-                after.append(memory.window_tokens())
-            for value in needed_later(talk[len(talk) // 2 :]):
-                if is_told(value, full):
-                    for kind in (0, 1) if is_identifier(value) else (1,):
-                        needed[kind] += 1
-                        told[kind] += is_told(value, left)
-    shares = [some / of if of else 1.0 for some, of in zip(told, needed, strict=True)]
-    return compacted, shares, [float(sum(before)), float(sum(after))]
+            cut = middle(talk, within_turn=within_turn)
+            if full:
+                with Memory(path / "memory", agent=f"size-{number}") as memory:
+                    replay(memory, talk[:cut])
+                    context = int(memory.window_tokens() / 0.8) + 2
+                if context < LEAST_CONTEXT:
+                    continue
+                policy = Policy(
+                    tail_turns=policy.tail_turns, context_tokens=context, max_tokens=1, safety_margin_tokens=1
+                )
+            kept.take(path / "memory", f"agent-{number}", talk, cut, policy)
+    return kept
 
 
 def remembering() -> Iterator[Row]:
     if not TALKS.exists():
         yield "what real calls need later, after a compaction", f"skipped: no {TALKS.name}", "≥ 0.99"
         return
-    talks = [each["traj"] for each in json.loads(TALKS.read_text())]
-    for tail, name, share, size in (
-        (0, "all but the current turn compacted", "≥ 0.99", "≤ 0.45"),
-        (1, "all but the last turn and the current one", "–", "–"),
-        (Policy().tail_turns, "as by default", "–", "–"),
+    talks: list[list[Told]] = [each["traj"] for each in json.loads(TALKS.read_text())]
+    all_of_it = Policy(tail_turns=0)
+    for kept, when, share, size in (
+        (compacted(talks, all_of_it), "before a turn, all but the new message compacted", "≥ 0.99", "≤ 0.45"),
+        (
+            compacted(talks, all_of_it, within_turn=True),
+            "within a turn, all before it compacted",
+            "≥ 0.99",
+            "–",
+        ),
+        (compacted(talks, Policy()), "before a turn, the last four left as they are", "–", "–"),
+        (compacted(talks, all_of_it, full=True), "before a turn, in a context that is nearly full", "–", "–"),
     ):
-        compacted, (identifiers, values), (before, after) = kept(talks, tail)
-        what = f"{len(talks)} real talks cut in the middle, {name} ({compacted} had something to compact)"
-        yield f"{what}: identifiers that later calls use, still told", f"{identifiers:.3f}", share
-        yield "the same of all values that later calls use", f"{values:.3f}", "–"
-        yield "tokens of the windows after, against before", f"{after / before:.2f}", size
+        what = f"real talks cut in the middle, {when} ({kept.compacted} of {kept.talks} had something to compact)"
+        yield f"{what}: identifiers that later calls use, still told", kept.share("identifiers"), share
+        yield "the same of all values that later calls use", kept.share("values"), "–"
+        yield "tokens of the windows after, against before", f"{kept.after / kept.before:.2f}", size
+        if kept.held > kept.before // 10:
+            part = (kept.after - kept.held) / max(1, kept.before - kept.held)
+            yield "the same without what may not be compacted", f"{part:.2f}", "≤ 0.45"
 
 
-# --- 5: what a provider's cache sees -----------------------------------------------------------
+# --- prefix: what a provider's cache sees -----------------------------------------------------------
 
 
 def common(one: list[str], other: list[str]) -> int:
@@ -361,7 +407,8 @@ def common(one: list[str], other: list[str]) -> int:
     size = 0
     for left, right in zip(one, other, strict=False):
         if left != right:
-            return size + len(os.path.commonprefix((left, right)))
+            pairs = zip(left, right, strict=False)
+            return size + next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
         size += len(left)
     return size
 
@@ -374,7 +421,9 @@ def stillness(turns: int = 300) -> Iterator[Row]:
 
     def tell(memory: Memory) -> None:
         nonlocal previous
-        prompt = [json.dumps(message.to_dict(), ensure_ascii=False) for message in memory.messages("Be brief.")]
+        prompt = [
+            json.dumps(message.to_dict(), ensure_ascii=False) for message in memory.messages("Be brief.")
+        ]
         mark = memory.window().mark
         is_compacted = (mark.id if mark else None) != marks[-1]
         if is_compacted:
@@ -403,11 +452,11 @@ def stillness(turns: int = 300) -> Iterator[Row]:
     yield "the same, compactions included", f"{whole:.3f}", "–"
 
 
-CONTEXT: dict[str, Any] = {"context_tokens": 45_000, "max_tokens": 4_000, "safety_margin_tokens": 1_000}
+CONTEXT: dict[str, Any] = {"context_tokens": 80_000, "max_tokens": 4_000, "safety_margin_tokens": 1_000}
 """So that 300 turns are three compactions."""
 
 
-# --- 6: how much memory a compaction takes -----------------------------------------------------
+# --- peak: how much memory a compaction takes -----------------------------------------------------
 
 
 def fill_bytes(path: Path, size: int) -> None:
@@ -446,28 +495,19 @@ print(json.dumps([peak() - idle, idle, time.perf_counter() - begin]))
 """
 
 
-def peak(size: int = 200 * MEGABYTE) -> Iterator[Row]:
+def peak(megabytes: int) -> Iterator[Row]:
     if not os.path.exists("/proc/self/status"):
         yield "peak memory of a compaction", "skipped: no /proc here", "≤ 150"
         return
-    with folder() as path:
-        fill_bytes(path / "memory", size)
-        goals = {"compact": "≤ 150", "messages": "–"}
-        for how, goal in goals.items():
-            copy = path / how
-            shutil.copytree(path / "memory", copy)
-            over, idle, seconds = json.loads(run_child(CHILD_COMPACT, str(copy), how))
-            shutil.rmtree(copy)
-            what = f"`{how}()` of a window of {size // MEGABYTE} MB: peak memory over an idle process"
-            figure = f"{over / MEGABYTE:.0f} (idle {idle / MEGABYTE:.0f}, {seconds:.0f} s)"
-            yield f"{what}, MB", figure, goal
+    for how, size, goal in (("compact", megabytes, "≤ 150"), ("messages", megabytes // 10, "–")):
+        with folder() as path:
+            fill_bytes(path / "memory", size * MEGABYTE)
+            over, idle, seconds = json.loads(run_child(CHILD_COMPACT, str(path / "memory"), how))
+        what = f"`{how}()` of a window of {size} MB that was never compacted: memory over an idle process, MB"
+        yield what, f"{over / MEGABYTE:.0f} (idle {idle / MEGABYTE:.0f}; {size / seconds:.1f} MB/s)", goal
 
 
 # --- the table -----------------------------------------------------------------------------------
-
-
-def parts(turns: int) -> dict[int, Callable[[], Iterator[Row]]]:
-    return {1: lambda: growth(turns), 3: telling, 4: remembering, 5: stillness, 6: peak}
 
 
 def table(rows: Iterable[Row]) -> str:
@@ -476,14 +516,24 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--readme", action="store_true")
-    parser.add_argument("--only", type=int, action="append", choices=(1, 3, 4, 5, 6))
+    parser.add_argument("--only", action="append", choices=("growth", "messages", "kept", "prefix", "peak"))
     parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--megabytes", type=int, default=200)
     options = parser.parse_args()
+    parts: dict[str, Callable[[], Iterator[Row]]] = {
+        "growth": lambda: growth(options.turns),
+        "messages": telling,
+        "kept": remembering,
+        "prefix": stillness,
+        "peak": lambda: peak(options.megabytes),
+    }
     rows: list[Row] = []
-    for number, part in parts(options.turns).items():
-        if options.only is None or number in options.only:
+    for name, part in parts.items():
+        if options.only is None or name in options.only:
             for row in part():
                 rows.append(row)
                 print(*row, sep=" | ", file=sys.stderr, flush=True)

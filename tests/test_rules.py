@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf.distill import gather
 from looseleaf.distill.rules import Rules, estimate
-from looseleaf.talk import TRACE_TYPES, Distilled, Noted, Trace
+from looseleaf.talk import TRACE_TYPES, Distilled, Distiller, Noted, Trace
 
 AMPLE = 10_000
 
@@ -48,7 +48,13 @@ def talk(*lines: tuple[Any, ...]) -> Talk:
         else:
             members["content"] = rest[0]
             members |= {"media": rest[1]} if len(rest) > 1 else {}
-        base = {"id": f"t{number}", "ts": 0.0, "turn_id": "turn_0001", "seq": number, "source_event": ""}
+        base: dict[str, Any] = {
+            "id": f"t{number}",
+            "ts": 0.0,
+            "turn_id": "turn_0001",
+            "seq": number,
+            "source_event": "",
+        }
         traces.append(Trace(**(base | {"session_id": "", "origin": ""} | members)))
     return Talk(traces)
 
@@ -86,7 +92,7 @@ def test_a_summary_tells_the_talk_in_its_order() -> None:
         "User: Please change my flight to May 27. Never use my old card.\n"
         "User: Sure, it's mia_li_3668.\n"
         "get_user(mia_li_3668): Mia Li, credit_card_4421486\n"
-        "get_reservation(4WQ150 full=True page=2): HAT069 JFK 523; (ZZZ999): failed: reservation not found\n"
+        "get_reservation(4WQ150 full=True page=2): HAT069 JFK; (ZZZ999): failed: reservation not found\n"
         "calculate(523 * 2): 1046.0\n"
         "Assistant: I found your reservation 4WQ150 with one flight. I'll look for seats next. "
         "Which seat do you want?\n"
@@ -96,6 +102,8 @@ def test_a_summary_tells_the_talk_in_its_order() -> None:
 
 def test_what_was_settled_ruled_left_and_asked_is_noted_with_its_source() -> None:
     distilled = Rules().distill(talk(*BOOKING), AMPLE)
+    distiller: Distiller = Rules()
+    assert distiller.name == "rules/1"
     assert distilled == Distilled(
         summary=distilled.summary,
         decisions=(Noted("Let's use the new card instead of the old one.", "t13"),),
@@ -107,7 +115,7 @@ def test_what_was_settled_ruled_left_and_asked_is_noted_with_its_source() -> Non
 
 def test_a_question_is_open_until_the_assistant_says_something() -> None:
     asked = ("user", "Why does it fail?")
-    call = (("call", "c", "look", {}), ("result", "c", "nothing"))
+    call: list[tuple[Any, ...]] = [("call", "c", "look", {}), ("result", "c", "nothing")]
     assert Rules().distill(talk(asked, *call), AMPLE).open_questions == (Noted("Why does it fail?", "t1"),)
     assert Rules().distill(talk(asked, *call, ("assistant", " ")), AMPLE).open_questions != ()
     assert Rules().distill(talk(asked, *call, ("assistant", "A typo.")), AMPLE).open_questions == ()
@@ -176,7 +184,7 @@ def test_a_long_sentence_is_cut_and_code_is_only_hinted_at() -> None:
     [
         ({"error": "no such row"}, "failed: no such row"),
         ('{"error": {"message": "no such row"}}', "failed: no such row"),
-        ("begin\n" * 40 + "ValueError: bad row 17\n", "failed: ValueError: bad row 17"),
+        ("begin\n" * 40 + "ValueError: a bad row\n", "failed: ValueError: a bad row"),
         ("all is well\n" * 40, ""),
         ({"error": None}, ""),
         (["error"], "error"),
@@ -186,7 +194,7 @@ def test_a_long_sentence_is_cut_and_code_is_only_hinted_at() -> None:
 )
 def test_what_went_wrong_is_kept(value: Any, told: str) -> None:
     found = summary(("call", "c", "run", {}), ("result", "c", value))
-    assert found.removeprefix("run()").removeprefix(": ").split(" 17")[0] == told.split(" 17")[0]
+    assert found.removeprefix("run()").removeprefix(": ") == told
 
 
 def test_results_find_their_calls_by_id_and_stand_alone_without_one() -> None:
@@ -198,7 +206,7 @@ def test_results_find_their_calls_by_id_and_stand_alone_without_one() -> None:
         ("result", "c", "again"),
         ("result", None, "of nothing"),
     )
-    assert found == "one(x1): for one\ntwo(): for two\na tool(): again; (): of nothing"
+    assert found == "one(x1): for one\ntwo(): for two\ntool(): again; (): of nothing"
 
 
 def test_long_arguments_are_cut() -> None:
@@ -207,6 +215,7 @@ def test_long_arguments_are_cut() -> None:
     assert found.startswith("run(word word")
     assert found.endswith(" …)")
     assert len(found) < 600
+    assert summary(("call", "c", "run", [""] * 1000 + ["x1"])) == "run(x1)"
     assert summary(("call", "c", "run", '{"id": "x1"}')) == "run(x1)"
     assert summary(("call", "c", "run", {"id": 1 << 4000, "none": None, "path": "a"})) == "run(a)"
 
@@ -239,11 +248,12 @@ def test_short_of_room_the_first_the_last_the_rules_and_the_newest_stay(tokens: 
     assert 0.8 * tokens < estimate(found) <= tokens
     assert "Now fix row R00011, please." in found
     assert "Never push to main." in found
-    assert "The goal is to mend the parser of project P-1." in found
+    assert "B0299" in found
+    assert "Assistant:" not in found
     if tokens >= 200:
-        assert "R02994" in found
-        assert "R00011" in found.replace("Now fix row R00011", "") or "R00014" not in found
-        assert "Assistant:" not in found
+        assert "The goal is to mend the parser of project P-1." in found
+        assert "B0298" in found
+    assert "B0010" not in found
 
 
 def summary_of(material: Talk, tokens: int) -> str:
@@ -252,17 +262,44 @@ def summary_of(material: Talk, tokens: int) -> str:
 
 def test_the_material_is_read_once_and_an_unused_identifier_goes_before_a_used_one() -> None:
     used = [("call", f"u{number}", "use", {"id": "USED77"}) for number in range(8)]
-    first = ("call", "c0", "list", {}), ("result", "c0", ["FREE11", "USED77", "FREE22"])
-    noise = [
-        line
-        for number in range(300)
-        for line in (("call", f"n{number}", "noise", {}), ("result", f"n{number}", [f"NOISE{number:05d}"]))
+    first: list[tuple[Any, ...]] = [
+        ("call", "c0", "list", {}),
+        ("result", "c0", ["FREE11", "USED77", "FREE22"]),
     ]
+    noise: list[tuple[Any, ...]] = []
+    for number in range(300):
+        noise += [("call", f"n{number}", "noise", {}), ("result", f"n{number}", [f"NOISE{number:05d}"])]
     material = talk(*first, *used, *noise)
-    found = summary_of(material, 300)
+    found = summary_of(material, 800)
     assert material.reads == 1
     assert "USED77" in found
     assert "FREE11" not in found
+
+
+def test_an_old_failure_is_kept_before_an_old_success() -> None:
+    lines: list[tuple[Any, ...]] = []
+    for number in range(100):
+        value = "Error: no such row" if number == 80 else "fine"
+        lines += [("call", f"c{number}", f"tool_{number}", {}), ("result", f"c{number}", value)]
+    found = summary(*lines, tokens=100)
+    assert "tool_80(): Error: no such row" in found
+    assert "tool_81(" not in found
+    assert "tool_99(): fine" in found
+
+
+def test_one_call_that_is_too_long_does_not_keep_out_the_others() -> None:
+    found = summary(
+        ("call", "c", "short", {"id": "x1"}), ("call", "d", "long", {"code": "word " * 90}), tokens=24
+    )
+    assert "short(x1)" in found
+
+
+def test_a_call_whose_result_never_comes_is_not_waited_for_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "NOTED", 1)
+    found = summary(
+        ("call", "c", "one", {}), ("call", "d", "two", {}), ("result", "c", "late"), ("result", "d", "x")
+    )
+    assert found == "one()\ntwo()\ntool(): late; (): x"
 
 
 def test_no_identifier_is_told_twice() -> None:
@@ -276,7 +313,7 @@ def test_no_identifier_is_told_twice() -> None:
 def test_forgotten_calls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "HELD", (4, 4))
     monkeypatch.setattr(gather, "TOOLS", 2)
-    lines = [("call", f"c{number}", f"tool{number}", {}) for number in range(8)]
+    lines: list[tuple[Any, ...]] = [("call", f"c{number}", f"tool{number}", {}) for number in range(8)]
     assert summary(*lines).startswith("Earlier calls: tool0 ×1, tool1 ×1, other tools ×2\ntool4()")
 
 
@@ -298,7 +335,7 @@ def test_reading_takes_linear_time() -> None:
         material = long_talk(size)
         return lambda: Rules().distill(material, 50)
 
-    assert growth(work, 40) < LINEAR
+    assert growth(work, 20) < LINEAR
 
 
 @pytest.mark.parametrize(
@@ -333,7 +370,7 @@ texts = st.text(st.characters(codec=None), max_size=60) | st.sampled_from(
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
-    max_leaves=10,
+    max_leaves=5,
 )
 ids = st.sampled_from(["c1", "c2", ""])
 
@@ -341,7 +378,7 @@ ids = st.sampled_from(["c1", "c2", ""])
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
     """Also what only a line made by hand could hold: anything, where nobody checks."""
-    optional = {
+    optional: dict[str, Any] = {
         "media": draw(st.none() | st.just({"images": ["a.png"] * 5}) | values),
         "tool_name": draw(st.none() | texts | values),
         "tool_call_id": draw(st.none() | ids | values),
@@ -357,7 +394,7 @@ def crude(text: str) -> int:
     return (len(text) + 2) // 3
 
 
-@given(st.lists(traces(), max_size=12), st.integers(-5, 400), st.sampled_from([estimate, crude, len]))
+@given(st.lists(traces(), max_size=6), st.integers(-5, 400), st.sampled_from([estimate, crude, len]))
 def test_whatever_the_traces_hold_the_summary_is_made_fits_and_is_the_same_again(
     held: list[Trace], tokens: int, count: Callable[[str], int]
 ) -> None:
@@ -371,7 +408,7 @@ def test_whatever_the_traces_hold_the_summary_is_made_fits_and_is_the_same_again
     found.summary.encode()  # no lone surrogates
 
 
-@given(st.lists(traces(), max_size=8))
+@given(st.lists(traces(), max_size=5))
 def test_no_content_begins_a_line_of_its_own(held: list[Trace]) -> None:
     lines = Rules().distill(Talk(held), AMPLE).summary.splitlines()
     users = sum(trace.trace_type == "user" for trace in held)

@@ -244,7 +244,8 @@ class Draft:
         episodic: tuple[tuple[str, str], ...],
         semantic: tuple[str, ...],
     ) -> Mark:
-        stay = [item for item in self._items if item.id in {*self.plan.tail, *self.plan.held}]
+        staying = {*self.plan.tail, *self.plan.held}
+        stay = [item for item in self._items if item.id in staying]
         open_calls = self._open_calls()
         near = [
             item for item in stay if item.id not in open_calls or turn_number(item.turn_id) == self._current
@@ -252,9 +253,7 @@ class Draft:
         start = near[0] if near else self._items[-1]
         far = [item for item in stay if item.place < start.place]
         limits = dict(self.plan.short)
-        short = {
-            trace_id: text for trace_id, text in self._short.items() if trace_id in {item.id for item in stay}
-        }
+        short = {trace_id: text for trace_id, text in self._short.items() if trace_id in staying}
         sizes = {item.id: item.tokens for item in self._items}
         for trace in self._own(limits):
             short[trace.id] = self._stand_in(trace, limits[trace.id], sizes[trace.id])
@@ -285,7 +284,8 @@ class Draft:
         self, mark_id: str, made: Made, traces: Callable[[], Iterable[Trace]]
     ) -> tuple[Mark, Loss, dict[str, bytes]]:
         """The mark, what it lost, and the files of its entry."""
-        gone = [item for item in self._items if item.id in frozenset(self.plan.gone)]
+        going = frozenset(self.plan.gone)
+        gone = [item for item in self._items if item.id in going]
         entry = self._entry_id(gone, traces) if gone else None
         reference = f"{TOPIC}/{entry}" if entry else None
         episodic = (

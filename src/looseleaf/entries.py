@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from looseleaf.core.paths import path_fault
 from looseleaf.core.window import said
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.frozen import frozen
@@ -98,8 +99,8 @@ def runs_of(items: Sequence[Item]) -> list[list[Any]]:
 def read_entry(store: Store, name: str) -> Entry:
     """By its id, or by `<topic>/<id>`."""
     topic, _, entry_id = name.rpartition("/")
-    topics = [topic] if topic else store.folders(FOLDER)
-    for topic in topics:
+    topics = (topic,) if topic else store.folders(FOLDER)
+    for topic in topics if path_fault(f"{FOLDER}/{name}") is None else ():
         folder = f"{FOLDER}/{topic}/{entry_id}"
         meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
         if meta is not None and summary is not None:

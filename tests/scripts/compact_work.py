@@ -40,8 +40,6 @@ from workload import tell_to  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from looseleaf.core.compact import Item
-    from looseleaf.core.heads import AgentHead
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Material
     from looseleaf.values import Position, Record
@@ -87,15 +85,17 @@ class _FileByFile(_Through):
 
 
 class _AnyId(Draft):
-    def _entry_id(self, gone: Sequence[Item], traces: Callable[[], object]) -> str:
+    def _entry_id(self, *_: Any) -> str:
         return new_id()
 
 
 class _AnyIdCompact(Compact):
     """An entry has another id each time it is made."""
 
-    def _draft(self, head: AgentHead, budget: int, system: str | None) -> Draft:
-        return _AnyId(self._store, self._policy, self._agent, head, self._count, budget, system)
+    def _draft(self, *args: Any) -> Draft:
+        draft = super()._draft(*args)
+        draft.__class__ = _AnyId
+        return draft
 
 
 class _Unflagging(Compact):

@@ -4,9 +4,8 @@ The six digits are a keyed hash of the secret, so that a repeat can be recognise
 Invariants: what is not a secret stays byte for byte (text without one is the very same object), and redacting
 twice changes nothing more.
 
-A secret is known by its look (one table of formats) or by the telling word it is given to. Every text that is
-recorded comes through here, and most hold no secret, so the first question is only whether any of the literals is
-there. Text is untrusted: what a pattern reads is bounded or not read again, so that the work grows with the text.
+A secret is known by its look (one table of formats) or by the telling word it is given to. Text is untrusted:
+what a pattern reads is bounded or not read again, so that the work grows with the text and no faster.
 """
 
 from __future__ import annotations
@@ -44,18 +43,14 @@ tavily       tvly-           tvly-[\w-]{20,}
 pinecone     pcsk_           pcsk_\w{30,}
 huggingface  hf_             hf_§[A-Za-z0-9]{30,}
 google       AIza            AIza§(?<![+/]AIza)[\w-]{30,}
-google       ya29.           ya29\.[\w-]{20,}
-google       GOCSPX-         GOCSPX-[\w-]{20,}
+google       ya29.,GOCSPX-   (?:ya29\.|GOCSPX-)[\w-]{20,}
 aws          AKIA,ASIA       A[KS]IA§(?<![+/]A[KS]IA)[A-Z2-7]{16}(?![\w+/-])
 aws          AKIA,ASIA       (?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])
-github       ghp_,gho_,ghu_,ghs_,ghr_                   gh[pousr]_[A-Za-z0-9]{30,}
-github       github_pat_     github_pat_\w{30,}
+github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_       g(?:h[pousr]|ithub_pat)_\w{30,}
 gitlab       glpat-,gldt-,glrt-,glptt-,glcbt-           gl(?:pat|[dr]t|ptt|cbt)-[\w-]{20,}
-slack        xoxa-,xoxb-,xoxc-,xoxd-,xoxe-,xoxp-,xoxs-  xox[a-s]-[A-Za-z0-9-]{16,}
-slack        xapp-           xapp-[A-Za-z0-9-]{20,}
+slack        xapp-,xoxa-,xoxb-,xoxc-,xoxd-,xoxe-,xoxp-,xoxs-  x(?:app|ox[a-s])-[A-Za-z0-9-]{16,}
 slack        hooks.slack.    (?:https?:\\?/\\?/)?hooks\.slack\.com\\?/[a-z]{3,20}\\?/[\w/\\-]{20,}
-stripe       k_live_,k_test_ [sr]k_(?:live|test)_[A-Za-z0-9]{16,}
-stripe       whsec_          whsec_[A-Za-z0-9+/=]{20,}
+stripe       k_live_,k_test_,whsec_                     (?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{16,}
 npm          npm_            npm_§[A-Za-z0-9]{30,}
 pypi         pypi-           pypi-[\w-]{40,}
 sendgrid     SG.             SG\.§[\w-]{16,64}\.[\w-]{16,}
@@ -79,7 +74,7 @@ private-key  -----BEGIN      -----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOC
 private-key  LS0tLS1CRUdJTi  LS0tLS1CRUdJTi(?:BQUklW|BFQyBQUklW|BSU0EgUFJJVk|BPUEVOU1NIIFBSSV|BFTkNSWVBU)[\w+/=]{40,}
 url-password ://             ://[^\s:/@\["'<>`]{0,99}:(?!\d{2,5}[/;,?#&])([^\s/"'<>`]{1,256}|(?:[^\s/@"'<>`]|/(?!/)){1,256})@
 authorization bearer         [Bb]earer {1,3}([\w.~+/=-]{16,})
-password     curl            curl [^\n|;]{0,80}?(?:-u|--user)[ =]{0,2}["']?[^\s:/"']{1,64}:([^\s"'\\]{6,128})
+password     curl            curl [^\n|;\[]{0,80}?(?:-u|--user)[ =]{0,2}["']?[^\s:/"']{1,64}:([^\s"'\\]{6,128})
 """
 _EDGE = (
     r"(?:(?<![\w-]%s)(?<![0-9a-f]{6}\]%s)|(?<=\\[nrt]%s)|(?<=%%[0-9A-Fa-f]{2}%s)|(?<=\\u[0-9A-Fa-f]{4}%s)"
@@ -96,7 +91,6 @@ def _rows(table: str) -> Iterator[Row]:
 
 
 _FORMATS = tuple(_rows(_TABLE))
-_PEM = next(pattern for _, literal, pattern in _FORMATS if literal == "-----BEGIN")
 _PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a last short one
     r"(?:\s{0,8}[A-Z][\w-]{1,30}: [^\n\\]{0,100}){0,4}(?:(?:\s|\\{1,3}[nr]|[\"',>|]){0,12}[A-Za-z0-9+/=]{16,})+"
     r"(?:(?:\s|\\{1,3}[nr]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[\"'])))?"
@@ -104,27 +98,28 @@ _PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a la
 _PEM_LENGTH = 32_768  # no key is longer: an end that is farther away is another one's
 
 _WORDS: tuple[Row, ...] = (
-    ("password", "pass", "pass(?:wor[dt]|wd|phrase|code|e)?"),
-    ("password", "contrase", "contrase(?:n|ñ|n\u0303)a"),
-    *(("password", word, word) for word in "pwd kennwort 密码 密碼 口令 パスワード 비밀번호 ароль".split()),
-    *((word, word, word + "(?!s)") for word in ("secret", "token", "authorization")),
-    ("api-key", "key", "key(?!s)"),
+    ("password", "pass", "(?i)pass(?:wor[dt]|wd|phrase|code|e)|(?<![a-z])pass"),
+    ("password", "contrase", "(?i)contrase(?:n|ñ|Ñ|n\u0303)a"),
+    *(("password", x, f"(?i){x}") for x in "pwd kennwort 密码 密碼 口令 パスワード 비밀번호 ароль".split()),
+    *((x, x, f"(?i){x}(?!s)") for x in ("secret", "token", "authorization")),
+    ("api-key", "key", "(?i)key(?!s)"),
 )
 # There are primary keys, sort keys and keys of dictionaries too; and tokens that only mark a place.
 _SECRET_KEYS = (
-    r"(?:api|access|account|private|secret|auth|authentication|encryption|signing|master|shared|service|admin|app"
+    r"(?i)(?:api|access|account|private|secret|auth|authentication|encryption|signing|master|shared|service|admin|app"
     r"|client|storage|subscription|webhook)[ _.-]?$"
 )
 _IDLE_TOKENS = (
-    r"(?:next|page|continuation|sync|cursor|resume|start|[be]os|pad|unk|sep|cls|mask|special)[ _-]?$"
+    r"(?i)(?:next|forward|backward|page|pagination|continuation|sync|cursor|resume|start|starting|lock|change|request"
+    r"|public[_-]?key|[be]os|pad|unk|sep|cls|mask|special)[ _-]?$"
 )
 _TYPED = r":[ ]?(?:str|string|bytes|SecretStr|Optional\[str\]|any)(?:[ ]?\|[ ]?(?:None|null|undefined))?[ ]?="
-_OF = r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para)[ ][^\n:=,;\"'?!]{1,40}?"
+_OF = r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para)[ ][^\n:=,;\"'?!\[]{1,40}?"
 _GIVES = (  # the rest of a name, and what stands between it and its value
-    r"(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
+    r"(?i)(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
     r"| (?:access key|key|value|token)){0,3}[\\\"'`\]*]{0,6}(?:"
     r"(?P<pair>\s{0,2},?\s{0,4}\\{0,3}[\"']?value\\{0,3}[\"']?\s{0,2}[:=]\s{0,4})"
-    rf"|(?P<sign>\s{{0,4}}(?:{_TYPED}|:=|=>|->|={{1,3}}|[:：])\**[ \t]{{0,8}}(?:(?:\r?\n|\\n)[ \t]{{0,8}})?)"
+    rf"|(?P<sign>\s{{0,4}}(?:{_TYPED}|:=|=>|->|={{1,3}}|[:：])\**[ \t\xa0\u3000]{{0,8}}(?:(?:\r?\n|\\n)[ \t]{{0,8}})?)"
     rf"|(?P<said>(?:{_OF})?[ ]{{1,3}}(?:(?:(?:is|was|has been)[ ])?(?:set|changed|reset|updated)[ ]to"
     r"|(?:is|was|ist|lautet|war|est|es|era)(?:[ ](?:now|still|just|again|jetzt|maintenant|ahora))?)[ ]{0,2}:?\s{1,3}"
     rf"|{_OF}:[ ]{{1,3}}|\s{{0,2}}(?:是|为|為|は|が|은|는)[:：]?\s{{0,2}})"
@@ -132,32 +127,24 @@ _GIVES = (  # the rest of a name, and what stands between it and its value
     r")(?:[bruf]{1,2}(?=[\"']))?(?P<quote>(?:\\{0,3}[\"'`“‘「『«])?)"
 )
 _CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
-_BARE = (
-    r"(?:[^\s\"'<>`\\，。；、！？）」』】\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\\(?![nrtu\"'\\])){1,64}"
-)
+_BARE = r"(?:[^\s\xa0\"'<>`\\”’»，；！？）\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\\(?![nrtu\"'\\])){1,64}"
 _CUT = r"&#?\w{1,8};|[&;,|](?=[\w. -]{1,30}[=:]|$)|\)(?=[.,;:)\]}]|$)"
 _UNFILLED = (  # a placeholder, a reference, a checksum, an address, a date
-    r"[<{\[(]|&#?\w{1,8};|\$[A-Za-z_({]|%\(|[:@!%#?&~*.-][A-Za-z_.-]+%?\d?$|your[_ -]|my[_-]?(?:pass|secret|token|api)"
+    r"(?i)[<{\[(]|&#?\w{1,8};|\$[a-z_({]|%\(|[:@!%#?&~*.-][a-z_.-]+%?\d?$|your[_ -]|my[_-]?(?:pass|secret|token)"
     r"|replace|insert[_ -]|enter[_ -]|example|placeholder|change[_-]?(?:me|it)|todo|redacted|env[.:]|vault:|arn:|ssm:"
     r"|sha\d{1,3}[-:]|md5:|data:|[a-z][a-z+.-]{1,20}://|0x[0-9a-f]{40}$|\d{4}-\d\d?-\d\d?(?:\D|$)"
     r"|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}\.[a-z]{2,24}$"
 )
-_TECHNICAL = (
-    r"(?:base|sha|md|utf|aes|rsa|[rhep]s|argon|pbkdf|[bs]?crypt|oauth|http|ipv|u?int|float|rfc|iso|ed|x|[ht]?otp|v)"
-    r"-?\d{1,5}[a-z-]*$"
-)
+_TECHNICAL = r"(?i)(?:base|sha|md|utf|aes|[rhep]s|argon|pbkdf|oauth|http|ipv|u?int|rfc|x|v)-?\d{1,5}[a-z-]*$"
 _PART = r"(?:\.|->|::|\?\.)[A-Za-z_$][\w$]{0,30}"
 _CODE = rf"[A-Za-z_$][\w$]{{0,30}}(?:{_PART})*[(\[{{]|[\w$]{{1,30}}(?:{_PART})+$"
 _TRIVIAL = (
     "string number object boolean required optional hidden invalid missing default unknown disabled enabled expired "
-    "plaintext encrypted private public protected undefined nothing wachtwoord hasło parola salasana lösenord heslo "
-    "adgangskode geheim geheimnis incorrect correct wrong empty rejected accepted masked removed omitted".split()
+    "plaintext encrypted private public undefined incorrect masked removed wachtwoord parola salasana geheim".split()
 )
 
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _, _ in _FORMATS + _WORDS))
 """Where two claim the same text, the one that stands first gives it its name."""
-
-# --- is there anything at all? ---------------------------------------------------------
 
 _DULL = b"abcdefghijklmnopqrstuvwxyz0123456789 \n\r\t\"',"
 _ENDS: dict[str, list[Row]] = {}
@@ -181,22 +168,13 @@ def _suspects(text: str) -> list[Row]:
     ends = {part[-3:] + last for last in "_-" for part in text.split(last)[:-1]}
     ends |= {end[-3:] for end in ends}
     rows = [row for end in ends & _ENDS.keys() for row in _ENDS[end] if row[1] in text]
-    return rows + [
-        row for shape, name, row in _SHAPES if (shape in outline and name in data if shape else name in low)
-    ]
-
-
-# --- finding ---------------------------------------------------------------------------
+    return rows + [row for sign, name, row in _SHAPES if sign in outline and name in (data if sign else low)]
 
 
 @cache
-def _compiled(pattern: str, flags: int = re.ASCII) -> re.Pattern[str]:
+def _compiled(pattern: str) -> re.Pattern[str]:
     """Compiled when it is first needed: most texts need none."""
-    return re.compile(pattern, flags)
-
-
-def _any_case(pattern: str) -> re.Pattern[str]:
-    return _compiled(pattern, re.IGNORECASE)
+    return re.compile(pattern, re.ASCII)
 
 
 def _lower(text: str) -> str:
@@ -207,30 +185,27 @@ def _lower(text: str) -> str:
 def _spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
     words = [row for row in rows if row in _WORDS]
     for kind, pattern in dict.fromkeys((row[0], row[2]) for row in rows if row not in words):
-        if pattern == _PEM:
-            yield from _blocks(text)
+        if pattern[0] == "-":
+            yield from _blocks(text, pattern)
             continue
         for found in _compiled(pattern).finditer(text):
             start, end = found.span(found.lastindex or 0)
             if _fits(kind, text[start:end]):
                 yield start, end, kind
     low, done = _lower(text) if words else "", 0
-    hits = (
-        (hit.start(), kind, word) for kind, literal, word in words for hit in _compiled(literal).finditer(low)
-    )
+    hits = [(hit.start(), kind, word) for kind, name, word in words for hit in _compiled(name).finditer(low)]
     for at, kind, pattern in sorted(hits):
-        word = _any_case(pattern).match(text, at) if at >= done else None
-        gives = _any_case(_GIVES).match(text, word.end()) if word else None
+        word = _compiled(pattern).match(text, at) if at >= done else None
+        gives = _compiled(_GIVES).match(text, word.end()) if word else None
         if word and gives:
             start, done = _given(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
             if start < done:
                 yield start, done, kind
 
 
-def _blocks(text: str) -> Iterator[Span]:
-    marks: list[re.Match[str] | None] = [*_compiled(_PEM).finditer(text), None]
-    for here, then in pairwise(marks):
-        if here is None or here[1] == "END":
+def _blocks(text: str, pattern: str) -> Iterator[Span]:
+    for here, then in pairwise([*_compiled(pattern).finditer(text), None]):
+        if not here or here[1] == "END":
             continue
         stop = then.start() if then else len(text)
         if then and then[1] == "END" and stop - here.end() < _PEM_LENGTH:
@@ -242,27 +217,27 @@ def _blocks(text: str) -> Iterator[Span]:
 
 def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -> tuple[int, int] | None:
     """Where the secret stands that is given to the word."""
-    start, quote, tag, sign = gives.end(), gives["quote"], gives["tag"], gives["sign"] or ""
+    start, quote, tag = gives.end(), gives["quote"], gives["tag"]
+    sign, pair = gives["sign"] or "", gives["pair"] or ""
     word, loud = word.lower(), word.isupper() and sign == "="
-    if word == "pass":  # an everyday word, unless it ends a name
-        kind = "secret" if "=" in sign or before[-1:] in tuple("_-\"'") else "hint"
     if (
-        (kind == "api-key" and not _any_case(_SECRET_KEYS).search(before[-20:]))
-        or (kind == "token" and _any_case(_IDLE_TOKENS).search(before[-20:]))
+        (kind == "api-key" and not _compiled(_SECRET_KEYS).search(before[-20:]))
+        or (kind == "token" and _compiled(_IDLE_TOKENS).search(before[-20:]))
         or (word == "passe" and before[-7:].lower() != "mot de ")
-        or (word == "pass" and before[-1:].isalpha())
+        or (word == "pass" and not ("=" in sign or (sign + pair and before[-1:] in tuple("_-\"'"))))
+        or (kind == "secret" and "secretsmanager:" in before)
         or (tag and not _compiled(r"<[\w:.-]*$").search(before))
     ):
         return None
-    if kind == "authorization":
-        if scheme := _any_case("(basic|bearer|token|bot|apikey|key)[ ]{1,3}").match(text, start):
+    if word == "pass":  # an everyday word
+        kind = "secret"
+    elif kind == "authorization":
+        if scheme := _compiled("(?i)(basic|bearer|token|bot|apikey|key)[ ]{1,3}").match(text, start):
             start, quote, kind = scheme.end(), "", scheme[1].lower()
     elif gives["gap"] and _compiled(r"\blogin\s{1,8}\S{1,64}\s{1,8}$").search(before):
         kind = "netrc"
-    elif (gives["list"] and kind == "password") or (
-        gives["gap"] and not _compiled(r"--[\w-]*$").search(before)
-    ):
-        kind = "hint"
+    elif gives["list"] or (gives["gap"] and not _compiled(r"--[\w-]*$").search(before)):
+        kind = "hint" if gives["gap"] or kind == "password" else kind
     found = None
     if quote:
         close = _CLOSING.get(quote[-1], quote[-1])
@@ -282,9 +257,6 @@ def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -
     return start, more.end() if more else stop
 
 
-# --- judging ---------------------------------------------------------------------------
-
-
 def _fits(kind: str, secret: str) -> bool:
     """Whether what has the format of a secret is filled with one."""
     if kind in ("authorization", "password"):
@@ -293,30 +265,28 @@ def _fits(kind: str, secret: str) -> bool:
         return not _is_unfilled(secret)
     one_case = secret.islower() or secret.isupper()
     beside = kind == "aws" and len(secret) == 40  # the secret that goes with a key's name
-    if (beside and one_case) or ((beside or kind == "openai") and _is_wordy(secret)):
+    if (beside and one_case) or ((beside or kind == "openai") and _joined(secret)):
         return False
     mixed = kind == "aws" or not one_case or _classes(secret)[1]
     return mixed and max(map(secret.count, set(secret))) * 5 < len(secret) * 2
 
 
 def _classes(value: str) -> tuple[bool, bool, bool]:
-    """Whether there are letters, digits, signs of the kind that passwords are told to have."""
+    """Whether it has letters, digits, and signs as passwords are told to have."""
     signs = not set("!@#$%^&*+=?~|").isdisjoint(value)
     return any(map(str.isalpha, value)), any(map(str.isdigit, value)), signs
 
 
 def _is_unfilled(value: str) -> bool:
-    filler = any(sign in value for sign in ("***", "•••", "xxxx", "XXXX", "…", "...", "${", "{{"))
-    return filler or len(set(value)) < 3 or bool(_any_case(_UNFILLED).match(value))
+    filler = any(sign in value for sign in ("***", "•••", "xxxx", "XXXX", "…", "..."))
+    filler = filler or len(set(value)) < 3 or bool(_compiled(r"[{][\w{.]").search(value))
+    return filler or bool(_compiled(_UNFILLED).match(value))
 
 
-def _pieces(value: str) -> list[str]:
-    return _compiled(r"[\s._/\\:,;()-]+").split(value)
-
-
-def _is_wordy(value: str) -> bool:
-    """Nothing but words and numbers, perhaps joined: `db-cred-2`, `src/main2.py`, `TestFoo1`."""
-    return all(map(_compiled(r"[^\W\d_]*\d{0,4}", 0).fullmatch, _pieces(value)))
+def _joined(value: str) -> int:
+    """Of how many words and numbers it is made (`db-cred-2`, `src/main2.py`, `TestFoo1`); 0 if it is not."""
+    pieces = _compiled(r"[\s._/\\:,;()-]+").split(value)
+    return len(pieces) if all(map(_compiled(r"(?u:[^\W\d_])*\d{0,4}").fullmatch, pieces)) else 0
 
 
 def _is_scrambled(value: str) -> bool:
@@ -329,41 +299,32 @@ def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bo
     """Whether a value given to a telling word is a secret, and not a word, a name, code or a placeholder."""
     if kind == "netrc":
         return len(value) > 3 and not _is_unfilled(value)
-    if len(value) < 6 or _is_unfilled(value) or _any_case(_TECHNICAL).match(value):
+    if len(value) < 6 or _is_unfilled(value) or _compiled(_TECHNICAL).match(value):
         return False
     if any(map(str.isspace, value)):
         return kind == "password" and any(len(part) > 5 and all(_classes(part)) for part in value.split())
     if not (quoted or said) and _compiled(_CODE).match(value) and not _is_scrambled(value):
         return False
     letters, digits, signs = _classes(value)
-    wordy, pieces = _is_wordy(value), len(_pieces(value))
-    tells = _any_case("pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
+    joined = _joined(value)
+    tells = _compiled("(?i)pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
     if kind == "basic":
         return not value.islower()
     if kind == "hint":
         return letters and digits and signs
     if kind not in ("password", "secret"):
-        return (len(value) >= 10 and letters and digits and not wordy) or _is_scrambled(value)
+        plain = not joined and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
+        return (plain and letters and digits and len(value) >= 10) or _is_scrambled(value)
     if not letters:
         return kind == "password" and (signs or value.isdigit())
-    if digits and (pieces == 1 or not wordy):
-        return not wordy or quoted or not tells
-    if tells or _is_scrambled(value):
-        return not tells and pieces == 1
-    if not digits and set("!@#$%^&*+=?~|").intersection(value[1:-1]):
-        return quoted or said
+    if digits and joined < 2:
+        return not joined or quoted or not tells
+    if tells or (signs and not digits):
+        return not tells and (quoted or said)
     mixed = digits and not value.islower() and not value.isupper() and "_" not in value
-    shown = kind == "password" and (quoted or (loud and pieces == 1) or (mixed and not said))
-    return (
-        shown
-        and value.lower() not in _TRIVIAL
-        and "/" not in value
-        and "\\" not in value
-        and (digits or pieces == 1 or pieces > 3)
-    )
-
-
-# --- replacing -------------------------------------------------------------------------
+    given = quoted or (loud and joined == 1) or (mixed and not said)
+    dull = kind == "secret" or value.lower() in _TRIVIAL or "/" in value or "\\" in value
+    return _is_scrambled(value) or (given and not dull and (digits or joined == 1 or joined > 3))
 
 
 def redact(text: str, key: bytes) -> str:
@@ -381,7 +342,7 @@ def redact_value(value: Any, key: bytes) -> Any:
     return _walk(value, rows, key, "") if rows else value
 
 
-def _replaced(text: str, rows: Iterable[Row], key: bytes) -> str:
+def _replaced(text: str, rows: Iterable[Row], key: bytes, again: int = 3) -> str:
     marks = [mark.span() for mark in _MARK.finditer(text)] if "[redacted " in text else []
     ends = [end for _, end in marks]
     merged: list[Span] = []
@@ -397,7 +358,9 @@ def _replaced(text: str, rows: Iterable[Row], key: bytes) -> str:
     for start, end, kind in merged:
         parts += [text[done:start], _mark(text[start:end], kind, key)]
         done = end
-    return "".join([*parts, text[done:]]) if parts else text
+    made = "".join([*parts, text[done:]]) if parts else text
+    # A mark may show what a secret hid: a word that was the end of it, or one that was too far away.
+    return _replaced(made, rows, key, again - 1) if parts and again else made
 
 
 def _mark(secret: str, kind: str, key: bytes) -> str:
@@ -410,15 +373,13 @@ def _mark(secret: str, kind: str, key: bytes) -> str:
 def _walk(value: Any, rows: list[Row], key: bytes, title: str) -> Any:
     """`title` is the key that the value stands under, as far as a string there could be told by it."""
     if isinstance(value, str):
+        left, right = next((pair for pair in ('""', "''", "``", "“”") if pair[1] not in value), ("", ""))
+        start = f'"{title}": {left}'
+        if title and left and (both := _replaced(start + value + right, rows, key)).startswith(start):
+            return value if both[len(start) : -1] == value else both[len(start) : -1]
         low = _lower(value)
         here = [row for row in rows if row[1] in value or row[1] in low]
-        text = _replaced(value, here, key) if here else value
-        left, right = next((pair for pair in ('""', "''", "``", "“”") if pair[1] not in value), ("", ""))
-        if title and left and text is value:
-            start = f'"{title}": {left}'
-            both = _replaced(start + value + right, rows, key)
-            text = both[len(start) : -1] if both.startswith(start) and both[-1] == right else value
-        return value if text == value else text
+        return _replaced(value, here, key) if here else value
     if isinstance(value, dict):
         made: dict[Any, Any] = {}
         named = value.get("name", value.get("key"))

@@ -39,7 +39,7 @@ SENTENCE_CHARS = 300
 NOTED = 500
 """The most decisions, constraints and so on that are kept of one material."""
 
-READ_CHARS = 100_000
+READ_CHARS = 30_000
 """Of a longer message so much at either end is read as sentences: the rest nobody wrote by hand."""
 
 VALUE_CHARS = 80
@@ -48,7 +48,8 @@ OUTCOME_CHARS = 160
 """Up to here a result in plain words is kept whole."""
 
 NAMES = 4096
-"""The most identifiers that are looked at in one trace."""
+ARGUMENT_NAMES = 40
+"""The most identifiers that are taken from one trace, and from the arguments of one call: they may be a whole file."""
 
 HELD = (256, 20_000)
 """The fewest and the most sentences, and calls, that are held; between them, one for each token asked for."""
@@ -118,6 +119,7 @@ class Call:
     def __init__(self, order: int, name: str, arguments: str) -> None:
         self.order, self.name, self.arguments = order, name, arguments
         self.outcome = ""
+        self.has_failed = False
 
     def told(self, named: Iterable[str] = ()) -> str:
         outcome = " ".join(filter(None, (self.outcome, joined(named))))
@@ -169,7 +171,8 @@ class Gathered:
         """What was said last is what the talk goes on from; what the assistant asked last, the user answers next."""
         self.user.add(Said(said.order, said.text, said.weight + 2) for said in self._last_user)
         for said in self._last_assistant:
-            more = 2.5 if is_question(said.text) else 1 if said.text[-1] in ".!。！" else 0.25
+            is_next = is_question(said.text) or is_intention(said.text)
+            more = 2.5 if is_next else 1 if said.text[-1] in ".!。！" else 0.25
             self.assistant.add([Said(said.order, said.text, said.weight + more)])
         self.names = self._ranked()
 
@@ -183,7 +186,7 @@ class Gathered:
         if media := _media(trace.media):
             found.append(Said((self.order, _AFTER_ALL), media, 1.0))
         self._has_begun = self._has_begun or bool(found)
-        self._name(trace.content, self.order)
+        self._name(identifiers(trace.content, NAMES), self.order)
         self.user.add(self._last_user)
         self._last_user = found
 
@@ -224,19 +227,21 @@ class Gathered:
             if is_intention(text):
                 self.next_actions.add(text, trace.id)
             found.append(Said((self.order, place), text, weight))
-        self._name(trace.content)
+        self._name(identifiers(trace.content, NAMES))
         self.assistant.add(self._last_assistant)
         self._last_assistant = found
 
     def _call(self, trace: Trace) -> Call:
-        call = Call(self.order, _brief(_text(trace.tool_name)) or "a tool", _arguments(trace.tool_args))
+        # Without a space a name cannot look like a speaker's label.
+        name = "_".join(_text(trace.tool_name).split())[:VALUE_CHARS]
+        call = Call(self.order, escape(name) or "tool", _arguments(trace.tool_args))
         if len(self.calls) == self.calls.maxlen:
             gone = self.calls[0].name
             if gone not in self.earlier and len(self.earlier) >= TOOLS:
                 gone = "other tools"
             self.earlier[gone] = self.earlier.get(gone, 0) + 1
         self.calls.append(call)
-        self._name(trace.tool_args, self.order)
+        self._name(identifiers(trace.tool_args, ARGUMENT_NAMES), self.order)
         if isinstance(trace.tool_call_id, str):
             self._open.setdefault(trace.tool_call_id, []).append(call)
             if len(self._open) > NOTED:
@@ -255,14 +260,16 @@ class Gathered:
         failure = _text(trace.tool_error) or _failure(value)
         if failure:
             call.outcome = "failed: " + _brief(failure)
+            call.has_failed = True
         if isinstance(value, str) and len(value) <= OUTCOME_CHARS and from_json(value) is None:
             call.outcome = call.outcome or escape(value)
+            call.has_failed = call.has_failed or value[:16].lower().lstrip().startswith("error")
         else:
-            self._name(value, call.order)
+            self._name(identifiers(value, NAMES), call.order)
 
-    def _name(self, value: Any, order: int = 0) -> None:
-        """Identifiers that were named: those of the assistant's own words only count if they are known already."""
-        for place, name in enumerate(identifiers(value, NAMES)):
+    def _name(self, names: Iterable[str], order: int = 0) -> None:
+        """Identifiers that were named. Without an order they only count where they are known already."""
+        for place, name in enumerate(names):
             seen = self._seen.get(name)
             if seen is not None:
                 seen.uses += 1
@@ -312,7 +319,8 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         if piece.kind == "code":
             lines = [line for line in piece.text.split("\n") if line.strip()]
             ends = " … ".join(escape(line)[:VALUE_CHARS] for line in (*lines[:1], *lines[1:][-1:]))
-            yield f"[code: {ends}]", "code"
+            if ends:
+                yield f"[code: {ends}]", "code"
         else:
             yield _brief(_STRONG.sub(r"\1", piece.text)), piece.kind
 
@@ -329,18 +337,23 @@ def _arguments(arguments: Any) -> str:
         arguments = from_json(arguments) or arguments
     found: list[str] = []
     waiting: list[tuple[str, Any]] = [("", arguments)]
-    while waiting and sum(map(len, found)) < ARGUMENTS_CHARS:
+    room = ARGUMENTS_CHARS
+    while waiting and room > 0:
         key, value = waiting.pop()
+        text = ""
         match value:
             case dict():
                 waiting.extend((_text(name), item) for name, item in reversed(value.items()))
             case list() | tuple():
                 waiting.extend((key, item) for item in reversed(value))
             case str():
-                found.append(clipped(escape(value[: 4 * SENTENCE_CHARS]), VALUE_CHARS, "…"))
+                text = clipped(escape(value[: 4 * SENTENCE_CHARS]), VALUE_CHARS, "…")
             case bool() | float() | int() if isinstance(value, bool | float) or value.bit_length() < 256:
-                found.append(f"{escape(key)[:VALUE_CHARS]}={value}".lstrip("="))
-    return joined(filter(None, found)) + " …" * bool(waiting)
+                text = f"{escape(key)[:VALUE_CHARS]}={value}".lstrip("=")
+        if text:
+            found.append(text)
+            room -= len(text)
+    return joined(found) + " …" * bool(waiting)
 
 
 def _failure(value: Any) -> str:

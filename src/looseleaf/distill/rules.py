@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 
 from looseleaf.core.identifiers import joined
 from looseleaf.distill.gather import SENTENCE_CHARS, Gathered
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     Counter = Callable[[str], int]
     T = TypeVar("T")
+
+USER = "User: "
+ASSISTANT = "Assistant: "
 
 USER_SHARE = 0.3
 CALL_SHARE = 0.2
@@ -73,9 +77,10 @@ class Rules:
     def _summary(self, gathered: Gathered, tokens: int) -> str:
         # What parts cost does not quite add up to what the whole costs, so the room is moved until it fits.
         best, room = "", float(tokens)
+        count = cache(self._count)
         for _ in range(12):
-            choice = _Choice(gathered, int(room), self._count)
-            used = self._count(choice.text)
+            choice = _Choice(gathered, int(room), count)
+            used = count(choice.text)
             if used <= tokens:
                 best = max(best, choice.text, key=len)
                 if choice.is_all or used > 0.95 * tokens:
@@ -86,16 +91,20 @@ class Rules:
         return best or self._least(gathered, tokens)
 
     def _least(self, gathered: Gathered, tokens: int) -> str:
-        """The beginning of the weightiest sentence, where there is no room for a whole one."""
-        said = next(iter(gathered.user.ranked()), None) or next(iter(gathered.assistant.ranked()), None)
-        words = said.text.split() if said else []
-        while words and self._count(text := " ".join(words) + "…") > tokens:
-            words.pop()
-        return text if words else ""
+        """The beginning of the weightiest sentence, where there is no room for a whole one, or none is worth more."""
+        for label, pool in ((USER, gathered.user), (ASSISTANT, gathered.assistant)):
+            for said in pool.ranked()[:1]:
+                text, words = label + said.text, said.text.split()
+                while words and self._count(text) > tokens:
+                    words.pop()
+                    text = f"{label}{' '.join(words)}…"
+                return text if words else ""
+        return ""
 
 
 # --- choosing --------------------------------------------------------------------------
 
+_TOO_LONG = 4
 _APART = re.compile(r"[\s,;()=]+")
 
 
@@ -115,7 +124,10 @@ class _Choice:
 
     def __init__(self, gathered: Gathered, room: int, count: Counter) -> None:
         self._gathered, self._count, self._left = gathered, count, room
-        user, calls = gathered.user.ranked(), list(reversed(gathered.calls))
+        user = gathered.user.ranked()
+        # A failure counts as if it had come a quarter of the talk later: it tells what not to try again.
+        late = gathered.order / 4
+        calls = sorted(gathered.calls, key=lambda call: call.order + late * call.has_failed, reverse=True)
         self._user, user = self._take(user, USER_SHARE * room, lambda said: said.text)
         self._calls, calls = self._take(calls, CALL_SHARE * room, lambda call: call.name + call.told())
         told = _Told([said.text for said in self._user] + [call.told() for call in self._calls])
@@ -132,16 +144,20 @@ class _Choice:
     def _take(
         self, ranked: list[T], room: float, text: Callable[[T], str], apart: int = 3
     ) -> tuple[list[T], list[T]]:
-        """(as many of the first as fit, the others)."""
+        """(as many of the first as fit, the others). A few that are too long do not keep out the next."""
         taken: list[T] = []
-        for each in ranked:
+        others: list[T] = []
+        for place, each in enumerate(ranked):
             cost = self._count(text(each)) + apart
-            if cost > room:
-                break
-            room -= cost
-            self._left -= cost
-            taken.append(each)
-        return taken, ranked[len(taken) :]
+            if cost <= room:
+                room -= cost
+                self._left -= cost
+                taken.append(each)
+            else:
+                others.append(each)
+                if len(others) > _TOO_LONG:
+                    return taken, others + ranked[place + 1 :]
+        return taken, others
 
     def _worthy_prose(self) -> list[Said]:
         pool = self._gathered.assistant
@@ -170,8 +186,8 @@ class _Choice:
         if 0 in ordered:
             lines.append("Named earlier: " + joined(ordered[0]))
         events = [
-            *((said.order, "User: ", said.text) for said in self._user),
-            *((said.order, "Assistant: ", said.text) for said in self._prose),
+            *((said.order, USER, said.text) for said in self._user),
+            *((said.order, ASSISTANT, said.text) for said in self._prose),
             *(((call.order, 0), call.name, call.told(ordered.get(call.order, ()))) for call in self._calls),
         ]
         previous: tuple[str, int] | None = None

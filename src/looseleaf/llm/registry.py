@@ -20,19 +20,19 @@ class Model:
     """What has to be known of a model to fill its window.
 
     `vocabulary` is the one its texts are counted in. Where the model's own is not to be had offline, the count of the
-    nearest one is multiplied by `count_margin`. It is set so that prose, code and JSON are covered, by what was
-    measured over some forty kinds of text; against o200k_base, as one window's worth of text:
+    nearest one is multiplied by `count_margin`, which is set so that prose, code and JSON are covered. Measured over
+    some forty kinds of text, in proportion to o200k_base:
 
-    - Claude up to 4.6: 1.09 to 1.23 times as many tokens for English, code and JSON, 1.3 for German, Chinese and
-      Japanese. Margin 1.3.
+    - Claude up to 4.6: 1.09 to 1.23 times as many tokens for English, code and JSON, 1.2 to 1.33 for German, Chinese
+      and Japanese. Margin 1.3.
     - Claude from Opus 4.7 on, with its newer vocabulary: 1.4 to 1.66 for English, code and JSON, 1.7 for German.
       Margin 1.7.
-    - Gemini 1.5 counts with Gemma 2's vocabulary, 2.0 and 2.5 with Gemma 3's: no margin. Nobody has said so of all
-      those that came later. Margin 1.1.
-    - A vocabulary nobody has published (Grok, Nova…) or that is not at hand (Llama 4, MiniMax…): 1.1 to 1.2, which is
-      how far the published ones of that size lie apart on the same texts.
+    - Gemini 1.5 counts with Gemma 2's vocabulary, 2.0 and 2.5 with Gemma 3's: no margin. Of those that came later it
+      is not said of all. Margin 1.1.
+    - A vocabulary that nobody has published (Grok, Nova…) or that is not at hand (Llama 4, MiniMax…), and a model that
+      is not known: the published ones give up to 1.2 times as many for prose, code and JSON. Margin 1.2.
 
-    Korean, Greek, Vietnamese and emoji may take up to 1.9 times o200k_base with Claude, more than its margin. What a
+    Greek, Korean, Vietnamese and emoji take up to 1.9 times as many with Claude, more than its margin. What a
     provider reports after a call is exact; the margin only has to carry a prompt to its first call.
     """
 

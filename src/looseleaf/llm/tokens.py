@@ -120,19 +120,9 @@ def _whole(text: str) -> str:
 def at_most(text: str) -> int:
     """No vocabulary gives more tokens than this; what is under a limit by this number needs no counting.
 
-    A token covers a byte of UTF-8 at least. Some vocabularies put a space before the text, and some compose the
-    characters first, which makes a few of them longer.
+    A token covers a byte of UTF-8 at least; one more, because some vocabularies put a space before the text.
     """
-    if not text:
-        return 0
-    if text.isascii():
-        return len(text) + 1
-    from unicodedata import is_normalized, normalize
-
-    size = len(text.encode("utf-8", "surrogatepass"))
-    if not is_normalized("NFC", text):
-        size = max(size, len(normalize("NFC", text).encode("utf-8", "surrogatepass")))
-    return size + 1
+    return len(text.encode("utf-8", "surrogatepass")) + 1 if text else 0
 
 
 # --- a guess -------------------------------------------------------------------------
@@ -319,9 +309,10 @@ class _View:
             try:
                 return work(connection)
             except sqlite3.Error as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                # None of SQLite's codes: text in the file is no text.
+                if getattr(error, "sqlite_errorcode", 11) & 0xFF not in _DAMAGED:
                     return None
-            except UnicodeDecodeError:  # damage that SQLite quotes
+            except UnicodeDecodeError:  # the same, in what SQLite says of it
                 pass
             finally:
                 connection.close()
