@@ -7,8 +7,8 @@
     python benchmarks/window.py --megabytes N  with another size of the window whose compaction is weighed (200)
 
 Machines differ and are noisy, so times are ratios of two sides that took turns, but for one: what stands between a
-user and an answer is felt in milliseconds. The folders are made beside this file's repository, because /tmp is often
-memory and not a disk.
+user and an answer is felt in milliseconds. Growth is measured in memory where that can be had: on a disk, the time of
+a sync would hide what the length of the log costs.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ TALKS = HERE.parent / "shared/data/tau_gpt4o_airline.json"
 STREAM = "traces/main"
 TOOL = "read_file"
 MEGABYTE = 1 << 20
+QUICK = Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE
+"""Where a sync costs nothing: for what a slow disk would hide, and for what has nothing to do with one."""
 
 Row = tuple[str, str, str]
 Record = dict[str, Any]
@@ -202,7 +204,7 @@ def reading(short: Path, long: Path) -> tuple[str, str]:
 
 
 def growth(turns: int) -> Iterator[Row]:
-    with folder() as path:
+    with folder(QUICK) as path:
         fill(path / "short", 100)
         for name, every in (("one long window", None), ("compacted every 200 turns", 200)):
             long = path / ("compacted" if every else "whole")
@@ -357,7 +359,7 @@ def compacted(
 ) -> Kept:
     """`full`: with a context so small that the window was about to be compacted anyway."""
     kept = Kept()
-    with folder(Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE) as path:
+    with folder(QUICK) as path:
         for number, talk in enumerate(talks):
             cut = middle(talk, within_turn=within_turn)
             if full:
@@ -385,7 +387,7 @@ def remembering() -> Iterator[Row]:
             compacted(talks, all_of_it, within_turn=True),
             "within a turn, all before it compacted",
             "≥ 0.99",
-            "–",
+            "≤ 0.45",
         ),
         (compacted(talks, Policy()), "before a turn, the last four left as they are", "–", "–"),
         (compacted(talks, all_of_it, full=True), "before a turn, in a context that is nearly full", "–", "–"),
@@ -394,9 +396,9 @@ def remembering() -> Iterator[Row]:
         yield f"{what}: identifiers that later calls use, still told", kept.share("identifiers"), share
         yield "the same of all values that later calls use", kept.share("values"), "–"
         yield "tokens of the windows after, against before", f"{kept.after / kept.before:.2f}", size
-        if kept.held > kept.before // 10:
+        if share != "–" and kept.held > kept.before // 10:
             part = (kept.after - kept.held) / max(1, kept.before - kept.held)
-            yield "the same without what may not be compacted", f"{part:.2f}", "≤ 0.45"
+            yield "the same without the current turn, which may not be compacted", f"{part:.2f}", "–"
 
 
 # --- prefix: what a provider's cache sees -----------------------------------------------------------
@@ -499,7 +501,7 @@ def peak(megabytes: int) -> Iterator[Row]:
     if not os.path.exists("/proc/self/status"):
         yield "peak memory of a compaction", "skipped: no /proc here", "≤ 150"
         return
-    for how, size, goal in (("compact", megabytes, "≤ 150"), ("messages", megabytes // 10, "–")):
+    for how, size, goal in (("compact", megabytes, "≤ 150"), ("messages", megabytes // 20, "–")):
         with folder() as path:
             fill_bytes(path / "memory", size * MEGABYTE)
             over, idle, seconds = json.loads(run_child(CHILD_COMPACT, str(path / "memory"), how))

@@ -210,15 +210,7 @@ def _unfilled(rng: Random) -> str:
     return rng.choice([*sigils.split(), *words.split(), *marks.split(), *links.split(), *spaced])
 
 
-_FIELDS: dict[str, Callable[[Random], object]] = {
-    **{
-        "snake": _snake,
-        "camel": _camel,
-        "path": _path,
-        "day": _day,
-        "moment": _moment,
-        "unfilled": _unfilled,
-    },
+_MADE: dict[str, Callable[[Random], object]] = {
     "name": lambda rng: rng.choice(_TELLING),
     "NAME": lambda rng: rng.choice(_TELLING).upper(),
     "word": lambda rng: rng.choice(_WORDS),
@@ -231,33 +223,32 @@ _FIELDS: dict[str, Callable[[Random], object]] = {
     "float": lambda rng: rng.uniform(-1e6, 1e6),
     "uuid": lambda rng: uuid.UUID(int=rng.getrandbits(128), version=4),
     "ulid": lambda rng: "01" + _text(rng, "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 24),
-    "hex7": lambda rng: _text(rng, HEX, 7),
-    "hex32": lambda rng: _text(rng, HEX, 32),
-    "hex40": lambda rng: _text(rng, HEX, 40),
-    "hex64": lambda rng: _text(rng, HEX, 64),
-    "b62": lambda rng: _text(rng, BASE62, 24),
-    "b64": lambda rng: _text(rng, BASE64, 43),
-    "line64": lambda rng: _text(rng, BASE64, 64),
-    "url64": lambda rng: _text(rng, BASE64URL, 60),
     "bytes": lambda rng: base64.b64encode(rng.randbytes(rng.randint(60, 400))).decode(),
     "sum": lambda rng: base64.b64encode(rng.randbytes(64)).decode(),
 }
+_FIELDS = (
+    {"snake": _snake, "camel": _camel, "path": _path, "day": _day, "moment": _moment, "unfilled": _unfilled}
+    | {f"hex{size}": partial(_text, alphabet=HEX, size=size) for size in (7, 32, 40, 64)}
+    | {f"b{size}": partial(_text, alphabet=BASE64, size=size) for size in (43, 64)}
+    | {f"u{size}": partial(_text, alphabet=BASE64URL, size=size) for size in (24, 60)}
+    | _MADE
+)
 
 _HASHES = """\
 commit «hex40» ¦ «hex7» Fix the «word» of the «word» ¦ index «hex7»..«hex7» 100644 ¦ «hex64»  «path»
 «hex32»  «path» ¦ sha256:«hex64» ¦ "sha256": "«hex64»", ¦ Merge: «hex7» «hex7»
       "integrity": "sha512-«sum»", ¦     --hash=sha256:«hex64» \\ ¦ FROM python@sha256:«hex64»
 ETag: "«hex32»" ¦ uses: actions/checkout@«hex40» ¦ «word».«hex7».min.js
-"resolved": "https://packages.example.org/«word»-«d».2.1.tgz#«hex40»", ¦ Fingerprint: SHA256:«b64»
+"resolved": "https://packages.example.org/«word»-«d».2.1.tgz#«hex40»", ¦ Fingerprint: SHA256:«b43»
 ![«word»](data:image/svg+xml;base64,«bytes») ¦ {"image": "data:image/png;base64,«bytes»"}
-ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI«b64» ada@«word»
------BEGIN CERTIFICATE-----\\n«line64»\\n-----END CERTIFICATE-----
------BEGIN PUBLIC KEY----- «line64» -----END PUBLIC KEY-----"""
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI«b43» ada@«word»
+-----BEGIN CERTIFICATE-----\\n«b64»\\n-----END CERTIFICATE-----
+-----BEGIN PUBLIC KEY----- «b64» -----END PUBLIC KEY-----"""
 
 _IDENTIFIERS = """\
 request_id=«uuid» user_id=«m» ¦ {"id": "«ulid»", "turn_id": "turn_000«d»"} ¦ "session_id": "«uuid»",
 trace «hex32» span «hex7» ¦ Order number «big» shipped on «day». ¦ ISBN 978-3-16-1484«n»-«d»
-IBAN DE«n» 5001 0517 «m» 7319 31 ¦ call_«b62» ¦ toolu_«b62» ¦ "id": "chatcmpl-«b62»",
+IBAN DE«n» 5001 0517 «m» 7319 31 ¦ call_«u24» ¦ toolu_«u24» ¦ "id": "chatcmpl-«u24»",
 arn:aws:iam::«big»99:role/«camel» ¦ i-0«hex7»«hex7» running t3.micro
 Write to «word».«word»@example.com before «day» ¦ +49 151 «big» ¦ «float» «float» «big» 0x«hex7»
 contract 0x«hex40» holds «n» tokens ¦ token: 0x«hex40» ¦ «word»,«word»,«n»,«day»,«uuid»,«float»"""
@@ -350,7 +341,7 @@ _LOGS = """\
 «moment» INFO  [«word»] «word» took «m»ms tokens=«m» ¦ «moment» WARN  «name» for user «m» expires «moment»
 [«moment»] «word».«word»: «name» validation failed (code=«m»)
 sshd[«m»]: Failed password for «word» from 10.0.«n».7 port 52«n» ssh2
-sshd[«m»]: Accepted publickey for «word»: ED25519 SHA256:«b64» ¦   File "«path»", line «m», in get_«name»
+sshd[«m»]: Accepted publickey for «word»: ED25519 SHA256:«b43» ¦   File "«path»", line «m», in get_«name»
     at «camel» («path»:«m»:«n») ¦     at com.example.«word».«Word»Page.check«Word»(«Word»Page.java:«m»)
 --- PASS: Test«Word»«n» (0.«n»s) ¦ PASS src/«word»/«word»«d».test.ts ¦ PASS: «snake»_«n»
 tests/test_«word».py::test_«name»_«word»[«n»-«snake»] PASSED [ «n»%]
@@ -362,7 +353,7 @@ Enter password:\\nLast login: «day» from 10.0.0.«n»"""
 _RESULTS = """\
 {"prompt_tokens": «m», "completion_tokens": «n», "total_tokens": «m»}
 {"items": ["«word»", "«word»"], "next_token": null, "count": «n»}
-{"items": [], "nextPageToken": "«url64»"} ¦ {"next_page_token": "«url64»", "kind": "«word»#list"}
+{"items": [], "nextPageToken": "«u60»"} ¦ {"next_page_token": "«u60»", "kind": "«word»#list"}
 {"token_type": "Bearer", "expires_in": «m», "scope": "«word»:«word»"} ¦ {"«name»": "", "user": "«word»"}
 {"«name»": null, "user": "«word»"}
 {"«name»": {"type": "string", "format": "password", "description": "The «name» of «word»"}}
@@ -388,7 +379,7 @@ https://www.example.com/@«word»/«word»-«hex7» ¦ postgresql://localhost:54
 https://user@«word».example.com/«word» ¦ docker pull registry.example.com:5000/«word»/«word»@sha256:«hex64»
 mailto:«word»@«word».example.org?subject=Your%20password%20reset
 https://«word».example.com/reset-password?lang=en&step=«n» ¦ https://www.example.com/watch?v=«hex7»&t=«n»s
-https://docs.example.com/d/«url64»/edit#gid=0 ¦ «path»"""
+https://docs.example.com/d/«u60»/edit#gid=0 ¦ «path»"""
 
 _FAMILIES = [
     family.replace("\n", " ¦ ").split(" ¦ ")

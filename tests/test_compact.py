@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -443,6 +444,17 @@ def test_a_mark_that_makes_no_sense_is_named(memory: Memory) -> None:
     )
     with pytest.raises(Refused, match="The window was not read: its mark"):
         memory.messages()
+    assert "log/journal.jsonl: the mark x makes no sense" in map(str, memory.check())
+
+
+def test_an_entry_that_somebody_removed_is_missed(memory: Memory) -> None:
+    talk(memory, 20)
+    loss = memory.compact()
+    assert loss is not None
+    shutil.rmtree(Path(memory.path, f"log/entries/{loss.entry}"))
+    [problem] = memory.check()
+    assert str(problem).startswith(f"log/entries/{loss.entry}: this entry is gone; the mark ")
+    assert memory.messages()  # what it was made of is still in the log, and what is told of it in the mark
 
 
 # --- the loss report -------------------------------------------------------------------

@@ -295,7 +295,7 @@ def trace(**members: Any) -> Trace:
 
 
 def test_what_stands_in_place_of_a_result_points_to_it_and_names_what_it_named() -> None:
-    pointer = "[tool result left out: 3,412 tokens, trace 01J9; looseleaf expand 01J9]"
+    pointer = "[tool result left out: 3,412 tokens; looseleaf expand 01J9]"
     assert reduced(trace(tool_result=[{"id": "HAT069"}]), 80, "3,412 tokens") == f"{pointer} It named: HAT069"
     assert reduced(trace(content="see HAT070"), 80, "3,412 tokens") == f"{pointer} It named: HAT070"
     assert reduced(trace(), 80, "3,412 tokens") == pointer

@@ -14,6 +14,8 @@ from looseleaf.core.grammar import parse
 from looseleaf.core.heads import KNOWN_SCHEMAS, Head
 from looseleaf.core.journal import Broken, edit_of, forward
 from looseleaf.core.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
+from looseleaf.core.window import Mark
+from looseleaf.entries import FOLDER
 from looseleaf.errors import Refused
 from looseleaf.store import JOURNAL
 from looseleaf.values import Problem
@@ -36,6 +38,7 @@ def check(memory: Memory) -> Iterator[Problem]:
     if unknown:
         return  # what the journal means is not known, so nothing can be held against it
     yield from _check_chains(memory.store)
+    yield from _check_marks(memory.store)
     yield from _check_pages(memory)
 
 
@@ -94,6 +97,23 @@ def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | N
     else:
         texts.pop(edit.path, None)  # not known again until a whole text comes
     return message
+
+
+# --- marks -----------------------------------------------------------------------------
+
+
+def _check_marks(store: Store) -> Iterator[Problem]:
+    """Each compaction's mark must make sense, and its entry must be there: published before it, and never removed."""
+    for line in store.read(JOURNAL):
+        if line.record.get("kind") == "mark":
+            try:
+                entry = Mark.from_record(line.record).entry
+            except (KeyError, TypeError, ValueError):
+                yield Problem(_JOURNAL_FILE, None, f"the mark {line.record.get('id')} makes no sense")
+                continue
+            folder = f"{FOLDER}/{entry}"
+            if entry is not None and (path_fault(folder) or store.stat(f"{folder}/meta.json") is None):
+                yield Problem(folder, None, f"this entry is gone; the mark {line.record.get('id')} names it")
 
 
 # --- the pages -------------------------------------------------------------------------

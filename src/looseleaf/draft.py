@@ -216,9 +216,7 @@ class Draft:
             if trace.trace_type == "tool_result" and limit < _CHARACTERS * 1000:
                 return reduced(trace, limit, about)
             text = as_text(trace.tool_args) if trace.trace_type == "tool_call" else said(trace)
-            return clipped(
-                text, limit, f"[… {about} in all, trace {trace.id}: looseleaf expand {trace.id} …]"
-            )
+            return clipped(text, limit, f"[… {about} in all; looseleaf expand {trace.id} …]")
 
         limit = tokens * _CHARACTERS
         for _ in range(_TRIES):

@@ -269,7 +269,7 @@ def _more(count: int) -> str:
 
 def reduced(trace: Trace, limit: int, size: str) -> str:
     """What stands in place of a tool's result: where it is, and what it named, within `limit` characters."""
-    pointer = f"[tool result left out: {size}, trace {trace.id}; looseleaf expand {trace.id}]"
+    pointer = f"[tool result left out: {size}; looseleaf expand {trace.id}]"
     value = trace.tool_result if trace.tool_result is not None else trace.content
     error = f" It failed: {clipped(escape(trace.tool_error), limit, '…')}" if trace.tool_error else ""
     line = as_line(identifiers(value), limit)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from operator import is_
 
@@ -42,19 +42,19 @@ langsmith    lsv2_           lsv2_(?:pt|sk)_[0-9a-f_]{32,}
 tavily       tvly-           tvly-[\w-]{20,}
 pinecone     pcsk_           pcsk_\w{30,}
 huggingface  hf_             hf_§[A-Za-z0-9]{30,}
-google       AIza            AIza§(?<![+/]AIza)[\w-]{30,}
+google       AIza            AIza§[\w-]{30,}
 google       ya29.,GOCSPX-   (?:ya29\.|GOCSPX-)[\w-]{20,}
-aws          AKIA,ASIA       A[KS]IA§(?<![+/]A[KS]IA)[A-Z2-7]{16}(?![\w+/-])
+aws          AKIA,ASIA       A[KS]IA§[A-Z2-7]{16}(?![\w+/-])
 aws          AKIA,ASIA       (?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])
 github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_       g(?:h[pousr]|ithub_pat)_\w{30,}
 gitlab       glpat-,gldt-,glrt-,glptt-,glcbt-           gl(?:pat|[dr]t|ptt|cbt)-[\w-]{20,}
 slack        xapp-,xoxa-,xoxb-,xoxc-,xoxd-,xoxe-,xoxp-,xoxs-  x(?:app|ox[a-s])-[A-Za-z0-9-]{16,}
-slack        hooks.slack.    (?:https?:\\?/\\?/)?hooks\.slack\.com\\?/[a-z]{3,20}\\?/[\w/\\-]{20,}
+slack        hooks.slack.    (?:https?:\\?/\\?/)?hooks\.slack\.com\\?/[a-z]{3,20}(?:[\w-]|\\?/){20,}
 stripe       k_live_,k_test_,whsec_                     (?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{16,}
 npm          npm_            npm_§[A-Za-z0-9]{30,}
 pypi         pypi-           pypi-[\w-]{40,}
 sendgrid     SG.             SG\.§[\w-]{16,64}\.[\w-]{16,}
-telegram     :AA             (?<!\d)\d{8,10}:AA[\w-]{30,}
+telegram     :AA             (?:(?<!\d)|(?<=%\d\d)|(?<=\\u\d{4}))\d{8,10}:AA[\w-]{30,}
 digitalocean _v1_            do[opr]_v1_[0-9a-f]{40,}
 shopify      shpat_,shpca_,shppa_,shpss_                shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}
 databricks   dapi            dapi§[0-9a-f]{32}(?:-\d{1,2})?(?!\w)
@@ -67,7 +67,7 @@ linear       lin_api_        lin_api_[A-Za-z0-9]{30,}
 grafana      glsa_           glsa_\w{32,}
 twilio       twilio          (?<![A-Za-z0-9])(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])
 discord      discord         (?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}
-discord      discord         (?:https?:\\?/\\?/)?(?:\w{2,8}\.)?discord(?:app)?\.com\\?/api[\w/\\-]{50,}
+discord      discord         (?:https?:\\?/\\?/)?(?:\w{2,8}\.)?discord(?:app)?\.com\\?/api(?:[\w-]|\\?/){50,}
 age          AGE-SECRET-KEY- AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{40,}
 jwt          eyJ             eyJ§[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}
 private-key  -----BEGIN      -----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----
@@ -128,7 +128,7 @@ _GIVES = (  # the rest of a name, and what stands between it and its value
 )
 _CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
 _BARE = r"(?:[^\s\xa0\"'<>`\\”’»，；！？）\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\\(?![nrtu\"'\\])){1,64}"
-_CUT = r"&#?\w{1,8};|[&;,|](?=[\w. -]{1,30}[=:]|$)|\)(?=[.,;:)\]}]|$)"
+_CUT = r"&(?:#\w{1,5}|[lg]t|amp|quot|[lr][ds]quo|nbsp);|[&;,|](?=[\w. -]{1,30}[=:]|$)|\)(?=[.,;:)\]}]|$)"
 _UNFILLED = (  # a placeholder, a reference, a checksum, an address, a date
     r"(?i)[<{\[(]|&#?\w{1,8};|\$[a-z_({]|%\(|[:@!%#?&~*.-][a-z_.-]+%?\d?$|your[_ -]|my[_-]?(?:pass|secret|token)"
     r"|replace|insert[_ -]|enter[_ -]|example|placeholder|change[_-]?(?:me|it)|todo|redacted|env[.:]|vault:|arn:|ssm:"
@@ -253,7 +253,7 @@ def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -
     if not _is_secret(value, kind, quoted, bool(gives["said"]), loud):
         return None
     stop = start + len(value)
-    more = _compiled(r"(?:[^\s\"'<>`\\]|\\/)*").match(text, stop) if long else None
+    more = _compiled(r"(?:[^\s\"'<>`\\&;,|)]|\\/)*").match(text, stop) if long else None
     return start, more.end() if more else stop
 
 
@@ -319,7 +319,7 @@ def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bo
         return kind == "password" and (signs or value.isdigit())
     if digits and joined < 2:
         return not joined or quoted or not tells
-    if tells or (signs and not digits):
+    if tells or (not digits and _classes(value[1:-1])[2]):
         return not tells and (quoted or said)
     mixed = digits and not value.islower() and not value.isupper() and "_" not in value
     given = quoted or (loud and joined == 1) or (mixed and not said)
@@ -393,6 +393,6 @@ def _walk(value: Any, rows: list[Row], key: bytes, title: str) -> Any:
         same = all(map(is_, made, value)) and all(map(is_, made.values(), value.values()))
         return value if same else made
     if isinstance(value, list | tuple):
-        items = [_walk(inner, rows, key, title) for inner in value]
+        items = list(map(partial(_walk, rows=rows, key=key, title=title), value))
         return value if all(map(is_, items, value)) else items
     return value
