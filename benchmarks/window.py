@@ -30,11 +30,11 @@ from statistics import fmean, median
 from typing import Any
 
 from looseleaf import Memory, Policy
+from looseleaf.conversation.window import count_messages
 from looseleaf.core.window import Mark, texts_of
 from looseleaf.llm.tokens import Counts
 from looseleaf.store.ulid import new_id
 from looseleaf.talk import Message
-from looseleaf.window import count_messages
 
 HERE = Path(__file__).parent.parent
 BEGIN, END = "<!-- benchmark: window -->", "<!-- end -->"

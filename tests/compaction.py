@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from looseleaf.compact import Compact
+from looseleaf.conversation.compact import Compact
+from looseleaf.conversation.window import count_messages
 from looseleaf.core.window import Mark
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
@@ -25,7 +26,6 @@ from looseleaf.policy import Policy
 from looseleaf.store import JOURNAL, files
 from looseleaf.store.codec import to_json
 from looseleaf.talk import Trace
-from looseleaf.window import count_messages
 from workload import Verdict, calls_told, digest
 
 if TYPE_CHECKING:

@@ -843,7 +843,7 @@ def test_recording_loads_nothing_heavy(folder: Path) -> None:
     script(folder, "record", "user", "first")
     code = "from looseleaf.cli import main\nmain(sys.argv[1:])"
     loaded = modules_after(code, "--memory", folder, "record", "user", "hi") - modules_after("pass")
-    assert "looseleaf.record" in loaded
+    assert "looseleaf.conversation.record" in loaded
     heavy = {*HEAVY, "sqlite3", "tomllib", "argparse", "splintr", "threading"} - {
         "ctypes"
     }  # writing needs it
@@ -851,8 +851,8 @@ def test_recording_loads_nothing_heavy(folder: Path) -> None:
     apart = (
         "looseleaf.llm",
         "looseleaf.distill",
-        "looseleaf.compact",
-        "looseleaf.draft",
+        "looseleaf.conversation.compact",
+        "looseleaf.conversation.draft",
         "looseleaf.history",
     )
     assert sorted(name for name in loaded if name.startswith(apart)) == []

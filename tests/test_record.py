@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory, Refused, Unwritten
+from looseleaf.conversation.record import KEY, Recorder
 from looseleaf.policy import Policy
-from looseleaf.record import KEY, Recorder
 from looseleaf.store import codec
 from looseleaf.store.files import FileStore
 from looseleaf.store.ulid import is_id

@@ -344,6 +344,7 @@ def test_without_telling_keys_a_value_is_redacted_string_by_string(value: Any) -
         {"passwords": ["hunter2!x"]},
         {"name": "region", "value": "hunter2!x"},
         {1: 2, None: 3, "x": [1.5, True, ("a",)]},
+        {("a", f"hf_{some(BASE62, 34)}"): 1},  # no JSON: a key of another kind is left alone
         "plain",
     ],
 )
@@ -365,6 +366,8 @@ def test_a_value_without_a_secret_is_the_same_object(value: Any) -> None:
         ),
         ({"headers": {"Authorization": "Basic dXNlcjpwYXNz"}}, {"headers": {"Authorization": "Basic MARK"}}),
         ({"api_key": some(HEX, 30), "x": 1}, {"api_key": "MARK", "x": 1}),
+        ({"key": f"hf_{some(BASE62, 34)}", "value": "pass"}, {"key": "MARK", "value": "pass"}),
+        ({"password": "\"' curl -u a:hunter2!"}, {"password": "\"' curl -u a:MARK"}),
         (("https://ada:pw1@host", 2), ["https://ada:MARK@host", 2]),
         ({f"hf_{some(BASE62, 34)}": ("a",)}, {"MARK": ("a",)}),
         ({"password": f"a\"'`”{some(BASE62, 9)}1!"}, {"password": f"a\"'`”{some(BASE62, 9)}1!"}),

@@ -217,11 +217,10 @@ class ReadBytes(FileStore):
 
 
 def test_reading_the_end_does_not_read_the_rest(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m") as memory:
-        with memory.batch() as batch:
-            for number in range(2000):
-                batch.record(user=f"{number}")
-                batch.record(assistant="yes")
+    with Memory(tmp_path / "m") as memory, memory.batch() as batch:
+        for number in range(2000):
+            batch.record(user=f"{number}")
+            batch.record(assistant="yes")
     with Memory(tmp_path / "m") as memory:
         memory.record(user="last")
     with Memory(tmp_path / "m") as memory, ReadBytes(memory.path) as store:

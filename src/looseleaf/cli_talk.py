@@ -95,7 +95,7 @@ def _asked(options: Options) -> dict[str, Any]:
 
 def _lines(options: Options) -> list[dict[str, Any]]:
     """The arguments of `Memory.record`, one time a line. Every line is looked at before the first is recorded."""
-    from looseleaf.asked import ask
+    from looseleaf.conversation.asked import ask
 
     found: list[dict[str, Any]] = []
     for number, line in enumerate(_bytes(options.text).split(b"\n"), 1):

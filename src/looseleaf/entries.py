@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
+from looseleaf.conversation.record import stream_of
 from looseleaf.core.paths import path_fault
 from looseleaf.core.window import said
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.frozen import frozen
-from looseleaf.record import stream_of
 from looseleaf.talk import Trace
 from looseleaf.values import START, Position
 

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-    from looseleaf.conversation import Conversation
+    from looseleaf.conversation.conversation import Conversation
+    from looseleaf.conversation.record import Batch
+    from looseleaf.conversation.window import Window
     from looseleaf.core.loss import Loss
     from looseleaf.entries import Entry
     from looseleaf.history import History
     from looseleaf.llm.registry import Budget
     from looseleaf.pages import Page
     from looseleaf.policy import Policy
-    from looseleaf.record import Batch
     from looseleaf.talk import Block, Distiller, Message, Session, ToolInteraction, Trace, Turn
     from looseleaf.values import Edit, Problem, Receipt
-    from looseleaf.window import Window
 
 
 class Memory:
@@ -153,7 +153,7 @@ class Memory:
 
     @cached_property
     def _talk(self) -> Conversation:
-        from looseleaf.conversation import Conversation
+        from looseleaf.conversation.conversation import Conversation
 
         return Conversation(
             self.store, self.path, self.policy, self.agent, self._pages.absorb.agent, self._note, *self._asked
@@ -194,7 +194,7 @@ class Memory:
 
     def batch(self) -> Batch:
         """`with memory.batch() as batch: batch.record(…)`: all of it is written at the end, with one sync."""
-        from looseleaf.record import Batch
+        from looseleaf.conversation.record import Batch
 
         return Batch(self._talk.recorder)
 

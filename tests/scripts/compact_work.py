@@ -27,9 +27,9 @@ import ctypes  # noqa: E402
 
 from actors import Actor, say, wait_to_be_let_go  # noqa: E402
 from compaction import CROWD, STEPS, Template, cost, judge_both, marks_of, open_memory  # noqa: E402
-from looseleaf.compact import Compact  # noqa: E402
+from looseleaf.conversation.compact import Compact  # noqa: E402
+from looseleaf.conversation.draft import Draft  # noqa: E402
 from looseleaf.core.heads import SCHEMA  # noqa: E402
-from looseleaf.draft import Draft  # noqa: E402
 from looseleaf.errors import Refused  # noqa: E402
 from looseleaf.store import JOURNAL  # noqa: E402
 from looseleaf.store.ulid import new_id  # noqa: E402

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from operator import is_
 
@@ -96,7 +96,6 @@ _PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a la
     r"(?:(?:\s|\\{1,3}[nr]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[\"'])))?"
 )
 _PEM_LENGTH = 32_768  # no key is longer: an end that is farther away is another one's
-
 _WORDS: tuple[Row, ...] = (
     ("password", "pass", "(?i)pass(?:wor[dt]|wd|phrase|code|e)|(?<![a-z])pass"),
     ("password", "contrase", "(?i)contrase(?:n|ñ|Ñ|n\u0303)a"),
@@ -305,13 +304,12 @@ def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bo
         return kind == "password" and any(len(part) > 5 and all(_classes(part)) for part in value.split())
     if not (quoted or said) and _compiled(_CODE).match(value) and not _is_scrambled(value):
         return False
-    letters, digits, signs = _classes(value)
-    joined = _joined(value)
-    tells = _compiled("(?i)pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
     if kind == "basic":
         return not value.islower()
+    (letters, digits, signs), joined = _classes(value), _joined(value)
     if kind == "hint":
         return letters and digits and signs
+    tells = _compiled("(?i)pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
     if kind not in ("password", "secret"):
         plain = not joined and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
         return (plain and letters and digits and len(value) >= 10) or _is_scrambled(value)
@@ -373,10 +371,11 @@ def _mark(secret: str, kind: str, key: bytes) -> str:
 def _walk(value: Any, rows: list[Row], key: bytes, title: str) -> Any:
     """`title` is the key that the value stands under, as far as a string there could be told by it."""
     if isinstance(value, str):
-        left, right = next((pair for pair in ('""', "''", "``", "“”") if pair[1] not in value), ("", ""))
-        start = f'"{title}": {left}'
-        if title and left and (both := _replaced(start + value + right, rows, key)).startswith(start):
-            return value if both[len(start) : -1] == value else both[len(start) : -1]
+        for left, right in [pair for pair in ('""', "''", "``", "“”") if title and pair[1] not in value][:1]:
+            start = f'"{title}": {left}'
+            both = _replaced(start + value + right, rows, key)
+            if both.startswith(start) and both[-1] == right:
+                return value if both[len(start) : -1] == value else both[len(start) : -1]
         low = _lower(value)
         here = [row for row in rows if row[1] in value or row[1] in low]
         return _replaced(value, here, key) if here else value
@@ -384,15 +383,17 @@ def _walk(value: Any, rows: list[Row], key: bytes, title: str) -> Any:
         made: dict[Any, Any] = {}
         named = value.get("name", value.get("key"))
         for name, inner in value.items():
-            new = _walk(name, rows, key, "")
+            new = _walk(name, rows, key, "") if isinstance(name, str) else name
             while new in made:
                 new += "'"  # one of them was redacted before: none is lost
             told = named if name == "value" else name
-            told = told if isinstance(told, str) and new is name else ""
-            made[new] = _walk(inner, rows, key, told if any(row[1] in _lower(told) for row in rows) else "")
+            low = _lower(told) if isinstance(told, str) else ""
+            made[new] = _walk(inner, rows, key, str(told) if any(row[1] in low for row in rows) else "")
         same = all(map(is_, made, value)) and all(map(is_, made.values(), value.values()))
         return value if same else made
     if isinstance(value, list | tuple):
-        items = list(map(partial(_walk, rows=rows, key=key, title=title), value))
+        items: list[Any] = []
+        for inner in value:  # one frame for each level: as deep as JSON may be
+            items += [_walk(inner, rows, key, title)]
         return value if all(map(is_, items, value)) else items
     return value

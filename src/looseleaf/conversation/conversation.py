@@ -10,24 +10,32 @@ import os
 import time
 from functools import cached_property
 
-from looseleaf.asked import ask
+from looseleaf.conversation.asked import ask
+from looseleaf.conversation.record import Recorder, stream_of
+from looseleaf.conversation.turns import (
+    last_turns,
+    one_turn,
+    session_turns,
+    sessions,
+    traces_back,
+    turn_range,
+)
+from looseleaf.conversation.window import Window
 from looseleaf.core.heads import EARLY, FLAGS, HARD, SCHEMA
 from looseleaf.core.turns import blocks_of, interactions
 from looseleaf.core.window import MESSAGE_TOKENS
 from looseleaf.errors import Refused
-from looseleaf.record import Recorder, stream_of
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id
 from looseleaf.talk import Message
-from looseleaf.turns import last_turns, one_turn, session_turns, sessions, traces_back, turn_range
-from looseleaf.window import Window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.compact import Compact
+    from looseleaf.conversation.compact import Compact
+    from looseleaf.conversation.window import Count
     from looseleaf.core.heads import AgentHead
     from looseleaf.core.loss import Loss
     from looseleaf.entries import Entry
@@ -36,7 +44,6 @@ if TYPE_CHECKING:
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Block, Distiller, Session, ToolInteraction, Trace, Turn
-    from looseleaf.window import Count
 
 COUNTS = "views/tokens.sqlite"
 
@@ -243,7 +250,7 @@ class Conversation:
 
     @cached_property
     def _compact(self) -> Compact:
-        from looseleaf.compact import Compact
+        from looseleaf.conversation.compact import Compact
         from looseleaf.distill.rules import Rules
 
         return Compact(self._store, self._policy, self._agent, self._head, Rules, self._distiller)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 
+from looseleaf.conversation.record import stream_of
+from looseleaf.conversation.window import count_messages, read_mark, shown
 from looseleaf.core.compact import Item, Plan, plan
 from looseleaf.core.identifiers import clipped, reduced
 from looseleaf.core.loss import Kept, Loss, by_rank, must_keep, still_told
@@ -27,19 +29,17 @@ from looseleaf.entries import meta_json, raw_md, runs_of, summary_json
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
-from looseleaf.record import stream_of
 from looseleaf.store.ulid import id_of
 from looseleaf.talk import Distilled, Trace
-from looseleaf.window import count_messages, read_mark, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from looseleaf.conversation.window import Count
     from looseleaf.core.heads import AgentHead
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
-    from looseleaf.window import Count
 
 TOPIC = "sessions"
 """The topic of entries that a compaction made: what they are about is known when their facts are placed."""

@@ -11,21 +11,22 @@ import time
 from _thread import allocate_lock
 
 from looseleaf.build import build_agent
+from looseleaf.conversation.draft import Draft, Made
+from looseleaf.conversation.record import stream_of
+from looseleaf.conversation.window import shown
 from looseleaf.core.heads import SCHEMA
-from looseleaf.draft import Draft, Made
 from looseleaf.entries import FOLDER
 from looseleaf.errors import Refused
-from looseleaf.record import stream_of
 from looseleaf.store import JOURNAL
 from looseleaf.store.codec import to_json
 from looseleaf.store.ulid import new_id
 from looseleaf.talk import Distilled, Noted
-from looseleaf.window import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from looseleaf.conversation.window import Count
     from looseleaf.core.heads import AgentHead
     from looseleaf.core.loss import Loss
     from looseleaf.core.window import Mark
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Distiller, Trace
     from looseleaf.values import Record
-    from looseleaf.window import Count
 
 NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
 

@@ -11,7 +11,7 @@ import os
 import time
 from _thread import RLock
 
-from looseleaf.asked import INTERRUPTED, Asked, ask, redacted
+from looseleaf.conversation.asked import INTERRUPTED, Asked, ask, redacted
 from looseleaf.core.paths import safe_name
 from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
