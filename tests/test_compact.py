@@ -23,7 +23,7 @@ from looseleaf.policy import Policy
 from looseleaf.talk import Distilled, Material, Message, Noted, ToolCallPayload, ToolResultPayload, Trace
 from talking import Words, conversations, spelt_out
 
-SMALL = {"max_tokens": 1, "safety_margin_tokens": 1}
+SMALL: dict[str, Any] = {"max_tokens": 1, "safety_margin_tokens": 1}
 
 
 def count(text: str) -> int:
@@ -232,23 +232,23 @@ def test_arguments_of_an_open_call_that_are_too_long_are_shortened(memory: Memor
 # --- the order of giving things up -----------------------------------------------------
 
 
-def items(*turns: list[tuple[str, int]]) -> list[Item]:
-    made = []
+def items(*turns: list[tuple[Any, int]]) -> list[Item]:
+    made: list[Item] = []
     for turn, own in enumerate(turns, 1):
         for number, (kind, tokens) in enumerate(own):
             call = f"{turn}.{number // 2}" if kind.startswith("tool") else None
             item_id = f"{turn}-{number}"
-            made.append(
-                Item(item_id, f"turn_{turn:04d}", kind, call, None, tokens, 0, (1, len(made)), len(made) + 1)
-            )  # type: ignore[arg-type]
+            place = len(made)
+            turn_id = f"turn_{turn:04d}"
+            made.append(Item(item_id, turn_id, kind, call, None, tokens, 0, (1, place), place + 1, 0.0))
     return made
 
 
-PAIR = [("user", 10), ("assistant", 10)]
-TOOL = [("tool_call", 10), ("tool_result", 1000)]
+PAIR: list[tuple[Any, int]] = [("user", 10), ("assistant", 10)]
+TOOL: list[tuple[Any, int]] = [("tool_call", 10), ("tool_result", 1000)]
 
 
-def planned(*turns: list[tuple[str, int]], target: int, room: int = 10_000, tail: int = 2) -> Plan:
+def planned(*turns: list[tuple[Any, int]], target: int, room: int = 10_000, tail: int = 2) -> Plan:
     return plan(items(*turns), current=f"turn_{len(turns):04d}", tail_turns=tail, target=target, room=room)
 
 
@@ -285,6 +285,7 @@ def test_within_the_current_turn_only_what_the_model_has_answered_to_is_given_up
                 0,
                 item.place,
                 item.end,
+                0.0,
             )
             for number, item in enumerate(items(current))
         ],
@@ -307,7 +308,9 @@ def test_what_may_not_go_is_shortened_to_one_level_when_it_does_not_fit() -> Non
 
 
 def test_a_plan_that_cannot_fit_says_so() -> None:
-    many = [Item(f"{n}", "turn_0001", "tool_call", f"{n}", None, 50, 0, (1, n), n + 1) for n in range(100)]
+    many = [
+        Item(f"{n}", "turn_0001", "tool_call", f"{n}", None, 50, 0, (1, n), n + 1, 0.0) for n in range(100)
+    ]
     assert not plan(many, current="turn_0001", tail_turns=4, target=100, room=1000).fits
 
 
@@ -545,29 +548,31 @@ def hanging(material: Material, tokens: int) -> Distilled:
     return Distilled("too late")
 
 
+WRONG: Any = 5
+
 FAULTS: dict[str, tuple[Callable[[Material, int], Any], str]] = {
     "raises": (raising, "given/1 raised ConnectionError: no route to host"),
     "hangs": (hanging, "given/1 took longer than 0.05 s"),
     "none": (lambda *_: None, "given/1 returned NoneType, which is no Distilled"),
     "text": (lambda *_: "a summary", "given/1 returned str, which is no Distilled"),
     "empty": (lambda *_: Distilled(" \n"), "given/1 returned no summary"),
-    "number": (lambda *_: Distilled(5), "given/1 returned no summary"),  # type: ignore[arg-type]
+    "number": (lambda *_: Distilled(WRONG), "given/1 returned no summary"),
     "notes": (
-        lambda *_: Distilled("x", decisions=("x",)),
+        lambda *_: Distilled("x", decisions=(WRONG,)),
         "given/1 returned decisions that are not a tuple of Noted",
-    ),  # type: ignore[arg-type]
+    ),
     "numbers": (
-        lambda *_: Distilled("x", tasks=(Noted(1, "x"),)),
+        lambda *_: Distilled("x", tasks=(Noted(WRONG, "x"),)),
         "given/1 returned tasks that are not a tuple of Noted",
-    ),  # type: ignore[arg-type]
+    ),
     "facts": (
         lambda *_: Distilled("x", facts=({"x": {1}},)),
         "given/1 returned facts or an episode that JSON cannot hold",
     ),
     "no facts": (
-        lambda *_: Distilled("x", facts=5),
+        lambda *_: Distilled("x", facts=WRONG),
         "given/1 returned facts or an episode that JSON cannot hold",
-    ),  # type: ignore[arg-type]
+    ),
 }
 
 

@@ -363,7 +363,7 @@ def test_a_child_after_fork_goes_on_recording(tmp_path: Path) -> None:
 
 
 def test_each_memory_that_is_opened_is_a_session_of_its_own(tmp_path: Path) -> None:
-    names = []
+    names: list[str | None] = []
     for _ in range(2):
         with Memory(tmp_path / "m") as memory:
             assert memory.session is None
@@ -493,7 +493,8 @@ def test_a_disk_that_fails_leaves_the_numbering_sound(tmp_path: Path) -> None:
             return super().append(stream, records)
 
     Memory(tmp_path / "m").close()
-    with Failing(tmp_path / "m") as store:
+    store = Failing(tmp_path / "m")
+    with store:
         recorder = Recorder(store, "main")
         memory = Memory(tmp_path / "m")
         memory._talk.recorder = recorder

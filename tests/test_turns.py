@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +25,9 @@ from looseleaf.store.files import FileStore
 from looseleaf.talk import Trace
 from looseleaf.values import Position
 from talking import conversations, trace
+
+if TYPE_CHECKING:
+    from looseleaf.talk import TraceType
 
 words = st.sampled_from(["", "yes", "look at it", "one\ntwo"])
 
@@ -104,7 +107,7 @@ def traces_of(asked: list[dict[str, Any]]) -> list[Trace]:
         is_result = kind in ("tool_result", "tool_error")
         flag = "no_call" if is_result and call not in calls else None
         own = calls.get(call, turn) if is_result else turn
-        made.append(trace("tool_result" if is_result else kind, turn=own, call=call, flag=flag))
+        made.append(trace("tool_result" if is_result else kind, turn=own, call=call, flag=flag))  # type: ignore[arg-type]
     return made
 
 
@@ -133,9 +136,10 @@ def test_a_tally_that_was_written_and_read_knows_what_it_knew(asked: list[dict[s
 def test_a_tally_stays_small_and_forgets_no_turn_that_waits() -> None:
     tally = Tally()
     tally.take(trace("tool_call", turn=1, call="open").to_record())
+    kinds: tuple[TraceType, ...] = ("tool_call", "tool_result")
     for number in range(2, 4 * REMEMBERED):
-        for kind in ("tool_call", "tool_result"):
-            tally.take(trace(kind, turn=number, call=f"c{number}", session=f"s{number}").to_record())  # type: ignore[arg-type]
+        for kind in kinds:
+            tally.take(trace(kind, turn=number, call=f"c{number}", session=f"s{number}").to_record())
     assert all(len(table) <= 2 * REMEMBERED + 1 for table in (tally.seqs, tally.sessions, tally.answered))
     assert "turn_0001" in tally.seqs
     assert tally.pair("open", None, "s") == ("open", "turn_0001", None)
@@ -223,7 +227,8 @@ def test_reading_the_end_does_not_read_the_rest(tmp_path: Path) -> None:
             batch.record(assistant="yes")
     with Memory(tmp_path / "m") as memory:
         memory.record(user="last")
-    with Memory(tmp_path / "m") as memory, ReadBytes(memory.path) as store:
+    store = ReadBytes(tmp_path / "m")
+    with Memory(tmp_path / "m") as memory, store:
         memory._talk._store = store
         assert len(memory.turns(20)) == 20
         assert memory.turn("turn_1999").traces[0].content == "1998"

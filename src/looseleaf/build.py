@@ -31,7 +31,13 @@ _CONFIDENCE = 0.8
 
 def build_agent(store: Store, agent: str, mark: Mark | None = None) -> None:
     """Bring an agent's views up to date; `mark`: the one that was just made, if nothing else is new."""
-    folder = f"views/agents/{agent}"
+    try:
+        _build(store, f"views/agents/{agent}", agent, mark)
+    except Refused:
+        pass  # made again another time; nothing that was asked for rests on it
+
+
+def _build(store: Store, folder: str, agent: str, mark: Mark | None) -> None:
     episodic, semantic = (_lines(store, f"{folder}/{name}.jsonl") for name in ("episodic", "semantic"))
     before = mark.episodic[-2][0] if mark and len(mark.episodic) > 1 else None
     if mark is not None and episodic and episodic[-1].get("entry") == before:
@@ -43,11 +49,8 @@ def build_agent(store: Store, agent: str, mark: Mark | None = None) -> None:
         entry = read_entry(store, str(reference))
         episodic.append(_episode(entry, len(episodic) + 1))
         semantic += _facts(entry, len(semantic) + 1)
-    try:
-        store.view(f"{folder}/episodic.jsonl", _jsonl(episodic))
-        store.view(f"{folder}/semantic.jsonl", _jsonl(semantic))
-    except Refused:
-        pass  # made again another time; nothing that was asked for rests on it
+    store.view(f"{folder}/episodic.jsonl", _jsonl(episodic))
+    store.view(f"{folder}/semantic.jsonl", _jsonl(semantic))
 
 
 def _entries_of(store: Store, agent: str) -> Iterator[str]:

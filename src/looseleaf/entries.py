@@ -9,7 +9,7 @@ from looseleaf.core.paths import path_fault
 from looseleaf.core.window import said
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.frozen import frozen
-from looseleaf.talk import Trace
+from looseleaf.talk import Distilled, Noted, Trace
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from looseleaf.core.compact import Item
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Distilled
 
 FOLDER = "log/entries"
 META = "entry.v1"
 SUMMARY = "entry_summary.v1"
 
+_NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
 _LABELS = {"user": "User", "assistant": "Assistant", "tool_call": "Tool call", "tool_result": "Tool result"}
 _ONE_TEXT = 4000
 """Characters of one trace in `raw.md`: the log has the rest."""
@@ -40,12 +40,20 @@ class Entry:
 
 
 def summary_json(distilled: Distilled) -> bytes:
-    noted = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
     return _json(
         {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
         | {"facts": list(distilled.facts)}
-        | {name: [each.to_dict() for each in getattr(distilled, name)] for name in noted}
+        | {name: [each.to_dict() for each in getattr(distilled, name)] for name in _NOTED}
     )
+
+
+def distilled_of(summary: dict[str, Any]) -> Distilled:
+    """The other way round. KeyError or TypeError for what is no summary."""
+    noted = {
+        name: tuple(Noted(str(each["text"]), str(each["source"])) for each in summary[name])
+        for name in _NOTED
+    }
+    return Distilled(str(summary["summary"]), summary["episode"], tuple(summary["facts"]), **noted)
 
 
 def meta_json(meta: dict[str, Any]) -> bytes:

@@ -15,8 +15,8 @@ from looseleaf.conversation.draft import Draft, Made
 from looseleaf.conversation.record import stream_of
 from looseleaf.conversation.window import shown
 from looseleaf.core.heads import SCHEMA
-from looseleaf.entries import FOLDER
-from looseleaf.errors import Refused
+from looseleaf.entries import FOLDER, distilled_of, read_entry
+from looseleaf.errors import Refused, Unwritten
 from looseleaf.store import JOURNAL
 from looseleaf.store.codec import to_json
 from looseleaf.store.ulid import new_id
@@ -91,6 +91,8 @@ class Compact:
             return None
         gone = Gone(self._store, self._stream, draft.mark, draft.plan.gone)
         if made is None:
+            made = self._made_before(draft.entry, gone, draft.summary_tokens, count)
+        if made is None:
             made = self._make(gone, draft.summary_tokens, count)
         mark, loss, files = draft.finish(new_id(), made, gone.traces)
         if dry_run:
@@ -98,15 +100,30 @@ class Compact:
         with self._store.lock():
             if self._head().mark != head.mark:
                 return None
-            folder = f"{FOLDER}/{mark.entry}"
-            if mark.entry is not None and self._store.get(f"{folder}/meta.json") is None:
-                self._store.publish(folder, files)
+            if mark.entry is not None:
+                self._store.publish(f"{FOLDER}/{mark.entry}", files, again=True)
             record: Record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()}
             self._store.append(JOURNAL, [record | mark.to_record()])
-            self._store.rotate(self._stream)
-        self._prepared = None
-        build_agent(self._store, self._agent, mark)
+            self._prepared = None
+            try:
+                self._store.rotate(self._stream)
+            except Unwritten:
+                pass  # the mark counts; a log that could not be sealed now is sealed another time
+            build_agent(self._store, self._agent, mark)
         return loss
+
+    def _made_before(self, entry: str | None, gone: Gone, tokens: int, count: Count) -> Made | None:
+        """What an entry says that a compaction of the same traces left, which came no further."""
+        if entry is None:
+            return None
+        try:
+            found = read_entry(self._store, entry)
+            made = distilled_of(found.summary)
+            failures = tuple(map(str, found.meta["loss"]["failures"]))
+            level, name = str(found.meta["level"]), str(found.meta["distiller"])
+        except (Refused, KeyError, TypeError):
+            return None
+        return Made(made, self._by_rules(gone, tokens, count)[1], level, name, failures)
 
     def _draft(self, head: AgentHead, budget: int, system: str | None, count: Count) -> Draft:
         return Draft(self._store, self._policy, self._agent, head, count, budget, system)
@@ -153,8 +170,7 @@ class Compact:
     def _make(self, material: Gone, tokens: int, count: Count) -> Made:
         """By the distiller; if it fails, by the rules, which have read the material in any case: what they noted must
         still be told afterwards, whoever makes the summary."""
-        rules = self._rules(lambda text: count([text])[0])
-        noted = rules.distill(material, tokens)
+        name, noted = self._by_rules(material, tokens, count)
         failures: tuple[str, ...] = ()
         if self._distiller is not None:
             made = _by(self._distiller, material, tokens, self._policy.distill_seconds)
@@ -162,7 +178,11 @@ class Compact:
                 return Made(made, noted, "distiller", self._distiller.name)
             failures = (made,)
         level = "rules" if noted.summary.strip() else "pointers"
-        return Made(noted, noted, level, rules.name, failures)
+        return Made(noted, noted, level, name, failures)
+
+    def _by_rules(self, material: Gone, tokens: int, count: Count) -> tuple[str, Distilled]:
+        rules = self._rules(lambda text: count([text])[0])
+        return rules.name, rules.distill(material, tokens)
 
 
 def _by(distiller: Distiller, material: Gone, tokens: int, seconds: float) -> Distilled | str:

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
 COUNTS = "views/tokens.sqlite"
 
+_LONGEST = 32
+"""Characters for each token of the budget that are read at most before a window is compacted: hardly any text has so
+many, and what is not read needs no memory."""
+
 _TRIES = 4
 """Compactions that are tried when other processes record and compact in the same moment."""
 
@@ -214,8 +218,8 @@ class Conversation:
 
     def messages(self, system: str | None, name: str | None) -> list[Message]:
         for _ in range(_TRIES):
-            self.window.read()
-            if self.window.flag is None and self._fits(system, name):
+            is_whole = self.flagged is None and self.window.read(_LONGEST * self._room(name))
+            if is_whole and self.window.flag is None and self._fits(system, name):
                 return [*([Message("system", system)] if system else []), *self.window.messages]
             self.compact(system, name)
         raise Refused(

@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 TOPIC = "sessions"
 """The topic of entries that a compaction made: what they are about is known when their facts are placed."""
 
-_SHARE = 8
-"""A summary, and the list of what must be kept, get at most this part of the budget each."""
+_SUMMARY_SHARE, _SHARE = 4, 8
+"""The new summary gets at most a quarter of the budget; the older ones together, and the list of what must be kept, an
+eighth each: so half of it is left for what was said."""
 
 _SEAMS = 32
 """Tokens for headings, and for what joining texts may cost."""
@@ -93,7 +94,7 @@ class Draft:
         self._current = max((turn_number(item.turn_id) or 0 for item in self._items), default=0)
         self._traces: dict[str, Trace] = {}
         self.plan = Plan((), (), (), (), fits=True)
-        self.summary_tokens = max(1, min(policy.summary_tokens, budget // _SHARE))
+        self.summary_tokens = max(1, min(policy.summary_tokens, budget // _SUMMARY_SHARE))
         self._semantic_tokens = max(1, min(policy.semantic_tokens, budget // _SHARE))
         self._older = self._older_summaries()
         self._room = self._room_for_traces()
@@ -102,7 +103,11 @@ class Draft:
         """What the window shows, as items; the traces themselves are let go of: there may be gigabytes."""
         waiting: list[tuple[Trace, tuple[int, int], int]] = []
         characters = 0
+        seen: set[str] = set()
         for trace, line, _ in shown(self._store, self._stream, self.mark):
+            if trace.id in seen:
+                continue  # a line that somebody copied
+            seen.add(trace.id)
             waiting.append((trace, (line.position.segment, line.position.offset), line.end.offset))
             characters += len(trace.content) + len(str(trace.tool_result or ""))
             if len(waiting) >= _AT_ONCE_TRACES or characters > _AT_ONCE_CHARACTERS:
@@ -125,6 +130,7 @@ class Draft:
                 sum(text.count("\n") for text in own),
                 place,
                 end,
+                trace.ts,
             )
 
     # --- room ------------------------------------------------------------------------------
@@ -133,7 +139,8 @@ class Draft:
         """Those of earlier compactions that are shown beside the new one."""
         kept = self._policy.max_episodic_items - 1
         older = self.mark.episodic[-kept:] if self.mark and kept > 0 else ()
-        return tuple((entry, self._cut(text, self.summary_tokens)) for entry, text in older)
+        each = max(1, self._budget // _SHARE // max(1, len(older)))
+        return tuple((entry, self._cut(text, each)) for entry, text in older)
 
     def _room_for_traces(self) -> int:
         def room() -> int:
@@ -282,15 +289,10 @@ class Draft:
         self, mark_id: str, made: Made, traces: Callable[[], Iterable[Trace]]
     ) -> tuple[Mark, Loss, dict[str, bytes]]:
         """The mark, what it lost, and the files of its entry."""
-        going = frozenset(self.plan.gone)
-        gone = [item for item in self._items if item.id in going]
-        entry = self._entry_id(gone, traces) if gone else None
-        reference = f"{TOPIC}/{entry}" if entry else None
-        episodic = (
-            self._older
-            if not entry
-            else (*self._older, (f"{TOPIC}/{entry}", self._summary(made, entry, gone)))
-        )
+        gone, reference = self._gone, self.entry
+        episodic = self._older
+        if reference is not None:
+            episodic = (*episodic, (reference, self._summary(made, reference, gone)))
         semantic = self._semantic(made)
         mark = self._mark(mark_id, reference, episodic, semantic)
         after = self._tokens(mark)
@@ -303,7 +305,8 @@ class Draft:
             after = self._tokens(mark)
         loss = self._loss(mark, made, gone, after)
         files = {}
-        if entry:
+        if reference is not None:
+            entry = reference.rpartition("/")[2]
             files = {
                 "raw.md": raw_md(entry, traces(), self._policy.raw_bytes),
                 "summary.json": summary_json(made.distilled),
@@ -327,20 +330,28 @@ class Draft:
             }
         return mark, loss, files
 
-    def _entry_id(self, gone: Sequence[Item], traces: Callable[[], Iterable[Trace]]) -> str:
-        """From the traces it is made of, and nothing else."""
-        first = next(iter(traces()))
-        digest = sha256("\n".join((self._agent, *(item.id for item in gone))).encode())
-        return id_of(max(0.0, first.ts), bytes.fromhex(digest))
+    @property
+    def _gone(self) -> list[Item]:
+        going = frozenset(self.plan.gone)
+        return [item for item in self._items if item.id in going]
 
-    def _summary(self, made: Made, entry: str, gone: Sequence[Item]) -> str:
+    @property
+    def entry(self) -> str | None:
+        """Its name follows from the traces it is made of, and from nothing else (FORMAT §11.2)."""
+        gone = self._gone
+        if not gone:
+            return None
+        digest = sha256("\n".join((self._agent, *(item.id for item in gone))).encode())
+        return f"{TOPIC}/{id_of(max(0.0, gone[0].ts), bytes.fromhex(digest))}"
+
+    def _summary(self, made: Made, reference: str, gone: Sequence[Item]) -> str:
         numbers = [turn_number(item.turn_id) or 0 for item in gone]
         turns = (
             f"turn {min(numbers)}"
             if min(numbers) == max(numbers)
             else f"turns {min(numbers)} to {max(numbers)}"
         )
-        head = f"({turns}; looseleaf expand {entry})"
+        head = f"({turns}; looseleaf expand {reference.rpartition('/')[2]})"
         return self._cut(f"{head} {made.distilled.summary.strip()}".strip(), self.summary_tokens)
 
     def _semantic(self, made: Made) -> tuple[str, ...]:

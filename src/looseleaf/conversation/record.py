@@ -103,7 +103,13 @@ class Recorder:
             return []
         key = self._redaction_key()
         clean = [redacted(each, key) for each in asked]
-        with self._alone(), self._store.lock():
+        with self._alone():
+            if self._position == START:
+                self.catch_up()  # it may be long: not while others wait for the lock
+            return self._write(clean)
+
+    def _write(self, clean: Sequence[Asked]) -> list[Trace]:
+        with self._store.lock():
             self.catch_up()
             try:
                 traces = [self._placed(each) for each in clean]

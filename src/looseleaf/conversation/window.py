@@ -93,6 +93,12 @@ def _from(store: Store, stream: str, mark: Mark) -> Iterator[Line]:
         yield from store.read(stream)
 
 
+def _size(trace: Trace) -> int:
+    """How long a trace is, about."""
+    texts = (trace.content, trace.tool_result, trace.tool_args, trace.tool_error)
+    return sum(len(text) if isinstance(text, str) else len(repr(text)) for text in texts if text)
+
+
 class Scale:
     """What a list of messages that only grows costs: each is counted once, but for the last, which may still change."""
 
@@ -131,36 +137,50 @@ class Window:
         self._is_read = False
         self._position: Position = START
         self._last: str | None = None
+        self._ids: set[str] = set()
         self.tail: list[Trace] = []
         self.traces: list[Trace] = []
         self.messages: list[Message] = []
         self._scales: dict[str, Scale] = {}
 
-    def read(self) -> None:
+    def read(self, limit: int | None = None) -> bool:
+        """Bring it up to date. False: it has more than `limit` characters, and was not read to its end."""
         head = self._head()
         self.flag = head.flag
         is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
-        if not is_same or not self._read_on():
-            self._begin(head)
+        return (is_same and self._read_on()) or self._begin(head, limit)
 
     def weigh(self, unit: str, count: Count) -> int:
         """What the messages cost. `unit` names what is counted: what was counted in it before is not counted again."""
         return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
 
-    def _begin(self, head: AgentHead) -> None:
+    def _begin(self, head: AgentHead, limit: int | None) -> bool:
         self._forget()
         self.mark = read_mark(self._store, head)
+        short = dict(self.mark.short) if self.mark else {}
         last: Line | None = None
+        size = 0
         for trace, line, where in _passed(self._store, self._stream, self.mark):
-            if where != GONE:
-                (self.tail if where == TAIL else self.traces).append(trace)
             last = line
+            if where != GONE and self._is_new(trace):
+                (self.tail if where == TAIL else self.traces).append(trace)
+                size += 0 if trace.id in short else _size(trace)
+                if limit is not None and size > limit:
+                    self._forget()
+                    return False
         first = snapshot(self.mark, self.tail) if self.mark else None
         self.messages = [first] if first else []
-        extend(self.messages, self.traces, dict(self.mark.short) if self.mark else None)
+        extend(self.messages, self.traces, short)
         if last is not None:
             self._position, self._last = last.position, last.record["id"]
         self._is_read = True
+        return True
+
+    def _is_new(self, trace: Trace) -> bool:
+        """False for a line that somebody copied."""
+        is_new = trace.id not in self._ids
+        self._ids.add(trace.id)
+        return is_new
 
     def _read_on(self) -> bool:
         """False: the log is not the one that was read any more. The last trace known must still be where it was."""
@@ -176,8 +196,9 @@ class Window:
                 continue
             trace = Trace.from_record(line.record)
             if trace is not None:
-                new.append(trace)
                 self._position, self._last = line.position, trace.id
+                if self._is_new(trace):
+                    new.append(trace)
         extend(self.messages, new, before=self.traces[-1] if self.traces else None)
         self.traces += new
         return is_known

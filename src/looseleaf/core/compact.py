@@ -52,6 +52,7 @@ class Item:
     lines: int
     place: tuple[int, int]
     end: int
+    ts: float
 
 
 @frozen

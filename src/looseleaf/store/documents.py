@@ -176,13 +176,16 @@ class Documents:
 
     # --- folders -----------------------------------------------------------------------
 
-    def publish(self, folder: str, files: Mapping[str, bytes]) -> None:
+    def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         folder = canonical(folder)
         staged = f"{STAGED}/{new_id()}.dir"
         above = folder.rpartition("/")[0]
         with self._lock:
             self.recover()
             try:
+                if again and self._root.is_folder(folder):
+                    self._root.sync(above)  # whoever put it there may have died before it did this
+                    return
                 self._root.make(staged, durable=False)  # it is to vanish; what counts is synced below
                 try:
                     for name, data in files.items():

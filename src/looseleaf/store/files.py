@@ -189,8 +189,8 @@ class FileStore:
     def view(self, path: str, data: bytes) -> None:
         self._documents.view(path, data)
 
-    def publish(self, folder: str, files: Mapping[str, bytes]) -> None:
-        self._documents.publish(folder, files)
+    def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
+        self._documents.publish(folder, files, again=again)
 
     def folders(self, folder: str) -> tuple[str, ...]:
         return self._documents.folders(folder)

@@ -59,8 +59,11 @@ class Store(Protocol):
     def view(self, path: str, data: bytes) -> None:
         """Replace a document below `views/`: whole or not at all, but with no promise to survive a power cut."""
 
-    def publish(self, folder: str, files: Mapping[str, bytes]) -> None:
-        """Make a new folder with all its files visible at once; Refused if it exists."""
+    def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = ...) -> None:
+        """Make a new folder with all its files visible at once; Refused if it exists.
+
+        With `again` it may be there already, because this is repeated: then it stays as it is, and is made to last.
+        """
 
     def folders(self, folder: str) -> tuple[str, ...]:
         """The names of the folders directly in a folder, in order."""

@@ -86,7 +86,7 @@ class Root:
         One that is there already is not known to be on disk: a process that died may have made it and not got to
         sync it, or that sync may have failed. So the first time it is synced all the same (FORMAT §6.1).
         """
-        there = path == "" or self._is_folder(path)
+        there = path == "" or self.is_folder(path)
         if there and (path == "" or path in self._durable or not durable):
             return
         above, _, name = path.rpartition("/")
@@ -101,7 +101,7 @@ class Root:
                 self.disk.sync(fd)
                 self._durable.add(path)
 
-    def _is_folder(self, path: str) -> bool:
+    def is_folder(self, path: str) -> bool:
         try:
             with self.folder(path):
                 return True

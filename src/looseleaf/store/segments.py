@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from functools import lru_cache
 
 from looseleaf.core.paths import quoted, safe_name
@@ -59,6 +60,10 @@ def segment_number(name: str) -> int | None:
     return int(stem) if stem != name and len(stem) >= 6 and stem.isascii() and stem.isdecimal() else None
 
 
+_RACY_NS = 100_000_000
+"""A folder changed this shortly before it was read may change again without looking different (times are coarse)."""
+
+
 def missing(archive: str, first: int, count: int) -> Problem:
     what = (
         "this segment is missing" if count == 1 else f"this segment and the {count - 1} after it are missing"
@@ -70,6 +75,7 @@ class Segments:
     def __init__(self, root: Root, bodies: Bodies) -> None:
         self._root = root
         self._disk = root.disk
+        self._known: dict[str, tuple[tuple[int, ...], list[int]]] = {}
         self.bodies = bodies
 
     # --- which there are ---------------------------------------------------------------
@@ -104,12 +110,35 @@ class Segments:
             raise unreadable(folder, error) from error
 
     def numbers(self, archive: str) -> list[int]:
-        """The numbers of the sealed segments in an archive."""
-        numbers = (segment_number(name) for name in self._names(archive))
-        return sorted(number for number in numbers if number is not None)
+        """The numbers of the sealed segments in an archive, in order.
+
+        Asked several times for each record, of a folder that may hold thousands: while it looks as it did, it is not
+        read again.
+        """
+        look = self._look(archive)
+        known = self._known.get(archive)
+        if known is not None and known[0] == look:
+            return known[1]
+        seen_ns = time.time_ns()
+        found = sorted(
+            number for name in self._names(archive) if (number := segment_number(name)) is not None
+        )
+        self._known.pop(archive, None)
+        if look is not None and max(look[2:]) < seen_ns - _RACY_NS:
+            self._known[archive] = look, found
+        return found
+
+    def _look(self, archive: str) -> tuple[int, ...] | None:
+        """What changes whenever a name in the folder does."""
+        try:
+            found = self._disk.stat(self._root.fd, archive)
+        except OSError:
+            return None  # not there, or not to be looked at: reading it says which
+        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
     def active_number(self, archive: str) -> int:
-        return max(self.numbers(archive), default=0) + 1
+        numbers = self.numbers(archive)
+        return numbers[-1] + 1 if numbers else 1
 
     def seals(self, archive: str) -> dict[str, str]:
         """Name → hash, as `SHA256SUMS` has them (`sha256sum -c` reads the same file). The last word counts."""
@@ -123,7 +152,7 @@ class Segments:
         path, archive = stream_files(stream)
         segment, offset = start
         if segment == 0:
-            segment, offset = min(self.numbers(archive), default=1), 0
+            segment, offset = (self.numbers(archive) or [1])[0], 0
         number = 0 if offset == 0 else None
         while True:
             is_sealed = segment < self.active_number(archive)  # asked first: it may become so in the meantime
