@@ -26,12 +26,12 @@ def test_the_first_commands_of_the_readme_are_the_two_that_set_everything_up() -
     assert commands == ["make demo", "make test"]
 
 
-def test_the_example_in_the_readme_does_what_it_says(tmp_path: Path) -> None:
-    (example,) = blocks(README, "python")
+def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
+    example = "".join(blocks(README, "python"))
     done = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "Zhang Wei\n"
+    assert done.stdout == "Zhang Wei\nhard turn_0001\n"
     assert (tmp_path / "memory/facts/user.md").read_text() == "# User Facts\n\n- Name: Zhang Wei\n"
 
 

@@ -104,8 +104,18 @@ def _parse(arguments: Sequence[str]) -> Options:
     options = Options()
     verb = ""
     own: dict[str, dict[str, Any]] = {}
+    free: list[str] = []
     waiting = iter(arguments)
     for argument in waiting:
+        if argument == "--" and verb:
+            rest = list(waiting)  # whatever they look like, these are no options
+            if len(rest) > len(free) or any(
+                each not in own[name].get("choices", (each,)) for name, each in zip(free, rest, strict=False)
+            ):
+                return _explain(arguments)
+            for each in rest:
+                setattr(options, free.pop(0), each)
+            break
         name, equals, value = _SHORT.get(argument, argument).partition("=")
         known = _SHARED.get(name) or (own.get(name) if name.startswith("-") else None)
         if not verb and argument in _VERBS:
