@@ -1,7 +1,7 @@
 """How the half of the memory that carries a conversation grows, remembers and keeps still, measured in one run.
 
     python benchmarks/window.py              prints the table
-    python benchmarks/window.py --readme     writes it into README.md as well
+    python benchmarks/window.py --readme     writes the rows that have a goal into README.md as well
     python benchmarks/window.py --only NAME  only that part: growth, messages, kept, prefix, peak
     python benchmarks/window.py --turns N    with another length of the long memory (100,000)
     python benchmarks/window.py --megabytes N  with another size of the window whose compaction is weighed (200)
@@ -38,6 +38,7 @@ from looseleaf.talk import Message
 
 HERE = Path(__file__).parent.parent
 BEGIN, END = "<!-- benchmark: window -->", "<!-- end -->"
+NO_GOAL = "–"
 TALKS = HERE.parent / "shared/data/tau_gpt4o_airline.json"
 STREAM = "traces/main"
 TOOL = "read_file"
@@ -239,16 +240,20 @@ def telling() -> Iterator[Row]:
         opened, _ = timed(15, first, parse)
         what = f"`messages()` of 200 turns ({told} messages), warm"
         yield f"{what}: milliseconds", f"{median(warm) * 1000:.2f}", "≤ 2"
-        yield "the same against `json.loads` of its lines", f"{median(warm) / median(reference):.2f}", "–"
-        yield "its first call, opening the memory: milliseconds", f"{median(opened) * 1000:.0f}", "–"
-        yield "the same against `json.loads` of its lines", f"{median(opened) / median(reference):.1f}", "–"
+        yield "the same against `json.loads` of its lines", f"{median(warm) / median(reference):.2f}", NO_GOAL
+        yield "its first call, opening the memory: milliseconds", f"{median(opened) * 1000:.0f}", NO_GOAL
+        yield (
+            "the same against `json.loads` of its lines",
+            f"{median(opened) / median(reference):.1f}",
+            NO_GOAL,
+        )
         nothing, process = timed(
             5, lambda: run_child("pass"), lambda: run_child(CHILD_MESSAGES, str(path / "memory"))
         )
         yield (
             "its first call, whole process, against `python -c pass`",
             f"{median(process) / median(nothing):.1f}",
-            "–",
+            NO_GOAL,
         )
 
 
@@ -389,16 +394,21 @@ def remembering() -> Iterator[Row]:
             "≥ 0.99",
             "≤ 0.45",
         ),
-        (compacted(talks, Policy()), "before a turn, the last four left as they are", "–", "–"),
-        (compacted(talks, all_of_it, full=True), "before a turn, in a context that is nearly full", "–", "–"),
+        (compacted(talks, Policy()), "before a turn, the last four left as they are", NO_GOAL, NO_GOAL),
+        (
+            compacted(talks, all_of_it, full=True),
+            "before a turn, in a context that is nearly full",
+            NO_GOAL,
+            NO_GOAL,
+        ),
     ):
         what = f"real talks cut in the middle, {when} ({kept.compacted} of {kept.talks} had something to compact)"
         yield f"{what}: identifiers that later calls use, still told", kept.share("identifiers"), share
-        yield "the same of all values that later calls use", kept.share("values"), "–"
+        yield "the same of all values that later calls use", kept.share("values"), NO_GOAL
         yield "tokens of the windows after, against before", f"{kept.after / kept.before:.2f}", size
-        if share != "–" and kept.held > kept.before // 10:
+        if share != NO_GOAL and kept.held > kept.before // 10:
             part = (kept.after - kept.held) / max(1, kept.before - kept.held)
-            yield "the same without the current turn, which may not be compacted", f"{part:.2f}", "–"
+            yield "the same without the current turn, which may not be compacted", f"{part:.2f}", NO_GOAL
 
 
 # --- prefix: what a provider's cache sees -----------------------------------------------------------
@@ -450,8 +460,8 @@ def stillness(turns: int = 300) -> Iterator[Row]:
     whole = sum(same for same, _, _ in shares) / sum(size for _, size, _ in shares)
     what = f"prefix of the previous prompt unchanged, {turns} turns with tools, {len(marks) - 1} compactions"
     yield f"{what}: between compactions", f"{share:.3f}", "≥ 0.95"
-    yield "the same, the worst call", f"{min(same / size for same, size in between):.3f}", "–"
-    yield "the same, compactions included", f"{whole:.3f}", "–"
+    yield "the same, the worst call", f"{min(same / size for same, size in between):.3f}", NO_GOAL
+    yield "the same, compactions included", f"{whole:.3f}", NO_GOAL
 
 
 CONTEXT: dict[str, Any] = {"context_tokens": 80_000, "max_tokens": 4_000, "safety_margin_tokens": 1_000}
@@ -501,7 +511,7 @@ def peak(megabytes: int) -> Iterator[Row]:
     if not os.path.exists("/proc/self/status"):
         yield "peak memory of a compaction", "skipped: no /proc here", "≤ 150"
         return
-    for how, size, goal in (("compact", megabytes, "≤ 150"), ("messages", megabytes // 20, "–")):
+    for how, size, goal in (("compact", megabytes, "≤ 150"), ("messages", megabytes // 20, NO_GOAL)):
         with folder() as path:
             fill_bytes(path / "memory", size * MEGABYTE)
             over, idle, seconds = json.loads(run_child(CHILD_COMPACT, str(path / "memory"), how))
@@ -545,7 +555,8 @@ def main() -> None:
         readme = HERE / "README.md"
         before, _, rest = readme.read_text().partition(BEGIN)
         _, _, after = rest.partition(END)
-        readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+        with_goals = table([row for row in rows if row[2] != NO_GOAL])
+        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
 
 
 if __name__ == "__main__":
