@@ -161,7 +161,7 @@ def fill(path: Path, turns: int, *, compacted_every: int | None = None, result_c
             if compacted_every and numbers[-1] < turns:
                 memory.store.rotate(STREAM)
                 last = str(lines[-1]["id"])
-                mark = Mark(new_id(), "main", None, last, (*places[-1], last), tail=(last,))
+                mark = Mark(new_id(), "main", None, last, places[-1], (*places[-1], last), tail=(last,))
                 head = {"schema": "journal.v1", "id": mark.id, "ts": time.time()}
                 memory.store.append("journal", [head | mark.to_record()])
         memory.record(user="The tally reads the log once, here.")

@@ -121,7 +121,8 @@ def conversation(home: Path) -> None:
     with Memory(home) as memory:
         mark = memory.window().mark
     if mark is not None and mark.entry is not None:
-        looseleaf("expand", mark.entry.rpartition("/")[2], lines=12)
+        looseleaf("expand")
+        looseleaf("expand", mark.entry.rpartition("/")[2], lines=20)
 
     say("And all of it is checked: every line re-read, every hash made again.")
     looseleaf("check")

@@ -471,9 +471,17 @@ def test_the_memory_is_found_upward_from_here_then_at_home_unless_the_environmen
     assert main(["show", "USER.md"]) == 2
     home = place / "home" / ".looseleaf"
     assert capsys.readouterr().err == (
+        "looseleaf: Nothing was done: there is no memory here, above, or at ~/.looseleaf: `looseleaf init` makes one "
+        "here; or name one with --memory PATH.\n"
+    )
+    home.mkdir(parents=True)
+    (home / "USER.md").write_text("mine\n")
+    assert main(["show", "USER.md"]) == 2
+    assert capsys.readouterr().err == (
         f"looseleaf: Nothing was done: there is no memory at {home}. Name another with --memory PATH, or make this one "
         f"(of the pages that are there, if any) with: looseleaf init {home}\n"
     )
+    (home / "USER.md").unlink()
     for path, text in ((home, "home\n"), (place / "work" / ".looseleaf", "work\n")):
         mine(path, text)
         assert main(["show", "USER.md"]) == 0
@@ -915,6 +923,31 @@ def test_an_answer_that_cannot_be_written_gets_a_sentence(folder: Path, argument
     )
 
 
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="there is no disk that is always full on this machine"
+)
+@pytest.mark.parametrize(
+    ("arguments", "done"),
+    [
+        (["record", "user", "hi"], "it was recorded"),
+        (["record", "user", "hi", "--json"], "it was recorded"),
+        (["undo"], "it was undone"),
+        (["init", "new"], "the memory is made"),
+    ],
+)
+def test_what_was_done_is_said_to_be_done_though_the_answer_cannot_be_written(
+    folder: Path, place: Path, arguments: list[str], done: str
+) -> None:
+    before = snapshot(place)
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [SCRIPT, "--memory", folder, *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    said = f"looseleaf: {done}; the answer could not be written (No space left on device).\n"
+    assert (ended.returncode, ended.stderr.decode()) == (2, said)
+    assert snapshot(place) != before
+
+
 def test_a_disk_that_cannot_be_written_is_noted_and_the_page_shown(
     folder: Path, capsys: pytest.CaptureFixture[str], nobody: Callable[[], None]
 ) -> None:
@@ -1005,6 +1038,8 @@ ARGUMENTS = st.lists(st.sampled_from(WORDS) | st.just(""), max_size=6) | command
 @example(["record", "user", "--", "-x"])
 @example(["record", "tool_result", "--result", "-"])
 @example(["expand", "x", "--memory"])
+@example(["sessions", "--"])
+@example(["expand", "--"])
 def test_arguments_are_read_as_argparse_reads_them(arguments: list[str]) -> None:
     def outcome(read: Callable[[Sequence[str]], cli.Options]) -> object:
         with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:

@@ -437,7 +437,11 @@ def test_agents_are_apart(run: Run, folder: Path) -> None:
         mine, hers = run(verb)[1], run(verb, "--agent", "scout")[1]
         assert ("mine again" in mine, "hers" in mine) == (True, False)
         assert ("mine" in hers, "hers" in hers) == (False, True)
-    assert run("turns", "--agent", "nobody") == (0, "Nothing was said yet.\n", "")
+    others = "guest has said nothing here; there are traces of: main, scout (--agent main)\n"
+    for verb in ("turns", "sessions"):
+        assert run(verb, "--agent", "guest") == (0, others, "")
+    assert run("window", "--agent", "guest")[1].endswith(f"no compaction is due\n\n{others}")
+    assert run("turns", "--agent", "guest", "--json") == (0, "[]\n", "")
     assert refuses(run, folder, "record", "user", "x", "--agent", "../x").startswith(
         "Nothing was done: the agent's name '../x' contains a slash."
     )
@@ -575,8 +579,9 @@ def test_window_shows_what_a_model_is_told(run: Run, folder: Path) -> None:
     told = json.loads(run("window", "--json", "--model", "gpt-4")[1])
     with Memory(folder) as memory:
         assert told.pop("messages") == [message.to_dict() for message in memory.window().messages]
-        assert told.pop("tokens") == memory.window_tokens()
+        assert told.pop("tokens") == memory.window_tokens(model="gpt-4")
         assert told.pop("budget") == memory.budget("gpt-4").input < 8192
+    assert told.pop("known") is True
     assert told == {"mark": None, "entry": None, "since": None, "requested": None, "due": False}
     assert run("record", "user", "one more")[0] == 0
     assert run("window")[1].startswith("6 messages, ")
@@ -619,11 +624,11 @@ def test_a_compaction_says_what_it_lost_and_expand_brings_it_back(run: Run, fold
     told = json.loads(run("compact", "--dry-run", "--json")[1])
     assert snapshot(folder) == before
     code, out, err = run("compact")
-    assert (code, out, err) == (0, report, "")
+    entry = told["entry"].rpartition("/")[2]
+    found_again = f"everything is still there: looseleaf expand {entry}\n"
+    assert (code, out, err) == (0, report + found_again, "")
     assert snapshot(folder) != before
     assert "decisions: 1 in, 1 out\n" in out
-    entry = told["entry"].rpartition("/")[2]
-    assert out.endswith(f"everything is still there: looseleaf expand {entry}\n")
 
     code, out, _ = run("window")
     head, rest = out.split("\n", 1)
@@ -642,6 +647,11 @@ def test_a_compaction_says_what_it_lost_and_expand_brings_it_back(run: Run, fold
     assert records == [trace.to_record() for trace in whole[: told["dropped"]["traces"]]]
     code, out, _ = run("expand", entry)
     assert code == 0
+    about, out = out.split("\n\n", 1)
+    head, lost = about.split("\n", 1)
+    last = whole[told["dropped"]["traces"] - 1].turn_id
+    assert plain(head) == f"entry <id> of main, <time>: turn_0001 to {last}"
+    assert lost == f"  {report.rstrip()}".replace("\n", "\n  ")
     assert plain(out).startswith(
         "turn_0001  <time>  session <id>\n"
         "  User: We decided to keep Python 3.11. What is in part_1.py?\n"
@@ -689,12 +699,81 @@ def test_a_compaction_that_cannot_fit_gets_a_sentence(run: Run, folder: Path) ->
 
 def test_expand_shows_a_turn_or_a_trace(run: Run, folder: Path) -> None:
     run("record", "jsonl", "--session", "s", stdin=talk(2))
-    assert run("expand", "turn_0002") == run("turns", "turn_0002")
+    shown = run("turns", "turn_0002")
+    for verb in ("expand", "turns"):
+        assert [run(verb, name) for name in ("turn_0002", "turn_2", "2", "02")] == [shown] * 4
+    assert json.loads(run("turns", "2", "--json")[1])["turn_id"] == "turn_0002"
     trace = traces(folder)[3]
     assert plain(run("expand", trace.id)[1]) == (
         "turn_0001  <time>  session s\n  Assistant: A function, part_1.\n"
     )
     assert json.loads(run("expand", trace.id, "--json")[1]) == [trace.to_record()]
+
+
+def test_expand_lists_the_entries_of_the_agent(run: Run, folder: Path) -> None:
+    (folder / "looseleaf.toml").write_text(SMALL)
+    nothing = "No turn has left the window of main yet: there is no entry.\n"
+    assert run("expand") == (0, nothing, "")
+    made = []
+    for _ in range(2):
+        run("record", "jsonl", stdin=talk(12))
+        made.append(json.loads(run("compact", "--json")[1]))
+    run("record", "jsonl", "--agent", "scout", stdin=talk(12))
+    run("compact", "--agent", "scout")
+    code, out, err = run("expand")
+    assert (code, err) == (0, "")
+    ids = [loss["entry"].rpartition("/")[2] for loss in made]
+    assert [line.split()[0] for line in out.splitlines()] == ids
+    sizes = [f"{loss['dropped']['turns']} turns, {loss['dropped']['tokens']:,} tokens" for loss in made]
+    assert [re.split("  +", line)[2:] for line in out.splitlines()] == [[size, "rules/1"] for size in sizes]
+    told = json.loads(run("expand", "--json")[1])
+    assert [list(each) for each in told] == [["id", "ts", "turns", "traces", "tokens", "distiller"]] * 2
+    assert [each["id"] for each in told] == ids
+    assert run("expand", "--agent", "guest")[1] == nothing.replace("main", "guest")
+
+
+@pytest.mark.parametrize("meta", ["{", "{}", "[]", '{"agent": "main", "loss": {"dropped": {"turns": "x"}}}'])
+def test_an_entry_that_is_damaged_is_not_listed_and_the_others_are(run: Run, folder: Path, meta: str) -> None:
+    (folder / "looseleaf.toml").write_text(SMALL)
+    run("record", "jsonl", stdin=talk(12))
+    run("compact")
+    _, listed, _ = run("expand")
+    damaged = folder / "log/entries/sessions/damaged"
+    damaged.mkdir()
+    (damaged / "summary.json").write_text("{}")
+    (damaged / "meta.json").write_text(meta)
+    code, out, err = run("expand")
+    assert (code, out) == (0, listed)
+    assert err.startswith("looseleaf: The entry damaged is not listed: it could not be read. ")
+
+
+def test_an_entry_without_a_report_is_shown_without_it(run: Run, folder: Path) -> None:
+    (folder / "looseleaf.toml").write_text(SMALL)
+    run("record", "jsonl", stdin=talk(12))
+    entry = json.loads(run("compact", "--json")[1])["entry"]
+    meta = folder / "log/entries" / entry / "meta.json"
+    members = json.loads(meta.read_text())
+    del members["loss"]
+    meta.chmod(0o600)
+    meta.write_text(json.dumps(members))
+    name = entry.rpartition("/")[2]
+    code, out, _ = run("expand", name)
+    head, rest = out.split("\n\n", 1)
+    assert (code, head) == (0, f"entry {name}: its report cannot be read. `looseleaf check` says more.")
+    assert rest.startswith("turn_0001  ")
+
+
+def test_a_model_that_is_not_known_is_said_to_be_unknown(run: Run, folder: Path) -> None:
+    run("record", "user", "hi")
+    sentence = "the model 'frob-9' is not known: 200,000 tokens are assumed; set context_tokens"
+    assert run("window", "--model", "frob-9")[1].splitlines()[0] == sentence
+    assert json.loads(run("window", "--model", "frob-9", "--json")[1])["known"] is False
+    assert run("window", "--model", "openai/gpt-4o-2024-08-06")[1].startswith("1 message, ")
+    settings = folder / "looseleaf.toml"
+    settings.write_text('model = "frob-9"\n')
+    assert run("window")[1].splitlines()[0] == sentence
+    settings.write_text('model = "frob-9"\ncontext_tokens = 8000\n')
+    assert run("window")[1].startswith("1 message, ")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from looseleaf.core.turns import interactions, turn_number
 from looseleaf.core.window import EPISODIC, RECENT, SEMANTIC
 from looseleaf.policy import Policy
 from looseleaf.talk import Distilled, Material, Message, Noted, ToolCallPayload, ToolResultPayload, Trace
+from secret_lines import planted
 from talking import Words, conversations, spelt_out
 
 SMALL: dict[str, Any] = {"max_tokens": 1, "safety_margin_tokens": 1}
@@ -107,7 +108,10 @@ def _texts(message: Message) -> list[str]:
             found.append(f"{call.id} {call.name} {arguments}")
     elif isinstance(payload, ToolResultPayload):
         result = payload.tool_result
-        found.append(f"{payload.tool_call_id} {result if isinstance(result, str) else _compact_json(result)}")
+        name = payload.tool_name
+        found.append(
+            f"{payload.tool_call_id} {name} {result if isinstance(result, str) else _compact_json(result)}"
+        )
         found += [payload.tool_error] if payload.tool_error is not None else []
     return found
 
@@ -240,7 +244,7 @@ def items(*turns: list[tuple[Any, int]]) -> list[Item]:
             item_id = f"{turn}-{number}"
             place = len(made)
             turn_id = f"turn_{turn:04d}"
-            made.append(Item(item_id, turn_id, kind, call, None, tokens, 0, (1, place), place + 1, 0.0))
+            made.append(Item(item_id, turn_id, kind, call, None, tokens, 0, 0, (1, place), place + 1, 0.0))
     return made
 
 
@@ -283,6 +287,7 @@ def test_within_the_current_turn_only_what_the_model_has_answered_to_is_given_up
                 None,
                 item.tokens,
                 0,
+                0,
                 item.place,
                 item.end,
                 0.0,
@@ -309,7 +314,7 @@ def test_what_may_not_go_is_shortened_to_one_level_when_it_does_not_fit() -> Non
 
 def test_a_plan_that_cannot_fit_says_so() -> None:
     many = [
-        Item(f"{n}", "turn_0001", "tool_call", f"{n}", None, 50, 0, (1, n), n + 1, 0.0) for n in range(100)
+        Item(f"{n}", "turn_0001", "tool_call", f"{n}", None, 50, 0, 0, (1, n), n + 1, 0.0) for n in range(100)
     ]
     assert not plan(many, current="turn_0001", tail_turns=4, target=100, room=1000).fits
 
@@ -330,6 +335,56 @@ def test_a_system_prompt_that_leaves_no_room_is_refused(memory: Memory) -> None:
     memory.record(user="x" * 10_000)
     with pytest.raises(Refused, match="no room is left"):
         memory.messages("y" * 8000)
+
+
+def test_a_small_model_after_a_large_one_gets_a_smaller_past(tmp_path: Path) -> None:
+    with opened(tmp_path / "m", 100_000) as memory:
+        for part in range(3):
+            for number in range(60):
+                memory.record(user=f"We must never use option {part}-{number} in /a/b{number}.py. " * 9)
+                memory.record(assistant="done now " * 50)
+            assert memory.compact() is not None
+        assert memory.compact() is not None or memory.window().mark is not None
+        recorded = all_traces(memory)
+    with opened(tmp_path / "m", 2500) as memory:
+        judge(memory, recorded, 2500, None)
+
+
+def test_few_tokens_of_many_characters_are_told_whole(tmp_path: Path) -> None:
+    with opened(tmp_path / "m", 8000, counter=lambda text: len(text.split()) + 1) as memory:
+        memory.record(user="look:" + " " * 300_000 + "end")
+        assert memory.messages()[0].content == "look:" + " " * 300_000 + "end"
+
+
+def test_open_calls_that_fit_are_told_whatever_that_costs_the_past(tmp_path: Path) -> None:
+    with opened(tmp_path / "m", 8000) as memory:
+        talk(memory, 30)
+        memory.record(user="all of these")
+        for number in range(200):
+            memory.record(tool_call="look", tool_args={"at": f"a place that has the number {number}"})
+        judge(memory, all_traces(memory), 8000, None)
+
+
+def test_pictures_of_the_current_message_are_kept_and_the_rest_makes_room(tmp_path: Path) -> None:
+    with opened(tmp_path / "m", 8000) as memory:
+        talk(memory, 10)
+        memory.record(user="what is this?", media={"images": ["a.png"] * 5})
+        memory.record(tool_call="look", tool_call_id="c")
+        memory.record(tool_result="word " * 10_000, tool_call_id="c")
+        messages = memory.messages()
+        assert [len(each.image_urls) for each in messages if each.image_urls] == [5]
+        assert memory.window_tokens() <= 8000
+        memory.record(user="and these?", media={"images": ["a.png"] * 9})
+        with pytest.raises(Refused, match=r"the current turn with its pictures.*Use a larger context"):
+            memory.messages()
+
+
+def test_a_counter_that_never_says_less_than_three_ends_all_the_same(tmp_path: Path) -> None:
+    with opened(
+        tmp_path / "m", 2000, policy={"summary_tokens": 2}, counter=lambda text: len(text) // 4 + 3
+    ) as memory:
+        talk(memory, 20)
+        assert memory.compact() is not None
 
 
 # --- the snapshot ----------------------------------------------------------------------
@@ -474,6 +529,8 @@ def test_the_loss_report_is_stored_in_the_entry_and_says_how_to_expand_it(memory
     assert loss.entry is not None
     entry = memory.entry(loss.entry)
     assert entry.meta["loss"] == json.loads(json.dumps(loss.to_dict()))
+    assert Loss.from_dict(entry.meta["loss"]) == loss
+    assert str(loss) == loss.text
     found = {each.what: (each.before, each.after) for each in loss.kept}
     assert found["open tool calls"] == (1, 1)
     assert all(before == after for before, after in found.values())
@@ -485,6 +542,23 @@ def test_the_loss_report_is_stored_in_the_entry_and_says_how_to_expand_it(memory
     assert f"looseleaf expand {loss.entry.rpartition('/')[2]}" in loss.text
     raw = Path(memory.path, f"log/entries/{loss.entry}/raw.md").read_text()
     assert "Never touch the generated files." in raw
+
+
+def test_what_stood_only_in_a_summary_is_missed_when_the_summary_goes(tmp_path: Path) -> None:
+    with opened(tmp_path / "m", 20_000, policy={"max_semantic_items": 5}) as memory:
+        for number in range(12):
+            memory.record(user=f"Never use module number {number}.")
+            memory.record(assistant="Understood.")
+        missed: set[str] = set()
+        for _ in range(6):
+            talk(memory, 8)
+            loss = memory.compact()
+            assert loss is not None
+            missed |= {text for each in loss.kept for text in each.missing}
+            told = memory.messages()[0].content or ""
+            for number in range(12):
+                sentence = f"Never use module number {number}."
+                assert (sentence in told) != (sentence in missed), sentence
 
 
 def test_what_no_longer_has_room_is_listed_as_missing(tmp_path: Path) -> None:
@@ -543,6 +617,19 @@ def raising(material: Material, tokens: int) -> Distilled:
     raise ConnectionError("no\nroute to host")
 
 
+def exiting(material: Material, tokens: int) -> Distilled:
+    raise SystemExit(3)
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def unspeakable(material: Material, tokens: int) -> Distilled:
+    raise Unspeakable
+
+
 def hanging(material: Material, tokens: int) -> Distilled:
     threading.Event().wait(30)
     return Distilled("too late")
@@ -551,6 +638,8 @@ def hanging(material: Material, tokens: int) -> Distilled:
 WRONG: Any = 5
 
 FAULTS: dict[str, tuple[Callable[[Material, int], Any], str]] = {
+    "exits": (exiting, "given/1 raised SystemExit: 3"),
+    "raises what cannot be told": (unspeakable, "given/1 raised Unspeakable: it cannot say what"),
     "raises": (raising, "given/1 raised ConnectionError: no route to host"),
     "hangs": (hanging, "given/1 took longer than 0.05 s"),
     "none": (lambda *_: None, "given/1 returned NoneType, which is no Distilled"),
@@ -674,6 +763,32 @@ def test_an_entry_that_a_crash_left_without_its_mark_is_used_again(memory: Memor
     loss = memory.compact()
     assert loss is not None
     assert loss.entry == f"sessions/{left}"
+
+
+def test_secrets_that_a_distiller_brings_in_do_not_reach_the_disk(tmp_path: Path) -> None:
+    secret = next(text for kind, text, _ in planted() if kind == "github")
+    made = Distilled(
+        f"It said {secret}.", {"Title": secret}, ({"x": [secret]},), (Noted(f"Use {secret}.", "t"),)
+    )
+    with opened(tmp_path / "m", 2000, distiller=Given(lambda *_: made)) as memory:
+        talk(memory, 20)
+        loss = memory.compact()
+        assert loss is not None
+        assert loss.level == "distiller"
+    held = b"".join(path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file())
+    assert secret.encode() not in held
+    assert b"It said [redacted github" in held
+
+
+@pytest.mark.parametrize(
+    "distiller", [lambda *_: None, object(), type("D", (), {"name": 5, "distill": print})()]
+)
+def test_what_is_no_distiller_is_refused(tmp_path: Path, distiller: Any) -> None:
+    with (
+        opened(tmp_path / "m", 2000, distiller=distiller) as memory,
+        pytest.raises(Refused, match="a distiller has"),
+    ):
+        memory.record(user="x")
 
 
 # --- in the background -----------------------------------------------------------------

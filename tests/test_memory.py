@@ -74,6 +74,14 @@ def test_a_folder_with_other_things_is_refused_and_left_alone(place: Path) -> No
     Memory(place).close()
 
 
+def test_a_folder_that_holds_only_settings_becomes_a_memory(place: Path) -> None:
+    (place / "looseleaf.toml").write_text("tail_turns = 2\n")
+    with Memory(place) as memory:
+        assert memory.policy == Policy(tail_turns=2)
+    assert sorted(os.listdir(place)) == sorted([*SKELETON, "looseleaf.toml"])
+    assert (place / "looseleaf.toml").read_text() == "tail_turns = 2\n"
+
+
 def test_a_path_that_is_no_folder_is_refused(place: Path) -> None:
     (place / "file").write_text("mine")
     with pytest.raises(Refused, match="was not opened"):

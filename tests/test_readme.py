@@ -31,7 +31,7 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "Zhang Wei\nhard turn_0001\n"
+    assert done.stdout == "Zhang Wei\nhard turn_0001\nlast-words/1\n"
     assert (tmp_path / "memory/facts/user.md").read_text() == "# User Facts\n\n- Name: Zhang Wei\n"
 
 

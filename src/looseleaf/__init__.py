@@ -7,31 +7,47 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from looseleaf.core.loss import Loss
+    from looseleaf.entries import Entry
     from looseleaf.errors import Busy, Refused, Stale, Unreadable, Unwritten
+    from looseleaf.llm.registry import Budget
     from looseleaf.memory import Memory
     from looseleaf.pages import Page
     from looseleaf.policy import Policy
+    from looseleaf.talk import Distilled, Distiller, Message, Noted, Trace, Turn
     from looseleaf.values import Edit, Episode, Fact, Problem, Receipt
 
 __all__ = [
+    "Budget",
     "Busy",
+    "Distilled",
+    "Distiller",
     "Edit",
+    "Entry",
     "Episode",
     "Fact",
+    "Loss",
     "Memory",
+    "Message",
+    "Noted",
     "Page",
     "Policy",
     "Problem",
     "Receipt",
     "Refused",
     "Stale",
+    "Trace",
+    "Turn",
     "Unreadable",
     "Unwritten",
 ]
 __version__ = "0.1.0"
 
-_HOMES = {"Memory": "memory", "Page": "pages", "Policy": "policy"} | dict.fromkeys(
-    ("Edit", "Episode", "Fact", "Problem", "Receipt"), "values"
+_HOMES = (
+    {"Budget": "llm.registry", "Entry": "entries", "Loss": "core.loss"}
+    | {"Memory": "memory", "Page": "pages", "Policy": "policy"}
+    | dict.fromkeys(("Distilled", "Distiller", "Message", "Noted", "Trace", "Turn"), "talk")
+    | dict.fromkeys(("Edit", "Episode", "Fact", "Problem", "Receipt"), "values")
 )
 
 

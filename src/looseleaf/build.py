@@ -46,9 +46,13 @@ def _build(store: Store, folder: str, agent: str, mark: Mark | None) -> None:
         episodic, semantic = [], []
         new = list(_entries_of(store, agent))
     for reference in new:
-        entry = read_entry(store, str(reference))
-        episodic.append(_episode(entry, len(episodic) + 1))
-        semantic += _facts(entry, len(semantic) + 1)
+        try:
+            entry = read_entry(store, str(reference))
+            episode, facts = _episode(entry, len(episodic) + 1), _facts(entry, len(semantic) + 1)
+        except (Refused, KeyError, TypeError):
+            continue  # somebody removed or broke it; `check` says so
+        episodic.append(episode)
+        semantic += facts
     store.view(f"{folder}/episodic.jsonl", _jsonl(episodic))
     store.view(f"{folder}/semantic.jsonl", _jsonl(semantic))
 

@@ -66,7 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as error:  # of the output: the memory's own are sentences
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"looseleaf: the answer could not be written ({error.strerror or error}).", file=sys.stderr)
+        # Whoever gave the command must not give it again for want of an answer.
+        why = f"the answer could not be written ({error.strerror or error})."
+        print(f"looseleaf: {options.done}{why}", file=sys.stderr)
         return REFUSED
 
 
@@ -93,7 +95,10 @@ class Options:
     turn: str | None
     model: str | None
     dry_run: bool
-    entry: str
+    entry: str | None
+
+    done = ""
+    """What a command has done, once that is durable: said if the answer cannot be written."""
 
 
 def _parse(arguments: Sequence[str]) -> Options:
@@ -109,7 +114,7 @@ def _parse(arguments: Sequence[str]) -> Options:
     for argument in waiting:
         if argument == "--" and verb:
             rest = list(waiting)  # whatever they look like, these are no options
-            if len(rest) > len(free) or any(
+            if not 0 < len(rest) <= len(free) or any(
                 each not in own[name].get("choices", (each,)) for name, each in zip(free, rest, strict=False)
             ):
                 return _explain(arguments)
@@ -187,6 +192,7 @@ def _init(options: Options) -> int:
 
     path = _first(options.path, options.memory, os.environ.get("LOOSELEAF_HOME") or ".looseleaf")
     made = init(path)
+    options.done = "the memory is made; "
     if options.json:
         print_json({"path": path, "made": made})
     elif made:
@@ -273,6 +279,7 @@ def _diff(options: Options) -> int:
 def _undo(options: Options) -> int:
     with open_memory(options) as memory:
         edit, receipt = memory.undo(options.page, author=PERSON)
+        options.done = "it was undone; "
         if options.json:
             print_json({"undone": _edit_dict(edit), "receipt": receipt.to_dict()})
         else:
@@ -332,6 +339,12 @@ def open_memory(options: Options, session: str | None = None) -> Memory:
 
     path = _first(options.memory) or find()
     if not is_memory(path):
+        is_named = options.memory is not None or os.environ.get("LOOSELEAF_HOME")
+        if not is_named and not os.path.lexists(path):
+            raise Refused(
+                "Nothing was done: there is no memory here, above, or at ~/.looseleaf: `looseleaf init` makes one "
+                "here; or name one with --memory PATH."
+            )
         raise Refused(
             f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make this one "
             f"(of the pages that are there, if any) with: looseleaf init {path}"
@@ -499,8 +512,8 @@ _VERBS: dict[str, tuple[Callable[[Options], int], str, dict[str, dict[str, Any]]
     ),
     "expand": (
         _talk("expand"),
-        "show again, whole, what left the window",
-        {"entry": {"help": "an entry, a turn or a trace, by its id"}},
+        "list what left the window, or show one of it again, whole",
+        {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: the entries)"}},
     ),
     "check": (_check, "re-read and re-hash everything", {}),
     "repair": (_repair, "mend what check found, keeping a copy of every byte that is moved", {}),

@@ -54,6 +54,7 @@ def record(options: Options) -> int:
         with memory.batch() as batch:
             for each in asked:
                 batch.record(**each)
+        options.done = "it was recorded; "
         if options.json:
             records = [trace.to_record() for trace in batch.traces]
             print_json(records if many else records[0])
@@ -183,7 +184,7 @@ def turns(options: Options) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         if options.turn is not None:
-            found = [memory.turn(options.turn)]
+            found = [memory.turn(_turn_id(options.turn))]
         else:
             found = memory.turns(options.limit, session=options.session)
         if options.session is not None and not any(turn.session_id == options.session for turn in found):
@@ -197,7 +198,7 @@ def turns(options: Options) -> int:
             print_json(told[0] if options.turn is not None else told)
         else:
             shown = (_turn(turn, whole=options.turn is not None) for turn in found)
-            say("\n\n".join(shown) or _NOTHING)
+            say("\n\n".join(shown) or _elsewhere(memory) or _NOTHING)
         print_notes(memory)
     return 0
 
@@ -214,22 +215,86 @@ def sessions(options: Options) -> int:
                 f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
             )
         if not found and not options.json:
-            say(_NOTHING)
+            say(_elsewhere(memory) or _NOTHING)
         print_notes(memory)
     return 0
+
+
+def _elsewhere(memory: Memory) -> str:
+    """Who has said something, where this agent has not: perhaps another is meant."""
+    streams = (stream.partition("/") for stream in memory.store.streams())
+    others = sorted(name for kind, _, name in streams if kind == "traces" and name != memory.agent)
+    there = f"there are traces of: {', '.join(others)} (--agent {others[0]})" if others else ""
+    return f"{memory.agent} has said nothing here; {there}" if there else ""
+
+
+def _turn_id(text: str) -> str:
+    """A turn may be named by its number, with or without zeros in front."""
+    number = text.removeprefix("turn_")
+    return f"turn_{number:0>4}" if number.isascii() and number.isdecimal() and len(number) <= 12 else text
+
+
+# --- what left the window --------------------------------------------------------------
 
 
 def expand(options: Options) -> int:
     from looseleaf.core.turns import turns_of
 
     with open_memory(options) as memory:
-        traces = memory.expand(options.entry)
-        if options.json:
-            print_json([trace.to_record() for trace in traces])
+        if options.entry is None:
+            _list_entries(memory, options)
         else:
-            say("\n\n".join(_turn(turn, whole=True) for turn in turns_of(traces)))
+            name = _turn_id(options.entry)
+            traces = memory.expand(name)
+            if options.json:
+                print_json([trace.to_record() for trace in traces])
+            else:
+                shown = (_turn(turn, whole=True) for turn in turns_of(traces))
+                say("\n\n".join([*_about(memory, name), *shown]))
         print_notes(memory)
     return 0
+
+
+def _list_entries(memory: Memory, options: Options) -> None:
+    found = sorted(_entries(memory), key=lambda meta: meta["ts"])
+    if options.json:
+        print_json(found)
+    for each in found if not options.json else ():
+        size = f"{each['turns']:,} turn{'s' * (each['turns'] != 1)}, {each['tokens']:,} tokens"
+        say(f"{each['id']}  {when(each['ts'])}  {size:>24}  {_clipped(each['distiller'])}")
+    if not found and not options.json:
+        say(f"No turn has left the window of {memory.agent} yet: there is no entry.")
+
+
+def _entries(memory: Memory) -> Iterator[dict[str, Any]]:
+    """The entries that compactions of this agent made. What is damaged is named by `check`."""
+    for name in memory.store.folders("log/entries/sessions"):
+        try:
+            meta = memory.entry(f"sessions/{name}").meta
+            if meta["agent"] == memory.agent:
+                dropped = meta["loss"]["dropped"]
+                sizes = {each: int(dropped[each]) for each in ("turns", "traces", "tokens")}
+                yield {"id": name, "ts": float(meta["ts"])} | sizes | {"distiller": str(meta["distiller"])}
+        except (Refused, KeyError, TypeError, ValueError) as fault:
+            why = str(fault) if isinstance(fault, Refused) else "`looseleaf check` says more."
+            memory.notes.append(f"The entry {name} is not listed: it could not be read. {why}")
+
+
+def _about(memory: Memory, name: str) -> Iterator[str]:
+    """An entry in a line, and what its compaction lost; nothing for a turn or a trace."""
+    from looseleaf.core.loss import Loss
+
+    try:
+        meta = memory.entry(name).meta
+    except Refused:
+        return
+    try:
+        turns, loss = meta["turn_ids"], meta["loss"]
+        head = f"entry {meta['id']} of {meta['agent']}, {when(meta['ts'])}: {turns[0]} to {turns[-1]}"
+        report = Loss.from_dict(loss | {"entry": None})  # where it is to be found again is known: it follows
+        yield f"{_clipped(head)}\n  {_hung(report.text, 2)}"
+    except (KeyError, TypeError, ValueError, IndexError):
+        yield f"entry {_clipped(name)}: its report cannot be read. `looseleaf check` says more."
 
 
 # --- the window ------------------------------------------------------------------------
@@ -238,23 +303,32 @@ def expand(options: Options) -> int:
 def window(options: Options) -> int:
     with open_memory(options) as memory:
         messages, figures = memory.window().messages, _figures(memory, options.model)
+        name = options.model or memory.policy.model
         if options.json:
             print_json(figures | {"messages": [message.to_dict() for message in messages]})
         else:
             parts = [_figures_line(len(messages), figures)]
+            if not figures["known"] and memory.policy.context_tokens is None:
+                size = memory.budget(name).max_context_tokens
+                unknown = f"the model {name!r} is not known: {size:,} tokens are assumed; set context_tokens"
+                parts[:0] = [unknown]
+            if not messages and not figures["mark"] and _elsewhere(memory):
+                parts.append(_elsewhere(memory))
             say("\n\n".join([*parts, *("\n".join(_message(message)) for message in messages)]))
         print_notes(memory)
     return 0
 
 
 def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
-    from looseleaf.llm.registry import model
+    from looseleaf.llm.registry import MODELS, UNKNOWN, model
 
     now = memory.window()
-    tokens, budget = memory.window_tokens(), memory.budget(name)
+    tokens, budget = memory.window_tokens(model=name), memory.budget(name)
     # What is counted here may be more elsewhere: the same margin as when messages are made for a call.
-    room = int(budget.input / model(name or memory.policy.model).count_margin)
+    row = model(name or memory.policy.model)
+    room = int(budget.input / row.count_margin)
     return {
+        "known": row is UNKNOWN or row.name in MODELS,
         "tokens": tokens,
         "budget": room,
         "mark": now.mark.id if now.mark else None,
@@ -280,6 +354,7 @@ def _figures_line(messages: int, figures: dict[str, Any]) -> str:
 def compact(options: Options) -> int:
     with open_memory(options) as memory:
         loss = memory.compact(model=options.model, dry_run=options.dry_run)
+        options.done = "it was compacted; " if loss and not options.dry_run else ""
         if options.json:
             print_json(loss.to_dict() if loss else None)
         elif loss is None:
@@ -287,7 +362,9 @@ def compact(options: Options) -> int:
         else:
             if options.dry_run:
                 say("A dry run: nothing was written. A compaction would leave this:")
-            say(loss.text)
+            # The last line says where it is to be found again; after a dry run it is where it was.
+            is_found = options.dry_run and loss.expand
+            say(loss.text.rpartition("\n")[0] if is_found else loss.text)
         print_notes(memory)
     return 0
 

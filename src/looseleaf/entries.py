@@ -48,7 +48,14 @@ def summary_json(distilled: Distilled) -> bytes:
 
 
 def distilled_of(summary: dict[str, Any]) -> Distilled:
-    """The other way round. KeyError or TypeError for what is no summary."""
+    """The other way round. Refused for what is no summary."""
+    try:
+        return _distilled(summary)
+    except (KeyError, TypeError) as error:
+        raise _unreadable("a summary", f"it is none ({error!r})") from error
+
+
+def _distilled(summary: dict[str, Any]) -> Distilled:
     noted = {
         name: tuple(Noted(str(each["text"]), str(each["source"])) for each in summary[name])
         for name in _NOTED
@@ -112,22 +119,35 @@ def read_entry(store: Store, name: str) -> Entry:
         folder = f"{FOLDER}/{topic}/{entry_id}"
         meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
         if meta is not None and summary is not None:
-            try:
-                return Entry(f"{topic}/{entry_id}", json.loads(meta.data), json.loads(summary.data))
-            except ValueError as error:
-                raise Unreadable(
-                    f"{folder} was not read: it is no JSON ({error}). `looseleaf check` says more."
-                ) from error
+            return Entry(f"{topic}/{entry_id}", *(_object(folder, file.data) for file in (meta, summary)))
     raise Refused(
-        f"Nothing was shown: there is no entry {name}. `looseleaf window` names those of the last compactions."
+        f"Nothing was shown: there is no entry, turn or trace {name}. `looseleaf expand` lists the entries."
     )
+
+
+def _object(folder: str, data: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(data)
+    except ValueError as error:
+        raise _unreadable(folder, f"it is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise _unreadable(folder, "it is no JSON object")
+    return value
+
+
+def _unreadable(folder: str, why: str) -> Unreadable:
+    return Unreadable(f"{folder} was not read: {why}. `looseleaf check` says more.")
 
 
 def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
     """The traces that an entry was made of, whole, from the log."""
     stream = stream_of(str(entry.meta.get("agent")))
-    for segment, offset, first, last in entry.meta.get("traces", ()):
-        lines = store.read(stream, Position(int(segment), int(offset)))
+    try:
+        runs = [(Position(int(run[0]), int(run[1])), *run[2:4]) for run in entry.meta["traces"]]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise _unreadable(entry.reference, "it does not say where its traces are") from error
+    for place, first, last in runs:
+        lines = store.read(stream, place)
         line = next(lines, None)
         if line is None or line.record.get("id") != first:  # repair has moved it
             lines = iter(store.read(stream, START))

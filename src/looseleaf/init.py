@@ -11,7 +11,7 @@ from looseleaf.errors import Refused, Unreadable
 from looseleaf.store import JOURNAL
 from looseleaf.store.files import FileStore
 from looseleaf.store.ulid import new_id
-from looseleaf.where import above, is_memory
+from looseleaf.where import SETTINGS, above, is_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ PRIVATE = "PROJECT.local.md\nlog/\nviews/\nreview/\n"
 
 _IGNORE = ".gitignore"
 _FOLDERS = (*DRAWERS, "log", "views")
-_SKELETON = frozenset({*_FOLDERS, _IGNORE})
+_SKELETON = frozenset({*_FOLDERS, _IGNORE, SETTINGS})
+"""What a folder may hold that becomes a memory unasked: a memory half made, or settings that were written first."""
 
 
 def init_if_free(path: str) -> None:
-    """Make a memory of a folder that is missing, empty, or a memory half made; nothing else is taken unasked."""
+    """Make a memory of a folder that is missing, empty, half made or only has settings; no other is taken unasked."""
     # Asked twice: somebody may have made it, and written to it, between the two questions.
     if _holds_other_things(path) and not is_memory(path):
         raise Refused(

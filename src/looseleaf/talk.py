@@ -91,14 +91,39 @@ class Trace:
         tags = record.get("tags")
         given["tags"] = tuple(map(str, tags)) if isinstance(tags, list) else ()
         given["session_start"] = record.get("session_start") is True
-        if not all(type(given.get(name)) is kind for name, kind in _KINDS):
-            return None
-        if type(given.get("ts")) not in (int, float):
-            return None
-        return cls(**given)
+        return cls(**given) if _is_sound(given) else None
 
 
-_KINDS = (("id", str), ("turn_id", str), ("seq", int), ("content", str), ("session_id", str), ("origin", str))
+_TEXTS = ("id", "turn_id", "content", "source_event", "session_id", "origin")
+_MAY_BE_TEXT = (
+    "reasoning",
+    "tool_name",
+    "tool_call_id",
+    "tool_error",
+    "tool_result_ref",
+    "correlation_id",
+)
+FARTHEST = 1e11
+"""Seconds from 1970 that a time may be away: some thousands of years."""
+
+
+def _is_sound(given: dict[str, Any]) -> bool:
+    """Whether every member is of the kind that readers rely on: a line may have been made by anybody."""
+    ts: Any = given.get("ts")
+    media = given.get("media")
+    return (
+        all(type(given.get(name)) is str for name in _TEXTS)
+        and all(given.get(name) is None or type(given[name]) is str for name in _MAY_BE_TEXT)
+        and type(given.get("seq")) is int
+        and type(ts) in (int, float)
+        and abs(ts) < FARTHEST
+        and given.get("flag") in (None, "no_call", "second_result")
+        and (media is None or (isinstance(media, dict) and all(map(_are_addresses, media.values()))))
+    )
+
+
+def _are_addresses(value: object) -> bool:
+    return isinstance(value, list) and all(type(each) is str for each in value)
 
 
 @frozen

@@ -28,7 +28,7 @@ import ctypes  # noqa: E402
 from actors import Actor, say, wait_to_be_let_go  # noqa: E402
 from compaction import CROWD, STEPS, Template, cost, judge_both, marks_of, open_memory  # noqa: E402
 from looseleaf.conversation.compact import Compact  # noqa: E402
-from looseleaf.conversation.draft import Draft  # noqa: E402
+from looseleaf.conversation.draft import TOPIC, Draft  # noqa: E402
 from looseleaf.core.heads import SCHEMA  # noqa: E402
 from looseleaf.errors import Refused  # noqa: E402
 from looseleaf.store import JOURNAL  # noqa: E402
@@ -65,13 +65,13 @@ class _MarkFirst(_Through):
 
     _late: tuple[str, Mapping[str, bytes]] | None = None
 
-    def publish(self, folder: str, files: Mapping[str, bytes]) -> None:
+    def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         self._late = folder, files
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         places = self._store.append(stream, records)
         if self._late is not None:
-            self._store.publish(*self._late)
+            self._store.publish(*self._late, again=True)
             self._late = None
         return places
 
@@ -79,14 +79,16 @@ class _MarkFirst(_Through):
 class _FileByFile(_Through):
     """An entry is not made visible at once."""
 
-    def publish(self, folder: str, files: Mapping[str, bytes]) -> None:
+    def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         for name in sorted(files):
-            self._store.put(f"{folder}/{name}", files[name], base=None)
+            if self._store.stat(f"{folder}/{name}") is None:
+                self._store.put(f"{folder}/{name}", files[name], base=None)
 
 
 class _AnyId(Draft):
-    def _entry_id(self, *_: Any) -> str:
-        return new_id()
+    @property
+    def entry(self) -> str | None:
+        return f"{TOPIC}/{new_id()}" if self.plan.gone else None
 
 
 class _AnyIdCompact(Compact):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from looseleaf.core.secrets import redact, redact_value
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
+from looseleaf.talk import FARTHEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ INTERRUPTED = "interrupted"
 """The tag of what was cut short."""
 
 _MEDIA = ("images", "audio", "video")
+_LONGEST_NAME = 1000
 
 
 @frozen
@@ -116,7 +118,14 @@ def _checked(asked: Asked) -> Asked:
             )
     if not isinstance(asked.tags, (list, tuple)) or not all(isinstance(tag, str) for tag in asked.tags):
         raise Refused("Nothing was recorded: tags must be a list of texts. Give it as such.")
-    if asked.ts is not None and (isinstance(asked.ts, bool) or not isinstance(asked.ts, (int, float))):
+    for name in ("tool_name", "tool_call_id", "source_event", "correlation_id"):
+        if len(getattr(asked, name) or "") > _LONGEST_NAME:
+            raise Refused(
+                f"Nothing was recorded: {name} is a name and has more than {_LONGEST_NAME:,} characters. "
+                "Give a shorter one; long texts belong into content, tool_args or tool_result."
+            )
+    is_number = isinstance(asked.ts, (int, float)) and not isinstance(asked.ts, bool)
+    if asked.ts is not None and not (is_number and abs(asked.ts) < FARTHEST):
         raise Refused(
             "Nothing was recorded: ts must be epoch seconds. Give a number, or leave it out for now."
         )

@@ -25,6 +25,7 @@ from looseleaf.talk import Distilled, Noted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from looseleaf.conversation.window import Count
     from looseleaf.core.heads import AgentHead
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Distiller, Trace
     from looseleaf.values import Record
+
+_BROKEN = 4
+"""Entries of one name that are passed over because they cannot be read."""
+
+_LONGEST_SENTENCE = 200
 
 NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
 
@@ -66,6 +72,7 @@ class Compact:
         head: Callable[[], AgentHead],
         rules: Callable[[Callable[[str], int]], Distiller],
         distiller: Distiller | None,
+        clean: Callable[[Any], Any],
     ) -> None:
         self._store = store
         self._policy = policy
@@ -74,24 +81,36 @@ class Compact:
         self._head = head
         self._rules = rules
         self._distiller = distiller
+        self._clean = clean
         self._prepared: tuple[str | None, tuple[str, ...], Made] | None = None
         self._preparing = allocate_lock()
 
     def __call__(
-        self, budget: int, system: str | None, count: Count, *, dry_run: bool = False
+        self,
+        budget: int,
+        system: str | None,
+        count: Count,
+        *,
+        dry_run: bool = False,
+        is_over: bool = False,
     ) -> Loss | None:
         """Make the window fit `budget` tokens, as `count` counts them.
 
-        None: there is nothing to compact, or another process just did.
+        None: there is nothing to compact, or another process just did. `is_over`: the window does not fit as it is, so
+        that even where nothing can leave it, what is told of the past must become less.
         """
         head = self._head()
         draft = self._draft(head, budget, system, count)
         made = self._ready(head, draft)
-        if draft.plan.is_empty:
+        if draft.plan.is_empty and not (is_over and draft.has_past):
             return None
         gone = Gone(self._store, self._stream, draft.mark, draft.plan.gone)
-        if made is None:
-            made = self._made_before(draft.entry, gone, draft.summary_tokens, count)
+        while made is None and draft.passed_over < _BROKEN:
+            try:
+                made = self._made_before(draft.entry, gone, draft.summary_tokens, count)
+                break
+            except (Refused, KeyError, TypeError):
+                draft.passed_over += 1  # it is left as it is, for whoever mends it
         if made is None:
             made = self._make(gone, draft.summary_tokens, count)
         mark, loss, files = draft.finish(new_id(), made, gone.traces)
@@ -114,15 +133,12 @@ class Compact:
 
     def _made_before(self, entry: str | None, gone: Gone, tokens: int, count: Count) -> Made | None:
         """What an entry says that a compaction of the same traces left, which came no further."""
-        if entry is None:
+        if entry is None or self._store.stat(f"{FOLDER}/{entry}/meta.json") is None:
             return None
-        try:
-            found = read_entry(self._store, entry)
-            made = distilled_of(found.summary)
-            failures = tuple(map(str, found.meta["loss"]["failures"]))
-            level, name = str(found.meta["level"]), str(found.meta["distiller"])
-        except (Refused, KeyError, TypeError):
-            return None
+        found = read_entry(self._store, entry)
+        made = distilled_of(found.summary)
+        failures = tuple(map(str, found.meta["loss"]["failures"]))
+        level, name = str(found.meta["level"]), str(found.meta["distiller"])
         return Made(made, self._by_rules(gone, tokens, count)[1], level, name, failures)
 
     def _draft(self, head: AgentHead, budget: int, system: str | None, count: Count) -> Draft:
@@ -175,10 +191,20 @@ class Compact:
         if self._distiller is not None:
             made = _by(self._distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
-                return Made(made, noted, "distiller", self._distiller.name)
+                return Made(self._redacted(made), noted, "distiller", self._distiller.name)
             failures = (made,)
         level = "rules" if noted.summary.strip() else "pointers"
         return Made(noted, noted, level, name, failures)
+
+    def _redacted(self, made: Distilled) -> Distilled:
+        """A model may have been told a secret elsewhere."""
+        notes = {
+            name: tuple(Noted(self._clean(each.text), each.source) for each in getattr(made, name))
+            for name in NOTED
+        }
+        return Distilled(
+            self._clean(made.summary), self._clean(made.episode), tuple(map(self._clean, made.facts)), **notes
+        )
 
     def _by_rules(self, material: Gone, tokens: int, count: Count) -> tuple[str, Distilled]:
         rules = self._rules(lambda text: count([text])[0])
@@ -189,32 +215,37 @@ def _by(distiller: Distiller, material: Gone, tokens: int, seconds: float) -> Di
     """What it made, or the sentence that says why not. It is not waited for past its time."""
     from threading import Thread
 
-    answer: list[object] = []
+    answer: list[Distilled | str] = []
 
     def work() -> None:
         try:
-            answer.append(distiller.distill(material, tokens))
-        except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
-            answer.append(error)
+            made: object = distiller.distill(material, tokens)
+            answer.append(
+                made if isinstance(made, Distilled) and not _fault(made) else f"returned {_fault(made)}"
+            )
+        except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
+            answer.append(f"raised {type(error).__name__}: {_said_by(error)}")
 
     thread = Thread(target=work, daemon=True)
     thread.start()
     thread.join(seconds)
-    if not answer:
-        return f"{distiller.name} took longer than {seconds:g} s"
-    made = answer[0]
-    if isinstance(made, Exception):
-        return f"{distiller.name} raised {type(made).__name__}: {' '.join(str(made).split())[:200]}"
-    if not isinstance(made, Distilled):
-        return f"{distiller.name} returned {type(made).__name__}, which is no Distilled"
-    fault = _fault(made)
-    return f"{distiller.name} returned {fault}" if fault else made
+    made = answer[0] if answer else f"took longer than {seconds:g} s"
+    return made if isinstance(made, Distilled) else f"{distiller.name} {made}"
 
 
-def _fault(made: Distilled) -> str | None:
+def _said_by(error: BaseException) -> str:
+    try:
+        return " ".join(str(error).split())[:_LONGEST_SENTENCE]
+    except Exception:  # noqa: BLE001 - even this is somebody else's code
+        return "it cannot say what"
+
+
+def _fault(made: object) -> str | None:
     """What is wrong with a distiller's answer: its types are what somebody else's code says they are."""
+    if not isinstance(made, Distilled):
+        return f"{type(made).__name__}, which is no Distilled"
     summary: object = made.summary
-    if not isinstance(summary, str) or not summary.strip():
+    if type(summary) is not str or not summary.strip():
         return "no summary"
     for name in NOTED:
         noted: object = getattr(made, name)
@@ -229,4 +260,4 @@ def _fault(made: Distilled) -> str | None:
 
 def _is_noted(each: object) -> bool:
     texts: tuple[object, ...] = (each.text, each.source) if isinstance(each, Noted) else (None,)
-    return all(isinstance(text, str) for text in texts)
+    return all(type(text) is str for text in texts)

@@ -74,6 +74,13 @@ class Conversation:
         self._agent = agent
         self._stream = stream_of(agent)
         self._note = note
+        if distiller is not None and not (
+            type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None))
+        ):
+            raise Refused(
+                "The memory was not opened for talk: a distiller has a name, as text, and distill(material, tokens). "
+                "Give it both."
+            )
         self._distiller = distiller
         self._counter = counter
         self._counts: dict[str, Counts] = {}
@@ -176,6 +183,11 @@ class Conversation:
         return int(self.budget(name).input / self._model(name).count_margin)
 
     def usage(self, prompt_tokens: int, name: str | None, system: str | None) -> str | None:
+        if type(prompt_tokens) is not int or prompt_tokens < 0:
+            raise Refused(
+                f"Nothing was noted: prompt_tokens is a number of tokens, not {prompt_tokens!r}. "
+                "Give what the provider reported."
+            )
         budget = self.budget(name)
         flag = HARD if prompt_tokens > budget.input else EARLY if prompt_tokens > budget.early else None
         if flag is not None:
@@ -217,11 +229,15 @@ class Conversation:
         return lambda texts: counts.count(texts, quick=quick)
 
     def messages(self, system: str | None, name: str | None) -> list[Message]:
+        limit: int | None = _LONGEST * self._room(name)
         for _ in range(_TRIES):
-            is_whole = self.flagged is None and self.window.read(_LONGEST * self._room(name))
-            if is_whole and self.window.flag is None and self._fits(system, name):
-                return [*([Message("system", system)] if system else []), *self.window.messages]
-            self.compact(system, name)
+            with self.window.alone():
+                is_whole = self.flagged is None and self.window.read(limit)
+                if is_whole and self.window.flag is None and self._fits(system, name):
+                    return [*([Message("system", system)] if system else []), *self.window.messages]
+            # Not under that lock: a distiller of somebody's may ask for messages too.
+            if self.compact(system, name, is_over=is_whole) is None:
+                limit = None  # there was nothing to compact: it may be long and fit all the same
         raise Refused(
             "No messages were given: other processes record for this agent faster than its window can be compacted. "
             "Give each of them an agent's name of its own."
@@ -242,6 +258,10 @@ class Conversation:
 
     def tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
         """What the window costs, with its system prompt."""
+        with self.window.alone():
+            return self._tokens(system, name, quick=quick)
+
+    def _tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
         self.window.read()
         unit = "estimate" if quick else self._model(name).vocabulary
         return self._weigh(system, unit, self._count(name, quick=quick))
@@ -257,11 +277,22 @@ class Conversation:
         from looseleaf.conversation.compact import Compact
         from looseleaf.distill.rules import Rules
 
-        return Compact(self._store, self._policy, self._agent, self._head, Rules, self._distiller)
+        return Compact(
+            self._store,
+            self._policy,
+            self._agent,
+            self._head,
+            Rules,
+            self._distiller,
+            self.recorder.without_secrets,
+        )
 
-    def compact(self, system: str | None, name: str | None, *, dry_run: bool = False) -> Loss | None:
+    def compact(
+        self, system: str | None, name: str | None, *, dry_run: bool = False, is_over: bool = False
+    ) -> Loss | None:
         before = self._head()
-        loss = self._compact(self._room(name), system, self._count(name), dry_run=dry_run)
+        count = self._count(name)
+        loss = self._compact(self._room(name), system, count, dry_run=dry_run, is_over=is_over)
         if loss is None and not dry_run:
             self.flag(None, before)  # there was nothing to be done about it
         for failure in loss.failures if loss else ():

@@ -7,25 +7,21 @@ with less room until it fits. So the window fits by counting, not by hope.
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 from looseleaf.conversation.record import stream_of
+from looseleaf.conversation.weigh import cut, stand_in, weighed
 from looseleaf.conversation.window import count_messages, read_mark, shown
 from looseleaf.core.compact import Item, Plan, plan
-from looseleaf.core.identifiers import clipped, reduced
-from looseleaf.core.loss import Kept, Loss, by_rank, must_keep, still_told
-from looseleaf.core.turns import turn_number
+from looseleaf.core.loss import Kept, Loss, by_rank, must_keep, still_told, told_of
+from looseleaf.core.turns import open_calls, turn_number
 from looseleaf.core.window import (
     MESSAGE_TOKENS,
     Mark,
-    as_text,
-    media_tokens,
-    message_of,
     messages_of,
-    said,
     snapshot,
-    texts_of,
 )
-from looseleaf.entries import meta_json, raw_md, runs_of, summary_json
+from looseleaf.entries import distilled_of, meta_json, raw_md, read_entry, runs_of, summary_json
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -34,7 +30,7 @@ from looseleaf.talk import Distilled, Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from looseleaf.conversation.window import Count
     from looseleaf.core.heads import AgentHead
@@ -53,12 +49,6 @@ _SEAMS = 32
 
 _TRIES = 16
 """Plans that are tried with less room each, because something costs more in place than by itself."""
-
-_CHARACTERS = 4
-"""Characters of a token, about: where cutting a text begins. It is counted then, and cut again if need be."""
-
-_AT_ONCE_TRACES, _AT_ONCE_CHARACTERS = 256, 4_000_000
-"""Texts whose tokens are looked up together, at most."""
 
 
 @frozen
@@ -90,48 +80,16 @@ class Draft:
         self._system = count([system])[0] + MESSAGE_TOKENS if system else 0
         self.mark = read_mark(store, head)
         self._short = dict(self.mark.short) if self.mark else {}
-        self._items = list(self._weighed())
+        self._items = list(weighed(store, self._stream, self.mark, self._short, count))
         self._current = max((turn_number(item.turn_id) or 0 for item in self._items), default=0)
         self._traces: dict[str, Trace] = {}
         self.plan = Plan((), (), (), (), fits=True)
+        self.passed_over = 0
+        """Entries of this name that are there and cannot be read: somebody broke them."""
         self.summary_tokens = max(1, min(policy.summary_tokens, budget // _SUMMARY_SHARE))
         self._semantic_tokens = max(1, min(policy.semantic_tokens, budget // _SHARE))
         self._older = self._older_summaries()
         self._room = self._room_for_traces()
-
-    def _weighed(self) -> Iterator[Item]:
-        """What the window shows, as items; the traces themselves are let go of: there may be gigabytes."""
-        waiting: list[tuple[Trace, tuple[int, int], int]] = []
-        characters = 0
-        seen: set[str] = set()
-        for trace, line, _ in shown(self._store, self._stream, self.mark):
-            if trace.id in seen:
-                continue  # a line that somebody copied
-            seen.add(trace.id)
-            waiting.append((trace, (line.position.segment, line.position.offset), line.end.offset))
-            characters += len(trace.content) + len(str(trace.tool_result or ""))
-            if len(waiting) >= _AT_ONCE_TRACES or characters > _AT_ONCE_CHARACTERS:
-                yield from self._weigh(waiting)
-                waiting, characters = [], 0
-        yield from self._weigh(waiting)
-
-    def _weigh(self, waiting: Sequence[tuple[Trace, tuple[int, int], int]]) -> Iterator[Item]:
-        messages = [message_of(trace, self._short.get(trace.id)) for trace, _, _ in waiting]
-        texts = [list(texts_of(message)) for message in messages]
-        tokens = iter(self._count([text for own in texts for text in own]))
-        for (trace, place, end), message, own in zip(waiting, messages, texts, strict=True):
-            yield Item(
-                trace.id,
-                trace.turn_id,
-                trace.trace_type,
-                trace.tool_call_id,
-                trace.flag,
-                sum(next(tokens) for _ in own) + media_tokens(message),
-                sum(text.count("\n") for text in own),
-                place,
-                end,
-                trace.ts,
-            )
 
     # --- room ------------------------------------------------------------------------------
 
@@ -140,7 +98,7 @@ class Draft:
         kept = self._policy.max_episodic_items - 1
         older = self.mark.episodic[-kept:] if self.mark and kept > 0 else ()
         each = max(1, self._budget // _SHARE // max(1, len(older)))
-        return tuple((entry, self._cut(text, each)) for entry, text in older)
+        return tuple((entry, cut(text, each, self._count)) for entry, text in older)
 
     def _room_for_traces(self) -> int:
         def room() -> int:
@@ -167,9 +125,8 @@ class Draft:
             if prepared is not None and set(self.plan.gone) != set(prepared):
                 return False
             if not self.plan.fits:
-                if not self._older:
+                if not self._give_up_more():
                     break
-                self._older = self._older[1:]  # it stays in its entry
                 room = self._room = self._room_for_traces()
                 continue
             excess = self._base_tokens() - self._room
@@ -178,11 +135,28 @@ class Draft:
             room -= max(excess, _SEAMS)
         if prepared is not None:
             return False
-        open_calls = len(self._open_calls())
+        calls = len(self._open_calls())
         raise Refused(
-            f"The window was not compacted: what may not leave it ({open_calls} open tool calls, the current turn) "
-            f"does not fit {self._budget:,} tokens. End calls whose results will not come: memory.interrupt()."
+            f"The window was not compacted: what may not leave it ({calls} open tool calls, the current turn with its "
+            f"pictures) does not fit {self._budget:,} tokens. "
+            + (
+                "End calls whose results will not come: memory.interrupt()."
+                if calls
+                else "Use a larger context."
+            )
         )
+
+    def _give_up_more(self) -> bool:
+        """Make room at the cost of what is told of the past: first older summaries (which stay in their entries),
+        then the new one and what must be kept, down to a line each."""
+        if self._older:
+            self._older = self._older[1:]
+        elif max(self.summary_tokens, self._semantic_tokens) > _SEAMS:
+            self.summary_tokens = min(self.summary_tokens, _SEAMS)
+            self._semantic_tokens = min(self._semantic_tokens, _SEAMS)
+        else:
+            return False
+        return True
 
     def _planned(self, room: int, goal: int, prepared: tuple[str, ...] | None) -> Plan:
         current = next(
@@ -215,31 +189,6 @@ class Draft:
             } | self._traces
         return [self._traces[item.id] for item in self._items if item.id in wanted]
 
-    # --- what stands in place of what is too long --------------------------------------------
-
-    def _stand_in(self, trace: Trace, tokens: int, size: int) -> str:
-        def made(limit: int) -> str:
-            about = f"{size:,} tokens"
-            if trace.trace_type == "tool_result" and limit < _CHARACTERS * 1000:
-                return reduced(trace, limit, about)
-            text = as_text(trace.tool_args) if trace.trace_type == "tool_call" else said(trace)
-            return clipped(text, limit, f"[… {about} in all; looseleaf expand {trace.id} …]")
-
-        limit = tokens * _CHARACTERS
-        for _ in range(_TRIES):
-            text = made(limit)
-            cost = self._count([text])[0]
-            if cost <= tokens:
-                break
-            limit = min(limit - 8, limit * tokens * 9 // (cost * 10))
-        return text
-
-    def _cut(self, text: str, tokens: int) -> str:
-        limit = len(text)
-        while (cost := self._count([text[:limit]])[0]) > tokens:
-            limit = min(limit - 1, limit * tokens * 19 // (cost * 20))
-        return text if limit == len(text) else f"{text[: max(0, limit - 1)].rstrip()}…"
-
     # --- the mark --------------------------------------------------------------------------
 
     def _mark(
@@ -261,12 +210,13 @@ class Draft:
         short = {trace_id: text for trace_id, text in self._short.items() if trace_id in staying}
         sizes = {item.id: item.tokens for item in self._items}
         for trace in self._own(limits):
-            short[trace.id] = self._stand_in(trace, limits[trace.id], sizes[trace.id])
+            short[trace.id] = stand_in(trace, limits[trace.id], sizes[trace.id], self._count)
         return Mark(
             mark_id,
             self._agent,
             entry,
             self._items[-1].id,
+            self._items[-1].place,
             (*start.place, start.id),
             tuple((*item.place, item.id) for item in far),
             self.plan.tail,
@@ -277,13 +227,7 @@ class Draft:
         )
 
     def _open_calls(self) -> frozenset[str]:
-        waiting: dict[str | None, list[str]] = {}
-        for item in self._items:
-            if item.trace_type == "tool_call":
-                waiting.setdefault(item.tool_call_id, []).append(item.id)
-            elif item.trace_type == "tool_result" and item.flag is None and waiting.get(item.tool_call_id):
-                waiting[item.tool_call_id].pop(0)
-        return frozenset(call for calls in waiting.values() for call in calls)
+        return open_calls(self._items)  # type: ignore[arg-type]  # an item has all that a trace is asked for here
 
     def finish(
         self, mark_id: str, made: Made, traces: Callable[[], Iterable[Trace]]
@@ -299,7 +243,7 @@ class Draft:
         while after > self._budget and mark.episodic:  # what joining texts cost beyond what was kept for it
             *others, (last, text) = mark.episodic
             cost = self._count([text])[0]
-            shorter = self._cut(text, max(1, cost - (after - self._budget) - _SEAMS))
+            shorter = cut(text, max(1, cost - (after - self._budget) - _SEAMS), self._count)
             episodic = (*others, (last, shorter)) if cost > _SEAMS else tuple(others)
             mark = self._mark(mark_id, reference, episodic, semantic)
             after = self._tokens(mark)
@@ -331,6 +275,11 @@ class Draft:
         return mark, loss, files
 
     @property
+    def has_past(self) -> bool:
+        """Whether anything is told of what was before the window."""
+        return self.mark is not None and bool(self.mark.episodic or self.mark.semantic)
+
+    @property
     def _gone(self) -> list[Item]:
         going = frozenset(self.plan.gone)
         return [item for item in self._items if item.id in going]
@@ -342,6 +291,8 @@ class Draft:
         if not gone:
             return None
         digest = sha256("\n".join((self._agent, *(item.id for item in gone))).encode())
+        for _ in range(self.passed_over):
+            digest = sha256(digest.encode())
         return f"{TOPIC}/{id_of(max(0.0, gone[0].ts), bytes.fromhex(digest))}"
 
     def _summary(self, made: Made, reference: str, gone: Sequence[Item]) -> str:
@@ -352,11 +303,11 @@ class Draft:
             else f"turns {min(numbers)} to {max(numbers)}"
         )
         head = f"({turns}; looseleaf expand {reference.rpartition('/')[2]})"
-        return self._cut(f"{head} {made.distilled.summary.strip()}".strip(), self.summary_tokens)
+        return cut(f"{head} {made.distilled.summary.strip()}".strip(), self.summary_tokens, self._count)
 
     def _semantic(self, made: Made) -> tuple[str, ...]:
         """What must be kept, as much of it as has room."""
-        lines = must_keep(self.mark.semantic if self.mark else (), made.noted, made.distilled)
+        lines = must_keep(self._kept_so_far, made.noted, made.distilled)
         left = self._semantic_tokens
         chosen: set[str] = set()
         ranked = by_rank(lines)
@@ -365,6 +316,22 @@ class Draft:
                 chosen.add(line)
                 left -= cost
         return tuple(line for line in lines if line in chosen)
+
+    @cached_property
+    def _kept_so_far(self) -> tuple[str, ...]:
+        """What had to be kept and is told until now: in its list, or only in a summary that will go one day."""
+        if self.mark is None:
+            return ()
+        first = snapshot(self.mark, ())
+        told = (first and first.content) or ""
+        lines = self.mark.semantic
+        for reference, _ in self.mark.episodic:
+            try:
+                noted = distilled_of(read_entry(self._store, reference).summary)
+            except Refused:
+                continue
+            lines = must_keep(lines, told_of(noted, told))
+        return lines
 
     def _tokens(self, mark: Mark) -> int:
         first = snapshot(mark, self._own(mark.tail))
@@ -379,7 +346,7 @@ class Draft:
         held = calls & frozenset(mark.held)
         report = [
             Kept("open tool calls", len(calls), len(held), tuple(sorted(calls - held))),
-            *still_told(made.noted, self.mark.semantic if self.mark else (), (told and told.content) or ""),
+            *still_told(made.noted, self._kept_so_far, (told and told.content) or ""),
         ]
         sizes = {item.id: item.tokens for item in self._items}
         shorter = dict(
@@ -394,7 +361,7 @@ class Draft:
             made.level if gone else "pointers",
             made.distiller if gone else "–",
             self._system
-            + sum(item.tokens + MESSAGE_TOKENS for item in self._items)
+            + sum(item.tokens + item.fixed + MESSAGE_TOKENS for item in self._items)
             + self._snapshot_tokens(),
             after,
             len({item.turn_id for item in gone}),

@@ -13,6 +13,7 @@ from _thread import RLock
 
 from looseleaf.conversation.asked import INTERRUPTED, Asked, ask, redacted
 from looseleaf.core.paths import safe_name
+from looseleaf.core.secrets import redact_value
 from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
 from looseleaf.store import codec
@@ -111,11 +112,13 @@ class Recorder:
     def _write(self, clean: Sequence[Asked]) -> list[Trace]:
         with self._store.lock():
             self.catch_up()
+            last_turn = self.tally.last_turn
             try:
                 traces = [self._placed(each) for each in clean]
                 positions = self._store.append(self._stream, [trace.to_record() for trace in traces])
             except BaseException:
-                self._forget()  # the tally ran ahead of the log
+                self.tally.last_turn = last_turn  # the tally ran ahead of the log
+                self._forget()
                 raise
             self._position, self._last = positions[-1], traces[-1].id
             self._unsaved += len(traces)
@@ -202,7 +205,11 @@ class Recorder:
         return is_known
 
     def _forget(self) -> None:
+        floor = (
+            self.tally.last_turn
+        )  # a turn that was given out once is not given out again, whatever became of it
         self.tally = Tally()
+        self.tally.last_turn = floor
         self._position, self._last, self._unsaved = START, None, 0
 
     def _load(self) -> None:
@@ -297,6 +304,10 @@ class Recorder:
                 if seq == 1:
                     break
         return last
+
+    def without_secrets(self, value: Any) -> Any:
+        """A text or a value with its secrets replaced, as in a trace."""
+        return redact_value(value, self._redaction_key())
 
     def _redaction_key(self) -> bytes:
         """Made once for a memory, so that a secret that comes again is recognisable, and only here."""

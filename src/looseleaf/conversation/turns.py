@@ -43,12 +43,16 @@ def turn_range(store: Store, stream: str, first: str, last: str) -> list[Turn]:
     """The turns from `first` to `last`, both included."""
     low, high = turn_number(first) or 0, turn_number(last) or 0
     found: list[Trace] = []
+    begun: set[int] = set()
     for trace in traces_back(store, stream):
         number = turn_number(trace.turn_id) or 0
         if low <= number <= high:
             found.append(trace)
-        if trace.seq == 1 and number <= low:
-            break
+            if trace.seq == 1:
+                begun.add(number)
+                # A turn that was reserved may begin after a later one: all of them must have been seen.
+                if len(begun) > high - low:
+                    break
     return turns_of(reversed(found))
 
 
@@ -69,9 +73,13 @@ def _collect(
             if trace.seq == 1:
                 begun.add(trace.turn_id)
         if session is not None and trace.session_id == session and trace.session_start:
+            begun.update(each.turn_id for each in found)
             break
+    else:  # all of the log: a turn whose first line is damaged is one too
+        begun.update(each.turn_id for each in found)
     # A late result of an older turn stands among these; its turn is not one of the last.
-    return [turn for turn in turns_of(reversed(found)) if turn.turn_id in begun or session is not None]
+    turns = [turn for turn in turns_of(reversed(found)) if turn.turn_id in begun]
+    return turns if count is None else turns[max(0, len(turns) - count) :]
 
 
 def sessions(store: Store, stream: str, count: int) -> list[Session]:
@@ -88,6 +96,8 @@ def sessions(store: Store, stream: str, count: int) -> list[Session]:
             begun.append(trace.session_id)
             if len(begun) >= count:
                 break
+    else:  # all of the log: a session whose first line is damaged is one too
+        begun += [session for session in facts if session not in begun]
     return [
         Session(
             session,
@@ -97,5 +107,5 @@ def sessions(store: Store, stream: str, count: int) -> list[Session]:
             facts[session][2],
             " ".join(firsts[session].content.split())[:_OPENING],
         )
-        for session in reversed(begun)
+        for session in reversed(begun[:count])
     ]

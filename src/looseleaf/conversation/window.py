@@ -5,6 +5,9 @@ A window object is kept by one process and reads on from where it was. Within an
 
 from __future__ import annotations
 
+import os
+from _thread import RLock
+
 from looseleaf.core.window import MESSAGE_TOKENS, Mark, extend, media_tokens, snapshot, texts_of
 from looseleaf.errors import Unreadable
 from looseleaf.store import JOURNAL
@@ -14,6 +17,7 @@ from looseleaf.values import START, Position
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from looseleaf.core.heads import AgentHead
     from looseleaf.store.protocol import Store
@@ -57,6 +61,7 @@ def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trac
                 yield trace, line, SINCE
         return
     tail, held = frozenset(mark.tail), frozenset(mark.held)
+    last = _last_before(store, stream, mark)
     for segment, offset, trace_id in mark.far:
         for trace, line in _at(store, stream, segment, offset, trace_id):
             yield trace, line, HELD
@@ -65,11 +70,28 @@ def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trac
         trace = Trace.from_record(line.record)
         if trace is None:
             continue
-        if is_since:
+        if is_since or (last is None and line.position > mark.until):
             yield trace, line, SINCE
         else:
             yield trace, line, TAIL if trace.id in tail else HELD if trace.id in held else GONE
-        is_since = is_since or trace.id == mark.since
+        is_since = is_since or trace.id == last
+
+
+def _last_before(store: Store, stream: str, mark: Mark) -> str | None:
+    """The id of the trace after which everything is told as it is. Mostly `since`; if that line was damaged, the last
+    one that the mark names; None: all of them were, and only the place is left to go by."""
+    line = next(store.read(stream, Position(*mark.until)), None)
+    if line is not None and line.record.get("id") == mark.since:
+        return mark.since
+    named = {*mark.tail, *mark.held, mark.start[2]}
+    last: str | None = None
+    for line in _from(store, stream, mark):
+        trace_id = line.record.get("id")
+        if trace_id == mark.since:
+            return mark.since
+        if isinstance(trace_id, str) and trace_id in named:
+            last = trace_id
+    return last
 
 
 def _at(store: Store, stream: str, segment: int, offset: int, trace_id: str) -> Iterator[tuple[Trace, Line]]:
@@ -131,7 +153,15 @@ class Window:
         self._head = head
         self.mark: Mark | None = None
         self.flag: str | None = None
+        self._threads = RLock()
+        self._pid = os.getpid()
         self._forget()
+
+    def alone(self) -> AbstractContextManager[object]:
+        """One thread at a time, of this process: one of the parent may have held it at the fork."""
+        if self._pid != os.getpid():
+            self._threads, self._pid = RLock(), os.getpid()
+        return self._threads
 
     def _forget(self) -> None:
         self._is_read = False
@@ -145,14 +175,16 @@ class Window:
 
     def read(self, limit: int | None = None) -> bool:
         """Bring it up to date. False: it has more than `limit` characters, and was not read to its end."""
-        head = self._head()
-        self.flag = head.flag
-        is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
-        return (is_same and self._read_on()) or self._begin(head, limit)
+        with self.alone():
+            head = self._head()
+            self.flag = head.flag
+            is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
+            return (is_same and self._read_on()) or self._begin(head, limit)
 
     def weigh(self, unit: str, count: Count) -> int:
         """What the messages cost. `unit` names what is counted: what was counted in it before is not counted again."""
-        return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
+        with self.alone():
+            return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
 
     def _begin(self, head: AgentHead, limit: int | None) -> bool:
         self._forget()

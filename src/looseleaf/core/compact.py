@@ -40,7 +40,8 @@ _KEPT_SHARE = 4
 class Item:
     """One trace of the window, as far as planning needs to know it. `tokens` is what it costs there now.
 
-    `place` is where its line begins: segment and byte; `end` is the byte at which the next one does.
+    `fixed` is what cannot be shortened (pictures), and is told only in a message of its own. `place` is where its
+    line begins: segment and byte; `end` is the byte at which the next one does.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Item:
     tool_call_id: str | None
     flag: Flag | None
     tokens: int
+    fixed: int
     lines: int
     place: tuple[int, int]
     end: int
@@ -85,9 +87,9 @@ class _Draft:
             return 0
         tokens = self.short.get(item_id, item.tokens)
         # As text, each line is indented and the trace has a label; as a message it has a role.
-        return tokens + (
-            2 * item.lines * (item_id not in self.short) + 8 if where == "tail" else MESSAGE_TOKENS
-        )
+        if where == "tail":
+            return tokens + 2 * item.lines * (item_id not in self.short) + 8
+        return tokens + item.fixed + MESSAGE_TOKENS
 
     def put(self, item_id: str, where: str) -> None:
         before = self.cost(item_id) if item_id in self.where else 0

@@ -191,7 +191,14 @@ def _in_leaf(key: str, text: str) -> Iterator[str]:
 # --- text ------------------------------------------------------------------------------
 
 
+_REDACTED = "[redacted "
+_MARKS = re.compile(r"\[redacted [a-z-]{1,40} [0-9a-f]{6}\]")
+"""What stands in place of a secret names nothing that anybody could use."""
+
+
 def _in_text(text: str) -> Iterator[str]:
+    if _REDACTED in text:
+        text = _MARKS.sub(" ", text)
     shouts = _shouts(text[:_HEARD])
     for seen in _SEEN.finditer(text):
         token = seen[1]

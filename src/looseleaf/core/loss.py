@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from looseleaf.core.window import guard
 from looseleaf.frozen import frozen
-from looseleaf.talk import Noted
+from looseleaf.talk import Distilled, Noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from looseleaf.talk import Distilled
 
 CONSTRAINT, DECISION, WORK, QUESTION = "Constraint", "Decision", "Open work", "Open question"
 
@@ -70,6 +69,30 @@ class Loss:
             "expand": self.expand,
         }
 
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Loss:
+        """As an entry has it. KeyError or TypeError for what is no report."""
+        dropped = raw["dropped"]
+        return cls(
+            raw["entry"],
+            raw["level"],
+            raw["distiller"],
+            raw["tokens_before"],
+            raw["tokens_after"],
+            dropped["turns"],
+            dropped["traces"],
+            dropped["tool_results"],
+            dropped["tokens"],
+            tuple((each["trace"], each["tokens"]) for each in raw["shortened"]),
+            tuple(
+                Kept(each["what"], each["in"], each["out"], tuple(each["missing"])) for each in raw["kept"]
+            ),
+            tuple(raw["failures"]),
+        )
+
+    def __str__(self) -> str:
+        return self.text
+
     @property
     def expand(self) -> str | None:
         return f"looseleaf expand {self.entry.rpartition('/')[2]}" if self.entry else None
@@ -96,7 +119,7 @@ class Loss:
 def kept(what: str, before: Sequence[Noted], told: str) -> Kept:
     """Which of the sentences are still told in a text, by their words."""
     words = _words(told)
-    missing = tuple(each.text for each in before if _words(guard(each.text)) not in words)
+    missing = tuple(each.text for each in before if _words(guard(each.text)).strip() not in words)
     return Kept(what, len(before), len(before) - len(missing), missing)
 
 
@@ -126,6 +149,22 @@ def by_rank(lines: Sequence[str]) -> list[str]:
     newest_first = list(reversed(lines))
     newest_first.sort(key=rank)
     return newest_first
+
+
+def told_of(found: Distilled, told: str) -> Distilled:
+    """Only those of the noted sentences that a text tells, by their words."""
+    words = _words(told)
+
+    def own(noted: tuple[Noted, ...]) -> tuple[Noted, ...]:
+        return tuple(each for each in noted if _words(guard(each.text)).strip() in words)
+
+    return Distilled(
+        "",
+        decisions=own(found.decisions),
+        tasks=own(found.tasks),
+        open_questions=own(found.open_questions),
+        constraints=own(found.constraints),
+    )
 
 
 def still_told(found: Distilled, before: Sequence[str], told: str) -> list[Kept]:

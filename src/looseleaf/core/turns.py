@@ -23,7 +23,9 @@ RESERVED = "turn"
 REMEMBERED = 1000
 """Turns, answered calls and sessions that the tally knows by heart. What is older is looked up in the log."""
 
-_TURN_ID = re.compile(r"turn_([0-9]{4,12})\Z")
+_TURN_ID = re.compile(r"turn_([0-9]{4,15})\Z")
+_HIGHEST = 10**12
+"""A line made by hand may name any turn; one beyond this does not count for the next one's number."""
 
 
 def turn_name(number: int) -> str:
@@ -47,11 +49,12 @@ class Tally:
         self.sessions: dict[str, str] = {}
         self.open: dict[str, list[list[str]]] = {}
         self.answered: dict[str, str] = {}
+        self._most = 2 * REMEMBERED
 
     def take(self, record: Record) -> None:
         turn_id, kind = record.get("turn_id"), record.get("trace_type")
         number = turn_number(turn_id) if isinstance(turn_id, str) else None
-        if number is None:
+        if number is None or (number >= _HIGHEST and number != self.last_turn + 1):
             return
         self.last_turn = max(self.last_turn, number)
         turn, seq, session = str(turn_id), record.get("seq"), record.get("session_id")
@@ -65,9 +68,11 @@ class Tally:
             return
         if kind == "tool_call":
             waiting = [turn, str(record.get("id")), str(record.get("tool_name") or ""), str(session or "")]
-            self.open.setdefault(call, []).append(waiting)
+            calls = self.open.setdefault(call, [])
+            if waiting not in calls:  # else a line that somebody copied
+                calls.append(waiting)
         elif kind == "tool_result" and call in self.open:
-            waiting = self.open[call].pop(0)
+            waiting = self.open[call].pop(_oldest(turn, [each[0] for each in self.open[call]]))
             if not self.open[call]:
                 del self.open[call]
             self._remember(self.answered, call, waiting[0])
@@ -97,7 +102,8 @@ class Tally:
             ]
             return (min(own)[1], min(own)[2], None) if own else (None, None, "no_call")
         if call_id in self.open:
-            return call_id, self.open[call_id][0][0], None
+            calls = self.open[call_id]
+            return call_id, calls[_oldest(session, [each[3] for each in calls])][0], None
         if call_id in self.answered:
             return call_id, self.answered[call_id], "second_result"
         return call_id, None, "no_call"
@@ -130,6 +136,11 @@ class Tally:
         return tally
 
 
+def _oldest(own: str, others: Sequence[str]) -> int:
+    """Which call a result belongs to: the oldest of its own session or turn, else the oldest there is."""
+    return others.index(own) if own in others else 0
+
+
 # --- turns -----------------------------------------------------------------------------
 
 
@@ -153,10 +164,17 @@ def pairs(traces: Iterable[Trace]) -> tuple[dict[str, Trace], set[str]]:
         elif trace.trace_type == "tool_result":
             calls = waiting.get(call or "")
             if calls and trace.flag is None:
-                results[calls.pop(0).id] = trace
+                results[calls.pop(_oldest(trace.turn_id, [each.turn_id for each in calls])).id] = trace
             else:
                 alone.add(trace.id)
     return results, alone
+
+
+def open_calls(traces: Iterable[Trace]) -> frozenset[str]:
+    """The ids of the traces whose calls have no result here."""
+    own = list(traces)
+    results, _ = pairs(own)
+    return frozenset(each.id for each in own if each.trace_type == "tool_call" and each.id not in results)
 
 
 def interactions(traces: Sequence[Trace]) -> list[ToolInteraction]:

@@ -32,8 +32,19 @@ MESSAGE_TOKENS = 4
 MEDIUM_TOKENS = 1100
 """What a picture costs, about: a large one, cut into tiles, with the providers that say."""
 
+_GAP = "[\\s\\u00ad\\u200b-\\u200f\\u2060-\\u2064\\ufeff]*"
+
+
+def _spelt(word: str) -> str:
+    """The letters of a word in any case and width, with anything between them that does not show."""
+    return _GAP.join(
+        f"[{each.lower()}{each}{chr(ord(each.lower()) + 0xFEE0)}{chr(ord(each) + 0xFEE0)}]" for each in word
+    )
+
+
 _HEADING = re.compile(
-    r"(?<!\\)\[(?=\s*(?:MEMORY\s*:\s*(?:EPISODIC|SEMANTIC)|RECENT\s+TURNS)\s*\])", re.IGNORECASE
+    rf"(?<!\\)[\[［](?={_GAP}(?:{_spelt('MEMORY')}{_GAP}[:：]{_GAP}(?:{_spelt('EPISODIC')}|{_spelt('SEMANTIC')})"
+    rf"|{_spelt('RECENT')}{_GAP}{_spelt('TURNS')}){_GAP}[\]］])"
 )
 _LABELS: dict[TraceType, str] = {
     "user": "User",
@@ -48,14 +59,15 @@ class Mark:
     """Where the window begins since the last compaction, and what stands there instead of what was before.
 
     `start`: the place and id of the trace to read from; `far`: places and ids of open calls that stand before it. Of
-    the traces up to `since`, those in `tail` are shown as text, those in `held` as messages, the others not at
-    all; `short` has the stand-ins of those that are too long.
+    the traces up to `since` (whose place is `until`), those in `tail` are shown as text, those in `held` as messages,
+    the others not at all; `short` has the stand-ins of those that are too long.
     """
 
     id: str
     agent: str
     entry: str | None
     since: str
+    until: tuple[int, int]
     start: tuple[int, int, str]
     far: tuple[tuple[int, int, str], ...] = ()
     tail: tuple[str, ...] = ()
@@ -65,7 +77,19 @@ class Mark:
     semantic: tuple[str, ...] = ()
 
     def to_record(self) -> Record:
-        names = ("agent", "entry", "since", "start", "far", "tail", "held", "short", "episodic", "semantic")
+        names = (
+            "agent",
+            "entry",
+            "since",
+            "until",
+            "start",
+            "far",
+            "tail",
+            "held",
+            "short",
+            "episodic",
+            "semantic",
+        )
         return {"kind": "mark"} | {name: _listed(getattr(self, name)) for name in names}
 
     @classmethod
@@ -76,6 +100,7 @@ class Mark:
             str(record["agent"]),
             record["entry"],
             str(record["since"]),
+            (int(record["until"][0]), int(record["until"][1])),
             _place(record["start"]),
             tuple(_place(each) for each in record["far"]),
             tuple(map(str, record["tail"])),
@@ -100,7 +125,7 @@ def _place(raw: Any) -> tuple[int, int, str]:
 
 def guard(text: str) -> str:
     """Text in which nothing reads as a heading of the snapshot."""
-    return _HEADING.sub(r"\\[", text) if "[" in text else text
+    return _HEADING.sub(lambda found: f"\\{found[0]}", text) if "[" in text or "［" in text else text
 
 
 def guard_value(value: Any) -> Any:
@@ -108,7 +133,13 @@ def guard_value(value: Any) -> Any:
     if isinstance(value, str):
         return guard(value)
     if isinstance(value, dict):
-        return {guard(key): guard_value(each) for key, each in value.items()}
+        guarded: dict[str, Any] = {}
+        for key, each in value.items():
+            name = guard(key)
+            while name in guarded:  # two keys that differed by the backslash alone
+                name = f"\\{name}"
+            guarded[name] = guard_value(each)
+        return guarded
     return [guard_value(each) for each in value] if isinstance(value, list) else value
 
 
@@ -142,7 +173,7 @@ def extend(
 def _with_calls(first: Message, second: Message) -> Message:
     calls = (*_calls(first), *_calls(second))
     parts = [part for part in (first.content, second.content) if part]
-    return Message("assistant", "\n".join(parts) or None, tool_payload=ToolCallPayload(calls))
+    return Message("assistant", guard("\n".join(parts)) or None, tool_payload=ToolCallPayload(calls))
 
 
 def _calls(message: Message) -> tuple[ToolCallSpec, ...]:
@@ -156,7 +187,7 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         arguments = {} if trace.tool_args is None else guard_value(trace.tool_args)
         if short is not None:
             arguments, content = {"left_out": content}, ""
-        call = ToolCallSpec(trace.tool_call_id or trace.id, trace.tool_name or "", arguments)
+        call = ToolCallSpec(guard(trace.tool_call_id or trace.id), guard(trace.tool_name or ""), arguments)
         return Message("assistant", content or None, tool_payload=ToolCallPayload((call,)))
     if trace.trace_type == "tool_result":
         result = guard_value(trace.tool_result) if short is None else None
@@ -165,7 +196,8 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         error = guard(trace.tool_error) if trace.tool_error is not None else None
         if short is not None and error is not None:
             result, error = None, content
-        payload = ToolResultPayload(trace.tool_call_id or trace.id, trace.tool_name or "", result, error)
+        call_id, name = guard(trace.tool_call_id or trace.id), guard(trace.tool_name or "")
+        payload = ToolResultPayload(call_id, name, result, error)
         return Message("tool", None, tool_payload=payload)
     images, audio, video = (
         tuple(map(str, (trace.media or {}).get(kind) or ())) for kind in ("images", "audio", "video")
@@ -190,7 +222,7 @@ def texts_of(message: Message) -> Iterator[str]:
         for call in payload.tool_calls:
             yield f"{call.id} {call.name} {as_text(call.arguments)}"
     elif payload is not None:
-        yield f"{payload.tool_call_id} {as_text(payload.tool_result)}"
+        yield f"{payload.tool_call_id} {payload.tool_name} {as_text(payload.tool_result)}"
         if payload.tool_error is not None:
             yield payload.tool_error
 
@@ -223,7 +255,7 @@ def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
 
 def recent_lines(tail: Sequence[Trace], short: Mapping[str, str]) -> Iterator[str]:
     for turn in turns_of(tail):
-        yield f"Turn {turn_number(turn.turn_id) or turn.turn_id}:"
+        yield f"Turn {turn_number(turn.turn_id) or _one_line(turn.turn_id)}:"
         for trace in turn.traces:
             yield f"  {_LABELS[trace.trace_type]}: {_hung(said(trace, short.get(trace.id)), 4)}"
 
