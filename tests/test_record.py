@@ -472,6 +472,7 @@ def test_an_empty_batch_writes_nothing(memory: Memory) -> None:
         ({"tool_call": "x", "tool_args": {1: 2}}, "the key 1 is no text"),
         ({"tool_result": {"x": {1, 2}}}, "something JSON cannot"),
         ({"tool_result": float("nan")}, "something JSON cannot"),
+        ({"tool_result": 10**5000}, "tool_result cannot be written out"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_and_nothing_is_written(

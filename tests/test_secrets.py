@@ -8,6 +8,7 @@ import re
 from copy import deepcopy
 from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -102,6 +103,12 @@ Das Passwort lautet {}! ¦ Kennwort: {} ¦ le mot de passe est {} ¦ la contrase
 jdbc:mysql://db/app?user=ada&password={}&x=1 ¦ Server=db;User Id=sa;Password={};Encrypt=true
 <password>{}</password> ¦ - name: DB_PASSWORD↵  value: {}↵ ¦ {"name": "DB_PASSWORD", "value": "{}"}
 "{\\"password\\": \\"{}\\"}" ¦ login(('password', '{}')) ¦ curl -s -u 'ada:{}' https://example.com
+pw: {} ¦ DB_PW={} ¦ password "{}" ¦ | user | ada |↵| **password** | {} |↵ ¦ Password:↵↵{}↵
+variable "db_password" {↵  type = string↵  default = "{}"↵} ¦ {"password": {"type": "x", "value": "{}"}}
+password%3D{}%26x%3D1 ¦ %22password%22%3A%22{}%22%7D ¦ &quot;password&quot;:&quot;{}&quot;,&quot;x&quot;:1
+mysql -p{} app ¦ mysqldump -u root -p'{}' app ¦ sshpass -p '{}' ssh ada@host ¦ docker login -u ada -p {} host
+redis-cli -h cache -a {} ping ¦ CREATE USER 'a'@'%' IDENTIFIED BY '{}'; ¦ ["mysql","--password","{}"]
+ALTER USER a IDENTIFIED WITH mysql_native_password BY '{}' ¦ ["-u","ada:{}"] ¦ ALTER ROLE a PASSWORD '{}'
 default login ada password {} ¦ amqp://ada:{}@queue.internal/ ¦ secret = '{}' ¦ client_secret: {}"""
 
 
@@ -127,7 +134,8 @@ KEYS = """\
 X-Api-Key: {} ¦ request.header("X-Api-Key", "{}") ¦ the API key is {} ¦ access_token={}&expires=3600
 "refresh_token": "{}" ¦ aws_secret_access_key = {} ¦ SECRET_KEY_BASE={} ¦ Authorization: Bearer {}
 Authorization: token {} ¦ authorization: {} ¦ "Authorization", "Basic {}" ¦ use Bearer {} for it
-private_key_data: {}"""
+private_key_data: {} ¦ access_token%3D{}%26x%3D1 ¦ &quot;api_key&quot;: &quot;{}&quot; ¦ "--with-token", "{}"
+Cookie: a=b; sessionid={}; x=1 ¦ Set-Cookie: PHPSESSID={}; Path=/"""
 
 
 @pytest.mark.parametrize("given_as", rows(KEYS))
@@ -146,6 +154,12 @@ arn:aws:secretsmanager:us-west-2:123456789012:secret:db-Ab12Cd ¦ private_key: P
 pass=1 fail=0 ¦ compass='N45E12x!' ¦ print("pass `dtype=float64[2]`") ¦ la passe: a1b2c3d4!
 Authorization: AWS4-HMAC-SHA256 Credential=ada ¦ http://[::1]:8080/a@b
 sk-learn-contrib-project-template-2 ¦ xoxb-your-token-goes-here ¦ AKIAXXXXXXXXXXXXXXXX
+token: 3f2a8b1c-1111-4222-8333-abcdefabcdef ¦ the password is required1 ¦ login as pw = sync_playwright().start()
+| password | VARCHAR255 | ¦ | password | 12.345ms | ¦ Password:↵↵Section2 is next ¦ join(pwd, 'set-a1b2c.csv')
+docker run --name mysql -p3306:3306 ¦ gcc -I/usr/include/mysql -pthread ¦ mysql -u root -p mydb2024
+Cookie: theme=dark; session=abc ¦ {"auth": "basicauthentication"} ¦ Unexpected token 'abc123'
+?key=ab12cd34 ¦ docker run -u 1000:1000
+task-proj-some-long-name-that-goes-on-and-on-and-on-2 ¦ xsk-proj-a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4
 password: &lt;Ab3d12&gt; ¦ -----BEGIN PRIVATE KEY----- is how it begins ¦ password: 10.0.0.1
 "password": "hunter2!x was [redacted aws 12ab34] before" ¦ password: [redacted password 12ab34]"""
 
@@ -179,6 +193,49 @@ def test_a_block_is_one_secret_however_its_lines_end(label: str, end: str) -> No
         )
 
 
+def test_a_block_is_found_in_an_address_and_when_its_end_is_cut_off_there() -> None:
+    for safe in ("", "/+"):
+        pem = quote(block(3), safe=safe)
+        assert MARK.sub("MARK", redact(f"?pem={pem}&x=1", KEY)) == "?pem=MARK&x=1"
+        assert MARK.sub("MARK", redact(f"?pem={pem.rsplit('%0A', 2)[0]}&x=1", KEY)) == "?pem=MARK&x=1"
+
+
+@pytest.mark.parametrize("lines", [1, 3, 30])
+def test_a_block_in_a_list_of_lines_is_one_secret_and_the_list_stays_as_long(lines: int) -> None:
+    pem = block(lines)
+    mark = redact(pem, KEY)
+    rest = [""] * (lines + 1)
+    assert redact_value(["cat", *pem.split("\n"), 1, "done"], KEY) == ["cat", mark, *rest, 1, "done"]
+    assert redact_value([f"a {pem} b", "c"], KEY) == [f"a {mark} b", "c"]
+    cut = redact_value({"out": pem.split("\n")[:-1]}, KEY)["out"]
+    assert MARK.fullmatch(cut[0])
+    assert cut[1:] == rest[1:]
+
+
+def test_two_blocks_in_a_list_and_what_is_no_line_of_a_key_stays() -> None:
+    pem, long = block(2).split("\n"), "All is well. " * 20
+    mark = redact("\n".join(pem), KEY)
+    assert redact_value([*pem, long, *pem], KEY) == [mark, "", "", "", long, mark, "", "", ""]
+    told = ["-----BEGIN PRIVATE KEY-----", long, some(HEX, 40), "-----END PRIVATE KEY-----"]
+    assert redact_value(told, KEY) is told
+
+
+@pytest.mark.parametrize("before", ["key-", "x_", "1", "", "="])
+def test_a_project_key_is_found_behind_what_it_is_glued_to(before: str) -> None:
+    secret = f"sk-proj-{some(BASE62, 60)}"
+    assert redact(before + secret, KEY) == f"{before}[redacted openai {digits(secret)}]"
+
+
+def test_a_key_in_an_address_is_found() -> None:
+    text = f"https://example.com/a?key={some(HEX, 32)}&x=1"
+    assert MARK.sub("MARK", redact(text, KEY)) == "https://example.com/a?key=MARK&x=1"
+
+
+def test_an_access_token_is_a_secret_though_it_looks_like_an_identifier() -> None:
+    number = "3f2a8b1c-1111-4222-8333-abcdefabcdef"
+    assert MARK.search(redact(f"access_token={number}", KEY))
+
+
 def test_a_short_last_line_of_a_cut_key_goes_with_it_and_a_sentence_does_not() -> None:
     half = block(3).rsplit("\n", 1)[0]
     headed = half.replace("-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n", 1)
@@ -210,7 +267,8 @@ LITERALS = [literal for _, literal, _ in secrets._FORMATS + secrets._WORDS]
 GLUE = (
     '= : \' " ` \\ \\n \\" _ - . / & ; , ( ) [ ] { } < > @ $ % %20 ! 1 a x= İ ß 密码 是 for is to password passwort '
     "token secret api_ page_ mot de passe twilio discord login curl -u a: :// user: @host Bearer Basic Authorization: "
-    "--password PASSWORD= pass= hunter2 hunter2!x abc123def456 <password> </ value: [redacted AKIA ~ \u3000 \ud800"
+    "--password PASSWORD= pass= hunter2 hunter2!x abc123def456 <password> </ value: [redacted AKIA ~ \u3000 \ud800 "
+    "pw: | %3D %22 %26 &quot; mysql sshpass -p -pa1b2c3! -a redis-cli Cookie: sessionid= {default= %0A \n\n"
 ).split(" ")
 HALVES = [
     half for _, secret, _ in planted(4) for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :])
@@ -220,10 +278,22 @@ PIECE = st.sampled_from([*GLUE, *LITERALS, *HALVES, *WHOLE, " ", "\n", "[redacte
     max_size=6
 )
 TEXT = st.lists(PIECE, max_size=14).map("".join)
+ITEMS = [
+    "mysql",
+    "--password",
+    "password",
+    "-u",
+    "-p",
+    "-pa1b2c3!",
+    "ada:hunter2x!",
+    "hunter2x!",
+    *block(2).split("\n"),
+]
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | TEXT,
+    st.none() | st.booleans() | st.integers() | TEXT | st.sampled_from(ITEMS),
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(TEXT | st.sampled_from(["password", "api_key"]), inner)
+        st.lists(inner, max_size=4)
+        | st.dictionaries(TEXT | st.sampled_from(["password", "api_key", "Name", "Value"]), inner)
     ),
     max_leaves=8,
 )
@@ -298,8 +368,11 @@ SIEGES = (
     "a| |sk-|sk-ant-|password=|PASS=|password |-----BEGIN |-----BEGIN PRIVATE KEY-----|eyJeyJ.|eyJaaaaaaaa.|eyJ|://:@"
     '|://a:a/|\\|password="|password is |password for a |api key |key|curl -u|12345678|AKIA|Bearer |discord M|_|-'
     "|[redacted a 123456]|密码是|<password>a</|password=a.|password=a@b.|1234567890:AA|SG.aaaaaaaaaaaaaaaa."
-    "|login a password "
+    "|login a password |Cookie: a=b; |Cookie:a;|ookie:|mysql -|mysql a |docker login |sshpass -p |identified by |auth"
+    "|'auth':'|'-u', 'a:|?key=|password {|password {default|password%3D|password%22|%0A|password&quot;"
+    "|pw: |pw |-----BEGIN%20PRIVATE%20KEY-----|-----BEGIN%20|redis-cli -a "
 ).split("|")
+SIEGES = [siege for siege in (*SIEGES, "| password |", "Password:\n\n") if siege]
 
 
 @pytest.mark.parametrize("siege", SIEGES)
@@ -309,6 +382,18 @@ def test_hostile_text_takes_time_in_proportion(siege: str) -> None:
         return lambda: redact(text, KEY)
 
     assert growth(work, 3000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    "siege",
+    ["--password", "password", "-u", "mysql", "-----BEGIN PRIVATE KEY-----", some(BASE64, 64), "curl -u"],
+)
+def test_a_hostile_list_takes_time_in_proportion(siege: str) -> None:
+    def work(size: int) -> Any:
+        value = ["mysql", "-----BEGIN PRIVATE KEY-----", *[siege] * size, "hunter2!x"]
+        return lambda: redact_value(value, KEY)
+
+    assert growth(work, 300) < LINEAR
 
 
 # --- values ----------------------------------------------------------------------------
@@ -341,7 +426,16 @@ def test_without_telling_keys_a_value_is_redacted_string_by_string(value: Any) -
         {"next_token": None, "nextToken": some(BASE62, 30)},
         {"password": {"type": "string"}},
         {"password": "Passwort", "secret": True},
-        {"passwords": ["hunter2!x"]},
+        {"passwords": 120000, "tokens": ["hunter2!x"]},
+        ["password", "username", "address2"],
+        ["--password", "--username", "sunshine"],
+        ["docker", "build", "--secret", "id=npm2,src=/root/.npmrc"],
+        ["docker", "run", "-u", "1000:1000000", "-p", "8080:8080"],
+        {"password_changed_at": 1700000000, "password": True, "token": 1234567890},
+        {"password": {"type": "string", "default": "string"}},
+        {"password": 10**30},
+        {"auth": "basicAuth", "auths": {"auth": "not base64 at all:"}, "x": {"auth": "dXNlcg=="}},
+        ["it begins with -----BEGIN PRIVATE KEY-----", "and so on, and", "-----END PRIVATE KEY-----"],
         {"name": "region", "value": "hunter2!x"},
         {1: 2, None: 3, "x": [1.5, True, ("a",)]},
         {("a", f"hf_{some(BASE62, 34)}"): 1},  # no JSON: a key of another kind is left alone
@@ -370,6 +464,30 @@ def test_a_value_without_a_secret_is_the_same_object(value: Any) -> None:
         ({"password": "\"' curl -u a:hunter2!"}, {"password": "\"' curl -u a:MARK"}),
         (("https://ada:pw1@host", 2), ["https://ada:MARK@host", 2]),
         ({f"hf_{some(BASE62, 34)}": ("a",)}, {"MARK": ("a",)}),
+        (["mysql", "--password", "sunshine", "app"], ["mysql", "--password", "MARK", "app"]),
+        (["--api-key", some(BASE62, 30), "-v"], ["--api-key", "MARK", "-v"]),
+        (["gh", "auth", "--with-token", some(BASE62, 30)], ["gh", "auth", "--with-token", "MARK"]),
+        (["-u", "ada:hunter2x!"], ["-u", "ada:MARK"]),
+        (["curl", "-s", "-u", "ada:sunshine"], ["curl", "-s", "-u", "ada:MARK"]),
+        (["mysql", "-uroot", "-phunter2x!", "app"], ["mysql", "-uroot", "-pMARK", "app"]),
+        (["docker", "login", "-u", "a", "-p", "sunshine"], ["docker", "login", "-u", "a", "-p", "MARK"]),
+        (["sshpass", "-p", "letmein", "ssh"], ["sshpass", "-p", "MARK", "ssh"]),
+        (["redis-cli", 1, "-a", "hunter2x!"], ["redis-cli", 1, "-a", "MARK"]),
+        ([["X-Api-Key", some(BASE62, 30)]], [["X-Api-Key", "MARK"]]),
+        (("password", "Tr0ub4dor3xyz"), ["password", "MARK"]),
+        ({"Name": "DB_PASSWORD", "Value": "sunshine"}, {"Name": "DB_PASSWORD", "Value": "MARK"}),
+        ({"VALUE": "sunshine", "KEY": "DB_PASSWORD"}, {"VALUE": "MARK", "KEY": "DB_PASSWORD"}),
+        (
+            {"ParameterKey": "DbPassword", "ParameterValue": "sunshine"},
+            {"ParameterKey": "DbPassword", "ParameterValue": "MARK"},
+        ),
+        ({"password": {"value": "sunshine"}}, {"password": {"value": "MARK"}}),
+        ({"secret": {"string": "s3cr3tive!"}}, {"secret": {"string": "MARK"}}),
+        ({"password": 12345678}, {"password": "MARK"}),
+        ({"passwords": ["sunshine", 12345678, 1]}, {"passwords": ["MARK", "MARK", 1]}),
+        ({"PASSWORD ": "sunshine"}, {"PASSWORD ": "MARK"}),
+        ({"auths": {"host": {"auth": "YWRhOnN1bnNoaW5l"}}}, {"auths": {"host": {"auth": "MARK"}}}),
+        ({"Cookie": f"a=b; connect.sid={some(BASE62, 30)}"}, {"Cookie": "a=b; connect.sid=MARK"}),
         ({"password": f"a\"'`”{some(BASE62, 9)}1!"}, {"password": f"a\"'`”{some(BASE62, 9)}1!"}),
     ],
 )

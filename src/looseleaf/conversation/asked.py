@@ -146,7 +146,13 @@ def redacted(asked: Asked, key: bytes) -> Asked:
         value = getattr(asked, name)
         changed[name] = redact(value, key) if value is not None else None
     for name in ("tool_args", "tool_result"):
-        changed[name] = redact_value(getattr(asked, name), key)
+        try:
+            changed[name] = redact_value(getattr(asked, name), key)
+        except (ValueError, RecursionError) as error:
+            raise Refused(
+                f"Nothing was recorded: {name} cannot be written out ({error}). Give such a number as text, and "
+                "nest less deeply."
+            ) from error
     kept = {name: getattr(asked, name) for name in ("trace_type", "turn_id", "interrupted", "ts")}
     return Asked(**kept, **changed)
 

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
 from itertools import pairwise
 from operator import is_
+
+from looseleaf.core.telling import WORDS, compiled, fits, lower, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    Row = tuple[str, str, str]  # kind, literal, pattern
+    from looseleaf.core.telling import Row
+
     Span = tuple[int, int, str]
 
 _MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
@@ -29,10 +31,12 @@ _MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
 # Kind, literals of which one must be there, pattern: its group is the secret, or else the whole of it. `§` says that
 # what was read so far begins a token: not inside a word, nor behind a mark (which stands for one), yet behind what
 # only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a colour.
+# `␣` is a space, as it is or in an address; `¶` a value as it is typed to a shell: quoted, or with a digit in it.
 _TABLE = r"""
 anthropic    sk-ant-         sk-ant-[\w-]{20,}
 openrouter   sk-or-          sk-or-[\w-]{20,}
 openai       sk-             sk-§[\w-]{20,}
+openai       sk-proj-,sk-svcacct-,sk-admin-             sk-(?<![A-Za-z]sk-)(?:proj|svcacct|admin)-[\w-]{40,}
 groq         gsk_            gsk_[A-Za-z0-9]{40,}
 xai          xai-            xai-§[A-Za-z0-9]{40,}
 perplexity   pplx-           pplx-[A-Za-z0-9]{32,}
@@ -61,6 +65,7 @@ databricks   dapi            dapi§[0-9a-f]{32}(?:-\d{1,2})?(?!\w)
 azure        AccountKey=     AccountKey=([A-Za-z0-9+/]{40,}={0,2})
 azure        sig=            sig=([A-Za-z0-9+/%=_-]{40,})
 docker       dckr_pat_       dckr_pat_[\w-]{20,}
+docker       auth            auth(?<=["'_]auth)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?([A-Za-z0-9+/]{8,}={0,2})(?![\w+/=-])
 atlassian    ATATT3          ATATT3[\w=-]{40,}
 notion       ntn_            ntn_§[A-Za-z0-9]{40,}
 linear       lin_api_        lin_api_[A-Za-z0-9]{30,}
@@ -70,12 +75,22 @@ discord      discord         (?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}
 discord      discord         (?:https?:\\?/\\?/)?(?:\w{2,8}\.)?discord(?:app)?\.com\\?/api(?:[\w-]|\\?/){50,}
 age          AGE-SECRET-KEY- AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{40,}
 jwt          eyJ             eyJ§[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}
-private-key  -----BEGIN      -----(BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----
+private-key  -----BEGIN      -----(BEGIN|END)␣(?:[A-Z0-9]|␣){0,30}PRIVATE␣KEY(?:␣BLOCK)?-----
 private-key  LS0tLS1CRUdJTi  LS0tLS1CRUdJTi(?:BQUklW|BFQyBQUklW|BSU0EgUFJJVk|BPUEVOU1NIIFBSSV|BFTkNSWVBU)[\w+/=]{40,}
 url-password ://             ://[^\s:/@\["'<>`]{0,99}:(?!\d{2,5}[/;,?#&])([^\s/"'<>`]{1,256}|(?:[^\s/@"'<>`]|/(?!/)){1,256})@
 authorization bearer         [Bb]earer {1,3}([\w.~+/=-]{16,})
+cookie       ookie     ookie\W{1,4}(?:[^;\s"'\[]{1,240}; ?){0,9}?[\w.-]{0,20}(?i:sess|sid)[\w.-]{0,9}=([\w.%~+/-]{16,})
+api-key      ?key=,&key=     [?&]key=([0-9a-fA-F]{32,})(?!\w)
+password     mysql,mariadb   (?:mysql|maria)[\w-]{0,8} (?:[^\n|;\[]{0,80}? ["']?)??-p¶
+password     sshpass         sshpass (?:[^\n|;\[]{0,40}? ["']?)??-p ?¶
+password     login           (?:docker|podman|registry|az|oc|nerdctl|buildah) login (?:[^\n|;\[]{0,80}? ["']?)??-p ?¶
+password     redis-cli       redis-cli (?:[^\n|;\[]{0,80}? ["']?)??-a ?¶
+password     identified      (?i)identified (?:with [\w`'"]{1,40} )?by (?:password )?\\?["']([^\s"'\\]{6,128})
+password     -u',-u"         ["']-u["'], ?["'][^\s:/"']{1,64}:(?=[^\s"']{0,60}?\d)([^\s"'\\]{6,128})
 password     curl            curl [^\n|;\[]{0,80}?(?:-u|--user)[ =]{0,2}["']?[^\s:/"']{1,64}:([^\s"'\\]{6,128})
 """
+_SPACE = "(?:[ +]|%20)"
+_TYPED = r"(?:\\?[\"']([^\s\"'\\]{4,128})|(?=\S{0,60}?\d)([^\s\"'\\-][^\s\"'\\]{5,128}))"
 _EDGE = (
     r"(?:(?<![\w-]%s)(?<![0-9a-f]{6}\]%s)|(?<=\\[nrt]%s)|(?<=%%[0-9A-Fa-f]{2}%s)|(?<=\\u[0-9A-Fa-f]{4}%s)"
     r"|(?<=\x1b\[\dm%s)|(?<=\x1b\[\d\dm%s))"
@@ -87,60 +102,18 @@ def _rows(table: str) -> Iterator[Row]:
         kind, literals, pattern = line.split(maxsplit=2)
         start, edge, rest = pattern.partition("§")
         pattern = start + _EDGE % ((start,) * 7) + rest if edge else pattern
+        pattern = pattern.replace("␣", _SPACE).replace("¶", _TYPED)
         yield from ((kind, literal, pattern) for literal in literals.split(","))
 
 
 _FORMATS = tuple(_rows(_TABLE))
 _PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a last short one
-    r"(?:\s{0,8}[A-Z][\w-]{1,30}: [^\n\\]{0,100}){0,4}(?:(?:\s|\\{1,3}[nr]|[\"',>|]){0,12}[A-Za-z0-9+/=]{16,})+"
-    r"(?:(?:\s|\\{1,3}[nr]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[\"'])))?"
+    r"(?:\s{0,8}[A-Z][\w-]{1,30}: [^\n\\]{0,100}){0,4}"
+    r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]|[\"',>|]){0,12}(?:[A-Za-z0-9+/=]|%[23][BDFbdf]){16,})+"
+    r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[&%\"'])))?"
 )
 _PEM_LENGTH = 32_768  # no key is longer: an end that is farther away is another one's
-_WORDS: tuple[Row, ...] = (
-    ("password", "pass", "(?i)pass(?:wor[dt]|wd|phrase|code|e)|(?<![a-z])pass"),
-    ("password", "contrase", "(?i)contrase(?:n|ñ|Ñ|n\u0303)a"),
-    *(("password", x, f"(?i){x}") for x in "pwd kennwort 密码 密碼 口令 パスワード 비밀번호 ароль".split()),
-    *((x, x, f"(?i){x}(?!s)") for x in ("secret", "token", "authorization")),
-    ("api-key", "key", "(?i)key(?!s)"),
-)
-# There are primary keys, sort keys and keys of dictionaries too; and tokens that only mark a place.
-_SECRET_KEYS = (
-    r"(?i)(?:api|access|account|private|secret|auth|authentication|encryption|signing|master|shared|service|admin|app"
-    r"|client|storage|subscription|webhook)[ _.-]?$"
-)
-_IDLE_TOKENS = (
-    r"(?i)(?:next|forward|backward|page|pagination|continuation|sync|cursor|resume|start|starting|lock|change|request"
-    r"|public[_-]?key|[be]os|pad|unk|sep|cls|mask|special)[ _-]?$"
-)
-_TYPED = r":[ ]?(?:str|string|bytes|SecretStr|Optional\[str\]|any)(?:[ ]?\|[ ]?(?:None|null|undefined))?[ ]?="
-_OF = r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para)[ ][^\n:=,;\"'?!\[]{1,40}?"
-_GIVES = (  # the rest of a name, and what stands between it and its value
-    r"(?i)(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
-    r"| (?:access key|key|value|token)){0,3}[\\\"'`\]*]{0,6}(?:"
-    r"(?P<pair>\s{0,2},?\s{0,4}\\{0,3}[\"']?value\\{0,3}[\"']?\s{0,2}[:=]\s{0,4})"
-    rf"|(?P<sign>\s{{0,4}}(?:{_TYPED}|:=|=>|->|={{1,3}}|[:：])\**[ \t\xa0\u3000]{{0,8}}(?:(?:\r?\n|\\n)[ \t]{{0,8}})?)"
-    rf"|(?P<said>(?:{_OF})?[ ]{{1,3}}(?:(?:(?:is|was|has been)[ ])?(?:set|changed|reset|updated)[ ]to"
-    r"|(?:is|was|ist|lautet|war|est|es|era)(?:[ ](?:now|still|just|again|jetzt|maintenant|ahora))?)[ ]{0,2}:?\s{1,3}"
-    rf"|{_OF}:[ ]{{1,3}}|\s{{0,2}}(?:是|为|為|は|が|은|는)[:：]?\s{{0,2}})"
-    r"|(?P<tag>>\s{0,4})|(?P<list>[,(]\s{0,2}(?=\\{0,3}[\"']))|(?P<gap>[ \t]{1,4})"
-    r")(?:[bruf]{1,2}(?=[\"']))?(?P<quote>(?:\\{0,3}[\"'`“‘「『«])?)"
-)
-_CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
-_BARE = r"(?:[^\s\xa0\"'<>`\\”’»，；！？）\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\\(?![nrtu\"'\\])){1,64}"
-_CUT = r"&(?:#\w{1,5}|[lg]t|amp|quot|[lr][ds]quo|nbsp);|[&;,|](?=[\w. -]{1,30}[=:]|$)|\)(?=[.,;:)\]}]|$)"
-_UNFILLED = (  # a placeholder, a reference, a checksum, an address, a date
-    r"(?i)[<{\[(]|&#?\w{1,8};|\$[a-z_({]|%\(|[:@!%#?&~*.-][a-z_.-]+%?\d?$|your[_ -]|my[_-]?(?:pass|secret|token)"
-    r"|replace|insert[_ -]|enter[_ -]|example|placeholder|change[_-]?(?:me|it)|todo|redacted|env[.:]|vault:|arn:|ssm:"
-    r"|sha\d{1,3}[-:]|md5:|data:|[a-z][a-z+.-]{1,20}://|0x[0-9a-f]{40}$|\d{4}-\d\d?-\d\d?(?:\D|$)"
-    r"|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}\.[a-z]{2,24}$"
-)
-_TECHNICAL = r"(?i)(?:base|sha|md|utf|aes|[rhep]s|argon|pbkdf|oauth|http|ipv|u?int|rfc|x|v)-?\d{1,5}[a-z-]*$"
-_PART = r"(?:\.|->|::|\?\.)[A-Za-z_$][\w$]{0,30}"
-_CODE = rf"[A-Za-z_$][\w$]{{0,30}}(?:{_PART})*[(\[{{]|[\w$]{{1,30}}(?:{_PART})+$"
-_TRIVIAL = (
-    "string number object boolean required optional hidden invalid missing default unknown disabled enabled expired "
-    "plaintext encrypted private public undefined incorrect masked removed wachtwoord parola salasana geheim".split()
-)
+_WORDS = WORDS
 
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _, _ in _FORMATS + _WORDS))
 """Where two claim the same text, the one that stands first gives it its name."""
@@ -170,159 +143,29 @@ def _suspects(text: str) -> list[Row]:
     return rows + [row for sign, name, row in _SHAPES if sign in outline and name in (data if sign else low)]
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when it is first needed: most texts need none."""
-    return re.compile(pattern, re.ASCII)
-
-
-def _lower(text: str) -> str:
-    """As long as the text: one letter would become two."""
-    return text.replace("\u0130", "I").lower()
-
-
 def _spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
     words = [row for row in rows if row in _WORDS]
     for kind, pattern in dict.fromkeys((row[0], row[2]) for row in rows if row not in words):
         if pattern[0] == "-":
             yield from _blocks(text, pattern)
             continue
-        for found in _compiled(pattern).finditer(text):
+        for found in compiled(pattern).finditer(text):
             start, end = found.span(found.lastindex or 0)
-            if _fits(kind, text[start:end]):
+            if fits(kind, text[start:end]):
                 yield start, end, kind
-    low, done = _lower(text) if words else "", 0
-    hits = [(hit.start(), kind, word) for kind, name, word in words for hit in _compiled(name).finditer(low)]
-    for at, kind, pattern in sorted(hits):
-        word = _compiled(pattern).match(text, at) if at >= done else None
-        gives = _compiled(_GIVES).match(text, word.end()) if word else None
-        if word and gives:
-            start, done = _given(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
-            if start < done:
-                yield start, done, kind
+    yield from told(text, words)
 
 
 def _blocks(text: str, pattern: str) -> Iterator[Span]:
-    for here, then in pairwise([*_compiled(pattern).finditer(text), None]):
+    for here, then in pairwise([*compiled(pattern).finditer(text), None]):
         if not here or here[1] == "END":
             continue
         stop = then.start() if then else len(text)
         if then and then[1] == "END" and stop - here.end() < _PEM_LENGTH:
-            if _compiled("[A-Za-z0-9+/]{24}").search(text, here.end(), stop):
+            if compiled("(?:[A-Za-z0-9+/]|%2[BFbf]){24}").search(text, here.end(), stop):
                 yield here.start(), then.end(), "private-key"
-        elif half := _compiled(_PEM_HALF).match(text, here.end(), stop):
+        elif half := compiled(_PEM_HALF).match(text, here.end(), stop):
             yield here.start(), half.end(), "private-key"
-
-
-def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -> tuple[int, int] | None:
-    """Where the secret stands that is given to the word."""
-    start, quote, tag = gives.end(), gives["quote"], gives["tag"]
-    sign, pair = gives["sign"] or "", gives["pair"] or ""
-    word, loud = word.lower(), word.isupper() and sign == "="
-    if (
-        (kind == "api-key" and not _compiled(_SECRET_KEYS).search(before[-20:]))
-        or (kind == "token" and _compiled(_IDLE_TOKENS).search(before[-20:]))
-        or (word == "passe" and before[-7:].lower() != "mot de ")
-        or (word == "pass" and not ("=" in sign or (sign + pair and before[-1:] in tuple("_-\"'"))))
-        or (kind == "secret" and "secretsmanager:" in before)
-        or (tag and not _compiled(r"<[\w:.-]*$").search(before))
-    ):
-        return None
-    if word == "pass":  # an everyday word
-        kind = "secret"
-    elif kind == "authorization":
-        if scheme := _compiled("(?i)(basic|bearer|token|bot|apikey|key)[ ]{1,3}").match(text, start):
-            start, quote, kind = scheme.end(), "", scheme[1].lower()
-    elif gives["gap"] and _compiled(r"\blogin\s{1,8}\S{1,64}\s{1,8}$").search(before):
-        kind = "netrc"
-    elif gives["list"] or (gives["gap"] and not _compiled(r"--[\w-]*$").search(before)):
-        kind = "hint" if gives["gap"] or kind == "password" else kind
-    found = None
-    if quote:
-        close = _CLOSING.get(quote[-1], quote[-1])
-        escape = f"(?!{close})." if len(quote) > 1 else "."
-        found = _compiled(rf"(?:[^{close}\\\n]|\\{escape}){{1,128}}(?=\\{{0,3}}{close})").match(text, start)
-    quoted = bool(found or tag)
-    found = found or _compiled(r"[^<\n]{1,128}(?=<\\?/)" if tag else _BARE).match(text, start)
-    value = found[0] if found else ""
-    cut = None if quoted else _compiled(_CUT).search(value)
-    value = value[: cut.start()] if cut else value
-    long = not quoted and len(value) == 64  # there is more of it
-    value = value if quoted or long else value.rstrip(".,;:)]}?" if gives["said"] else ".,;:)]}")
-    if not _is_secret(value, kind, quoted, bool(gives["said"]), loud):
-        return None
-    stop = start + len(value)
-    more = _compiled(r"(?:[^\s\"'<>`\\&;,|)]|\\/)*").match(text, stop) if long else None
-    return start, more.end() if more else stop
-
-
-def _fits(kind: str, secret: str) -> bool:
-    """Whether what has the format of a secret is filled with one."""
-    if kind in ("authorization", "password"):
-        return _is_secret(secret, kind, quoted=True)
-    if kind == "url-password":
-        return not _is_unfilled(secret)
-    one_case = secret.islower() or secret.isupper()
-    beside = kind == "aws" and len(secret) == 40  # the secret that goes with a key's name
-    if (beside and one_case) or ((beside or kind == "openai") and _joined(secret)):
-        return False
-    mixed = kind == "aws" or not one_case or _classes(secret)[1]
-    return mixed and max(map(secret.count, set(secret))) * 5 < len(secret) * 2
-
-
-def _classes(value: str) -> tuple[bool, bool, bool]:
-    """Whether it has letters, digits, and signs as passwords are told to have."""
-    signs = not set("!@#$%^&*+=?~|").isdisjoint(value)
-    return any(map(str.isalpha, value)), any(map(str.isdigit, value)), signs
-
-
-def _is_unfilled(value: str) -> bool:
-    filler = any(sign in value for sign in ("***", "•••", "xxxx", "XXXX", "…", "..."))
-    filler = filler or len(set(value)) < 3 or bool(_compiled(r"[{][\w{.]").search(value))
-    return filler or bool(_compiled(_UNFILLED).match(value))
-
-
-def _joined(value: str) -> int:
-    """Of how many words and numbers it is made (`db-cred-2`, `src/main2.py`, `TestFoo1`); 0 if it is not."""
-    pieces = _compiled(r"[\s._/\\:,;()-]+").split(value)
-    return len(pieces) if all(map(_compiled(r"(?u:[^\W\d_])*\d{0,4}").fullmatch, pieces)) else 0
-
-
-def _is_scrambled(value: str) -> bool:
-    """Small and large letters and digits as chance mixes them, and no word does."""
-    turns = len(_compiled(r"[a-z](?=[A-Z0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[0-9])").findall(value))
-    return len(value) >= 16 and turns * 4 > len(value)
-
-
-def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bool = False) -> bool:
-    """Whether a value given to a telling word is a secret, and not a word, a name, code or a placeholder."""
-    if kind == "netrc":
-        return len(value) > 3 and not _is_unfilled(value)
-    if len(value) < 6 or _is_unfilled(value) or _compiled(_TECHNICAL).match(value):
-        return False
-    if any(map(str.isspace, value)):
-        return kind == "password" and any(len(part) > 5 and all(_classes(part)) for part in value.split())
-    if not (quoted or said) and _compiled(_CODE).match(value) and not _is_scrambled(value):
-        return False
-    if kind == "basic":
-        return not value.islower()
-    (letters, digits, signs), joined = _classes(value), _joined(value)
-    if kind == "hint":
-        return letters and digits and signs
-    tells = _compiled("(?i)pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
-    if kind not in ("password", "secret"):
-        plain = not joined and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
-        return (plain and letters and digits and len(value) >= 10) or _is_scrambled(value)
-    if not letters:
-        return kind == "password" and (signs or value.isdigit())
-    if digits and joined < 2:
-        return not joined or quoted or not tells
-    if tells or (not digits and _classes(value[1:-1])[2]):
-        return not tells and (quoted or said)
-    mixed = digits and not value.islower() and not value.isupper() and "_" not in value
-    given = quoted or (loud and joined == 1) or (mixed and not said)
-    dull = kind == "secret" or value.lower() in _TRIVIAL or "/" in value or "\\" in value
-    return _is_scrambled(value) or (given and not dull and (digits or joined == 1 or joined > 3))
 
 
 def redact(text: str, key: bytes) -> str:
@@ -368,32 +211,102 @@ def _mark(secret: str, kind: str, key: bytes) -> str:
     return f"[redacted {kind} {digest[:6]}]"
 
 
-def _walk(value: Any, rows: list[Row], key: bytes, title: str) -> Any:
-    """`title` is the key that the value stands under, as far as a string there could be told by it."""
+_COMMANDS = ("curl", "mysql", "mariadb", "sshpass", "login", "redis-cli")
+_NAMES, _VALUES = ("name", "key", "parameterkey"), ("value", "parametervalue")
+_INNER = (*_VALUES, "string", "default", "plaintext")  # what a telling key's own object calls its value
+
+
+def _walk(value: Any, rows: list[Row], key: bytes, lead: str) -> Any:
+    """`lead` is what would stand before the value in a text, as far as it could be told by that."""
     if isinstance(value, str):
-        for left, right in [pair for pair in ('""', "''", "``", "“”") if title and pair[1] not in value][:1]:
-            start = f'"{title}": {left}'
-            both = _replaced(start + value + right, rows, key)
-            if both.startswith(start) and both[-1] == right:
-                return value if both[len(start) : -1] == value else both[len(start) : -1]
-        low = _lower(value)
+        judged = _led(value, rows, key, lead) if lead else None
+        if judged is not None:
+            return judged
+        low = lower(value)
         here = [row for row in rows if row[1] in value or row[1] in low]
         return _replaced(value, here, key) if here else value
     if isinstance(value, dict):
         made: dict[Any, Any] = {}
-        named = value.get("name", value.get("key"))
+        named = next((value[name] for name in value if _is_one_of(name, _NAMES)), None)
         for name, inner in value.items():
             new = _walk(name, rows, key, "") if isinstance(name, str) else name
             while new in made:
                 new += "'"  # one of them was redacted before: none is lost
-            told = named if name == "value" else name
-            low = _lower(told) if isinstance(told, str) else ""
-            made[new] = _walk(inner, rows, key, str(told) if any(row[1] in low for row in rows) else "")
+            title = named if isinstance(named, str) and _is_one_of(name, _VALUES) else name
+            own = _lead(title, rows, isinstance(inner, list | tuple))
+            made[new] = _walk(inner, rows, key, own or (lead if _is_one_of(name, _INNER) else ""))
         same = all(map(is_, made, value)) and all(map(is_, made.values(), value.values()))
         return value if same else made
     if isinstance(value, list | tuple):
         items: list[Any] = []
-        for inner in value:  # one frame for each level: as deep as JSON may be
-            items += [_walk(inner, rows, key, title)]
+        command = ""
+        if any(row[1] in _COMMANDS for row in rows):
+            command = " ".join(item for item in value[:2] if isinstance(item, str) and len(item) < 40)
+        last = ""
+        for inner in _without_blocks(value, rows, key):  # one frame for each level: as deep as JSON may be
+            items += [_walk(inner, rows, key, lead or _listed(last, inner, command, rows))]
+            last = inner if isinstance(inner, str) and items[-1] is inner else ""
         return value if all(map(is_, items, value)) else items
+    if lead and isinstance(value, int) and not isinstance(value, bool) and 10**5 <= value < 10**20:
+        return _led(str(value), rows, key, lead, value)
     return value
+
+
+def _led(text: str, rows: list[Row], key: bytes, lead: str, same: Any = None) -> Any:
+    """The text as it is judged behind what leads to it; None if it cannot be quoted there."""
+    for left, right in [pair for pair in ('""', "''", "``", "“”") if pair[1] not in text][:1]:
+        start = lead + left
+        both = _replaced(start + text + right, rows, key)
+        if both.startswith(start) and both[-1] == right:
+            made = both[len(start) : -1]
+            return made if made != text else text if same is None else same
+    return same
+
+
+def _is_one_of(name: object, names: tuple[str, ...]) -> bool:
+    return isinstance(name, str) and name.lower() in names
+
+
+def _lead(title: object, rows: list[Row], many: bool = False) -> str:
+    low = lower(title).strip() if isinstance(title, str) else ""
+    if not any(row[1] in low for row in rows):
+        return ""
+    title = str(title).strip()
+    return f'"{title[:-1] if many and low.endswith("passwords") else title}": '
+
+
+def _listed(last: str, item: object, command: str, rows: list[Row]) -> str:
+    """What leads to an item of a list: the option before it, the telling word, the command it belongs to."""
+    if not isinstance(item, str) or not (last or command):
+        return ""
+    known = any(name in command for name in _COMMANDS)
+    if known and item[:1] == "-" and item[1:2] != "-":
+        return f"{command} "
+    if not compiled(r"-{0,2}[A-Za-z][\w.-]{0,40}").fullmatch(last):
+        return ""
+    if len(last) == 2:
+        return f"{command} {last} " if known else f'"{last}", '
+    return _lead(last, rows) if last[0] == "-" else _lead(last, rows).replace('": ', '", ')
+
+
+def _without_blocks(value: Any, rows: list[Row], key: bytes) -> Any:
+    """The items; where some are the lines of one private key, its mark and empty lines instead."""
+    pattern = next((row[2] for row in rows if row[2][0] == "-"), "")
+    if not pattern or not any(isinstance(item, str) and "-----BEGIN" in item for item in value):
+        return value
+    items, lines, starts, at = list(value), [], [], 0
+    for item in value:
+        # What is no line of a key ends it.
+        line = item if isinstance(item, str) and (len(item) < 100 or "-----" in item[-8:]) else "\n[]"
+        starts.append(at)
+        lines.append(line)
+        at += len(line) + 1
+    text = "\n".join(lines)
+    for start, end, kind in _blocks(text, pattern):
+        first, final = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
+        between = "".join(lines[first + 1 : final])
+        if first < final and not compiled(r"[^\w+/=:;,. \r-]|\w [a-z]").search(between):
+            items[first] = items[first][: start - starts[first]] + _mark(text[start:end], kind, key)
+            items[first + 1 : final] = [""] * (final - first - 1)
+            items[final] = items[final][end - starts[final] :]
+    return items
