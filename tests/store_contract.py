@@ -394,6 +394,23 @@ class StoreContract:
             assert document.data == data
         assert list(store.check()) == []
 
+    def test_a_folder_that_is_published_again_stays_as_it_is(self, store: Store) -> None:
+        folder = f"log/entries/tea/{new_id()}"
+        store.publish(folder, {"raw.md": b"first"}, again=True)
+        store.publish(folder, {"raw.md": b"second", "meta.json": b"{}"}, again=True)
+        assert [stat.path for stat in store.list(folder)] == [f"{folder}/raw.md"]
+        document = store.get(f"{folder}/raw.md")
+        assert document is not None
+        assert document.data == b"first"
+
+    def test_the_folders_in_a_folder_are_listed_by_name(self, store: Store) -> None:
+        assert store.folders("log/entries") == ()
+        for topic in ("tea", "coffee"):
+            store.publish(f"log/entries/{topic}/{new_id()}", {"raw.md": b"x"})
+        store.view("views/topics.md", b"no folder")
+        assert store.folders("log/entries") == ("coffee", "tea")
+        assert "topics.md" not in store.folders("views")
+
     def test_a_folder_with_a_hostile_name_in_it_is_not_published_at_all(self, store: Store) -> None:
         folder = f"log/entries/tea/{new_id()}"
         with pytest.raises(Refused):

@@ -845,3 +845,56 @@ def test_a_stray_file_among_the_bodies_is_left_alone(tmp_path: Path) -> None:
     assert errors(store) == store.repair() == []
     assert stray.read_bytes() == b"stray"
     store.close()
+
+
+class ListedDisk(Disk):
+    """Counts how often a folder is read."""
+
+    listed = 0
+
+    def names(self, folder: int) -> list[str]:
+        self.listed += 1
+        return super().names(folder)
+
+
+def test_an_archive_that_has_not_changed_is_not_listed_for_every_record(tmp_path: Path) -> None:
+    disk = ListedDisk()
+    archive = tmp_path / "log/traces/main/archive"
+    with FileStore(tmp_path, disk=disk) as store:
+        for _ in range(3):
+            store.append("traces/main", [record_of("x")])
+            store.rotate("traces/main")
+        list(store.read("traces/main"))
+        then = time.time() - 3600
+        os.utime(archive, (then, then))  # changed long ago, as far as anybody can see; its other time is now
+        listed = {"before": disk.listed}
+        time.sleep(0.15)
+        list(store.read("traces/main"))
+        listed["learnt"] = disk.listed
+        assert len(list(store.read("traces/main"))) == 3
+        assert disk.listed == listed["learnt"]
+
+
+def missed_by(store: FileStore, other: FileStore) -> int:
+    """How often `store` does not see what `other` appended and sealed."""
+    missed = 0
+    for number in range(24):
+        other.append("traces/main", [record_of(f"{number}")])
+        missed += len(list(store.read("traces/main"))) != number + 1
+        if number % 3 == 0:
+            other.rotate("traces/main")
+            if number % 2:
+                time.sleep(0.12)  # long enough for the list to be remembered
+        missed += store.end("traces/main") != other.end("traces/main")
+    return missed
+
+
+def test_a_segment_that_another_process_sealed_is_seen_although_the_archive_is_known(tmp_path: Path) -> None:
+    with FileStore(tmp_path) as store, FileStore(tmp_path) as other:
+        assert missed_by(store, other) == 0
+
+
+def test_a_store_that_believes_its_list_for_ever_misses_some(tmp_path: Path) -> None:
+    with FileStore(tmp_path) as store, FileStore(tmp_path) as other:
+        store._segments._look = lambda archive: (0, 0, 0, 0)  # type: ignore[method-assign]
+        assert missed_by(store, other) > 0
