@@ -8,9 +8,7 @@ failing to write it is nobody's business: it is never a reason to refuse, and da
 
 from __future__ import annotations
 
-import os
 import time
-from _thread import RLock
 
 from looseleaf.core.heads import (
     EXTERNAL,
@@ -27,6 +25,7 @@ from looseleaf.core.paths import DRAWERS, is_page, name_fault
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
 from looseleaf.store import JOURNAL, codec
+from looseleaf.store.lock import Threads
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
@@ -209,16 +208,12 @@ class Absorb:
         self._policy = policy
         self.heads = Heads(store)
         self._texts: dict[str, bytes] | None = None
-        self._threads = RLock()
-        self._pid = os.getpid()
+        self._threads = Threads()
         self._loaded = False
 
     @property
-    def threads(self) -> AbstractContextManager[bool]:
-        """One thread at a time, of this process: one of the parent may have held it at the fork."""
-        if self._pid != os.getpid():
-            self._threads, self._pid = RLock(), os.getpid()
-        return self._threads
+    def threads(self) -> AbstractContextManager[object]:
+        return self._threads()
 
     def agent(self, name: str) -> AgentHead:
         """Where the agent's window begins, and whether it is to be compacted. Looks at no page."""

@@ -6,7 +6,7 @@ import json
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.core.paths import path_fault
-from looseleaf.core.window import said
+from looseleaf.core.window import LABELS, said
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.frozen import frozen
 from looseleaf.talk import Distilled, Noted, Trace
@@ -25,7 +25,6 @@ META = "entry.v1"
 SUMMARY = "entry_summary.v1"
 
 _NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
-_LABELS = {"user": "User", "assistant": "Assistant", "tool_call": "Tool call", "tool_result": "Tool result"}
 _ONE_TEXT = 4000
 """Characters of one trace in `raw.md`: the log has the rest."""
 
@@ -90,7 +89,7 @@ def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
         head = f"\n## {trace.turn_id}\n" if trace.turn_id != turn else ""
         turn = trace.turn_id
         quoted = "\n".join(f"> {line}" for line in text.splitlines()) or ">"
-        parts.append(f"{head}\n{_LABELS[trace.trace_type]} ({trace.id}):\n\n{quoted}\n")
+        parts.append(f"{head}\n{LABELS[trace.trace_type]} ({trace.id}):\n\n{quoted}\n")
         size += len(parts[-1])
     if left_out:
         parts.append(f"\n{left_out} more traces: looseleaf expand {entry_id}\n")

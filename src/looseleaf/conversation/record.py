@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import RLock
 
 from looseleaf.conversation.asked import INTERRUPTED, Asked, ask, redacted
 from looseleaf.core.paths import safe_name
@@ -17,6 +16,7 @@ from looseleaf.core.secrets import redact_value
 from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
 from looseleaf.store import codec
+from looseleaf.store.lock import Threads
 from looseleaf.store.ulid import new_id
 from looseleaf.talk import Trace
 from looseleaf.values import START, Position
@@ -90,8 +90,7 @@ class Recorder:
         self._view = f"views/agents/{agent}/turns.json"
         self.session = safe_name(session, "session's name") if session is not None else None
         self._key: bytes | None = None
-        self._threads = RLock()
-        self._pid = os.getpid()
+        self._alone = Threads()
         self._is_loaded = False
         self._position: Position = START
         self._last: object = None
@@ -175,12 +174,6 @@ class Recorder:
                     return
 
     # --- the tally ---------------------------------------------------------------------
-
-    def _alone(self) -> Any:
-        """One thread at a time, of this process: one of the parent may have held it at the fork."""
-        if self._pid != os.getpid():
-            self._threads, self._pid = RLock(), os.getpid()
-        return self._threads
 
     def catch_up(self) -> None:
         """Take in what this or another process recorded since. Starts with the last record known, as a proof that the

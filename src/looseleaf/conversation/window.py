@@ -5,19 +5,16 @@ A window object is kept by one process and reads on from where it was. Within an
 
 from __future__ import annotations
 
-import os
-from _thread import RLock
-
 from looseleaf.core.window import MESSAGE_TOKENS, Mark, extend, media_tokens, snapshot, texts_of
 from looseleaf.errors import Unreadable
 from looseleaf.store import JOURNAL
+from looseleaf.store.lock import Threads
 from looseleaf.talk import Trace
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from looseleaf.core.heads import AgentHead
     from looseleaf.store.protocol import Store
@@ -153,15 +150,8 @@ class Window:
         self._head = head
         self.mark: Mark | None = None
         self.flag: str | None = None
-        self._threads = RLock()
-        self._pid = os.getpid()
+        self.alone = Threads()
         self._forget()
-
-    def alone(self) -> AbstractContextManager[object]:
-        """One thread at a time, of this process: one of the parent may have held it at the fork."""
-        if self._pid != os.getpid():
-            self._threads, self._pid = RLock(), os.getpid()
-        return self._threads
 
     def _forget(self) -> None:
         self._is_read = False

@@ -46,7 +46,7 @@ _HEADING = re.compile(
     rf"(?<!\\)[\[［](?={_GAP}(?:{_spelt('MEMORY')}{_GAP}[:：]{_GAP}(?:{_spelt('EPISODIC')}|{_spelt('SEMANTIC')})"
     rf"|{_spelt('RECENT')}{_GAP}{_spelt('TURNS')}){_GAP}[\]］])"
 )
-_LABELS: dict[TraceType, str] = {
+LABELS: dict[TraceType, str] = {
     "user": "User",
     "assistant": "Assistant",
     "tool_call": "Tool call",
@@ -257,7 +257,7 @@ def recent_lines(tail: Sequence[Trace], short: Mapping[str, str]) -> Iterator[st
     for turn in turns_of(tail):
         yield f"Turn {turn_number(turn.turn_id) or _one_line(turn.turn_id)}:"
         for trace in turn.traces:
-            yield f"  {_LABELS[trace.trace_type]}: {_hung(said(trace, short.get(trace.id)), 4)}"
+            yield f"  {LABELS[trace.trace_type]}: {_hung(said(trace, short.get(trace.id)), 4)}"
 
 
 def said(trace: Trace, short: str | None = None) -> str:

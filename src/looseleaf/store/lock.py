@@ -26,6 +26,18 @@ LOCK = "log/lock"
 TURN = "log/turn"
 
 
+class Threads:
+    """One thread at a time, of this process. After a fork it is a new lock: a thread of the parent may have held it."""
+
+    def __init__(self) -> None:
+        self._lock, self._pid = RLock(), os.getpid()
+
+    def __call__(self) -> AbstractContextManager[object]:
+        if self._pid != os.getpid():
+            self._lock, self._pid = RLock(), os.getpid()
+        return self._lock
+
+
 class Lock:
     """A context manager that may be entered again by the thread that holds it.
 
