@@ -130,9 +130,9 @@ texts = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    asked=conversations(texts, max_turns=8),
+    asked=conversations(texts, max_turns=6),
     budget=st.sampled_from([900, 2500, 8000]),
     system=st.sampled_from([None, "You are kind. " * 10]),
     steps=st.lists(st.integers(1, 6), min_size=1, max_size=6),

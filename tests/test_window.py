@@ -123,7 +123,7 @@ def test_words_beside_a_result_are_kept() -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(asked=conversations(st.sampled_from(["", "a", "b\nc"]), max_turns=5))
 def test_the_window_only_grows(tmp_path_factory: pytest.TempPathFactory, asked: list[dict[str, Any]]) -> None:
     """All but the last message are the bytes they were; the last may gain calls while an answer is recorded."""
