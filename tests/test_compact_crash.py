@@ -260,7 +260,7 @@ def test_a_process_that_ends_around_some_calls_harms_nothing(template: Template,
 def test_a_process_that_ends_in_or_after_many_a_change_that_a_compaction_makes_harms_nothing(
     template: Template, place: Path
 ) -> None:
-    tally = end_at(changes_of_compactions(template, place)[::4], template, place)
+    tally = end_at(changes_of_compactions(template, place)[::9], template, place)
     print(tally)
     assert not tally.sentences
 

@@ -72,7 +72,7 @@ def test_strace_kills_before_the_call_has_happened(place: Path) -> None:
 
 
 def test_a_sigkill_before_some_system_calls_loses_nothing(place: Path) -> None:
-    tally = kill_at(sites(count_calls(place))[::11], place)
+    tally = kill_at(sites(count_calls(place))[::23], place)
     print(tally)
     assert not tally.sentences
 
@@ -211,7 +211,7 @@ def end_recovery(
 
 
 def test_a_process_that_ends_around_some_calls_loses_nothing(place: Path) -> None:
-    tally = end_at(dying_sites(place)[::31], place)
+    tally = end_at(dying_sites(place)[::67], place)
     print(tally)
     assert not tally.sentences
 
@@ -223,13 +223,13 @@ def test_a_process_that_ends_in_the_middle_of_any_write_loses_nothing(place: Pat
 
 
 def test_where_names_cannot_be_exchanged_a_crash_loses_nothing_either(place: Path) -> None:
-    tally = end_at(dying_sites(place, exchange=False)[::31], place, exchange=False)
+    tally = end_at(dying_sites(place, exchange=False)[::67], place, exchange=False)
     print(tally)
     assert not tally.sentences
 
 
 def test_a_crash_of_the_recovery_from_a_crash_loses_nothing(place: Path) -> None:
-    tally = end_at(dying_sites(place)[::251], place, again=17)
+    tally = end_at(dying_sites(place)[::499], place, again=17)
     print(tally)
     assert not tally.sentences
 
