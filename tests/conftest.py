@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("steady", derandomize=True)
+"""The same examples each time: `make test` says the same of the same code. `make test-long` draws new ones."""
 
 
 @pytest.fixture

@@ -31,7 +31,10 @@ from pages import FEBRUARY, USER, fact_paths, hostile, kinds, page_texts, paths,
 
 
 def bodies(page: PageText) -> list[str]:
-    return [line.removesuffix("\n").removesuffix("\r") for line in page.lines]
+    """The lines without their ends. A `\\r` that no `\\n` follows is no end (FORMAT §10.1)."""
+    return [
+        line.removesuffix("\r\n") if line.endswith("\r\n") else line.removesuffix("\n") for line in page.lines
+    ]
 
 
 def without_lines(facts: tuple[Fact, ...]) -> list[tuple[object, ...]]:
