@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -64,3 +64,21 @@ def count_calls(place: Path, **how: Any) -> dict[str, int]:
 
 def sites(calls: dict[str, int]) -> list[tuple[str, int]]:
     return [(name, number) for name, count in sorted(calls.items()) for number in range(1, count + 1)]
+
+
+def killed_by(orders: Iterable[Order], place: Path) -> Iterator[tuple[Order, Answer]]:
+    """The orders whose kill fired, and their answers.
+
+    How many calls a run makes differs a little: a folder that has not changed for a moment is not listed again. So a run
+    may end before the call at which it was to be killed; but not most of them.
+    """
+    fired = ended = 0
+    for order, answer in carry_out(orders, place):
+        name, number = order["trace"], int(order["inject"].rpartition("=")[2])
+        if answer["code"] == 0 and answer["calls"].get(name, 0) < number:
+            ended += 1
+            continue
+        assert answer["killed"], f"{order['inject']} did not fire: {answer}"
+        fired += 1
+        yield order, answer
+    assert ended <= 1 + fired // 4, f"only {fired} of {fired + ended} kills fired"
