@@ -69,8 +69,8 @@ def sites(calls: dict[str, int]) -> list[tuple[str, int]]:
 def killed_by(orders: Iterable[Order], place: Path) -> Iterator[tuple[Order, Answer]]:
     """The orders whose kill fired, and their answers.
 
-    How many calls a run makes differs a little: a folder that has not changed for a moment is not listed again. So a run
-    may end before the call at which it was to be killed; but not most of them.
+    How many calls a run makes differs a little: a folder that has not changed for a moment is not listed again. So a
+    run may end before the call at which it was to be killed; but not most of them.
     """
     fired = ended = 0
     for order, answer in carry_out(orders, place):
