@@ -20,7 +20,7 @@ import pytest
 
 from looseleaf.errors import Refused, Unwritten
 from looseleaf.policy import Policy
-from looseleaf.store import codec
+from looseleaf.store import codec, segments
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from looseleaf.values import Position, Problem
@@ -847,6 +847,12 @@ def test_a_stray_file_among_the_bodies_is_left_alone(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.fixture
+def remembering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is in use; sweeps through faults switch it off (tests/workload.py)."""
+    monkeypatch.setattr(segments, "_RACY_NS", 100_000_000)
+
+
 class ListedDisk(Disk):
     """Counts how often a folder is read."""
 
@@ -857,6 +863,7 @@ class ListedDisk(Disk):
         return super().names(folder)
 
 
+@pytest.mark.usefixtures("remembering")
 def test_an_archive_that_has_not_changed_is_not_listed_for_every_record(tmp_path: Path) -> None:
     disk = ListedDisk()
     archive = tmp_path / "log/traces/main/archive"
@@ -889,11 +896,13 @@ def missed_by(store: FileStore, other: FileStore) -> int:
     return missed
 
 
+@pytest.mark.usefixtures("remembering")
 def test_a_segment_that_another_process_sealed_is_seen_although_the_archive_is_known(tmp_path: Path) -> None:
     with FileStore(tmp_path) as store, FileStore(tmp_path) as other:
         assert missed_by(store, other) == 0
 
 
+@pytest.mark.usefixtures("remembering")
 def test_a_store_that_believes_its_list_for_ever_misses_some(tmp_path: Path) -> None:
     with FileStore(tmp_path) as store, FileStore(tmp_path) as other:
         store._segments._look = lambda archive: (0, 0, 0, 0)  # type: ignore[method-assign]
