@@ -130,14 +130,18 @@ texts = st.builds(
 )
 
 
+def cases(max_turns: int, budgets: list[int]) -> dict[str, st.SearchStrategy[Any]]:
+    return {
+        "asked": conversations(texts, max_turns=max_turns),
+        "budget": st.sampled_from(budgets),
+        "system": st.sampled_from([None, "You are kind. " * 10]),
+        "steps": st.lists(st.integers(1, 6), min_size=1, max_size=6),
+        "tail_turns": st.integers(1, 4),
+    }
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    asked=conversations(texts, max_turns=6),
-    budget=st.sampled_from([900, 2500, 8000]),
-    system=st.sampled_from([None, "You are kind. " * 10]),
-    steps=st.lists(st.integers(1, 6), min_size=1, max_size=6),
-    tail_turns=st.integers(1, 4),
-)
+@given(**cases(6, [900, 2500, 8000]))
 def test_after_any_conversation_the_window_fits_and_nothing_is_lost(
     tmp_path_factory: pytest.TempPathFactory,
     asked: list[dict[str, Any]],
@@ -170,23 +174,12 @@ def judged(memory: Memory, recorded: list[Trace], budget: int, system: str | Non
 
 @pytest.mark.long
 @settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    asked=conversations(texts, max_turns=14),
-    budget=st.sampled_from([700, 900, 2500, 8000]),
-    system=st.sampled_from([None, "You are kind. " * 10]),
-    steps=st.lists(st.integers(1, 6), min_size=1, max_size=6),
-    tail_turns=st.integers(1, 4),
-)
+@given(**cases(14, [700, 900, 2500, 8000]))
 def test_after_many_conversations_the_window_fits_and_nothing_is_lost(
-    tmp_path_factory: pytest.TempPathFactory,
-    asked: list[dict[str, Any]],
-    budget: int,
-    system: str | None,
-    steps: list[int],
-    tail_turns: int,
+    tmp_path_factory: pytest.TempPathFactory, **case: Any
 ) -> None:
     test_after_any_conversation_the_window_fits_and_nothing_is_lost.hypothesis.inner_test(  # type: ignore[attr-defined]
-        tmp_path_factory, asked, budget, system, steps, tail_turns
+        tmp_path_factory, **case
     )
 
 

@@ -24,7 +24,7 @@ FOLDER = "log/entries"
 META = "entry.v1"
 SUMMARY = "entry_summary.v1"
 
-_NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
+NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
 _ONE_TEXT = 4000
 """Characters of one trace in `raw.md`: the log has the rest."""
 
@@ -42,7 +42,7 @@ def summary_json(distilled: Distilled) -> bytes:
     return _json(
         {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
         | {"facts": list(distilled.facts)}
-        | {name: [each.to_dict() for each in getattr(distilled, name)] for name in _NOTED}
+        | {name: [each.to_dict() for each in getattr(distilled, name)] for name in NOTED}
     )
 
 
@@ -56,8 +56,7 @@ def distilled_of(summary: dict[str, Any]) -> Distilled:
 
 def _distilled(summary: dict[str, Any]) -> Distilled:
     noted = {
-        name: tuple(Noted(str(each["text"]), str(each["source"])) for each in summary[name])
-        for name in _NOTED
+        name: tuple(Noted(str(each["text"]), str(each["source"])) for each in summary[name]) for name in NOTED
     }
     return Distilled(str(summary["summary"]), summary["episode"], tuple(summary["facts"]), **noted)
 

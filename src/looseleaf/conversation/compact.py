@@ -15,7 +15,7 @@ from looseleaf.conversation.draft import Draft, Made
 from looseleaf.conversation.record import stream_of
 from looseleaf.conversation.window import shown
 from looseleaf.core.heads import SCHEMA
-from looseleaf.entries import FOLDER, distilled_of, read_entry
+from looseleaf.entries import FOLDER, NOTED, distilled_of, read_entry
 from looseleaf.errors import Refused, Unwritten
 from looseleaf.store import JOURNAL
 from looseleaf.store.codec import to_json
@@ -40,8 +40,6 @@ _BROKEN = 4
 """Entries of one name that are passed over because they cannot be read."""
 
 _LONGEST_SENTENCE = 200
-
-NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
 
 
 class Gone:

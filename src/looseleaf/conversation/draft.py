@@ -83,6 +83,7 @@ class Draft:
         self._items = list(weighed(store, self._stream, self.mark, self._short, count))
         self._current = max((turn_number(item.turn_id) or 0 for item in self._items), default=0)
         self._traces: dict[str, Trace] = {}
+        self._stand_ins: dict[tuple[str, int], str] = {}
         self.plan = Plan((), (), (), (), fits=True)
         self.passed_over = 0
         """Entries of this name that are there and cannot be read: somebody broke them."""
@@ -173,7 +174,9 @@ class Draft:
 
     def _base_tokens(self) -> int:
         """What stays, counted as it will be told."""
-        mark = self._mark("", None, (), ())
+        return self._tokens(self._mark("", None, (), ()))
+
+    def _tokens(self, mark: Mark) -> int:
         first = snapshot(mark, self._own(mark.tail))
         rest = messages_of(self._own(mark.held), dict(mark.short))
         return count_messages([*([first] if first else []), *rest], self._count)
@@ -210,7 +213,10 @@ class Draft:
         short = {trace_id: text for trace_id, text in self._short.items() if trace_id in staying}
         sizes = {item.id: item.tokens for item in self._items}
         for trace in self._own(limits):
-            short[trace.id] = stand_in(trace, limits[trace.id], sizes[trace.id], self._count)
+            made = (trace.id, limits[trace.id])
+            if made not in self._stand_ins:  # a plan is tried, and its mark made, several times
+                self._stand_ins[made] = stand_in(trace, limits[trace.id], sizes[trace.id], self._count)
+            short[trace.id] = self._stand_ins[made]
         return Mark(
             mark_id,
             self._agent,
@@ -239,14 +245,14 @@ class Draft:
             episodic = (*episodic, (reference, self._summary(made, reference, gone)))
         semantic = self._semantic(made)
         mark = self._mark(mark_id, reference, episodic, semantic)
-        after = self._tokens(mark)
+        after = self._system + self._tokens(mark)
         while after > self._budget and mark.episodic:  # what joining texts cost beyond what was kept for it
             *others, (last, text) = mark.episodic
             cost = self._count([text])[0]
             shorter = cut(text, max(1, cost - (after - self._budget) - _SEAMS), self._count)
             episodic = (*others, (last, shorter)) if cost > _SEAMS else tuple(others)
             mark = self._mark(mark_id, reference, episodic, semantic)
-            after = self._tokens(mark)
+            after = self._system + self._tokens(mark)
         loss = self._loss(mark, made, gone, after)
         files = {}
         if reference is not None:
@@ -332,11 +338,6 @@ class Draft:
                 continue
             lines = must_keep(lines, told_of(noted, told))
         return lines
-
-    def _tokens(self, mark: Mark) -> int:
-        first = snapshot(mark, self._own(mark.tail))
-        messages = [*([first] if first else []), *messages_of(self._own(mark.held), dict(mark.short))]
-        return self._system + count_messages(messages, self._count)
 
     # --- the loss report ---------------------------------------------------------------------
 
