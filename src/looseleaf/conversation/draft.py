@@ -126,7 +126,8 @@ class Draft:
             if prepared is not None and set(self.plan.gone) != set(prepared):
                 return False
             if not self.plan.fits:
-                if not self._give_up_more():
+                # For what was prepared nothing is given up: the plan that is made instead needs all of it.
+                if prepared is not None or not self._give_up_more():
                     break
                 room = self._room = self._room_for_traces()
                 continue
