@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     # the memory: where core meets edge
     frozenset(
         {"agent", "tools", "memory", "where", "init", "pages", "absorb", "history", "check"}
-        | {"conversation", "entries", "build"}
+        | {"conversation", "entries", "upgrade", "place", "build"}
     ),
     # the edges: disk, search, models; independent of each other
     frozenset({"distill", "index", "store", "llm"}),
@@ -51,7 +51,7 @@ CLOCK_READERS = frozenset({"now", "today", "utcnow"})
 LOCAL_ZONE_READERS = {"fromtimestamp": 2, "astimezone": 1}
 """Methods that use the machine's zone when they get fewer arguments than this."""
 
-RUNS_STRANGERS = frozenset({"looseleaf.conversation.compact"})
+RUNS_STRANGERS = frozenset({"looseleaf.distill.run"})
 """Modules that call code which somebody else wrote (a distiller), and report whatever it raises."""
 
 NOUN_FOR_VERB = re.compile(r"(Manager|Service|Factory|Builder|Base|Helper)s?$|^Base[A-Z]")

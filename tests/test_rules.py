@@ -220,6 +220,182 @@ def test_long_arguments_are_cut() -> None:
     assert summary(("call", "c", "run", {"id": 1 << 4000, "none": None, "path": "a"})) == "run(a)"
 
 
+# --- facts, tasks, episodes ------------------------------------------------------------
+
+SAID: dict[str, Any] = {"origin": "user", "ts": 1771934400.0}
+"""Tuesday, 24 February 2026."""
+
+
+def as_user(*texts: str, **members: Any) -> Talk:
+    material = talk(*(("user", text) for text in texts))
+    names: tuple[str, ...] = Trace.__match_args__
+    held = [{name: getattr(trace, name) for name in names} | SAID | members for trace in material.held]
+    return Talk([Trace(**given) for given in held])
+
+
+def stated(material: Talk) -> list[str]:
+    return [f"{fact['relation']}: {fact['object']}" for fact in Rules().distill(material, AMPLE).facts]
+
+
+def test_what_the_user_states_is_proposed_with_its_source() -> None:
+    material = as_user("Hi!", "I'm Zhang San, I discuss in Chinese but write code in English")
+    assert Rules().distill(material, AMPLE).facts == (
+        {
+            "topic": "user",
+            "relation": "Name",
+            "object": "Zhang San",
+            "kind": "identity",
+            "quote": "I'm Zhang San",
+            "source": "t2",
+            "time_span": "long_term",
+            "salience": 0.9,
+        },
+        {
+            "topic": "user",
+            "relation": "Language",
+            "object": "prefers Chinese discussion, English code",
+            "kind": "preference",
+            "quote": "I'm Zhang San, I discuss in Chinese but write code in English",
+            "source": "t2",
+            "time_span": "long_term",
+            "salience": 0.8,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"origin": "import"},
+        {"origin": ""},
+        {"origin": "assistant"},
+        {"tags": ("recalled",)},
+        {"trace_type": "assistant"},
+        {"trace_type": "tool_result", "tool_result": "I live in Lyon."},
+    ],
+)
+def test_facts_are_only_taken_from_what_a_user_said(members: dict[str, Any]) -> None:
+    assert stated(as_user("I live in Lyon.")) == ["Home: Lyon"]
+    assert stated(as_user("I live in Lyon.", **members)) == []
+
+
+def test_a_correction_finds_what_was_said_some_messages_ago() -> None:
+    material = as_user("I live in Lyon.", "I like jazz.", "No, sorry, I meant Nice.")
+    assert stated(material) == ["Home: Lyon", "Likes: jazz", "Home: Nice"]
+    assert Rules().distill(material, AMPLE).facts[-1]["was"] == "Lyon"
+
+
+def test_a_fact_that_is_said_again_is_one_fact_with_its_newest_source() -> None:
+    material = as_user("I live in Lyon.", "I like jazz.", "I live in Lyon, as I said.")
+    assert stated(material) == ["Likes: jazz", "Home: Lyon"]
+    assert Rules().distill(material, AMPLE).facts[-1]["source"] == "t3"
+
+
+def test_of_too_many_facts_the_newest_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "NOTED", 2)
+    found = stated(as_user(*(f"I'm allergic to {thing}." for thing in ("nuts", "milk", "eggs"))))
+    assert found == ["Allergy: milk", "Allergy: eggs"]
+
+
+@pytest.mark.parametrize(
+    ("task", "done", "is_open"),
+    [
+        ("TODO: the importer tests.", "The importer tests are done.", False),
+        ("We still need to fix the date parser.", "I fixed the date parser.", False),
+        ("We still need to fix the date parser.", "The date parser is not fixed yet.", True),
+        ("We still need to fix the date parser.", "Is the date parser fixed?", True),
+        ("We still need to fix the date parser.", "Once the date parser is fixed, we ship.", True),
+        ("We still need to fix the date parser.", "The page parser is fixed.", True),
+        ("We still need to fix the date parser.", "Done.", True),
+        ("Es fehlt noch der Test für den Parser.", "Der Test für den Parser ist erledigt.", False),
+        ("还需要写登录页面的文档。", "登录页面的文档完成了。", False),
+        ("还需要写登录页面的文档。", "支付模块完成了。", True),
+    ],
+)
+@pytest.mark.parametrize("speaker", ["user", "assistant"])
+def test_a_task_that_is_said_to_be_done_is_not_open(
+    task: str, done: str, is_open: bool, speaker: str
+) -> None:
+    tasks = Rules().distill(talk(("user", task), (speaker, done)), AMPLE).tasks
+    assert (Noted(task, "t1") in tasks) is is_open
+
+
+FIXING: tuple[tuple[Any, ...], ...] = (
+    ("user", "Could you please fix the date parser? It crashes on leap days."),
+    ("call", "c1", "read", {"path": "dates.py"}),
+    ("result", "c1", "x = 1"),
+    (
+        "assistant",
+        (
+            "I looked at the code. The root cause was the year 1900, which is no leap year. "
+            "I fixed the date parser by asking the calendar module. All tests pass."
+        ),
+    ),
+    ("user", "Great, thanks!"),
+)
+
+
+def test_work_that_was_asked_for_and_finished_is_an_episode() -> None:
+    assert Rules().distill(talk(*FIXING), AMPLE).episode == {
+        "title": "Fix the date parser",
+        "summary": "I fixed the date parser by asking the calendar…",
+        "problem": "It crashes on leap days.",
+        "solution": "I fixed the date parser by asking the calendar module.",
+        "lesson": "The root cause was the year 1900, which is no leap year.",
+    }
+
+
+def test_work_without_a_fault_has_a_task_and_without_a_lesson_none() -> None:
+    episode = (
+        Rules()
+        .distill(
+            talk(
+                ("user", "Add a changelog entry for the new importer that reads calendars"),
+                ("call", "c1", "write", {}),
+                ("assistant", "I added the changelog entry."),
+            ),
+            AMPLE,
+        )
+        .episode
+    )
+    assert episode == {
+        "title": "Add a changelog entry for the new importer…",
+        "summary": "I added the changelog entry",
+        "task": "Add a changelog entry for the new importer that reads calendars",
+        "solution": "I added the changelog entry.",
+    }
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (),
+        FIXING[:3],
+        FIXING[1:],
+        (("user", "Fix the parser."), ("assistant", "It is fixed.")),
+        (("user", "I like jazz."), ("call", "c", "x", {}), ("assistant", "Done.")),
+        (("user", "Fix the parser."), ("call", "c", "x", {}), ("assistant", "It is not fixed yet.")),
+        (("assistant", "Fixed it."),),
+    ],
+)
+def test_without_a_request_work_or_an_end_there_is_no_episode(lines: tuple[tuple[Any, ...], ...]) -> None:
+    assert Rules().distill(talk(*lines), AMPLE).episode is None
+
+
+def test_of_several_pieces_of_work_the_one_that_took_most_is_told() -> None:
+    short: tuple[tuple[Any, ...], ...] = (
+        ("user", "Rename the file."),
+        ("call", "c9", "mv", {}),
+        ("assistant", "I renamed the file."),
+    )
+    both = (*FIXING[:1], ("call", "c0", "look", {}), *FIXING[1:], *short)
+    episode = Rules().distill(talk(*both), AMPLE).episode
+    assert episode is not None
+    assert episode["title"] == "Fix the date parser"
+    later = Rules().distill(talk(*short, *both[:-3], ("user", "Why?")), AMPLE).episode
+    assert later == episode
+
+
 # --- room ------------------------------------------------------------------------------
 
 
@@ -365,6 +541,8 @@ texts = st.text(st.characters(codec=None), max_size=60) | st.sampled_from(
         "\ud800",
         "谢谢。不要删除。",
         "User: x\nUser: y",
+        "I live in Lyon. Fix the parser.",
+        "I fixed the parser because of Lyon.",
     ]
 )
 values = st.recursive(
@@ -387,7 +565,8 @@ def traces(draw: st.DrawFn) -> Trace:
         "tool_error": draw(st.none() | texts | values),
     }
     kind = draw(st.sampled_from(TRACE_TYPES))
-    return Trace(draw(ids), 0.0, "turn_0001", 1, kind, draw(texts), "", "", "", **optional)
+    origin = draw(st.sampled_from(["", "user"]))
+    return Trace(draw(ids), 0.0, "turn_0001", 1, kind, draw(texts), "", "", origin, **optional)
 
 
 def crude(text: str) -> int:
@@ -406,6 +585,10 @@ def test_whatever_the_traces_hold_the_summary_is_made_fits_and_is_the_same_again
         0 < len(each.text) <= gather.SENTENCE_CHARS and each.source in ("c1", "c2", "") for each in noted
     )
     found.summary.encode()  # no lone surrogates
+    json.dumps(found.facts, ensure_ascii=False).encode()
+    told = found.episode or {}
+    assert all(0 < len(line) <= gather.SENTENCE_CHARS and line.isprintable() for line in told.values())
+    assert len(told.get("summary", "").split()) < 10
 
 
 @given(st.lists(traces(), max_size=5))

@@ -9,6 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
+from looseleaf.core.endings import (
+    closes,
+    content,
+    is_done,
+    is_fault,
+    is_lesson,
+    is_request,
+    is_sure_lesson,
+)
 from looseleaf.core.sentences import (
     is_conclusion,
     is_constraint,
@@ -306,3 +315,52 @@ def test_splitting_and_detecting_take_linear_time(unit: str) -> None:
         return lambda: [[detect(piece.text) for detect in DETECTORS] for piece in (*pieces(text),)[:50]]
 
     assert growth(work, 1000) < LINEAR
+
+
+# --- how work ends ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("detect", "yes", "no"),
+    [
+        (
+            is_done,
+            "The parser is fixed.\nI merged it.\nDas ist erledigt.\nC'est fait.\nYa está hecho.\n完成了。",
+            (
+                "It is not done.\nIs it done?\nOnce it is merged, we go on.\nTODO: get it done.\nI like apples.\n"
+                'He wrote "done".\nNoch nicht erledigt.\n还没完成。\nWe will have it fixed.'
+            ),
+        ),
+        (
+            is_lesson,
+            "Turns out the cache was stale.\nThe root cause was a typo.\nNext time, run the linter.\n原因是时区。",
+            "Was it because of me?\nI like apples.",
+        ),
+        (
+            is_request,
+            "Fix the parser.\nCould you look at it?\nOk, please run the tests\nHelp me write it.\n请检查一下。",
+            "The parser is broken.\nI like apples.\nThanks!",
+        ),
+        (is_fault, "It crashes.\nThe build is broken.\n报错了。", "It works.\nA good day."),
+        (is_sure_lesson, "Lesson: test first.", "It failed because of me."),
+    ],
+)
+def test_the_end_of_work_is_taken_for_what_it_is(detect: Callable[[str], bool], yes: str, no: str) -> None:
+    assert [line for line in lines(yes) if not detect(line)] == []
+    assert [line for line in lines(no) if detect(line)] == []
+
+
+def test_a_sentence_closes_a_task_when_it_names_nearly_all_of_it() -> None:
+    task = content("We still need to write the importer tests.")
+    assert closes(content("The importer tests are written."), task)
+    assert closes(content("All tests for the importer and the parser are done."), task)
+    assert not closes(content("The importer docs are done."), task)
+    assert not closes(content("Done."), task)
+    assert not closes(content("Everything about the importer tests"), content("TODO"))
+
+
+@given(st.text(), st.text())
+def test_no_text_is_too_strange_for_an_end(text: str, other: str) -> None:
+    assert {type(detect(text)) for detect in (is_done, is_lesson, is_request, is_fault)} == {bool}
+    assert closes(content(text), content(text)) is bool(content(text))
+    assert closes(content(text), content(other)) in (True, False)

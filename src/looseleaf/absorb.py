@@ -80,7 +80,10 @@ class Heads:
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
             self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
-            self.agents = {agent: AgentHead(*head) for agent, head in raw["agents"].items()}
+            self.agents = {
+                agent: AgentHead(mark, segment, offset, flag, (int(at), int(byte)))
+                for agent, (mark, segment, offset, flag, at, byte) in raw["agents"].items()
+            }
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
@@ -148,7 +151,7 @@ class Heads:
                     path: [head.sha256, head.edit, head.base] for path, head in sorted(self.pages.items())
                 },
                 "agents": {
-                    agent: [head.mark, head.segment, head.offset, head.flag]
+                    agent: [head.mark, head.segment, head.offset, head.flag, *head.through]
                     for agent, head in sorted(self.agents.items())
                 },
                 "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
@@ -221,6 +224,12 @@ class Absorb:
             self._load()
             self.heads.catch_up()
             return self.heads.agents.get(name, NO_MARK)
+
+    def know(self) -> None:
+        """Read what the journal says of pages, and look at none."""
+        with self.threads:
+            self._load()
+            self.heads.catch_up()
 
     def _load(self) -> None:
         if not self._loaded:

@@ -9,7 +9,7 @@ from looseleaf.core.paths import path_fault
 from looseleaf.core.window import LABELS, said
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.frozen import frozen
-from looseleaf.talk import Distilled, Noted, Trace
+from looseleaf.talk import NOTED, Distilled, Noted, Trace
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from looseleaf.core.compact import Item
     from looseleaf.store.protocol import Store
 
 FOLDER = "log/entries"
 META = "entry.v1"
 SUMMARY = "entry_summary.v1"
 
-NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
 _ONE_TEXT = 4000
 """Characters of one trace in `raw.md`: the log has the rest."""
 
@@ -95,7 +93,16 @@ def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
     return "".join(parts).encode("utf-8", "backslashreplace")
 
 
-def runs_of(items: Sequence[Item]) -> list[list[Any]]:
+@frozen
+class Spot:
+    """Where a trace stands in the log, and where the next line begins."""
+
+    id: str
+    place: tuple[int, int]
+    end: tuple[int, int]
+
+
+def runs_of(items: Sequence[Spot]) -> list[list[Any]]:
     """Where the traces of an entry stand in the log: stretches of lines that follow each other, each as its place and
     the ids of its first and last trace."""
     runs: list[list[Any]] = []
@@ -105,7 +112,7 @@ def runs_of(items: Sequence[Item]) -> list[list[Any]]:
             runs[-1][3] = item.id
         else:
             runs.append([*item.place, item.id, item.id])
-        end = (item.place[0], item.end)
+        end = item.end
     return runs
 
 
@@ -117,9 +124,32 @@ def read_entry(store: Store, name: str) -> Entry:
         folder = f"{FOLDER}/{topic}/{entry_id}"
         meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
         if meta is not None and summary is not None:
-            return Entry(f"{topic}/{entry_id}", *(_object(folder, file.data) for file in (meta, summary)))
+            return _known(
+                folder, f"{topic}/{entry_id}", _object(folder, meta.data), _object(folder, summary.data)
+            )
     raise Refused(
         f"Nothing was shown: there is no entry, turn or trace {name}. `looseleaf expand` lists the entries."
+    )
+
+
+def entries_in(store: Store) -> Iterator[str]:
+    """The references of all entries, whoever made them."""
+    for topic in store.folders(FOLDER):
+        for entry_id in store.folders(f"{FOLDER}/{topic}"):
+            yield f"{topic}/{entry_id}"
+
+
+def _known(folder: str, reference: str, meta: dict[str, Any], summary: dict[str, Any]) -> Entry:
+    """An entry of this format, or of an older one, which is read as one of this; the files stay as they are."""
+    schemas = meta.get("schema"), summary.get("schema")
+    if schemas == (META, SUMMARY):
+        return Entry(reference, meta, summary)
+    if schemas == ("entry.v0", "entry_summary.v0"):
+        from looseleaf.upgrade import entry_from_v0
+
+        return Entry(reference, *entry_from_v0(reference, meta, summary))
+    raise _unreadable(
+        folder, f"it is of the format {schemas[0]!r} and {schemas[1]!r}, and this looseleaf knows {META}"
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
+    from looseleaf.build.topics import Built
     from looseleaf.conversation.conversation import Conversation
     from looseleaf.conversation.record import Batch
     from looseleaf.conversation.window import Window
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
     from looseleaf.history import History
     from looseleaf.llm.registry import Budget
     from looseleaf.pages import Page
+    from looseleaf.place.notebook import IndexLine, Notebook, Source
+    from looseleaf.place.place import Placed
+    from looseleaf.place.redistill import Difference
     from looseleaf.policy import Policy
     from looseleaf.talk import Block, Distiller, Message, Session, ToolInteraction, Trace, Turn
-    from looseleaf.values import Edit, Problem, Receipt
+    from looseleaf.values import Edit, Fact, Problem, Receipt
 
 
 class Memory:
@@ -59,7 +63,7 @@ class Memory:
         self.policy = policy or settings(self.path, self.agent)
         self.store = FileStore(self.path, self.policy)
         self.notes: list[str] = []
-        self._pages = Pages(self.store, self.policy, self.agent, self._note)
+        self._pages = Pages(self.store, self.policy, self.agent, self._note, lambda: self._book.guard)
         self._asked = session, distiller, counter
 
     def __repr__(self) -> str:
@@ -129,6 +133,12 @@ class Memory:
         """Change a page, to a text or by a function of the old one; `Pages.edit` says what `base` and `author` are."""
         return self._pages.edit(path, change, base=base, reason=reason, author=author)
 
+    def propose(
+        self, path: str, change: Callable[[str], str] | str | None, *, base: str | None = ANY, reason: str
+    ) -> Receipt:
+        """Change a page as a model may: at the top only what the user said; what it may not write waits in review."""
+        return self._pages.propose(path, change, base=base, reason=reason)
+
     def patch(
         self,
         path: str,
@@ -147,7 +157,14 @@ class Memory:
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
-        return self._pages.undo(path, author=author)
+        word = self._book.curate.undo() if path is None and self._has_words() else None
+        return word or self._pages.undo(path, author=author)
+
+    def _has_words(self) -> bool:
+        """Whether anything was said of facts that changed no page: else nothing of that needs to be loaded."""
+        return next(
+            (True for line in self.store.read_back(JOURNAL) if line.record.get("kind") == "fact"), False
+        )
 
     # --- recording what is said --------------------------------------------------------
 
@@ -156,7 +173,14 @@ class Memory:
         from looseleaf.conversation.conversation import Conversation
 
         return Conversation(
-            self.store, self.path, self.policy, self.agent, self._pages.absorb.agent, self._note, *self._asked
+            self.store,
+            self.path,
+            self.policy,
+            self.agent,
+            self._pages.absorb.agent,
+            lambda entry: self._book.placed(entry),  # noqa: PLW0108 - not loaded before
+            self._note,
+            *self._asked,
         )
 
     @property
@@ -301,11 +325,110 @@ class Memory:
         """An entry, by its id."""
         return self._talk.entry(name)
 
-    def build(self) -> None:
-        """Make the agent's views anew, from the log."""
-        from looseleaf.build import build_agent
+    def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
+        """Bring the views up to date: topics, all of them together, what the agent's compactions kept. `full`: make all
+        of them again, also from entries that another program left."""
+        from looseleaf.build.agents import build_agent
 
         build_agent(self.store, self.agent)
+        return self._book.build(full=full, progress=progress)
+
+    def restore_pages(self) -> list[str]:
+        """Make pages that are gone from the folder again, from the journal, byte for byte; their paths. To be called
+        before anything else: whatever reads first takes a missing page for one that a person removed."""
+        return self._pages.restore()
+
+    # --- what is known -----------------------------------------------------------------
+
+    @cached_property
+    def _book(self) -> Notebook:
+        from looseleaf.place.notebook import Notebook
+
+        clean = self._talk.recorder.without_secrets
+        spoken = self._talk.spoken
+        return Notebook(
+            self.store, self._pages, self.policy, self.agent, clean, spoken, self._asked[1], self._note
+        )
+
+    def distill(self, *, topic: str | None = None) -> list[Placed]:
+        """Distill all settled turns that were not distilled yet, and place what they say on pages."""
+        return self._book.distill(self._pages.absorb.agent(self.agent), topic)
+
+    def write(
+        self, given: str | Sequence[Turn], *, topic: str | None = None, author: str | None = None
+    ) -> Placed:
+        """Distill and place a text, or turns. A text's facts wait in review, unless its author is `person`."""
+        return self._book.write(given, topic, author)
+
+    def facts(
+        self,
+        *,
+        topic: str | None = None,
+        kind: str | None = None,
+        status: str = "current",
+        as_of: str | float | None = None,
+    ) -> list[Fact]:
+        """What is true now, or was at a time; by `status`, what is pending, superseded or rejected."""
+        return self._book.facts(topic=topic, kind=kind, status=status, as_of=_when(as_of))
+
+    def fact(self, name: str) -> Fact:
+        """One fact, by its id, how that begins, or its place: `USER.md:5`."""
+        return self._book.find(name)
+
+    def fact_history(self, name: str) -> list[Fact]:
+        """Every value that the fact's slot ever had, oldest first."""
+        return self._book.history(name)
+
+    def sources(self, fact: Fact) -> list[Source]:
+        """The words that a fact rests on, from the log."""
+        return self._book.sources(fact)
+
+    def topics(self) -> list[str]:
+        """The names of all topics."""
+        self._book.find_topics()
+        return self._book.topics.names
+
+    def topic(self, name: str, *, as_of: str | float | None = None) -> dict[str, Any]:
+        """The memory of one topic (`topic_memory.v1`), now or at a time."""
+        return self._book.topic(name, _when(as_of))
+
+    def global_memory(self, *, as_of: str | float | None = None) -> dict[str, Any]:
+        """Active topics and what must not be forgotten (`global_memory.v1`), now or at a time."""
+        return self._book.everything(_when(as_of))
+
+    def index(self) -> list[IndexLine]:
+        """A line for each page of `facts/` and `episodes/`, as a prompt lists them."""
+        return self._book.index()
+
+    def redistill(
+        self,
+        distiller: Distiller | None = None,
+        *,
+        apply: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Difference:
+        """What another distiller (None: the rules) makes of the same sources, fact by fact; `apply` switches to it."""
+        return self._book.redistill(distiller, apply=apply, progress=progress)
+
+    def score(self, name: str, score: float) -> Fact:
+        """Say how much a fact matters, from 0 to 10 (`user_fact_score`): it outranks every rule."""
+        return self._book.curate.score(name, score)
+
+    def correct(self, name: str, text: str) -> Fact:
+        """Say what is right, as a person: `Paris`, or `Home: Paris`."""
+        return self._book.curate.correct(name, text)
+
+    def approve(self, name: str) -> Fact:
+        """Say yes to a fact, as a person: it leaves review for its page."""
+        return self._book.curate.approve(name)
+
+    def reject(self, name: str) -> Fact:
+        """Say no to a fact, as a person: it goes, and does not come back by itself."""
+        return self._book.curate.reject(name)
+
+    def pin(self, name: str, *, pinned: bool = True) -> Fact:
+        """Keep a fact among what must not be forgotten."""
+        return self._book.curate.pin(name, pinned=pinned)
 
     # --- care --------------------------------------------------------------------------
 
@@ -324,3 +447,11 @@ class Memory:
         done = self.store.repair()
         self._pages.absorb.heads.forget()  # where records stood before is no longer where they stand
         return done
+
+
+def _when(as_of: str | float | None) -> float | None:
+    if not isinstance(as_of, str):
+        return as_of
+    from looseleaf.history import parse_when
+
+    return parse_when(as_of)

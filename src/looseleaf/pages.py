@@ -13,6 +13,7 @@ from looseleaf.absorb import Absorb
 from looseleaf.core.heads import AGENT, PERSON, PROGRAM
 from looseleaf.core.paths import PEOPLE_ONLY, page_path, safe_name, same_name
 from looseleaf.errors import Busy, Refused, Stale, Unwritten
+from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
 from looseleaf.store.ulid import new_id
 from looseleaf.values import ANY, Edit, Receipt
@@ -22,12 +23,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.history import History
+    from looseleaf.place.guard import Guard
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Episode, Fact, PageText
+    from looseleaf.values import Ended, Episode, Fact, PageText, Record
 
 _TRIES = 100
 """How often a change is made anew when somebody saves the page in the same moment, before saying so."""
+
+
+@frozen
+class Rewritten:
+    """The new text of a page; what is known of facts on it, and which are no longer true (`values.Edit`)."""
+
+    text: str
+    facts: tuple[Record, ...] = ()
+    ended: tuple[Ended, ...] = ()
+
+
+NOTHING_SAID = Rewritten("")
 
 
 class Page:
@@ -72,11 +86,19 @@ class Page:
 class Pages:
     """The pages of a store, as `agent` reads and changes them. `note` is told what could not be done while reading."""
 
-    def __init__(self, store: Store, policy: Policy, agent: str, note: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        policy: Policy,
+        agent: str,
+        note: Callable[[str], None],
+        guard: Callable[[], Guard] | None = None,
+    ) -> None:
         self._store = store
         self._policy = policy
         self._agent = agent
         self._note = note
+        self._guard = guard
         self.absorb = Absorb(store, policy)
         """Called, it journals what people changed in the folder; it also knows what each page is now."""
 
@@ -139,6 +161,22 @@ class Pages:
         now = self.absorb.head_bytes(edit.path)
         return self.history.before(edit, now), self.history.after(edit, now)
 
+    def restore(self) -> list[str]:
+        """Pages whose files are gone, made again from the journal. Nothing is journaled: they are what they were."""
+        restored: list[str] = []
+        with self.absorb.threads, self._store.lock():
+            self.absorb.know()
+            for path, head in sorted(self.absorb.heads.pages.items()):
+                if head.sha256 is None or self._store.stat(path) is not None:
+                    continue
+                data = self.absorb.head_bytes(path)
+                if data is None:
+                    self._note(f"{path} was not made again: a record of its journal is damaged.")
+                    continue
+                self._store.put(path, data, base=None)
+                restored.append(path)
+        return restored
+
     # --- changing ----------------------------------------------------------------------
 
     def edit(
@@ -158,22 +196,20 @@ class Pages:
         is left alone: Stale. Without, the change is made to whatever the page says now, again if need be.
         """
 
-        def new_bytes(old: bytes | None) -> bytes:
-            try:
-                text = change if isinstance(change, str) else change((old or b"").decode())
-            except UnicodeDecodeError:
-                raise Refused(
-                    f"{path} was not changed: it is not UTF-8 text. Save it as UTF-8 with an editor, and repeat."
-                ) from None
-            try:
-                return text.encode()
-            except UnicodeEncodeError as error:
-                raise Refused(
-                    f"{path} was not changed: the new text holds {text[error.start]!r}, half of a character. "
-                    "Leave it out, and repeat."
-                ) from None
+        return self._edit(page_path(path), _changing(path, change), base, author, reason)
 
-        return self._edit(page_path(path), new_bytes, base, author, reason)
+    def propose(
+        self, path: str, change: Callable[[str], str] | str | None, *, base: str | None = ANY, reason: str
+    ) -> Receipt:
+        """Change a page (None: remove it) as a model may: what it may not write there waits in review, and the receipt
+        says so. Whoever hands a tool to a model uses this door, not `edit`."""
+        path = page_path(path)
+        if path in _NOT_FOR_MODELS or path.startswith("review/") or self._guard is None:
+            raise Refused(
+                f"{path} was not changed: only people write it. Propose the change to the user instead."
+            )
+        changing = _changing(path, change) if change is not None else _removed
+        return self._edit(path, changing, base, None, reason, guard=self._guard())
 
     def patch(
         self,
@@ -224,14 +260,25 @@ class Pages:
         )
         return target, receipt
 
+    def rewrite(
+        self, path: str, change: Callable[[str], Rewritten], *, reason: str, author: str = PROGRAM
+    ) -> Receipt:
+        """Change a page, and say more of the facts on it than the page does. `change` may be asked again."""
+
+        def rewritten(old: bytes | None) -> Rewritten:
+            return change(_decoded(path, old))
+
+        return self._edit(page_path(path), rewritten, ANY, author, reason)
+
     def _edit(
         self,
         path: str,
-        change: Callable[[bytes | None], bytes | None],
+        change: Callable[[bytes | None], bytes | Rewritten | None],
         base: str | None,
         author: str | None,
         reason: str,
         undoes: str | None = None,
+        guard: Guard | None = None,
     ) -> Receipt:
         author = self._author(author)
         if not reason.strip():
@@ -246,7 +293,7 @@ class Pages:
             with self.absorb.threads:
                 self.absorb()
                 try:
-                    receipt = self._try_edit(path, change, base, author, reason, undoes)
+                    receipt = self._try_edit(path, change, base, author, reason, undoes, guard)
                 except Stale:
                     if base != ANY:
                         raise
@@ -272,11 +319,12 @@ class Pages:
     def _try_edit(
         self,
         path: str,
-        change: Callable[[bytes | None], bytes | None],
+        change: Callable[[bytes | None], bytes | Rewritten | None],
         base: str | None,
         author: str,
         reason: str,
         undoes: str | None,
+        guard: Guard | None,
     ) -> Receipt | None:
         """One attempt. None: the page was changed outside since it was absorbed."""
         with self._store.lock():
@@ -288,9 +336,16 @@ class Pages:
                 return None
             if base not in (ANY, current):
                 raise Stale(path, base, current)
-            new = change(old)
+            changed = change(old)
+            said = changed if isinstance(changed, Rewritten) else NOTHING_SAID
+            new = _encoded(path, changed.text) if isinstance(changed, Rewritten) else changed
+            held: tuple[str, ...] = ()
+            if guard is not None and new != old:
+                new, said, held = _guarded(guard, path, author, old, new)
+            if old is None and new == b"" and (changed is said or held):
+                new = None  # nothing was written on a page that is not there
             if new == old:
-                return Receipt("", path, current, current, 0, 0, changed=False)
+                return Receipt("", path, current, current, 0, 0, changed=False, held=held)
             if new is not None and len(new) > self._policy.page_bytes:
                 raise Refused(
                     f"{path} was not changed: it would have {len(new):,} bytes, and a page has at most "
@@ -298,11 +353,71 @@ class Pages:
                 )
             from looseleaf.core.journal import make_edit, record_of
 
-            edit = make_edit(new_id(), time.time(), path, author, reason, old, new, undoes=undoes)
+            edit = make_edit(
+                new_id(),
+                time.time(),
+                path,
+                author,
+                reason,
+                old,
+                new,
+                undoes=undoes,
+                facts=said.facts,
+                ended=said.ended,
+            )
             if new is not None:
                 self._store.put(path, new, base=edit.base, record=record_of(edit))
             else:
                 self._store.delete(path, base=edit.base or "", record=record_of(edit))
             heads.catch_up()
             self.absorb.keep_copy(path, new)
-            return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed)
+            return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed, held=held)
+
+
+_NOT_FOR_MODELS = frozenset({"SOUL.md", "PROJECT.md", "PROJECT.local.md", "state.json"})
+"""Pages that a model does not write: people do, or (the state) a tool of its own."""
+
+
+def _changing(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:
+    return lambda old: _encoded(path, change if isinstance(change, str) else change(_decoded(path, old)))
+
+
+def _removed(old: bytes | None) -> bytes | None:
+    return None
+
+
+def _guarded(
+    guard: Guard, path: str, author: str, old: bytes | None, new: bytes | None
+) -> tuple[bytes | None, Rewritten, tuple[str, ...]]:
+    """What a model's change comes to: what may stand, what is known of it, and what was held back."""
+    from looseleaf.core.guard import is_guarded, sentences_of
+
+    if not is_guarded(path):
+        return new, NOTHING_SAID, ()
+    made, told = guard.look(path, _readable(old), _readable(new))
+    guard.ask(path, author, made, time.time())
+    may_stand = _encoded(path, made.text) if new is not None else None
+    return may_stand, Rewritten(made.text, told), tuple(sentences_of(made))
+
+
+def _readable(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _decoded(path: str, old: bytes | None) -> str:
+    try:
+        return (old or b"").decode()
+    except UnicodeDecodeError:
+        raise Refused(
+            f"{path} was not changed: it is not UTF-8 text. Save it as UTF-8 with an editor, and repeat."
+        ) from None
+
+
+def _encoded(path: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise Refused(
+            f"{path} was not changed: the new text holds {text[error.start]!r}, half of a character. "
+            "Leave it out, and repeat."
+        ) from None

@@ -38,6 +38,9 @@ class Policy:
     late_seconds: float = 30.0
     """How long displaced bytes are watched for an editor that still holds the old file open."""
 
+    trust_external_edits: bool = True
+    """Edits found on disk are a person's. Off where an agent has a shell: then they are anybody's."""
+
     # --- lock ------------------------------------------------------------------------
     lock_seconds: float = 60.0
     """Nothing holds the lock for longer than a disk takes; past this the holder hangs."""
@@ -96,7 +99,7 @@ OF_AGENTS = frozenset(
 )
 """Settings that may differ between the agents of one memory."""
 
-_KINDS = {int: "a whole number", float: "a number", str: "text"}
+_KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 _WANTED: dict[str, type] = {
     "model": str,
     "context_tokens": int,
@@ -152,7 +155,7 @@ def _valid(where: str, name: str, value: Any) -> Any:
     wanted: Any = _WANTED.get(name) or type(getattr(Policy(), name))
     if type(value) is not wanted and not (wanted is float and type(value) is int):
         raise _bad(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
-    if wanted is str:
+    if wanted in (str, bool):
         return value
     if not value > 0:  # also what is no number (nan)
         raise _bad(where, name, f"must be greater than zero, not {value!r}")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Literal, Protocol
 
-    from looseleaf.values import Record
+    from looseleaf.values import Kind, Record, TimeSpan
 
     TraceType = Literal["user", "assistant", "tool_call", "tool_result"]
     Flag = Literal["no_call", "second_result"]
@@ -260,6 +260,57 @@ class Noted:
 
     def to_dict(self) -> dict[str, Any]:
         return {"text": self.text, "source": self.source}
+
+
+NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
+"""The members of `Distilled` that are sentences with their sources."""
+
+
+@frozen
+class Proposal:
+    """A fact that a distiller proposes. What it is worth is decided by the gate, never by the distiller.
+
+    `quote` are the words of the material that say it; `source` the trace they stand in, where that is known.
+    `valid_from` and `valid_to` are dates that the words themselves name. `correction`: they say that an earlier value
+    is no longer right, and `was` is that value, where they name it. `ended`: the object itself holds no more.
+    """
+
+    relation: str
+    object: str
+    quote: str
+    topic: str = "user"
+    kind: Kind | None = None
+    source: str = ""
+    time_span: TimeSpan | None = None
+    salience: float | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    correction: bool = False
+    was: str | None = None
+    ended: bool = False
+    tags: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Members that say nothing are left out."""
+        said = {name: getattr(self, name) for name in _PROPOSED} | {"tags": list(self.tags)}
+        return {name: value for name, value in said.items() if value not in (None, "", False, [])}
+
+
+_PROPOSED = (
+    "topic",
+    "relation",
+    "object",
+    "kind",
+    "quote",
+    "source",
+    "time_span",
+    "salience",
+    "valid_from",
+    "valid_to",
+    "correction",
+    "was",
+    "ended",
+)
 
 
 @frozen

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
     """One line of a log, as a JSON object without its checksum."""
 
+    Ended = tuple[str, str, str | None]
+    """A fact that is no longer true: its id, since when, and the id of the one that replaces it."""
+
     class Position(NamedTuple):
         """A place in a log: the number of the segment and the byte within it. Ordered."""
 
@@ -129,7 +132,8 @@ def _are_lines(value: object) -> bool:
 class Edit:
     """One change of one page, as the journal holds it. `base` or `new` is None where there was, or is, no page.
 
-    `whole`: the hunks make the page from nothing, because the text of `base` could not be rebuilt.
+    `whole`: the hunks make the page from nothing, because the text of `base` could not be rebuilt. `facts` says what is
+    known of facts among the added lines, beyond what the page says; `ended` which facts are no longer true.
     """
 
     id: str
@@ -143,6 +147,8 @@ class Edit:
     encoding: str = "utf-8"
     undoes: str | None = None
     whole: bool = False
+    facts: tuple[Record, ...] = ()
+    ended: tuple[Ended, ...] = ()
 
     @property
     def added(self) -> int:
@@ -179,6 +185,27 @@ class Fact:
     valid_to: str | None = None
     recorded_at: float | None = None
     status: Status = "current"
+    path: str | None = None
+    superseded_by: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Members that say nothing are left out; `from_dict` gives the fact back."""
+        found = {name: getattr(self, name) for name in type(self).__match_args__}
+        for name in ("tags", "sources"):
+            found[name] = list(found[name])
+        return {name: value for name, value in found.items() if value is not None and value != []}
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Fact:
+        """KeyError or TypeError for what is no fact. Members that are not known are passed over."""
+        given = {name: raw[name] for name in cls.__match_args__ if name in raw}
+        for name in ("tags", "sources"):
+            given[name] = tuple(map(str, given.get(name, ())))
+        return cls(**given)
+
+    def but(self, **changes: Any) -> Fact:
+        """The same fact, except for these members."""
+        return Fact(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
 @frozen
@@ -240,7 +267,10 @@ class Receipt:
     added: int
     removed: int
     changed: bool = True
+    held: tuple[str, ...] = ()
+    """Sentences on lines that did not go where they were put."""
 
     def to_dict(self) -> dict[str, Any]:
         names = ("id", "path", "base", "new", "added", "removed", "changed")
-        return {name: getattr(self, name) for name in names}
+        held = {"held": list(self.held)} if self.held else {}
+        return {name: getattr(self, name) for name in names} | held

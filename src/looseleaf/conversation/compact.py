@@ -10,17 +10,17 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 
-from looseleaf.build import build_agent
+from looseleaf.build.agents import build_agent
 from looseleaf.conversation.draft import Draft, Made
 from looseleaf.conversation.record import stream_of
 from looseleaf.conversation.window import shown
 from looseleaf.core.heads import SCHEMA
-from looseleaf.entries import FOLDER, NOTED, distilled_of, read_entry
+from looseleaf.distill.run import run
+from looseleaf.entries import FOLDER, distilled_of, read_entry
 from looseleaf.errors import Refused, Unwritten
 from looseleaf.store import JOURNAL
-from looseleaf.store.codec import to_json
 from looseleaf.store.ulid import new_id
-from looseleaf.talk import Distilled, Noted
+from looseleaf.talk import NOTED, Distilled, Noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 _BROKEN = 4
 """Entries of one name that are passed over because they cannot be read."""
-
-_LONGEST_SENTENCE = 200
 
 
 class Gone:
@@ -187,7 +185,7 @@ class Compact:
         name, noted = self._by_rules(material, tokens, count)
         failures: tuple[str, ...] = ()
         if self._distiller is not None:
-            made = _by(self._distiller, material, tokens, self._policy.distill_seconds)
+            made = run(self._distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
                 return Made(self._redacted(made), noted, "distiller", self._distiller.name)
             failures = (made,)
@@ -207,55 +205,3 @@ class Compact:
     def _by_rules(self, material: Gone, tokens: int, count: Count) -> tuple[str, Distilled]:
         rules = self._rules(lambda text: count([text])[0])
         return rules.name, rules.distill(material, tokens)
-
-
-def _by(distiller: Distiller, material: Gone, tokens: int, seconds: float) -> Distilled | str:
-    """What it made, or the sentence that says why not. It is not waited for past its time."""
-    from threading import Thread
-
-    answer: list[Distilled | str] = []
-
-    def work() -> None:
-        try:
-            made: object = distiller.distill(material, tokens)
-            answer.append(
-                made if isinstance(made, Distilled) and not _fault(made) else f"returned {_fault(made)}"
-            )
-        except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
-            answer.append(f"raised {type(error).__name__}: {_said_by(error)}")
-
-    thread = Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    made = answer[0] if answer else f"took longer than {seconds:g} s"
-    return made if isinstance(made, Distilled) else f"{distiller.name} {made}"
-
-
-def _said_by(error: BaseException) -> str:
-    try:
-        return " ".join(str(error).split())[:_LONGEST_SENTENCE]
-    except Exception:  # noqa: BLE001 - even this is somebody else's code
-        return "it cannot say what"
-
-
-def _fault(made: object) -> str | None:
-    """What is wrong with a distiller's answer: its types are what somebody else's code says they are."""
-    if not isinstance(made, Distilled):
-        return f"{type(made).__name__}, which is no Distilled"
-    summary: object = made.summary
-    if type(summary) is not str or not summary.strip():
-        return "no summary"
-    for name in NOTED:
-        noted: object = getattr(made, name)
-        if not isinstance(noted, tuple) or not all(_is_noted(each) for each in noted):
-            return f"{name} that are not a tuple of Noted"
-    try:
-        to_json([list(made.facts), made.episode])
-    except (Refused, TypeError):
-        return "facts or an episode that JSON cannot hold"
-    return None
-
-
-def _is_noted(each: object) -> bool:
-    texts: tuple[object, ...] = (each.text, each.source) if isinstance(each, Noted) else (None,)
-    return all(type(text) is str for text in texts)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from looseleaf.conversation.compact import Compact
     from looseleaf.conversation.window import Count
+    from looseleaf.core.guard import Spoken
     from looseleaf.core.heads import AgentHead
     from looseleaf.core.loss import Loss
     from looseleaf.entries import Entry
@@ -63,6 +64,7 @@ class Conversation:
         policy: Policy,
         agent: str,
         head: Callable[[str], AgentHead],
+        place: Callable[[str], object],
         note: Callable[[str], None],
         session: str | None,
         distiller: Distiller | None,
@@ -74,6 +76,7 @@ class Conversation:
         self._agent = agent
         self._stream = stream_of(agent)
         self._note = note
+        self._place = place
         if distiller is not None and not (
             type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None))
         ):
@@ -97,6 +100,15 @@ class Conversation:
 
     def record(self, asked: dict[str, Any]) -> Trace:
         return self.recorder.record([ask(**asked)])[0]
+
+    def spoken(self) -> Spoken:
+        """What was said in the session that is being recorded: an agent's writing is judged by it."""
+        from looseleaf.core.guard import Spoken
+
+        session = self.recorder.session
+        traces = [trace for turn in self.session(session) for trace in turn.traces] if session else []
+        user = tuple(trace.content for trace in traces if trace.origin == "user" and trace.content)
+        return Spoken(user, any(trace.origin not in ("user", "assistant") for trace in traces))
 
     # --- reading -----------------------------------------------------------------------
 
@@ -295,6 +307,8 @@ class Conversation:
         loss = self._compact(self._room(name), system, count, dry_run=dry_run, is_over=is_over)
         if loss is None and not dry_run:
             self.flag(None, before)  # there was nothing to be done about it
+        if loss is not None and loss.entry is not None and not dry_run:
+            self._place(loss.entry)
         for failure in loss.failures if loss else ():
             self._note(f"The last compaction did without its distiller: {failure}.")
         return loss

@@ -21,7 +21,7 @@ from looseleaf.core.window import (
     messages_of,
     snapshot,
 )
-from looseleaf.entries import distilled_of, meta_json, raw_md, read_entry, runs_of, summary_json
+from looseleaf.entries import Spot, distilled_of, meta_json, raw_md, read_entry, runs_of, summary_json
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -268,7 +268,9 @@ class Draft:
                         "topic": TOPIC,
                         "agent": self._agent,
                         "turn_ids": list(dict.fromkeys(item.turn_id for item in gone)),
-                        "traces": runs_of(gone),
+                        "traces": runs_of(
+                            [Spot(item.id, item.place, (item.place[0], item.end)) for item in gone]
+                        ),
                         "source_sha256": sha256("\n".join(self.plan.gone).encode()),
                         "distiller": made.distiller,
                         "level": made.level,

@@ -53,13 +53,15 @@ def fold(heads: dict[str, Head], record: Record) -> None:
 class AgentHead:
     """The last mark of an agent: its id and its place in the journal; None: its window begins with its first trace.
 
-    `flag`: its window is to be compacted before the next call, `early` or `hard`.
+    `flag`: its window is to be compacted before the next call, `early` or `hard`. `through`: the place in its traces
+    up to which they have been distilled.
     """
 
     mark: str | None = None
     segment: int = 0
     offset: int = 0
     flag: str | None = None
+    through: tuple[int, int] = (0, 0)
 
 
 NO_MARK = AgentHead()
@@ -68,11 +70,16 @@ NO_MARK = AgentHead()
 def fold_agents(agents: dict[str, AgentHead], record: Record, position: Position) -> None:
     """Take one journal record into what is known of the agents. A mark is what its flag asked for."""
     agent = str(record.get("agent"))
+    head = agents.get(agent, NO_MARK)
     if record.get("kind") == "mark":
-        agents[agent] = AgentHead(record.get("id"), *position)
+        agents[agent] = AgentHead(record.get("id"), *position, None, head.through)
     elif record.get("kind") == "flag":
-        head, flag = agents.get(agent, NO_MARK), record.get("flag")
-        agents[agent] = AgentHead(head.mark, head.segment, head.offset, flag if flag in FLAGS else None)
+        flag = record.get("flag") if record.get("flag") in FLAGS else None
+        agents[agent] = AgentHead(head.mark, head.segment, head.offset, flag, head.through)
+    elif record.get("kind") == "placed" and record.get("through"):
+        segment, offset = record["through"]
+        through = max(head.through, (int(segment), int(offset)))
+        agents[agent] = AgentHead(head.mark, head.segment, head.offset, head.flag, through)
 
 
 def refuse_unknown(record: Record) -> None:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from looseleaf.values import Record
+    from looseleaf.values import Ended, Record
 
 
 class Broken(Exception):
@@ -33,6 +33,8 @@ def make_edit(
     *,
     undoes: str | None = None,
     lost_base: str | None = None,
+    facts: tuple[Record, ...] = (),
+    ended: tuple[Ended, ...] = (),
 ) -> Edit:
     """The edit that turns `old` into `new`. `lost_base`: the hash of an old text that nobody has any more."""
     before, after, encoding = _texts(old, new)
@@ -48,6 +50,8 @@ def make_edit(
         encoding=encoding,
         undoes=undoes,
         whole=lost_base is not None,
+        facts=facts,
+        ended=ended,
     )
 
 
@@ -80,6 +84,10 @@ def record_of(edit: Edit) -> Record:
         record["undoes"] = edit.undoes
     if edit.whole:
         record["whole"] = True
+    if edit.facts:
+        record["facts"] = list(edit.facts)
+    if edit.ended:
+        record["ended"] = [list(each) for each in edit.ended]
     return record
 
 
@@ -100,6 +108,10 @@ def edit_of(record: Record) -> Edit | None:
             encoding="latin-1" if record.get("encoding") == "latin-1" else "utf-8",
             undoes=_text_or_none(record.get("undoes")),
             whole=record.get("whole") is True,
+            facts=tuple(each for each in record.get("facts", ()) if isinstance(each, dict)),
+            ended=tuple(
+                (str(fact), str(when), _text_or_none(by)) for fact, when, by in record.get("ended", ())
+            ),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None

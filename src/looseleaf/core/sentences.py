@@ -325,7 +325,7 @@ _BESIDE = frozenset(
 _SPACES = re.compile(r"[\s,.!…，。！、]+")
 
 
-def _own_words(sentence: str) -> str:
+def own_words(sentence: str) -> str:
     """Without what is quoted, in one case, with one apostrophe."""
     return _QUOTED.sub('""', sentence[:CHECKED].replace("’", "'")).lower()
 
@@ -338,7 +338,7 @@ def is_decision(sentence: str, *, by_user: bool = True) -> bool:
     """Something was settled. What an assistant says it will do itself is its next step, no decision."""
     if is_question(sentence):
         return False
-    words = _own_words(sentence)
+    words = own_words(sentence)
     if _SUPPOSES.search(words) or _REPORTS.search(words):
         return False
     return bool(_DECIDES.search(words) or (by_user and _USER_DECIDES.search(words)))
@@ -346,7 +346,7 @@ def is_decision(sentence: str, *, by_user: bool = True) -> bool:
 
 def is_constraint(sentence: str) -> bool:
     """A rule for what comes: never, always, must not. A condition does not make it less of one."""
-    words = _own_words(sentence)
+    words = own_words(sentence)
     if is_question(sentence):
         return bool(_POLITE.search(words))
     if _REPORTS.search(words) or words.startswith(("what if", "suppose", "imagine")):
@@ -358,23 +358,23 @@ def is_task(sentence: str) -> bool:
     """Work that is left."""
     if is_question(sentence):
         return False
-    words = _own_words(sentence)
+    words = own_words(sentence)
     return bool(_TASKS.search(words)) and not _DONE.search(words)
 
 
 def is_intention(sentence: str) -> bool:
     """The speaker says what he does next."""
-    return not is_question(sentence) and bool(_INTENDS.search(_own_words(sentence)))
+    return not is_question(sentence) and bool(_INTENDS.search(own_words(sentence)))
 
 
 def is_conclusion(sentence: str) -> bool:
     """It says what came out, or why."""
-    return bool(_CONCLUDES.search(_own_words(sentence)))
+    return bool(_CONCLUDES.search(own_words(sentence)))
 
 
 def is_filler(sentence: str) -> bool:
     """An assistant's courtesy, or its asking for what it was then told."""
-    return bool(_FILLS.search(_own_words(sentence)))
+    return bool(_FILLS.search(own_words(sentence)))
 
 
 def is_phatic(sentence: str) -> bool:

@@ -10,6 +10,7 @@ import math
 import re
 from collections import deque
 
+from looseleaf.core.endings import closes, content, is_done
 from looseleaf.core.identifiers import clipped, from_json, identifiers, joined
 from looseleaf.core.lines import escape
 from looseleaf.core.sentences import (
@@ -23,6 +24,8 @@ from looseleaf.core.sentences import (
     is_task,
     pieces,
 )
+from looseleaf.distill.episode import Episodes
+from looseleaf.distill.stating import Stating
 from looseleaf.frozen import frozen
 from looseleaf.talk import Noted
 
@@ -80,6 +83,15 @@ class Noting:
 
     def all(self) -> tuple[Noted, ...]:
         return tuple(self._found.values())
+
+
+class Open(Noting):
+    """Work that is left. What is said to be done is left no more."""
+
+    def close(self, text: str) -> None:
+        done = content(text)
+        for key in [key for key in self._found if closes(done, content(key))]:
+            del self._found[key]
 
 
 @frozen
@@ -141,7 +153,8 @@ class Gathered:
     def __init__(self, tokens: int) -> None:
         least, most = HELD
         most = min(max(tokens, least), most)
-        self.decisions, self.tasks, self.constraints = Noting(), Noting(), Noting()
+        self.decisions, self.tasks, self.constraints = Noting(), Open(), Noting()
+        self.facts, self.episodes = Stating(NOTED), Episodes()
         self.questions, self.next_actions = Noting(), Noting()
         self.user, self.assistant = Pool(most), Pool(most)
         self.calls: deque[Call] = deque(maxlen=most)
@@ -178,6 +191,7 @@ class Gathered:
 
     def _user(self, trace: Trace) -> None:
         found: list[Said] = []
+        self.facts.take(trace)
         for place, (text, kind) in enumerate(_pieces(trace.content)):
             if kind == "sentence" and is_phatic(text):
                 continue
@@ -185,6 +199,7 @@ class Gathered:
             found.append(Said((self.order, place), text, weight + 2 * (not self._has_begun and place < 8)))
         if media := _media(trace.media):
             found.append(Said((self.order, _AFTER_ALL), media, 1.0))
+        self.episodes.asked([said.text for said in found])
         self._has_begun = self._has_begun or bool(found)
         self._name(identifiers(trace.content, NAMES), self.order)
         self.user.add(self._last_user)
@@ -205,6 +220,8 @@ class Gathered:
         if is_question(text):
             self.questions.add(text, source)
             weight += 0.5
+        if is_done(text):
+            self.tasks.close(text)
         return weight
 
     def _assistant(self, trace: Trace) -> None:
@@ -224,9 +241,12 @@ class Gathered:
             if is_task(text):
                 self.tasks.add(text, trace.id)
                 weight += 1
+            if is_done(text):
+                self.tasks.close(text)
             if is_intention(text):
                 self.next_actions.add(text, trace.id)
             found.append(Said((self.order, place), text, weight))
+        self.episodes.answered([said.text for said in found])
         self._name(identifiers(trace.content, NAMES))
         self.assistant.add(self._last_assistant)
         self._last_assistant = found
@@ -241,6 +261,7 @@ class Gathered:
                 gone = "other tools"
             self.earlier[gone] = self.earlier.get(gone, 0) + 1
         self.calls.append(call)
+        self.episodes.called()
         self._name(identifiers(trace.tool_args, ARGUMENT_NAMES), self.order)
         if isinstance(trace.tool_call_id, str):
             self._open.setdefault(trace.tool_call_id, []).append(call)

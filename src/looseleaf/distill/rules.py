@@ -67,6 +67,8 @@ class Rules:
         gathered.end()
         return Distilled(
             summary=self._summary(gathered, tokens),
+            episode=gathered.episodes.told(),
+            facts=tuple(fact.to_dict() for fact in gathered.facts.all()),
             decisions=gathered.decisions.all(),
             tasks=gathered.tasks.all(),
             open_questions=gathered.questions.all(),

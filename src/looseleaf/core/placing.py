@@ -1,0 +1,269 @@
+"""Placing: what becomes of each proposal of an entry, before any page is touched.
+
+Most proposals add nothing new, and that is the normal result. Pure: the same proposals beside the same facts give the
+same plan; carrying it out twice is carrying it out once.
+"""
+
+from __future__ import annotations
+
+from looseleaf.core.gate import UNVERIFIED, is_trusted, judge, says
+from looseleaf.core.grammar import as_written
+from looseleaf.core.identity import decide, key, relation_of, slot
+from looseleaf.core.ledger import APPROVED, TICKED, fact_id
+from looseleaf.core.times import written
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.values import Fact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from looseleaf.core.gate import Witness
+    from looseleaf.talk import Proposal
+    from looseleaf.values import Ended, Kind
+
+USER = "user"
+PROJECT = "project"
+PROFILE = "USER.md"
+
+SALIENCE: dict[Kind, float] = {
+    "constraint": 0.95,
+    "identity": 0.9,
+    "commitment": 0.85,
+    "preference": 0.8,
+    "decision": 0.8,
+    "trait": 0.6,
+    "event": 0.5,
+}
+"""How much a fact of a kind matters, where nothing better is known: what one must obey most, what happened least."""
+
+_QUOTE = 300
+
+
+@frozen
+class Line:
+    """One change of one page: a fact to add, one to take away, or one in place of another."""
+
+    add: Fact | None = None
+    remove: Fact | None = None
+
+
+@frozen
+class Outcome:
+    """What became of one proposal, and why."""
+
+    act: str
+    fact: Fact
+    why: str
+
+
+def page_of(fact: Fact) -> str:
+    """The top of the folder is in every prompt: only what the user said, or a person confirmed, stands there."""
+    return PROFILE if fact.topic == USER and is_trusted(fact.level) else f"facts/{fact.topic}.md"
+
+
+class Plan:
+    """`held` gives all facts of a topic; `topic` the canonical name of the one that a proposal names."""
+
+    def __init__(
+        self,
+        entry_id: str,
+        entry_ts: float,
+        held: Callable[[str], list[Fact]],
+        topic: Callable[[Proposal], str],
+    ) -> None:
+        self._entry_id, self._entry_ts = entry_id, entry_ts
+        self._load, self._topic = held, topic
+        self._held: dict[str, list[Fact]] = {}
+        self._new: set[str] = set()
+        self.lines: dict[str, list[Line]] = {}
+        self.ended: dict[str, list[Ended]] = {}
+        self.review: list[tuple[Fact, str]] = []
+        self.restated: list[tuple[str, str, str]] = []
+        self.history: list[Fact] = []
+        self.outcomes: list[Outcome] = []
+
+    def take(self, proposal: Proposal, witnesses: Sequence[Witness], score: float | None = None) -> None:
+        """`score`: what a person said of it before."""
+        fact = self._fact(proposal, witnesses)
+        if fact is None:
+            return
+        fact = fact.but(user_fact_score=score)
+        if fact.topic not in self._held:
+            self._held[fact.topic] = self._load(fact.topic)
+        held = self._held[fact.topic]
+        act, facts, why = self._decide(fact, proposal, held)
+        if act in ("add", "supersede"):
+            fact = self._dated(fact, proposal, facts)
+        self.outcomes.append(Outcome(act, fact, why))
+        match act:
+            case "add" | "supersede":
+                self._supersede(fact, facts)
+            case "end":
+                self._end(fact, facts)
+            case "restate":
+                self._restate(fact, facts[0])
+            case "older":
+                self._older(fact, facts)
+            case "review":
+                waiting = fact.but(status="pending")
+                self.review.append((waiting, why))
+                held.append(waiting)
+
+    def give_up(self, fact: Fact, now: float) -> None:
+        """A fact that nothing says any more goes from its page."""
+        self._held.setdefault(fact.topic, self._load(fact.topic))
+        self._end(fact.but(valid_from=written(now)), (fact,))
+
+    def confirm(self, fact: Fact, now: float) -> None:
+        """A person says yes to a fact: it stands, whatever stood against it."""
+        tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), APPROVED)
+        held = [each for each in self._load(fact.topic) if each.id != fact.id]
+        self._held[fact.topic] = held
+        fact = fact.but(status="current", level="confirmed", confidence=1.0, tags=tags, path=None, line=None)
+        made = decide(fact, held)
+        if made.act == "older":
+            fact = fact.but(valid_from=written(now))
+            made = decide(fact, held)
+        if made.act in ("add", "supersede"):
+            self._supersede(fact, made.facts)
+
+    def _decide(self, fact: Fact, proposal: Proposal, held: list[Fact]) -> tuple[str, tuple[Fact, ...], str]:
+        if any(each.id == fact.id and each.status != "current" for each in held):
+            return "drop", (), "decided before"
+        made = decide(fact, held, correction=proposal.correction, was=proposal.was, ended=proposal.ended)
+        if made.act == "add" and _has_ended_since(fact, held):
+            return "drop", (), "it has ended since it was said"
+        if made.act in ("add", "supersede", "end") and fact.level == "tainted":
+            # Nobody vouches for it: a person says yes, or it is no memory.
+            return "review", made.facts, f"it comes from {fact.origin or 'elsewhere'}"
+        return made.act, made.facts, made.why
+
+    def _dated(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
+        """True since the date that the words name, if that is past and leaves what it replaces its time."""
+        since = proposal.valid_from
+        if (
+            since
+            and since <= (fact.valid_from or "")
+            and all(since >= (old.valid_from or "") for old in replaced)
+        ):
+            return fact.but(valid_from=since)
+        return fact
+
+    # --- one proposal as a fact ----------------------------------------------------------
+
+    def _fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
+        found = judge(proposal, witnesses)
+        relation = relation_of(proposal.relation)
+        topic = self._topic(proposal)
+        try:
+            # On a page about something else, "Company" is its own word and not the user's employer.
+            name = relation.label if topic in (USER, PROJECT) else proposal.relation
+            label, said = as_written(name, proposal.object)
+        except Refused:
+            return None  # it says nothing
+        kind: Kind = proposal.kind or relation.kind
+        tags = proposal.tags if found.verified else (*proposal.tags, UNVERIFIED)
+        said_at = written(found.ts)
+        return Fact(
+            topic,
+            topic,
+            label,
+            said,
+            kind,
+            id=fact_id(self._entry_id, topic, label, said),
+            time_span=proposal.time_span,
+            confidence=found.confidence,
+            salience=SALIENCE[kind] if proposal.salience is None else proposal.salience,
+            tags=tags,
+            entry_id=self._entry_id,
+            entry_ts=self._entry_ts,
+            sources=(found.source,) if found.source else (),
+            quote=proposal.quote[:_QUOTE] or None,
+            origin=found.origin,
+            level=found.level,
+            valid_from=said_at,
+            valid_to=proposal.valid_to if proposal.valid_to and proposal.valid_to <= said_at else None,
+            status="current",
+        ).but(recorded_at=found.ts)
+
+    # --- what is decided -------------------------------------------------------------------
+
+    def _add(self, fact: Fact, replaced: Sequence[Fact]) -> None:
+        """On its page; in place of a fact that stands there, or beside what is there."""
+        page = page_of(fact)
+        self._held[fact.topic].append(fact)
+        self._new.add(fact.id or "")
+        there = next((old for old in replaced if old.path == page), None)
+        self.lines.setdefault(page, []).append(Line(fact, there))
+        for old in replaced:
+            if old is not there and old.path is not None:
+                self.lines.setdefault(old.path, []).append(Line(None, old))
+
+    def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        self._add(fact, self._over(facts, fact.valid_from or "", fact.id))
+
+    def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        for old in self._over(facts, fact.valid_from or "", None):
+            if old.path is not None:
+                self.lines.setdefault(old.path, []).append(Line(None, old))
+
+    def _over(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
+        """Those that end, and stand on a page. What is only to be put on one by this plan never gets there."""
+        standing: list[Fact] = []
+        for old in facts:
+            held = self._held[old.topic]
+            held[:] = [each for each in held if each.id != old.id]
+            over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
+            held.append(over)
+            if old.id in self._new:
+                self._new.discard(old.id)
+                self.history.append(over)
+                standing += self._withdraw(old)
+            else:
+                self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
+                standing.append(old)
+        return standing
+
+    def _withdraw(self, fact: Fact) -> list[Fact]:
+        """Take a line back that is not written yet: the fact that it was to replace still stands."""
+        for lines in self.lines.values():
+            for line in lines:
+                if line.add is not None and line.add.id == fact.id:
+                    lines.remove(line)
+                    return [line.remove] if line.remove is not None else []
+        return []
+
+    def _restate(self, fact: Fact, old: Fact) -> None:
+        """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
+        if old.status == "current" and is_trusted(fact.level) and not is_trusted(old.level):
+            better = fact.but(sources=tuple(dict.fromkeys((*old.sources, *fact.sources))))
+            self._supersede(better, (old,))
+        elif fact.sources and fact.sources[0] not in old.sources:
+            self.restated.append((old.topic, old.id or "", fact.sources[0]))
+
+    def _older(self, fact: Fact, newer: Sequence[Fact]) -> None:
+        """It was true before what holds now: history, and no line."""
+        until = min((each.valid_from for each in newer if each.valid_from), default=fact.valid_to)
+        past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
+        if all(each.id != fact.id for each in self._held[fact.topic]):
+            self._held[fact.topic].append(past)
+            self.history.append(past)
+
+
+def _has_ended_since(fact: Fact, held: Sequence[Fact]) -> bool:
+    """Whether the same was held and ended after this was said: an old entry brings nothing back."""
+    address, value = slot(fact.topic, fact.relation), key(fact.object, fact.relation)
+    return any(
+        each.status == "superseded"
+        and (each.valid_to or "") > (fact.valid_from or "")
+        and slot(each.topic, each.relation) == address
+        and key(each.object, each.relation) == value
+        for each in held
+    )
+
+
+def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether the user said it: only then may words stand where every prompt shows them."""
+    return any(each.origin in ("user", "person") and says(title, each.text) for each in witnesses)

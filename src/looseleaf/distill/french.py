@@ -1,0 +1,356 @@
+"""What a sentence in French says about the one who speaks, as a table of forms (`tongues.py` says how it is read).
+
+Precision before recall: in doubt a sentence says nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from looseleaf.distill.forms import read
+from looseleaf.distill.tongues import Tongue, tongue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.talk import Proposal
+
+
+def propose(sentence: str, ts: float) -> list[Proposal]:
+    """The facts that one sentence of a user states, said at `ts`."""
+    return read(_tongue(), sentence, ts)
+
+
+@cache
+def _tongue() -> Tongue:
+    return tongue(_TABLE)
+
+
+_TABLE = r"""
+# what makes a sentence none of ours
+never = \b(?:écris|écrivez|rédige[zs]?|compose|génère|invente)\b[^:]{0,60}:|\?[\s"'“”»)]*\Z|\x00|\bsi (?:j'(?:étais
+  |avais|habitais|aimais|allais)|je (?:vivais|pouvais|devais|m'appelais|travaillais|gagnais|suis|vis)|j'(?:habite|ai)
+  |un jour|jamais|on (?:était|avait))\b|\b(?:je|j'|on|nous) ?(?:serais|aurais|pourrais|devrais|voudrais|aimerais
+  |vivrais|habiterais|serait|aurait)\b|\b(?:imagine[zr]?|imaginons|supposons|suppose[zr]?|admettons|disons que
+  |mettons que|en théorie|hypothétiquement|peut-être|probablement|sans doute|éventuellement)\b|\b(?:fais (?:comme si
+  |semblant)|faites comme si|joue (?:le rôle|un|une|à)|tu es (?:un|une|le|la|mon|ma|maintenant|désormais)\b
+  |vous êtes (?:un|une)|agis comme|comporte-toi|mets-toi dans la peau|jeu de rôle|dans la peau de|prétends|prétendons
+  |faisons semblant)|\b(?:je plaisante|je rigole|blague|lol|mdr|ptdr|haha\w*|hihi|pour rire|ironie|xd)\b|[😂🤣😜😉🙃]
+  |;-?\)|\b(?:a dit|dit que|disait|m'a dit|ont dit|a écrit|écrit que|prétend|affirme|selon|d'après|raconte|demande si
+  |a demandé|a répondu|répond que|dit :|citation)\b|\b(?:exemple|par ex\b|p\. ?ex|roman|personnage|héroïne?
+  |dans l'histoire|tradui[st]\w*|traduction|poème|chanson|corrige\w*|dans le film|dans mon rêve|j'ai rêvé
+  |texte suivant|phrase suivante)\b|\bje (?:crois|pense|me demande|doute|ne sais pas|hésite)\b|\bj'espère\b
+hollow = (?:ça|cela|ceci|le|la|les|l'|te|toi|vous|tu|moi|lui|elle|elles|eux|ce|cette|c'est|rien|tout|quoi|y|en|bien
+  |beaucoup|trop|un|une|des|du|de|celui-ci|celle-ci|ici|là|plus|je|que|qui|comment)
+negative = \b(?:pas|jamais|plus (?:de|du|d')|aucune?|rien|personne)\b|\bn'|\bne\b
+tail = (?:^|[ ,]+)(?:s'il (?:te|vous) pla[iî]t|stp|svp|merci|aussi|également|d'ailleurs|en fait|quoi|voilà|etc
+  |maintenant|actuellement|désormais|depuis (?:\w+ ){0,3}\w+|en ce moment|hein|beaucoup|énormément|vraiment|bien sûr
+  |et|mais|pour info|à vrai dire|surtout)$
+joins = (?:\s*,\s*(?:et )?|\s+(?:et|ainsi que)\s+)(?:un peu (?:d'|de )?|aussi |couramment |aux? (?=\w)|à la |à l')?
+stops = (?:je|j'|mais|on|nous|mon|ma|mes|il|elle|c'est|car|parce|travaille|habite|vis|parle|suis|qui|que|où|pas
+  |surtout|donc|alors|pour|avec|tu|ne|n'|vous)(?:\b|(?<='))
+corrects = \A(?:non|nan|pardon|désolée?|correction|erreur|faux|attends|oups)\b[ ,:!.–-]|\b(?:en fait|en réalité
+  |à vrai dire|finalement|plutôt que|je voulais dire|correction|ne \w+ plus|n'\w+ plus)\b
+current = \b(?:actuellement|en ce moment|pour l'instant|pour le moment|temporairement|provisoirement)\b
+recent = \b(?:aujourd'hui|hier|avant-hier|cette semaine|la semaine dernière|ce matin|il y a (?:deux|trois|quelques
+  |[2-9]) jours|(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche) dernier|ce week-end)\b
+once = \b(?:aujourd'hui|pour cette (?:tâche|session|fois)|dans cette (?:session|conversation)|cette fois)\b
+other = (?!)
+# parts of patterns
+begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:et|mais|donc|que|car|avec)\b|\bqu(?='))\s*
+lead = (?:oui|non|alors|et|mais|donc|bonjour|salut|coucou|ok|d'accord|au fait|d'ailleurs|en fait|en réalité|sinon
+  |note que|notez que|retiens que|sache que|pour info|finalement|aussi|également|actuellement|en ce moment|maintenant
+  |désormais|depuis (?:\w+ ){0,2}\w+|moi|bref|ah|perso|personnellement|à vrai dire|pour ma part|voilà)[ ,:!]+
+and = s'il (?:te|vous) pla[iî]t|stp|svp|et (?:je|j'|mon|ma|mes|on|nous|il|elle|c'est|travaille|habite|parle|vis|suis
+  |pas)|mais|car|parce que?|parce|puisque|quand|lorsque|depuis|afin|alors que|pour que|où|qui|donc|comme ça|sauf
+but = mais|car|parce que?|puisque|et (?:je|j'|mon|ma|mes|nous|on|pas)|depuis|quand|surtout|sauf
+particle = de|du|des|de la|la|le|les|sur|sous|en|d'|saint|van|von|al|bin|da|di
+noname = pas|plus|comme|ainsi|comment|aussi|bien|tu|te|toi|le|la|les|un|une|ça|moi|encore|toujours|désormais
+  |maintenant|quand|si
+now = (?:(?:aussi|également|maintenant|actuellement|désormais|toujours|encore|vraiment|beaucoup|bien|plutôt|surtout
+  |d'ailleurs|en ce moment|depuis (?:\w+ ){0,2}\w+|déjà|principalement|souvent|généralement|quotidiennement|originaire
+  |en fait|énormément|particulièrement|simplement|plus souvent) ){0,3}
+adverb = (?: (?:aussi|également|maintenant|actuellement|désormais|toujours|encore|vraiment|beaucoup|bien|plutôt
+  |surtout|en ce moment|depuis (?:\w+ ){0,2}\w+|principalement|énormément|tous les jours))?+
+je = (?:je |moi je |moi,? je )?
+notwas = (?:,? (?:et )?(?:non |non pas |pas |plus )(?:à |chez |de |d'|en )?<Was>)?
+to = (?:à |au |aux |en |dans (?:le |la |les )?|près de |près d'|sur )
+day = lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche
+month = janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre
+season = été|hiver|automne|printemps
+count = [0-9]{1,2}|une?|deux|trois|quatre|cinq|six|sept|huit|dix|quelques
+unit = jours?|semaines?|mois|ans?|années?
+clock = (?: à [0-9]{1,2} ?(?:h(?:eures?)?|:|․)?(?:[0-9]{2})?)?
+date = (?:(?:le |du |au |pour le |d'ici le |avant le )?(?:(?:<day>),? )?(?:le )?(?:[0-9]{1,2}(?:er)? (?:<month>)(?: [0
+  -9]{4})?|[0-9]{1,2}/[0-9]{1,2}(?:/[0-9]{2,4})?|[0-9]{4}-[0-9]{2}-[0-9]{2})|(?:le |la |l')?(?:<day>|<season>|semaine
+  |mois|année|an|<month>|week-end) (?:prochaine?|suivante?|qui vient)|(?:ce |cet |cette )(?:<day>|<season>|semaine
+  |mois|année|week-end|soir|après-midi)|(?:en |au mois de |au mois d')(?:<month>)(?: [0-9]{4})?
+  |(?:en |au |à l')(?:<season>)(?: [0-9]{4})?|en 20[0-9]{2}|(?:<day>)(?: matin| soir| après-midi)?|après-demain
+  |demain(?: matin| soir| après-midi)?|dans (?:<count>) (?:<unit>))<clock>
+past = (?:hier(?: soir)?|avant-hier|aujourd'hui|ce matin|(?:le |la |l')?(?:<day>|<season>|semaine|mois|année|an
+  |<month>|week-end) (?:derni(?:er|ère)|passée?)|il y a (?:<count>) (?:<unit>)|en (?:<month>)(?: (?:dernier
+  |[0-9]{4}))?|en (?:19|20)[0-9]{2}|le [0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?|récemment|cette (?:semaine|année)
+  |ce mois-ci)
+old = (?:(?:petite?|grande?|jeune|cher|chère|meilleure?|nouvelle|nouveau|vieux|vieille) )?
+my = (?:mon|ma|notre)
+use = utilisons|utilise|utilisez|prenons|prends|prenez|choisissons|gardons|passons à|part sur|utiliserons
+we = (?:nous |on |je |j')?
+from = (?:à partir de maintenant|dorénavant|désormais|à l'avenir|dès maintenant|à compter d'aujourd'hui
+  |à partir d'aujourd'hui)
+please = (?:(?:s'il te pla[iî]t|s'il vous pla[iî]t|stp|svp|merci de|veuillez|tu dois|vous devez|il faut
+  |il faudra)[ ,]+){0,2}
+talk = (?:discut|parl|répond|échang|écri|expliqu|communiqu|cause)\w*
+code = (?:le |du |ton |mon |tout le |les )?(?:code(?: source)?|commentaires(?: de code| du code)?)
+job = (?:(?:développeu|programmeu|chercheu|enseignant|professeur|ingénieu|infirmi|médecin|avocat|architecte|designer
+  |étudiant|lycéen|cuisini|boulang|journaliste|auteur|écrivain|artiste|musicien|scientifique|consultant|menuisi
+  |électricien|mécanicien|polici|physicien|chimiste|biologiste|mathématicien|psychologue|traduct|photographe|vendeu
+  |comptable|manager|administrat|retraité|pharmacien|dentiste|vétérinaire|sage-femme|technicien|jardini|coiffeu|pilote
+  |juge|kiné|thérapeute|bibliothécaire|graphiste|rédact|analyste|éducat|agricult|serveu|directeu|directrice|chef|data
+  |prof\b|instituteu|institutrice|pompi|doctorant|freelance|entrepreneu|responsable|chauffeu|artisan|plombi|webmaster
+  |commercial|libraire|secrétaire|facteu|factrice|notaire)\w*)(?: (?!et |mais |à |chez |depuis )[\w'-]+){0,4}?
+folk = français|française|belge|suisse|canadien(?:ne)?|québécoise?|espagnole?|italien(?:ne)?|allemande?|portugaise?
+  |marocaine?|algérien(?:ne)?|tunisien(?:ne)?|sénégalaise?|chinoise?|japonaise?|anglaise?|américaine?|brésilien(?:ne)?
+  |polonaise?|russe|ukrainien(?:ne)?|grecque|turque|libanaise?|camerounaise?|ivoirien(?:ne)?|roumaine?
+  |vietnamien(?:ne)?|néerlandaise?
+diet = végane?|vegan|végétarien(?:ne)?|végétalien(?:ne)?|pescétarien(?:ne)?|flexitarien(?:ne)?|sans gluten|halal|casher
+big = (?:adopté|acheté|vendu|réussi|passé|obtenu|cassé|foulé|eu(?= une? (?:enfant|bébé|fille|fils|accident|promotion)
+  | (?:mon|ma|le) (?:permis|bac|diplôme|licence|master|promotion|concours))|commencé|gagné|perdu|fondé|ouvert|couru
+  |visité|publié|signé|quitté|démissionné|déménagé|divorcé|épousé|rencontré|reçu|soutenu|lancé|arrêté|changé|subi
+  |décroché)
+on = le
+week = la semaine du {}
+more = (?:, (?:sauf|à moins|même si|sans|avant|même) <any>{2,80}?)?
+used = (?: (?:comme|pour|en) <any>{2,30}?)?<end>
+weuse = (?:(?:nous|on) (?:utilisons|utilise|se sert de)|notre (?:projet|backend) (?:utilise|tourne avec|tourne sur)
+  |le projet utilise|notre (?:base de données|framework) (?:est|c'est))[ ]
+written = (?:le|notre|mon) (?:projet|backend|code|serveur) est (?:entièrement )?écrit en |(?:on|nous) (?:code|codons
+  |développe|développons)(?: tout)? en[ ]
+wehost = (?:(?:on|nous) (?:héberge|hébergeons)(?: tout| le projet)?|(?:le|notre) (?:projet|site|serveur) est hébergé
+  |tout est hébergé|(?:le|notre) (?:projet|site) tourne) (?:chez|sur)[ ]
+licence = (?:(?:le|notre) (?:projet|code) est (?:publié |distribué )?sous (?:la )?licence |notre licence est (?:la )?)
+port = (?:le serveur|l'api|l'application|notre (?:serveur|api)|le backend) (?:tourne|écoute) sur le port[ ]
+branch = (?:notre|la) branche (?:principale|par défaut) (?:est|s'appelle|c'est)[ ]
+version = (?:(?:on|nous) (?:est|sommes) (?:à|en|sur) (?:la )?version |la version actuelle est (?:la )?)
+repository = (?:le|notre|mon) (?:dépôt|repo) (?:est|se trouve)(?: sur| à)? ?
+# names of languages, relatives, animals, verbs
+français française > French; anglais anglaise > English; allemand allemande > German; espagnol espagnole > Spanish; it
+  alien > Italian
+chinois mandarin > Chinese; japonais > Japanese; portugais > Portuguese; russe > Russian; arabe > Arabic; polonais > P
+  olish
+néerlandais > Dutch; coréen > Korean; turc > Turkish; breton > Breton; catalan > Catalan; ukrainien > Ukrainian
+sœur soeur > Sister > Sibling; frère > Brother > Sibling; mère maman > Mother > Parent; père papa > Father > Parent
+fille > Daughter > Child; fils > Son > Child; femme épouse > Wife > Partner; mari époux > Husband > Partner
+copine compagne fiancée > Girlfriend > Partner; copain compagnon fiancé > Boyfriend > Partner; conjoint conjointe part
+  enaire > Partner > Partner
+ami amie > Friend > Friend; chef cheffe manager patron patronne > Manager > Manager; collègue > Colleague > Colleague
+chien chienne chiot > Dog > Pet; chat chatte chaton > Cat > Pet; hamster > Hamster > Pet; lapin > Rabbit > Pet
+perroquet perruche > Parrot > Pet; cheval > Horse > Pet; tortue > Tortoise > Pet
+pars > partir > verb; partons > partir > verb; vais > aller > verb; allons > aller > verb; déménage > déménager > verb
+déménageons > déménager > verb; voyage > voyager > verb; commence > commencer > verb; visite > visiter > verb; cour
+  s > courir > verb
+emménage > emménager > verb; marie > se marier > verb; marions > se marier > verb; participe > participer > verb; pass
+  e > passer > verb; prends > prendre > verb
+# ends and corrections
+@ Home +fix :: (?:j'ai|nous avons|on a) (?:récemment |<past> )?(?:déménagé
+  |emménagé) (?:<past> )?de (?:la |l')?<Was> (?:à|vers|pour|en) (?:la )?<Name>
+- (?:j'ai|nous avons|on a) (?:récemment |<past> )?(?:déménagé|emménagé) (?:<past> )?(?:à|en|au|vers|pour) <Name>
+- (?:je viens de|nous venons de) (?:déménager|m'installer|emménager) (?:de <Was> )?(?:à|en|au) <Name>
+- (?:j'habite|je n'habite|je vis|je ne vis) (?:pas|plus) <to><Was>,? mais <to><Name>
+- je n'habite plus <to><Was>,? (?:j'habite|je vis) (?:maintenant )?<to><Name>
+@ Home +fix +end :: (?:je n'habite|je ne vis|j'habite|je vis) (?:plus|pas) (?:(?<=plus ))<to><Name>
+@ Employer +fix :: (?:je ne travaille|je travaille) plus (?:chez|pour|à) <Was>,? (?:mais
+  |je travaille) (?:maintenant )?(?:chez|pour|à) <Name>
+- j'ai quitté <Was> pour (?:rejoindre )?<Name>
+@ Employer +fix +end :: (?:je ne travaille|je bosse|je ne bosse|je travaille) plus (?:chez|pour|à) <Name>
+- j'ai (?:démissionné de (?:chez )?|quitté mon (?:poste|emploi|travail) (?:chez|à) )<Name>
+@ Role +fix +end :: (?:je ne suis|je suis) plus (?P<o><job>)<end>
+@ Diet +fix +end :: (?:je ne suis|je suis) plus (?P<o><diet>)<end>
+@ Diet +fix +not :: (?:je ne mange|je mange|je ne bois|je bois) (?P<o>plus (?:de |d'|du |la )<any>{2,40}?)<end>
+@ Uses +fix +end :: (?:je n'utilise|j'utilise) plus (?:de |d')?(?P<o><any>{1,40}?)<end>
+@ Likes +fix +end :: (?:je n'aime|j'aime) plus (?:du tout )?(?P<o><any>{1,40}?)<end>
+@ Event +fix +not :: (?P<o>je ne (?:fume|bois) plus)<end>
+@ Event = {o} {p} +fix :: j'ai (?P<o>arrêté (?:de fumer|de boire|l'alcool|la cigarette)
+  |quitté la cigarette)(?: (?P<p><past>))?
+# who one is
+@ Name :: (?:je m'appelle|moi c'est|mon (?:pré)?nom (?:complet )?(?:est|c'est)
+  |moi,? c'est) (?:<now>)<name>(?:,? (?:et )?(?:non |non pas |pas )<Was>)?
+- je ne m'appelle pas <Was>,? (?:mais|je m'appelle) <Name>
+- (?:appelle[sz]?-moi|tu peux m'appeler|vous pouvez m'appeler|on m'appelle
+  |tout le monde m'appelle) (?:plutôt |simplement |juste |désormais )?["«]?\s*<Name><end>
+- je suis (?P<o>(?!(?:<folk>|<job>|<diet>)<end>)<Word>(?: <Word>){0,2})(?=,? (?:et (?:j'|je)|j'ai|j'habite|je (?:vis
+  |travaille|viens)|[0-9]{1,2} ans|de (?-i:[A-Z]))|, (?:<job>))
+- (?:ici|c'est) (?P<o><Word>(?: <Word>)?)(?= de (?-i:[A-Z])| à l'appareil)
+@ Age :: j'ai <now>(?:<age>) ans(?:,? (?:et )?(?:non |pas )(?P<was>[0-9]{1,2})(?: ans)?)?
+- je suis <Word>(?: <Word>){0,2}, (?:<age>) ans
+@ Birthday :: (?:mon anniversaire (?:est|c'est|tombe)|je fête mon anniversaire
+  |je suis née?) le (?P<o>[0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?|[0-9]{1,2}/[0-9]{1,2}(?:/[0-9]{4})?)
+@ Hometown :: (?:je suis née?|j'ai grandi)(?: le [0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?)?(?: et j'ai grandi)? (?:
+  à|en|au|aux|dans (?:le|la|les)) <Name>
+- (?:je viens|je suis originaire) (?:de la |de l'|de |d'|du |des )(?!commencer)<Name>(?! en (?:train|voiture|avion
+  |bus))<notwas>
+@ Nationality :: je suis <now>(?:de nationalité )?(?P<o><folk>)<end>
+- j'ai la nationalité (?P<o><folk>)
+@ Home :: (?:j'habite|je vis|je réside|nous (?:habitons|vivons)
+  |habite)<adverb> (?:avec <any>{2,30}? )?<to>(?P<o><Words>)<notwas>
+@ Employer :: (?:je (?:travaille|bosse)|travaille)<adverb> (?:comme <any>{2,40}? |en tant que? <any>{2,40}? )?(?:chez
+  |pour) (?P<o><Words>)<notwas>
+- (?:je (?:travaille|bosse))<adverb> à (?P<o>(?:la |l')<Words>)(?= comme |<end>)
+- mon (?:nouvel )?employeur (?:est|c'est) <Name>
+- je suis <job> chez <Name>
+@ Role :: (?:je (?:travaille|bosse)|travaille)<adverb> (?:(?:chez|pour|à) <Words> )?(?:comme
+  |en tant que?) (?:une? )?(?P<o><any>{2,50}?)(?= (?:chez|à|dans|pour|au|aux|en|depuis|et) |<end>)
+- je suis <now>(?:une? )?(?P<o><job>)(?= (?:chez|à|dans|pour|au|aux|en|depuis|et|de formation) |<end>)
+- (?:mon métier|ma profession) (?:est|c'est) <thing>
+- je suis <Word>(?: <Word>){0,2}, (?:une? )?(?P<o><job>)(?= (?:chez|à|dans|pour|au|en|depuis|et) |<end>)
+@ Education :: (?:j'étudie|je fais des études (?:de |d'|en )|je suis étudiante? en)<adverb> ?(?P<o>(?:l'
+  |le |la |les )?(?!ça|cette|ce |comment|pour)<any>{3,60}?)<end>
+- j'ai étudié (?P<o>(?:l'|le |la |les )?<any>{3,60}?)<end>
+@ Marital status :: je suis <now>(?P<o>mariée?|célibataire|divorcée?|veuve?|veuf|fiancée?|pacsée?)(?= (?:avec|à
+  |depuis)|<end>)
+@ Religion :: je suis <now>(?P<o>catholique|protestante?|musulmane?|juive?|juif|bouddhiste|athée)<end>
+@ Email :: mon (?:adresse )?(?:e-?mail|mail|courriel)(?: est| c'est| :)? (?P<o><mail>)
+- mon adresse (?:e-?mail|mail) (?:est|c'est) (?P<o><mail>)
+@ Phone :: mon (?:numéro(?: de téléphone)?|téléphone|portable) (?:est
+  |c'est)(?: le)? (?P<o>\+?[0-9][0-9 .․-]{6,18}[0-9])
+@ Pronouns :: mes pronoms sont <thing>
+@ Time zone :: mon fuseau horaire est <thing>
+# others
+@ {R} :: <my> <old>(?P<k><kin>),? (?P<o><Word>)(?= (?:habite|vit|travaille|est|a|et moi|s'appelle)\b|\s*(?:[,.!;]|\Z))
+- <my> <old>(?P<k><kin>) (?:s'appelle|se nomme|c'est) <Name>
+- (?:j'ai|nous avons|on a) une? <old>(?P<k><kin>)(?: qui s'appelle|,? (?:nommée?|prénommée?
+  |appelée?))?,? (?P<o><Word>)<end>
+- avec <my> <old>(?P<k><kin>),? <Name>
+@ {K}'s home :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? (?:habite|vit)<adverb> <to><Name>
+@ {K}'s role :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? (?:est|travaille comme) (?P<o><job>)<end>
+@ {K}'s age :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? a <age> ans
+@ Child :: (?:j'ai|nous avons|on a) (?P<o>(?:une?|deux|trois|quatre|cinq|[1-9]) (?:enfants?|filles?|fils
+  |garçons?)(?: et (?:une?|deux|trois) (?:filles?|fils|garçons?))?)(?!, (?-i:[A-Z])| qui s')<end>
+@ Sibling :: j'ai (?P<o>(?:une?|deux|trois|quatre|[1-9]) <old>(?:frères?|s(?:œ|oe)urs?)(?: et (?:une?|deux
+  |trois) (?:frères?|s(?:œ|oe)urs?))?)<end>
+@ Pet = {o} ({k}) :: <my> <old>(?P<k><pet>)(?: (?:s'appelle|se nomme)|,)? <Name>
+- (?:j'ai|nous avons|on a) <now>une? <old>(?P<k><pet>)(?: qui s'appelle|,? (?:nommée?|appelée?|prénommée?)) <Name>
+- (?:j'ai|nous avons|on a) <now>une? <old>(?P<k><pet>),? (?P<o><Word>)<end>
+@ Pet :: (?:j'ai|nous avons|on a) <now>(?P<o>(?:une?|deux|trois|quatre|[1-9]) (?:chiens?|chiennes?|chats?|chattes?
+  |chatons?|hamsters?|lapins?|chevaux|cheval|perroquets?|perruches?|tortues?|poules?|poissons rouges))(?!, (?-i:[A-Z])
+  | qui s')<end>
+@ Speaks +many :: (?:je parle|parle)(?: (?:couramment|aussi|bien|un peu))? (?:le |l'|d')?(?P<o>(?:<lang>)(?:(?:,| et
+  |, et) (?:(?:un peu|aussi|couramment) )?(?:le |l'|d'|de l')?(?:<lang>)){0,6})(?! avec| au)
+@ Speaks :: ma langue maternelle est (?:le |l')?(?P<o><lang>)
+# languages wanted
+@ Language = prefers {l} discussion, {c} code :: (?:je |on |nous )?<please><talk>(?:-moi
+  |-nous)?(?: \w+){0,3} en (?P<l><lang>),?(?: et
+  | mais)?,? (?:j'écris |je code |écris |écrivez |avec )?(?:<code>)?(?: \w+){0,2} ?en (?P<c><lang>)(?<!\x00)
+- (?:discussions?|échanges|réponses|explications)(?: \w+)? en (?P<l><lang>),?(?: et
+  | mais)?,? <code>(?: \w+)? en (?P<c><lang>)
+- (?:écris |j'écris )?<code>(?: \w+){0,2} en (?P<c><lang>),?(?: et| mais)?,? (?:[\w'-]+ ){0,4}en (?P<l><lang>)
+@ Language = answers in {l} :: <please>(?:<from>[ ,]+)?<please>(?:réponds|répondez|répondre|parle|parlez|parler|écris
+  |écrivez|écrire|communique|réponse)(?:-moi|-nous)?(?: (?:moi|toujours|uniquement|seulement|désormais|dorénavant|stp
+  |svp|s'il te plaît|plutôt|à l'avenir)){0,3} en (?P<l><lang>)<end>
+- je (?:préfère|veux|souhaite)(?: que tu répondes| que vous répondiez| des réponses| les réponses| tes réponses
+  | vos réponses| qu'on parle| parler| discuter| recevoir des réponses) en (?P<l><lang>)
+- (?:en (?P<l><lang>)),? (?:s'il te pla[iî]t|s'il vous pla[iî]t|stp|svp)<end>
+- (?:parlons|continuons|restons)(?: \w+)? en (?P<l><lang>)<end>
+# diet, health
+@ Diet :: (?:je suis|je mange) <now>(?P<o><diet>)<end>
+@ Diet +not :: (?:je ne (?:mange|bois)|je (?:mange|bois)) (?P<o>(?:pas|jamais) (?:de |d'|du )<any>{2,40}?
+  |que (?:du |de la |des )<any>{2,40}?)<end>
+@ Allergy +many :: (?:je suis|suis) <now>(?:très |fortement )?(?:allergique|intolérante?) (?:à la |à l'
+  |au |aux |à )<list>
+- j'ai une (?:grave |forte )?allergie (?:à la |à l'|au |aux |à )<list>
+@ Condition :: (?:j'ai|je souffre) <now>(?:de |d'|du |de la |un |une )?(?P<o>diabète(?: de type [12])?|asthme
+  |migraines?|tdah|hypertension|dyslexie|épilepsie|maladie cœliaque|sclérose en plaques|autisme|acouphènes)<end>
+- je suis <now>(?P<o>asthmatique|diabétique|daltonien(?:ne)?|dyslexique|malentendante?|sourde?|aveugle|myope|enceinte
+  |autiste|épileptique|cœliaque|migraineuse?)<end>
+# rules
+@ Rule +not :: (?P<o>(?:tutoie|vouvoie|tutoyez|vouvoyez)-moi)<end>
+- (?P<o>pas (?:de |d')(?!souci|problème|panique|soucis|quoi)<any>{3,40}?),? (?:s'il te pla[iî]t|s'il vous pla[iî]t|stp
+  |svp)<end>
+- je (?:veux|souhaite) que tu (?P<o>(?:n'|ne )?\w+ (?:toujours|jamais|plus) <any>{3,80}?)<end>
+- (?P<o>(?:quand|lorsque|chaque fois que|si) (?:je dis|j'écris
+  |je te dis) (?:["«])?<any>{1,40}?\s*(?:["»])?\s*, (?!que)<any>{3,90}?<more>)<end>
+- <please>(?:<from>)[ ,]+<please>(?!j'|je |mon |ma |c'est|nous (?:habit|viv)
+  |en (?:<lang>))(?P<o><any>{6,110}?<more>)<end>
+- <please>(?P<o>(?:ne |n')(?:(?:me|te|le|la|les|nous|y|en) |m'
+  |l')?(?:pas |jamais )?[\w-]+(?:-\w+)? (?:(?:plus )?jamais|plus(?! de nouvelles))\b <any>{3,90}?
+  |ne jamais <any>{3,90}?|ne (?:plus|pas) jamais <any>{3,90}?|jamais (?:de |d')<any>{3,60}?)<end>
+- <please>(?P<o>toujours (?!pas|plus|le même|la même|en train|un |une |rien|aussi|là|est|à )<any>{5,90}?)<end>
+- <please>(?!je|j'|tu|il|elle|on|nous|c'est|ça|est|suis|ai|a |y a|pourquoi)(?P<o>[\w-]{3,15}(?:-moi)? (?:toujours
+  |systématiquement) (?!pas|plus|le même|la même|en train)<any>{3,90}?<more>)<end>
+- (?:tu dois|vous devez|il faut|on doit|il ne faut|tu ne dois|vous ne devez|on ne doit) (?P<o>(?:toujours|jamais
+  |impérativement|absolument(?! que))\b <any>{3,90}?<more>)<end>
+- (?P<o>(?:évite (?:toujours )?de |interdiction de |interdit de |ne (?:\w+ ){1,2}en aucun cas )<any>{4,90}?)<end>
+- (?P<o>en aucun cas <any>{4,90}?)<end>
+# decisions
+@ Decision = {o} au lieu de {was} +fix +project :: <we>(?:a décidé d'|avons décidé d')?(?:<use>|utiliser|prendre
+  |va utiliser|allons utiliser|vais utiliser) (?:plutôt |désormais |maintenant )?(?P<o><any>{1,50}?) (?:au lieu de |a
+  u lieu d'|à la place de |à la place d'|plutôt que |et non )(?:la |le |l')?(?P<was><any>{1,40}?)<end>
+- (?:au lieu de |au lieu d'|à la place de |plutôt que )(?:la |le |l')?(?P<was><any>{1,40}?),? <we>(?:<use>) (?:plutô
+  t )?(?P<o><any>{1,50}?)<end>
+- <we>(?:<use>) (?P<o><any>{1,50}?),? (?:et )?pas (?P<was><any>{1,40}?)<end>
+- (?:nous |on |je )?(?:passons|passe|migrons|migre) de (?P<was><any>{1,40}?) (?:à|vers) (?P<o><any>{1,40}?)<end>
+- (?:nous |on |je )?(?:remplaçons|remplace) (?P<was><any>{1,40}?) par (?P<o><any>{1,40}?)<end>
+@ Decision +project :: (?:nous avons|on a|j'ai) (?:finalement )?(?:choisi|opté pour|retenu) (?P<o><any>{2,60}?)<end>
+- (?:on|nous) (?:part|partons) (?:finalement )?sur (?P<o><any>{2,50}?)<end>
+@ Decision +not +project :: (?:nous avons|on a|j'ai) (?:finalement |<past> )?décidé (?:de |d'
+  |que )(?P<o><any>{4,90}?)<end>
+# plans and dates
+@ Deadline = {d}, {o} :: (?:la |ma |notre )?(?:date limite|deadline
+  |échéance) (?:pour |de |du |d')(?:rendre |remettre )?(?:le |la |les |l'
+  |mon |ma |mes |notre )?(?P<o><any>{2,60}?) (?:est|c'est|tombe) (?:fixée? )?(?:au |le |pour )?(?P<d><date>)
+- (?:je dois|nous devons|on doit|il faut) (?:rendre|remettre|livrer|finir|terminer|envoyer|soumettre
+  |déposer) (?:le |la |les |l'|mon |ma |mes |notre )?(?P<o><any>{2,60}?) (?:avant|d'ici|pour|au plus tard)(?: le| la
+  | au)? (?P<d><date>)
+- (?:le|la|mon|ma|notre) (?P<o><any>{2,50}?) doit être (?:rendue?|remise?|livrée?|finie?|terminée?|prête?
+  |envoyée?) (?:avant|d'ici|pour|au plus tard)(?: le| la)? (?P<d><date>)
+@ Deadline = {d} :: (?:la |ma |notre )?(?:date limite|deadline|échéance) (?:est
+  |c'est) (?:fixée? )?(?:au |le |pour )?(?P<d><date>)
+@ Appointment = {o} {d} :: (?:j'ai|nous avons|on a) (?:une? )?(?P<o>(?:rendez-vous|rdv|entretien|réunion|examen
+  |consultation|opération|visio|contrôle)(?: (?:chez|avec|à|au|de|d'|pour) ?<any>{2,40}?)?) (?P<d><date>)
+- (?P<d><date>),? (?:j'ai|nous avons|on a) (?:une? )?(?P<o>(?:rendez-vous|rdv|entretien|réunion|examen|consultation
+  |opération|visio|contrôle)(?: (?:chez|avec|à|au|de|d'|pour) ?<any>{2,40}?)?)<end>
+- (?:j'ai|nous avons|on a) (?P<d><date>) (?:une? )?(?P<o>(?:rendez-vous|rdv|entretien|réunion|examen|consultation
+  |opération)(?: (?:chez|avec|à|au|de|d'|pour) ?<any>{2,40}?)?)<end>
+- mon (?P<o>(?:rendez-vous|rdv|entretien|examen|opération)(?: (?:chez|avec|à|au|de|d') ?<any>{2,40}?)?) (?:est|a lieu
+  |c'est) (?P<d><date>)
+@ Plan :: (?:je vais|nous allons|on va|je compte|je prévois de|je prévois d'|nous prévoyons de|j'ai prévu de
+  |j'ai prévu d'|nous comptons|on compte) ?(?P<o>(?=<any>{0,70}(?:<date>))[\w'-]+(?:er|ir|re|oir)\b <any>{3,90}?)<end>
+@ Plan = {o} {p} :: (?P<p><date>),? (?:je vais|nous allons|on va|je compte) (?P<o>[\w'-]+(?:er|ir|re
+  |oir)\b(?: <any>{2,80}?)?)<end>
+@ Plan = {v} {o} {p} :: (?P<p><date>),? (?:je|nous|on) (?P<v><verb>) (?P<o><any>{2,70}?)<end>
+- (?:je|nous|on) (?P<v><verb>) (?P<o>(?:à|en|au|aux|chez|de|pour|dans) <any>{2,50}?) (?P<p><date>)<end>
+- (?:je|nous|on) (?P<v><verb>) (?P<p><date>) (?P<o>(?:à|en|au|aux|chez|pour|dans) <any>{2,50}?)<end>
+@ Plan = {v} {p} :: (?:je me|nous nous|on se) (?P<v>marie|marions) (?P<p><date>)
+- (?P<p><date>),? (?:je me|nous nous|on se) (?P<v>marie|marions)<end>
+@ Goal :: mon (?:grand )?(?:objectif|but|rêve) (?:est|c'est|pour \w+ est) (?:de |d')(?P<o><any>{4,90}?)<end>
+# events
+@ Event = {o} {p} :: (?P<p><past>),? (?:j'ai|nous avons|on a) (?P<o><big>\b(?: <any>{2,70}?)?)<end>
+- (?P<p><past>),? je me suis (?P<o>(?:mariée?|cassée?|foulée?|fiancée?|installée?|fait opérer|inscrite?
+  |blessée?)\b(?: <any>{2,70}?)?)<end>
+- (?:j'ai|nous avons|on a) (?P<o><big>\b <any>{2,70}?) (?P<p><past>)<end>
+- je me suis (?P<o>(?:mariée?|cassée?|foulée?|fiancée?|fait opérer|inscrite?
+  |blessée?)\b(?: <any>{2,70}?)?) (?P<p><past>)<end>
+- (?:ma fille|mon fils) (?P<o>est née?) (?P<p><past>)<end>
+# tastes
+@ Favourite = {p}: {o} :: (?:mon|ma|mes) (?P<p>[\w'-]{2,30}(?: [\w'-]{2,20})?) (?:préférée?s?|favorite?s?) (?:est|sont
+  |c'est|reste) <thing>
+@ Prefers = {o} plutôt que {p} :: je préfère (?:largement |nettement )?(?P<o><any>{2,60}?) (?:plutôt que? |plutôt qu'
+  |au lieu de |aux |à la |à l'|au |à )(?P<p><any>{2,40}?)<end>
+@ Prefers :: je préfère (?:largement |nettement )?(?!ne |que |pas|si|attendre|te |vous |y )(?P<o><any>{2,80}?)<end>
+@ Dislikes +many :: je (?:déteste|hais|ne supporte pas|supporte pas) (?!quand|que |être)<list>
+- (?:je n'aime|j'aime) (?:pas(?: du tout| vraiment| trop)?|guère) (?!quand|que |ta |ton |tes |cette |ce )<list>
+@ Likes +many :: (?:j'adore|j'aime)<adverb>(?: (?:bien|beaucoup))?+ (?!pas|plus|quand
+  |que |ta |ton |tes |votre |vos |cette |ce |cet |ces |comment|autant|mieux|ça|ton|l'idée|savoir)<list>
+- je suis (?:fan|passionnée?|amateur|amatrice) (?:de |d'|du |des |par (?:la |le |les |l')?)<list>
+@ Hobby +many :: (?:mes (?:loisirs|passe-temps|hobbies) (?:sont|préférés sont)|mon (?:loisir|passe-temps|hobby) (?:est
+  |c'est)) <list>
+@ Skill :: je joue (?:depuis (?:\w+ ){1,3})?(?P<o>(?:du |de la |de l'|au |aux )(?:piano|guitare|violon|violoncelle
+  |batterie|flûte|trompette|saxophone|basse|orgue|accordéon|échecs|harpe))<end>
+@ Trait :: je suis <now>(?:une? )?(?P<o>couche-tard|lève-tôt|gauch(?:er|ère)|droiti(?:er|ère)|introvertie?
+  |extravertie?|perfectionniste|matinale?|oiseau de nuit)<end>
+# tools, work
+@ Uses +many :: (?:j'utilise|je me sers de|je travaille (?:avec|sous)|je code (?:avec|sous|sur))<adverb> (?!ça
+  |ce |cette |ces |ton|ta |un truc)(?P<o>[^;:.!?()…\x00]{2,80}?)(?= (?:comme|pour|au|sur|avec|afin)\b|\s*(?:[;:.!?()…]
+  |\Z)|,? (?:<but>)\b)
+@ Owns :: (?:je possède|je conduis|je roule en) (?P<o>(?:une? )?<any>{2,40}?)<end>
+@ Works on :: je travaille<adverb> sur (?P<o>(?:une?|mon|ma|notre|le projet|la refonte) (?!bug|problème|erreur
+  |truc)<any>{4,70}?)<end>
+"""

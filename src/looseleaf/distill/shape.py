@@ -1,0 +1,77 @@
+"""The shape of a proposal: what follows from its relation alone, and an object that is short and stands on one line."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.core.lines import escape
+from looseleaf.core.relations import BY_LABEL
+from looseleaf.talk import Proposal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.values import Kind, TimeSpan
+
+OBJECT_CHARS = 120
+OBJECT_WORDS = 18
+"""A longer object is a story, no fact."""
+
+SALIENCE: dict[Kind, float] = {
+    "constraint": 0.95,
+    "identity": 0.9,
+    "commitment": 0.85,
+    "preference": 0.8,
+    "decision": 0.8,
+    "trait": 0.6,
+    "event": 0.5,
+}
+_LESS = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6}
+
+_EDGES = re.compile(r"\A[\s,;:.!?\"'“”‘’()\[\]*_`~–—-]+|[\s,;:.!?\"'“”‘’(\[*_`~–—-]+\Z")
+
+
+def kind_of(relation: str) -> Kind:
+    known = BY_LABEL.get(relation.casefold())
+    return known.kind if known else "identity"
+
+
+def tidy(text: str) -> str:
+    """One line without marks at its ends; nothing, if it is too long to be a fact or says nothing."""
+    text = " ".join(escape(_EDGES.sub("", text[: 4 * OBJECT_CHARS])).split())
+    text = text.replace(" ,", ",")
+    if text.count("(") != text.count(")"):
+        text = text.replace("(", "").replace(")", "")
+    if len(text) > OBJECT_CHARS or len(text.split()) > OBJECT_WORDS or not any(map(str.isalnum, text)):
+        return ""
+    return text
+
+
+def made(
+    relation: str,
+    object: str,
+    quote: str,
+    *,
+    topic: str = "user",
+    span: TimeSpan | None = None,
+    first: str | None = None,
+    last: str | None = None,
+    correction: bool = False,
+    was: str | None = None,
+    ended: bool = False,
+) -> Proposal:
+    """A proposal of a relation of the table, with the weight and the time that relation has."""
+    kind = kind_of(relation)
+    return Proposal(
+        relation,
+        object,
+        quote,
+        topic=topic,
+        kind=kind,
+        time_span=span or ("future" if kind == "commitment" else "long_term"),
+        salience=_LESS.get(relation.casefold(), SALIENCE[kind]),
+        valid_from=first,
+        valid_to=last,
+        correction=correction or was is not None,
+        was=was,
+        ended=ended,
+    )

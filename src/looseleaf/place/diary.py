@@ -1,0 +1,138 @@
+"""What else an entry brings: an episode on the page of its month, a line on the page of its day, decisions and tasks
+for the state. Each is written once, however often its entry is placed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+from looseleaf.core.gate import is_trusted, level_of
+from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
+from looseleaf.core.lines import escape
+from looseleaf.core.paths import STATE
+from looseleaf.core.placing import is_from
+from looseleaf.core.state import empty, is_done, moved
+from looseleaf.core.times import clock, day
+from looseleaf.errors import Refused
+from looseleaf.pages import Rewritten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from looseleaf.core.gate import Witness
+    from looseleaf.entries import Entry
+    from looseleaf.pages import Pages
+
+_EPISODE = (("problem", "Problem"), ("task", "Task"), ("solution", "Solution"), ("lesson", "Lesson"))
+_DAY_CHARS = 120
+_TITLE_WORDS = 8
+
+
+class Diary:
+    """Of one entry. `witnesses` are the words it was made of."""
+
+    def __init__(
+        self, pages: Pages, note: Callable[[str], None], entry: Entry, witnesses: Sequence[Witness]
+    ) -> None:
+        self._pages = pages
+        self._note = note
+        self._entry = entry
+        self._witnesses = witnesses
+        self._reason = f"distilled from {entry.reference}"
+
+    def episode(self) -> None:
+        raw = self._entry.summary.get("episode")
+        if not isinstance(raw, dict):
+            return
+        said = {name: escape(str(value)) for name, value in raw.items() if isinstance(value, str)}
+        title = said.get("title") or said.get("task") or said.get("problem") or ""
+        if not is_from(title, self._witnesses):  # it would stand in an index line
+            title = " ".join(_opening(self._witnesses).split()[:_TITLE_WORDS])
+        if not title:
+            return
+        when = max((each.ts for each in self._witnesses), default=time.time())
+        path = f"episodes/{day(when)[:7]}.md"
+        name = str(self._entry.meta.get("id"))
+        fields = [("Summary", said.get("summary", "")), ("Date", day(when))]
+        fields += [(label, said.get(key, "")) for key, label in _EPISODE] + [("Entry", name)]
+
+        def change(text: str) -> Rewritten:
+            if f"- Entry: {name}" in text:
+                return Rewritten(text)
+            new = add_episode(text, path, title, fields)
+            page = parse(path, new)
+            old = parse(path, text).summary
+            if not old or old == summary_of(parse(path, text)):
+                new = set_summary(new, summary_of(page))
+            return Rewritten(new)
+
+        self._pages.rewrite(path, change, reason=self._reason)
+
+    def day(self, kept: int) -> None:
+        """A line of the day on which it was said; never loaded unasked."""
+        when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
+        path = f"days/{day(when)}.md"
+        name = str(self._entry.meta.get("id"))
+        said = escape(_opening(self._witnesses))
+        said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
+        facts = f"{kept} {'fact' if kept == 1 else 'facts'}"
+        line = (
+            f"- {clock(when)} {said} ({facts}; entry {name})"
+            if said
+            else f"- {clock(when)} {facts}; entry {name}"
+        )
+
+        def change(text: str) -> Rewritten:
+            if f"entry {name}" in text:
+                return Rewritten(text)
+            text = text or f"# {day(when)}\n\n"
+            return Rewritten(f"{text if text.endswith(chr(10)) else text + chr(10)}{line}\n")
+
+        self._pages.rewrite(path, change, reason=self._reason)
+
+    def state(self) -> None:
+        """Decisions and tasks that the user himself spoke of: the state is in every prompt."""
+        own = {each.source for each in self._witnesses if is_trusted(level_of(each.origin))}
+
+        def said(name: str) -> list[str]:
+            return [
+                str(each["text"])
+                for each in self._entry.summary.get(name, ())
+                if isinstance(each, dict) and each.get("source") in own
+            ]
+
+        decided, tasks = said("decisions"), said("tasks")
+        done = [text for each in self._witnesses if each.source in own for text in _closing(each.text)]
+        ts = max((each.ts for each in self._witnesses), default=0.0)
+
+        def change(text: str) -> Rewritten:
+            try:
+                before = json.loads(text) if text.strip() else empty(ts)
+            except ValueError:
+                raise Refused(
+                    f"{STATE} was left as it is: it is no JSON. `looseleaf check` says where."
+                ) from None
+            after = moved(before, ts, decided, tasks, done) if isinstance(before, dict) else before
+            if after == before:
+                return Rewritten(text)
+            return Rewritten(f"{json.dumps(after, ensure_ascii=False, indent=2)}\n")
+
+        try:
+            self._pages.rewrite(STATE, change, reason=self._reason)
+        except Refused as refused:
+            self._note(str(refused))
+
+
+def _opening(witnesses: Sequence[Witness]) -> str:
+    """What the user said first."""
+    return next(
+        (each.text for each in witnesses if each.origin in ("user", "person") and each.text.strip()), ""
+    )
+
+
+def _closing(text: str) -> list[str]:
+    from looseleaf.core.sentences import sentences
+
+    return [sentence for sentence in sentences(text) if is_done(sentence)]

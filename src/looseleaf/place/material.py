@@ -1,0 +1,209 @@
+"""Material: what is to be distilled, and the words that its facts can be checked against.
+
+Traces that were not distilled yet are taken in the order of the log, in stretches of one session that are not too long
+for one entry. What memory itself put into a prompt is passed over: memory is not made of memory.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.conversation.record import stream_of
+from looseleaf.core.gate import RECALLED, Witness
+from looseleaf.core.turns import open_calls
+from looseleaf.core.window import said
+from looseleaf.entries import FOLDER, Spot, traces_of
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.talk import Trace
+from looseleaf.values import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from looseleaf.entries import Entry
+    from looseleaf.store.protocol import Store
+
+STRETCH_TURNS = 40
+STRETCH_CHARS = 400_000
+"""The longest stretch of talk that becomes one entry: an entry is something a person can read, and a model at once."""
+
+
+@frozen
+class Stretch:
+    """Traces that are distilled together, where they stand, and the place behind the last of them."""
+
+    taken: tuple[Trace, ...]
+    spots: tuple[Spot, ...]
+    through: tuple[int, int]
+
+    def traces(self) -> Iterator[Trace]:
+        return (trace for trace in self.taken if RECALLED not in trace.tags)
+
+
+def undistilled(
+    store: Store, agent: str, through: tuple[int, int], covered: frozenset[str], patience: float
+) -> Iterator[Stretch]:
+    """What an agent's traces hold behind a place, but for those in `covered`, up to the first call that is still open.
+
+    A call that nobody answered for `patience` seconds will hardly be answered any more.
+    """
+    open_turns = _open_turns(store, agent, through, patience)
+    taken: list[tuple[Trace, Spot]] = []
+    turns: set[str] = set()
+    chars = 0
+    end = through
+    for trace, spot in _placed(store, agent, through):
+        if trace.turn_id in open_turns:
+            break
+        size = len(trace.content) + (len(said(trace)) if trace.trace_type == "tool_result" else 0)
+        is_full = trace.turn_id not in turns and (len(turns) >= STRETCH_TURNS or chars + size > STRETCH_CHARS)
+        if taken and (is_full or trace.session_id != taken[-1][0].session_id):
+            yield _stretch(taken, end)
+            taken, turns, chars = [], set(), 0
+        end = spot.end
+        if trace.id not in covered:
+            taken.append((trace, spot))
+            turns.add(trace.turn_id)
+            chars += size
+    if taken or end != through:
+        yield _stretch(taken, end)
+
+
+def _placed(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tuple[Trace, Spot]]:
+    for line in store.read(stream_of(agent), Position(*through)):
+        trace = Trace.from_record(line.record)
+        if trace is not None:
+            yield trace, Spot(trace.id, line.position, line.end)
+
+
+def _open_turns(store: Store, agent: str, through: tuple[int, int], patience: float) -> set[str]:
+    calls: list[Trace] = []
+    newest = 0.0
+    for trace, _ in _placed(store, agent, through):
+        newest = max(newest, trace.ts)
+        if trace.trace_type in ("tool_call", "tool_result"):  # without what makes them long
+            calls.append(
+                Trace(
+                    trace.id,
+                    trace.ts,
+                    trace.turn_id,
+                    trace.seq,
+                    trace.trace_type,
+                    "",
+                    "",
+                    "",
+                    "",
+                    tool_call_id=trace.tool_call_id,
+                    flag=trace.flag,
+                )
+            )
+    waiting = open_calls(calls)
+    return {call.turn_id for call in calls if call.id in waiting and call.ts >= newest - patience}
+
+
+def _stretch(taken: list[tuple[Trace, Spot]], end: tuple[int, int]) -> Stretch:
+    return Stretch(tuple(trace for trace, _ in taken), tuple(spot for _, spot in taken), end)
+
+
+# --- a text ----------------------------------------------------------------------------
+
+_SPEAKER = re.compile(
+    r"[ \t]*(?:\*\*)?(user|human|me|assistant|agent|ai|bot)(?:\*\*)?[ \t]*:(?:\*\*)?[ \t]*", re.IGNORECASE
+)
+_ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot"})
+
+
+@frozen
+class Text:
+    """A text that was given to be remembered. `origin` is whose words it is: a person's own, or a document's.
+
+    Lines that begin with `User:` or `Assistant:` make it a dialog; only what no assistant says is taken for the
+    writer's.
+    """
+
+    text: str
+    origin: str
+    source: str
+    ts: float
+
+    def traces(self) -> Iterator[Trace]:
+        for number, (role, first, last, text) in enumerate(_speeches(self.text), 1):
+            is_assistant = role in _ASSISTANTS
+            origin = "assistant" if is_assistant and self.origin == "user" else self.origin
+            yield Trace(
+                f"{self.source}#L{first}-L{last}",
+                self.ts,
+                f"turn_{number:04d}",
+                1,
+                "assistant" if is_assistant else "user",
+                text,
+                "write",
+                "",
+                origin,
+            )
+
+
+def _speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
+    """(who speaks, first line, last line, what is said), in their order."""
+    lines = text.splitlines()
+    start, role = 0, ""
+    begun = [(at, match) for at, line in enumerate(lines) if (match := _SPEAKER.match(line))]
+    if len(begun) < 2:  # a single `Me:` is no dialog
+        begun = []
+    for at, match in [*begun, (len(lines), None)]:
+        said = lines[start:at]
+        if said and start < at:
+            first = _SPEAKER.match(said[0]) if role else None
+            said[0] = said[0][first.end() :] if first else said[0]
+            if any(line.strip() for line in said):
+                yield role, start + 1, at, "\n".join(said)
+        start, role = at, match[1].lower() if match else ""
+
+
+@frozen
+class Sources:
+    """Traces that were read already."""
+
+    taken: tuple[Trace, ...]
+
+    def traces(self) -> Iterator[Trace]:
+        return (trace for trace in self.taken if RECALLED not in trace.tags)
+
+
+# --- evidence --------------------------------------------------------------------------
+
+
+def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
+    """What a fact may lean on: all that was said, but for what memory itself had brought up."""
+    return [
+        Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts)
+        for trace in traces
+        if RECALLED not in trace.tags
+    ]
+
+
+def sources_of(store: Store, entry: Entry) -> list[Trace]:
+    """What an entry was made of: traces of the log, or the text that was written."""
+    if "traces" in entry.meta:
+        return list(traces_of(store, entry))
+    path = f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
+    raw = store.get(path)
+    if raw is None:
+        raise Refused(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
+    text = raw.data.decode("utf-8", "replace")
+    origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts", 0.0))
+    return list(Text(text, origin, path, ts).traces())
+
+
+def vouched_for(entry: Entry) -> list[Witness]:
+    """Facts of an entry of an older format to which a person gave a score: that is a person's word for them."""
+    if entry.meta.get("upgraded") is None:
+        return []
+    ts = float(entry.meta.get("ts") or 0.0)
+    return [
+        Witness(f"{FOLDER}/{entry.reference}/summary.json", "person", str(raw.get("quote", "")), ts)
+        for raw in entry.summary.get("facts", ())
+        if raw.get("user_fact_score") is not None
+    ]

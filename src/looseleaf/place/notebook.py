@@ -1,0 +1,374 @@
+"""The notebook of a memory: what it knows, and how that came about. Distills, places, reads and corrects facts."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+
+from looseleaf.core.heads import AGENT, PERSON
+from looseleaf.core.identity import slot, true_at
+from looseleaf.core.paths import safe_name
+from looseleaf.core.placing import USER
+from looseleaf.core.vocabulary import choose, topic_name, vocabulary
+from looseleaf.entries import FOLDER, entries_in, read_entry, traces_of
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.place.facts import Facts
+from looseleaf.place.guard import Guard
+from looseleaf.place.material import Stretch, Text, sources_of, undistilled
+from looseleaf.place.place import Place
+from looseleaf.place.write import SESSIONS, Write
+from looseleaf.store import JOURNAL
+from looseleaf.talk import Trace, Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from looseleaf.build.topics import Built, Topics
+    from looseleaf.core.guard import Spoken
+    from looseleaf.core.heads import AgentHead
+    from looseleaf.pages import Pages
+    from looseleaf.place.curate import Curate
+    from looseleaf.place.place import Placed
+    from looseleaf.place.redistill import Difference
+    from looseleaf.policy import Policy
+    from looseleaf.store.protocol import Store
+    from looseleaf.talk import Distiller
+    from looseleaf.values import Fact
+
+_CHOSEN_FROM = 200
+"""Topics that a text may belong to by its words: the ones that changed last."""
+
+
+@frozen
+class IndexLine:
+    """What a prompt says of a page that it does not hold."""
+
+    path: str
+    size: int
+    summary: str
+
+
+@frozen
+class Source:
+    """Words that a fact rests on: where they stand, whose they are, and what they say."""
+
+    source: str
+    origin: str
+    ts: float | None
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"source": self.source, "origin": self.origin, "ts": self.ts, "text": self.text}
+
+
+class Notebook:
+    def __init__(
+        self,
+        store: Store,
+        pages: Pages,
+        policy: Policy,
+        agent: str,
+        clean: Callable[[Any], Any],
+        spoken: Callable[[], Spoken],
+        distiller: Distiller | None,
+        note: Callable[[str], None],
+    ) -> None:
+        self._store = store
+        self._pages = pages
+        self._policy = policy
+        self._agent = agent
+        self._clean = clean
+        self._note = note
+        self.known = Facts(store, pages.absorb.head_bytes, trusts=policy.trust_external_edits)
+        self.place = Place(store, pages, self.known, note)
+        self.guard = Guard(self.known, spoken, self.place.ask)
+        self._write = Write(store, policy, agent, clean, distiller, note)
+
+    @cached_property
+    def curate(self) -> Curate:
+        from looseleaf.place.curate import Curate
+
+        return Curate(self._store, self._pages, self.known, self.place)
+
+    # --- making memory -----------------------------------------------------------------
+
+    def distill(self, head: AgentHead, topic: str | None = None) -> list[Placed]:
+        """Distill and place all settled turns that were not distilled yet."""
+        topic = self._named(topic) if topic is not None else SESSIONS
+        done = list(self._left_by_compactions(head))
+        covered = frozenset(
+            trace.id for placed in self._compacted(head) for trace in traces_of(self._store, placed)
+        )
+        patience = self._policy.session_seconds
+        for stretch in undistilled(self._store, self._agent, head.through, covered, patience):
+            if any(stretch.traces()):
+                done.append(self.place.entry(self._write.stretch(stretch, topic), stretch.through))
+            else:
+                self.place.pass_over(self._agent, stretch.through)
+        return done
+
+    def _compactions(self, head: AgentHead) -> tuple[list[str], set[str]]:
+        """The entries of the compactions since the last distilling, oldest first; and which of all were placed."""
+        entries: list[str] = []
+        placed: set[str] = set()
+        for line in self._store.read_back(JOURNAL):
+            record = line.record
+            if record.get("agent") != self._agent:
+                continue
+            if record.get("kind") == "placed":
+                placed.add(str(record.get("entry")))
+                if record.get("through"):
+                    break
+            elif record.get("kind") == "mark" and record.get("entry"):
+                entries.append(str(record["entry"]))
+        return entries[::-1], placed
+
+    def _compacted(self, head: AgentHead) -> Iterator[Any]:
+        for reference in self._compactions(head)[0]:
+            try:
+                yield read_entry(self._store, reference)
+            except Refused as refused:
+                self._note(str(refused))
+
+    def _left_by_compactions(self, head: AgentHead) -> Iterator[Placed]:
+        entries, placed = self._compactions(head)
+        for reference in entries:
+            if reference not in placed:
+                try:
+                    yield self.place.entry(read_entry(self._store, reference))
+                except Refused as refused:
+                    self._note(str(refused))
+
+    def placed(self, reference: str) -> Placed | None:
+        """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
+        try:
+            return self.place.entry(read_entry(self._store, reference))
+        except Refused as refused:
+            self._note(str(refused))
+            return None
+
+    def write(
+        self, given: str | Sequence[Turn], topic: str | None = None, author: str | None = None
+    ) -> Placed:
+        """Distill and place a text, or turns. A text is a document, whose facts wait in review, unless its author is
+        `person`: then these are the user's own words."""
+        if not isinstance(given, str):
+            return self._write_turns(given, topic)
+        if not given.strip():
+            raise Refused("Nothing was written: the text is empty. Give what is to be remembered.")
+        if author not in (None, PERSON):
+            raise Refused(
+                f"Nothing was written: the author {author!r} is not known. Use person, or leave it out."
+            )
+        text = self._clean(given)
+        name = self._named(topic) if topic is not None else None
+        found = self._write.place_of_text(text, name)
+        if "/" not in found:
+            found = f"{name or self._chosen(text)}/{found}"
+        origin = "user" if author == PERSON else "document"
+        source = f"{FOLDER}/{found}/raw.md"
+        entry = self._write.text(Text(text, origin, source, time.time()), found.rpartition("/")[0])
+        return self.place.entry(entry)
+
+    def _write_turns(self, turns: Sequence[Turn], topic: str | None) -> Placed:
+        traces = [trace for turn in turns for trace in turn.traces]
+        if not traces:
+            raise Refused("Nothing was written: give a text, or turns as `memory.turns()` returns them.")
+        wanted = {trace.id for trace in traces}
+        spots = self._spots(wanted)
+        missing = wanted - {spot.id for _, spot in spots}
+        if missing:
+            raise Refused(
+                f"Nothing was written: {len(missing)} of the traces are not in the log of {self._agent}. "
+                "Record them first: what is remembered can be checked against the log."
+            )
+        stretch = Stretch(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
+        name = self._named(topic) if topic is not None else SESSIONS
+        return self.place.entry(self._write.stretch(stretch, name))
+
+    def _spots(self, wanted: set[str]) -> list[tuple[Trace, Any]]:
+        from looseleaf.conversation.record import stream_of
+        from looseleaf.entries import Spot
+
+        found: list[tuple[Trace, Any]] = []
+        for line in self._store.read_back(stream_of(self._agent)):
+            trace = Trace.from_record(line.record)
+            if trace is not None and trace.id in wanted:
+                found.append((trace, Spot(trace.id, line.position, line.end)))
+                if len(found) == len(wanted):
+                    break
+        return found[::-1]
+
+    def _named(self, topic: str) -> str:
+        """The canonical name of a topic that somebody gave."""
+        self._catch_up()
+        return safe_name(topic_name(topic, [each for each in self.known.topics if "/" not in each]), "topic")
+
+    def _chosen(self, text: str) -> str:
+        """The topic that a text belongs to by its words; else a new one, named after them."""
+        self._catch_up()
+        latest = sorted(self.known.topics.items(), key=lambda item: item[1], reverse=True)
+        known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
+        pages = {name: vocabulary(self._text_of(name)) for name in known[:_CHOSEN_FROM]}
+        return choose(text, pages) or topic_name(text, known)
+
+    def _text_of(self, topic: str) -> str:
+        facts = true_at(self.known.of(topic))
+        return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
+
+    def adopt(self) -> list[Placed]:
+        """Place entries that are in the folder and were never placed: another program, or an older one, made them."""
+        self._catch_up()
+        placed = {name for topic in self.known.topics for name in self.known.entries_of(topic)}
+        marks = {name for name in self._marked() if name not in placed}
+        done: list[Placed] = []
+        for reference in entries_in(self._store):
+            if reference in placed or reference in marks:
+                continue
+            made = self.placed(reference)
+            done += [made] if made is not None else []
+        return done
+
+    def _marked(self) -> Iterator[str]:
+        """Entries of compactions: each agent's own distilling places those."""
+        for line in self._store.read(JOURNAL):
+            if line.record.get("kind") == "mark" and line.record.get("entry"):
+                yield str(line.record["entry"])
+
+    def redistill(
+        self,
+        distiller: Distiller | None,
+        *,
+        apply: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Difference:
+        """What another distiller (None: the rules) would make of the same sources, fact by fact; `apply` switches."""
+        from looseleaf.place.redistill import Redistill
+
+        write = Write(self._store, self._policy, self._agent, self._clean, distiller, self._note)
+        return Redistill(self._store, self.known, self.place, write)(apply=apply, progress=progress)
+
+    # --- building ----------------------------------------------------------------------
+
+    @cached_property
+    def topics(self) -> Topics:
+        from looseleaf.build.topics import Topics
+
+        return Topics(self._store, self.known)
+
+    def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
+        """Bring the memory of topics, and of all of them, up to date."""
+        if full:
+            self.adopt()
+        self._catch_up()
+        return self.topics.build(full=full, progress=progress)
+
+    def topic(self, name: str, as_of: float | None = None) -> dict[str, Any]:
+        self._catch_up()
+        if name not in self.topics.names:
+            raise Refused(
+                f"Nothing was shown: there is no topic {name!r}. There are: {', '.join(self.topics.names)}."
+            )
+        return self.topics.topic(name, as_of)
+
+    def everything(self, as_of: float | None = None) -> dict[str, Any]:
+        """The global memory."""
+        self._catch_up()
+        return self.topics.whole(as_of)
+
+    def index(self) -> list[IndexLine]:
+        """A line for each page of the drawers that a prompt lists: its path, size, and a summary that rests on what
+        the user said or a person wrote."""
+        self._catch_up()
+        lines: list[IndexLine] = []
+        for path in self._pages.absorb.pages():
+            if path.startswith(("facts/", "episodes/")):
+                page = self._pages.page(path)
+                sheet = self.known.sheet(path)
+                is_model = sheet is not None and (sheet.summary_by or "").startswith(AGENT)
+                summary = self.place.summary_of(path, page.parsed) if is_model else page.summary or ""
+                lines.append(IndexLine(path, len(page.data), summary))
+        return lines
+
+    # --- reading -----------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        try:
+            self.place.catch_up()
+        except Refused as refused:  # a full or read-only disk keeps nobody from reading
+            self._note(str(refused))
+            self.known.catch_up()
+
+    def facts(
+        self,
+        *,
+        topic: str | None = None,
+        kind: str | None = None,
+        status: str = "current",
+        as_of: float | None = None,
+    ) -> list[Fact]:
+        """What is true now, or was at a time; or, by `status`, what waits, is past, or was rejected."""
+        self._catch_up()
+        found = self.known.of(topic) if topic is not None else self.known.all()
+        if as_of is not None or status == "current":
+            found = true_at(found, as_of)
+        else:
+            found = [fact for fact in found if fact.status == status]
+        found = [fact for fact in found if kind is None or fact.kind == kind]
+        return sorted(found, key=_in_order)
+
+    def find_topics(self) -> None:
+        """Bring the names of topics up to date."""
+        self._catch_up()
+
+    def find(self, name: str) -> Fact:
+        self._catch_up()
+        return self.known.find(name)
+
+    def history(self, name: str) -> list[Fact]:
+        """Every value that a fact's slot ever had, oldest first."""
+        fact = self.find(name)
+        address = slot(fact.topic, fact.relation)
+        found = [each for each in self.known.of(fact.topic) if slot(each.topic, each.relation) == address]
+        return sorted(found, key=lambda each: (each.valid_from or "", each.recorded_at or 0.0, each.id or ""))
+
+    def sources(self, fact: Fact) -> list[Source]:
+        """The words that a fact rests on, from the log."""
+        said: dict[str, Trace] = {}
+        if fact.entry_id is not None:
+            try:
+                entry = read_entry(self._store, fact.entry_id)
+                said = {trace.id: trace for trace in sources_of(self._store, entry)}
+            except Refused as refused:
+                self._note(str(refused))
+        return [self._source(name, said) for name in fact.sources]
+
+    def _source(self, name: str, said: dict[str, Trace]) -> Source:
+        if name in said:
+            trace = said[name]
+            return Source(name, trace.origin, trace.ts, trace.content)
+        page, at, edit_id = name.partition("@")
+        if at:
+            edit = next((each for each in self._pages.log(page) if each.id == edit_id), None)
+            if edit is not None:
+                added = "".join(line for hunk in edit.hunks for line in hunk.added)
+                return Source(name, edit.author, edit.ts, added.strip())
+        found = next((trace for trace, _ in self._spots({name})), None)
+        if found is not None:
+            return Source(name, found.origin, found.ts, found.content)
+        return Source(name, "", None, "")
+
+
+def _in_order(fact: Fact) -> tuple[Any, ...]:
+    """The user's facts first, then topic by topic, in the order of the pages."""
+    return (
+        fact.topic != USER,
+        fact.topic,
+        fact.path or "~",
+        fact.line or 0,
+        fact.valid_from or "",
+        fact.id or "",
+    )

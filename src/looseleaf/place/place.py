@@ -1,0 +1,269 @@
+"""Place: what an entry proposes becomes lines on pages, or waits in review, or is dropped; and why, is journaled.
+
+An entry is placed whole under the lock, and its record comes last. Placing it again, because a crash came between,
+finds what is there and changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+
+from looseleaf.core.gate import is_trusted, proposal_of
+from looseleaf.core.grammar import (
+    add_fact,
+    new_page,
+    parse,
+    remove_line,
+    replace_fact,
+    set_summary,
+    set_updated,
+    summary_of,
+    topic_of,
+)
+from looseleaf.core.heads import PERSON, PROGRAM, SCHEMA
+from looseleaf.core.ledger import HIGHEST, TICKED
+from looseleaf.core.placing import PROJECT, USER, Outcome, Plan, is_from
+from looseleaf.core.times import day
+from looseleaf.core.vocabulary import topic_name
+from looseleaf.frozen import frozen
+from looseleaf.pages import Rewritten
+from looseleaf.place import review
+from looseleaf.place.diary import Diary
+from looseleaf.place.material import sources_of, vouched_for, witnesses_of
+from looseleaf.place.write import SESSIONS
+from looseleaf.store import JOURNAL
+from looseleaf.store.ulid import new_id
+from looseleaf.values import PageText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Any
+
+    from looseleaf.core.gate import Witness
+    from looseleaf.core.placing import Line
+    from looseleaf.entries import Entry
+    from looseleaf.pages import Pages
+    from looseleaf.place.facts import Facts
+    from looseleaf.store.protocol import Store
+    from looseleaf.talk import Proposal
+    from looseleaf.values import Ended, Fact, Record
+
+
+@frozen
+class Placed:
+    """What became of an entry."""
+
+    entry: str
+    outcomes: tuple[Outcome, ...]
+
+    def of(self, *acts: str) -> list[Fact]:
+        return [outcome.fact for outcome in self.outcomes if outcome.act in acts]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "entry": self.entry,
+            "outcomes": [
+                {"act": each.act, "fact": each.fact.to_dict(), "why": each.why} for each in self.outcomes
+            ],
+        }
+
+
+class Place:
+    def __init__(self, store: Store, pages: Pages, facts: Facts, note: Callable[[str], None]) -> None:
+        self._store = store
+        self._pages = pages
+        self._facts = facts
+        self._note = note
+
+    def catch_up(self) -> None:
+        """What is on the pages now, and what a person ticked there."""
+        self._pages.absorb()
+        self._facts.catch_up()
+        self.settle()
+
+    # --- an entry --------------------------------------------------------------------------
+
+    def entry(self, entry: Entry, through: tuple[int, int] | None = None) -> Placed:
+        """Place an entry. `through`: the place in the agent's traces that is distilled with it."""
+        traces = sources_of(self._store, entry)
+        witnesses = [*witnesses_of(traces), *vouched_for(entry)]
+        name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
+        with self._pages.absorb.threads, self._store.lock():
+            self.catch_up()
+            plan = Plan(name, ts, self._facts.of, lambda proposal: self._topic(proposal, entry, witnesses))
+            for raw in entry.summary.get("facts", ()):
+                proposal = proposal_of(raw)
+                if proposal is not None:
+                    plan.take(proposal, witnesses, _score(raw))
+            reason = f"distilled from {entry.reference}"
+            self.carry_out(plan, reason=reason)
+            kept = sum(outcome.act in ("add", "supersede", "end") for outcome in plan.outcomes)
+            diary = Diary(self._pages, self._note, entry, witnesses)
+            diary.episode()
+            diary.state()
+            diary.day(kept)
+            record: Record = {
+                "schema": SCHEMA,
+                "id": new_id(),
+                "ts": time.time(),
+                "kind": "placed",
+                "entry": entry.reference,
+                "entry_ts": ts,
+                "topic": entry.reference.rpartition("/")[0],
+                "agent": str(entry.meta.get("agent")),
+                "restated": [list(each) for each in plan.restated],
+                "history": [fact.to_dict() for fact in plan.history],
+                "dropped": [_told(each) for each in plan.outcomes if each.act == "drop"],
+            }
+            if entry.meta.get("instead"):
+                record["instead"] = str(entry.meta["instead"])
+            if through is not None:
+                record["through"] = list(through)
+            self._store.append(JOURNAL, [record])
+            self._facts.catch_up()
+        return Placed(entry.reference, tuple(plan.outcomes))
+
+    def pass_over(self, agent: str, through: tuple[int, int]) -> None:
+        """Note that an agent's traces are distilled up to a place: their entries were made by compactions."""
+        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "placed"}
+        self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
+
+    def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
+        """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
+        only from words of the user."""
+        name = proposal.topic
+        own = entry.reference.rpartition("/")[0]
+        if name.casefold() == USER:
+            return USER
+        known = [topic for topic in self._facts.topics if "/" not in topic]
+        if name.casefold() == PROJECT or not name:
+            return own if own != SESSIONS else PROJECT
+        canonical = topic_name(name, [*known, USER, PROJECT])
+        if canonical in known or canonical in (USER, PROJECT) or is_from(name, witnesses):
+            return canonical
+        return own if own != SESSIONS else PROJECT
+
+    # --- carrying out ----------------------------------------------------------------------
+
+    def carry_out(self, plan: Plan, *, reason: str, author: str = PROGRAM) -> None:
+        """Edit each page once, those that are added to first: a crash between leaves a fact twice, never nowhere."""
+        ended = dict(plan.ended)
+        order = sorted(plan.lines, key=lambda path: (not any(line.add for line in plan.lines[path]), path))
+        for path in order:
+            lines = plan.lines[path]
+            here = tuple(ended.pop(topic_of(path), ()))
+
+            def change(
+                text: str, path: str = path, lines: list[Line] = lines, here: tuple[Ended, ...] = here
+            ) -> Rewritten:
+                return self._rewritten(path, text, lines, here)
+
+            if lines:
+                self._pages.rewrite(path, change, reason=reason, author=author)
+                self._facts.catch_up()
+        if plan.review:
+            self.ask(plan.review, reason)
+
+    def _rewritten(self, path: str, text: str, lines: Sequence[Line], ended: tuple[Ended, ...]) -> Rewritten:
+        before = text
+        text = text or new_page(path)
+        told: list[Record] = []
+        for line in lines:
+            there = {(fact.relation, fact.object): fact.line or 0 for fact in parse(path, text).facts}
+            at = there.get((line.remove.relation, line.remove.object)) if line.remove else None
+            if line.add is not None and (line.add.relation, line.add.object) in there and at is None:
+                continue  # a crash came after this line was written
+            if line.add is not None and at is not None:
+                text = replace_fact(text, path, at, line.add.relation, line.add.object)
+            elif line.add is not None:
+                text = add_fact(text, path, line.add.relation, line.add.object, line.add.kind)
+            elif at is not None:
+                text = remove_line(text, at)
+            if line.add is not None:
+                told.append(_known(line.add))
+        if text == (before or new_page(path)) and not told:
+            return Rewritten(before)
+        text = set_updated(text, path, day(time.time()))
+        return Rewritten(self._summarised(path, text, told), tuple(told), ended)
+
+    def _summarised(self, path: str, text: str, told: Sequence[Record]) -> str:
+        """With a summary by rule, of what may stand in an index line; one that somebody else wrote is left alone."""
+        page = parse(path, text)
+        sheet = self._facts.sheet(path)
+        if page.summary and (sheet is None or not sheet.is_summary_by_rule):
+            return text
+        return set_summary(text, self.summary_of(path, page, told))
+
+    def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
+        """A summary by rule of what the user said or a person wrote on a page."""
+        trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
+        trusted |= {
+            (fact.relation, fact.object)
+            for fact in self._facts.of(topic_of(path))
+            if fact.path == path and is_trusted(fact.level)
+        }
+        shown = tuple(fact for fact in page.facts if (fact.relation, fact.object) in trusted)
+        visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, page.episodes)
+        return summary_of(visible)
+
+    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> None:
+        """Put facts before a person."""
+        added: list[Fact] = []
+
+        def change(text: str) -> Rewritten:
+            nonlocal added
+            new, added = review.with_waiting(text, items)
+            return Rewritten(new, tuple(_known(fact) for fact in added))
+
+        self._pages.rewrite(review.PATH, change, reason=reason)
+        if len(added) < len(items):
+            self._note(
+                f"{len(items) - len(added)} proposals were not put into {review.PATH}: {review.MOST} wait there "
+                "already, or the same ones. They stay in their entries."
+            )
+
+    # --- what a person ticked ----------------------------------------------------------------
+
+    def settle(self) -> list[Fact]:
+        """Do what was ticked in review; ask again what has lost its line there. Mostly there is nothing."""
+        waiting = self._facts.waiting()
+        ticked = [fact for fact in waiting if TICKED in fact.tags]
+        for fact in ticked:
+            self.approve(fact, reason=f"ticked in {review.PATH}")
+        sheet = self._facts.sheet(review.PATH)
+        asked = sheet.pending() if sheet is not None else {}
+        lost = [fact for fact in waiting if fact.id not in asked and TICKED not in fact.tags]
+        if lost:
+            self.ask([(fact, "asked again") for fact in lost], "asked again")
+            self._facts.catch_up()
+        return ticked
+
+    def approve(self, fact: Fact, *, reason: str) -> None:
+        """A person's yes: it goes to its page, whatever stood against it."""
+        plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
+        plan.confirm(fact, time.time())
+        self._clear([fact.id or ""])
+        self.carry_out(plan, reason=reason, author=PERSON)
+
+    def _clear(self, ids: Collection[str]) -> None:
+        def change(text: str) -> Rewritten:
+            return Rewritten(review.without(text, ids))
+
+        self._pages.rewrite(review.PATH, change, reason="decided")
+        self._facts.catch_up()
+
+
+def _known(fact: Fact) -> Record:
+    """What the journal holds of a fact beyond its line."""
+    return {name: value for name, value in fact.to_dict().items() if name not in ("line", "path", "status")}
+
+
+def _score(raw: Record) -> float | None:
+    score: Any = raw.get("user_fact_score")
+    return float(score) if type(score) in (int, float) and 0 <= score <= HIGHEST else None
+
+
+def _told(outcome: Outcome) -> Record:
+    fact = outcome.fact
+    return {"relation": fact.relation, "object": fact.object, "topic": fact.topic, "why": outcome.why}

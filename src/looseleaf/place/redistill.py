@@ -1,0 +1,208 @@
+"""Redistill: another distiller reads the same sources, and the difference is shown before anything is switched.
+
+What it makes lies in `views/redistill/`, by the hash of what it read and its own name: nothing is paid twice for
+sources that did not change. `apply` publishes new entries beside the old ones, which stay, and places them instead.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+from looseleaf.core.gate import is_at_least, proposal_of
+from looseleaf.core.identity import key, relation_of, slot
+from looseleaf.core.placing import Plan
+from looseleaf.entries import FOLDER, distilled_of, meta_json, read_entry, summary_json
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.hashing import sha256
+from looseleaf.place.material import Sources, sources_of
+from looseleaf.store import codec
+from looseleaf.store.ulid import id_of, is_id, time_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from looseleaf.entries import Entry
+    from looseleaf.place.facts import Facts
+    from looseleaf.place.place import Place
+    from looseleaf.place.write import Write
+    from looseleaf.store.protocol import Store
+
+SIDE = "views/redistill"
+SCHEMA = "redistill.v1"
+
+
+@frozen
+class Change:
+    """One fact that the other distiller sees otherwise: `gained`, `lost`, or `changed` from one value to another."""
+
+    what: str
+    entry: str
+    topic: str
+    relation: str
+    object: str
+    was: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("what", "entry", "topic", "relation", "object", "was")
+        return {name: getattr(self, name) for name in names}
+
+
+@frozen
+class Difference:
+    """What a distiller would change, in how many entries; and how many of them it had to read for that."""
+
+    distiller: str
+    changes: tuple[Change, ...]
+    entries: int
+    read: int
+    failures: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "distiller": self.distiller,
+            "entries": self.entries,
+            "read": self.read,
+            "failures": list(self.failures),
+            "changes": [each.to_dict() for each in self.changes],
+        }
+
+
+class Redistill:
+    def __init__(self, store: Store, facts: Facts, place: Place, write: Write) -> None:
+        self._store = store
+        self._facts = facts
+        self._place = place
+        self._write = write
+
+    def __call__(
+        self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> Difference:
+        """Compare what the distiller makes of each entry's sources with what the entry says."""
+        self._place.catch_up()
+        name = self._write.distiller.name
+        entries = list(self._entries(name))
+        changes: list[Change] = []
+        failures: list[str] = []
+        read = 0
+        for number, entry in enumerate(entries):
+            summary, fresh, failed = self._made(entry, name)
+            read += fresh
+            failures += failed
+            if summary is not None:
+                changes += _compared(entry, summary)
+                if apply:
+                    self._switch(entry, summary, name)
+            if progress is not None:
+                progress(number + 1, len(entries))
+        return Difference(name, tuple(changes), len(entries), read, tuple(failures))
+
+    def _entries(self, name: str) -> Iterator[Entry]:
+        """Those that were placed and are another distiller's."""
+        for topic in sorted(self._facts.topics):
+            for reference in sorted(self._facts.entries_of(topic)):
+                try:
+                    entry = read_entry(self._store, reference)
+                except Refused:
+                    continue  # `check` names it
+                if entry.meta.get("distiller") != name:
+                    yield entry
+
+    def _made(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
+        """(what the distiller makes of it, 1 if it had to read it, what failed)."""
+        traces = tuple(sources_of(self._store, entry))
+        digest = sha256(
+            "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces))).encode("utf-8", "replace")
+        )
+        path = f"{SIDE}/{digest[:40]}.json"
+        found = self._there(path)
+        if found is not None:
+            return found, 0, ()
+        made, by, failures = self._write.make(Sources(traces))
+        if by != name:
+            return None, 1, failures
+        summary: dict[str, Any] = json.loads(summary_json(made))
+        record = {"schema": SCHEMA, "entry": entry.reference, "distiller": name, "summary": summary}
+        self._store.view(path, codec.encode(record))
+        return summary, 1, ()
+
+    def _there(self, path: str) -> dict[str, Any] | None:
+        try:
+            document = self._store.get(path)
+            record, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
+        except (Refused, codec.Damaged):
+            return None
+        return record.get("summary") if checked and record.get("schema") == SCHEMA else None
+
+    # --- switching -------------------------------------------------------------------------
+
+    def _switch(self, entry: Entry, summary: dict[str, Any], name: str) -> None:
+        topic, _, old = entry.reference.rpartition("/")
+        digest = sha256(f"{name}\n{entry.reference}".encode())
+        new = id_of(time_of(old) if is_id(old) else 0.0, bytes.fromhex(digest))
+        raw = self._store.get(f"{FOLDER}/{entry.reference}/raw.md")
+        meta = {key: value for key, value in entry.meta.items() if key not in ("schema", "loss")}
+        meta |= {"id": new, "ts": time.time(), "distiller": name, "instead": entry.reference}
+        if "traces" not in meta:  # its sources are lines of the first entry's text
+            meta["raw"] = str(entry.meta.get("raw") or entry.reference)
+        files = {
+            "raw.md": raw.data if raw is not None else b"",
+            "summary.json": summary_json(distilled_of(summary)),
+            "meta.json": meta_json(meta),
+        }
+        with self._store.lock():
+            self._store.publish(f"{FOLDER}/{topic}/{new}", files, again=True)
+        self._place.entry(read_entry(self._store, f"{topic}/{new}"))
+        self._lose(entry, summary)
+
+    def _lose(self, entry: Entry, summary: dict[str, Any]) -> None:
+        """What only the old entry said, and no person confirmed, goes."""
+        kept = {_address(topic, relation, said) for topic, relation, said in _said(entry, summary)}
+        old = str(entry.meta.get("id"))
+        own = str(entry.meta.get("agent"))
+        gone = [
+            fact
+            for fact in self._facts.all()
+            if fact.entry_id == old
+            and fact.status == "current"
+            and not is_at_least(fact.level, "confirmed")
+            and _address(fact.topic, fact.relation, fact.object) not in kept
+        ]
+        for fact in gone:
+            plan = Plan(old, 0.0, self._facts.of, lambda proposal, fact=fact: fact.topic)  # type: ignore[misc]
+            plan.give_up(fact, time.time())
+            self._place.carry_out(plan, reason=f"redistilled {entry.reference} of {own}")
+
+
+def _said(entry: Entry, summary: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    own = entry.reference.rpartition("/")[0]
+    for raw in summary.get("facts", ()):
+        proposal = proposal_of(raw)
+        if proposal is not None and not proposal.ended:
+            topic = proposal.topic if proposal.topic != "project" or own == "sessions" else own
+            yield topic, proposal.relation, proposal.object
+
+
+def _address(topic: str, relation: str, said: str) -> tuple[str, str]:
+    return slot(topic, relation), key(said, relation)
+
+
+def _compared(entry: Entry, summary: dict[str, Any]) -> Iterator[Change]:
+    before = {_address(*each): each for each in _said(entry, entry.summary)}
+    after = {_address(*each): each for each in _said(entry, summary)}
+    replaced: set[tuple[str, str]] = set()
+    for address, (topic, relation, said) in after.items():
+        if address in before:
+            continue
+        same_slot = [each for each in before if each[0] == address[0] and each not in after]
+        if same_slot and not relation_of(relation).many:
+            replaced.add(same_slot[0])
+            yield Change("changed", entry.reference, topic, relation, said, before[same_slot[0]][2])
+        else:
+            yield Change("gained", entry.reference, topic, relation, said)
+    for address, (topic, relation, said) in before.items():
+        if address not in after and address not in replaced:
+            yield Change("lost", entry.reference, topic, relation, said)
