@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"", "__main__", "cli", "cli_talk", "serve", "integrations", "importers"}),
     # the memory: where core meets edge
     frozenset(
-        {"agent", "tools", "memory", "where", "init", "pages", "absorb", "history", "check"}
+        {"agent", "tools", "memory", "where", "init", "page", "pages", "absorb", "history", "check"}
         | {"conversation", "entries", "upgrade", "place", "build"}
     ),
     # the edges: disk, search, models; independent of each other

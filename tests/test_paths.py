@@ -47,7 +47,7 @@ from looseleaf.core.paths import (
 )
 from looseleaf.errors import Refused
 from looseleaf.memory import Memory
-from looseleaf.pages import Page
+from looseleaf.page import Page
 from looseleaf.policy import Policy
 from looseleaf.store import files
 from looseleaf.store.disk import Disk

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from looseleaf.errors import Busy, Refused, Stale, Unreadable, Unwritten
     from looseleaf.llm.registry import Budget
     from looseleaf.memory import Memory
-    from looseleaf.pages import Page
+    from looseleaf.page import Page
     from looseleaf.policy import Policy
     from looseleaf.talk import Distilled, Distiller, Message, Noted, Trace, Turn
     from looseleaf.values import Edit, Episode, Fact, Problem, Receipt

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from looseleaf.entries import Entry
     from looseleaf.history import History
     from looseleaf.llm.registry import Budget
-    from looseleaf.pages import Page
+    from looseleaf.page import Page
+    from looseleaf.place.guard import Guard
     from looseleaf.place.notebook import IndexLine, Notebook, Source
     from looseleaf.place.place import Placed
     from looseleaf.place.redistill import Difference
@@ -63,7 +64,7 @@ class Memory:
         self.policy = policy or settings(self.path, self.agent)
         self.store = FileStore(self.path, self.policy)
         self.notes: list[str] = []
-        self._pages = Pages(self.store, self.policy, self.agent, self._note, lambda: self._book.guard)
+        self._pages = Pages(self.store, self.policy, self.agent, self._note, self._guard, self._settle)
         self._asked = session, distiller, counter
 
     def __repr__(self) -> str:
@@ -178,7 +179,7 @@ class Memory:
             self.policy,
             self.agent,
             self._pages.absorb.agent,
-            lambda entry: self._book.placed(entry),  # noqa: PLW0108 - not loaded before
+            self._place,
             self._note,
             *self._asked,
         )
@@ -349,6 +350,17 @@ class Memory:
         return Notebook(
             self.store, self._pages, self.policy, self.agent, clean, spoken, self._asked[1], self._note
         )
+
+    # What knows facts is loaded only by what needs it: these are asked when they are needed.
+
+    def _guard(self) -> Guard:
+        return self._book.guard
+
+    def _settle(self) -> None:
+        self._book.place.catch_up()
+
+    def _place(self, entry: str) -> None:
+        self._book.placed(entry)
 
     def distill(self, *, topic: str | None = None) -> list[Placed]:
         """Distill all settled turns that were not distilled yet, and place what they say on pages."""

@@ -13,8 +13,7 @@ from looseleaf.absorb import Absorb
 from looseleaf.core.heads import AGENT, PERSON, PROGRAM
 from looseleaf.core.paths import PEOPLE_ONLY, page_path, safe_name, same_name
 from looseleaf.errors import Busy, Refused, Stale, Unwritten
-from looseleaf.frozen import frozen
-from looseleaf.hashing import sha256
+from looseleaf.page import NOTHING_SAID, Page, Rewritten
 from looseleaf.store.ulid import new_id
 from looseleaf.values import ANY, Edit, Receipt
 
@@ -26,61 +25,9 @@ if TYPE_CHECKING:
     from looseleaf.place.guard import Guard
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Ended, Episode, Fact, PageText, Record
 
 _TRIES = 100
 """How often a change is made anew when somebody saves the page in the same moment, before saying so."""
-
-
-@frozen
-class Rewritten:
-    """The new text of a page; what is known of facts on it, and which are no longer true (`values.Edit`)."""
-
-    text: str
-    facts: tuple[Record, ...] = ()
-    ended: tuple[Ended, ...] = ()
-
-
-NOTHING_SAID = Rewritten("")
-
-
-class Page:
-    """A page as it was read. `sha256` is None where there is no page."""
-
-    def __init__(self, path: str, data: bytes | None) -> None:
-        self.path = path
-        self.data = data or b""
-        self.exists = data is not None
-
-    def __repr__(self) -> str:
-        return f"Page({self.path!r}, {f'{len(self.data)} bytes' if self.exists else 'which does not exist'})"
-
-    @cached_property
-    def sha256(self) -> str | None:
-        return sha256(self.data) if self.exists else None
-
-    @cached_property
-    def text(self) -> str:
-        """Bytes that are no UTF-8 show as U+FFFD; the file keeps them."""
-        return self.data.decode("utf-8", "replace")
-
-    @cached_property
-    def parsed(self) -> PageText:
-        from looseleaf.core.grammar import parse
-
-        return parse(self.path, self.text)
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        return self.parsed.facts
-
-    @property
-    def episodes(self) -> tuple[Episode, ...]:
-        return self.parsed.episodes
-
-    @property
-    def summary(self) -> str | None:
-        return self.parsed.summary
 
 
 class Pages:
@@ -93,12 +40,14 @@ class Pages:
         agent: str,
         note: Callable[[str], None],
         guard: Callable[[], Guard] | None = None,
+        settle: Callable[[], object] | None = None,
     ) -> None:
         self._store = store
         self._policy = policy
         self._agent = agent
         self._note = note
         self._guard = guard
+        self._settle = settle
         self.absorb = Absorb(store, policy)
         """Called, it journals what people changed in the folder; it also knows what each page is now."""
 
@@ -115,9 +64,13 @@ class Pages:
     # --- reading -----------------------------------------------------------------------
 
     def _absorb_to_read(self) -> None:
-        """A full or read-only disk keeps nobody from reading: the change is journaled when it can be."""
+        """A full or read-only disk keeps nobody from reading: the change is journaled when it can be.
+
+        What a person ticked in review is done first: whoever reads next should see it.
+        """
         try:
-            self.absorb()
+            if any(edit.path.startswith("review/") for edit in self.absorb()) and self._settle is not None:
+                self._settle()
         except (Unwritten, Busy) as error:
             self._note(str(error))
 

@@ -40,7 +40,7 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 _STANDS = re.compile(
-    r"\b(?:always|never|ever|from now on|from here on|going forward|moving forward|future|henceforth|"
+    r"\b(?:before|must|should|need|needs|treat|until|be|word|want|always|never|ever|from now on|from here on|going forward|moving forward|future|henceforth|"
     r"whenever|every time|"
     r"each time|any ?time|make sure|be sure|don't|do not|stop|avoid|only|keep|rules?|must not|mustn't|not "
     r"allowed|answer|"

@@ -65,6 +65,21 @@ _CUT = re.compile(
 )
 
 
+WISHED = {
+    "answered": "answer",
+    "kept": "keep",
+    "used": "use",
+    "wrote": "write",
+    "gave": "give",
+    "asked": "ask",
+    "replied": "reply",
+    "explained": "explain",
+    "spoke": "speak",
+    "stuck": "stick",
+    "stopped": "stop",
+    "didn't": "don't",
+}
+"""What somebody wishes that the other did, as an order."""
 _LISTS = re.compile(r"\b(?:and|or|&)\b|\d", re.IGNORECASE)
 
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.distill.english_forms import FEEL, HAVE, HEDGE, IM, SEPARATE, Forms, Found, cut, listed, own
+from looseleaf.distill.english_forms import (
+    FEEL,
+    HAVE,
+    HEDGE,
+    IM,
+    SEPARATE,
+    WISHED,
+    Forms,
+    Found,
+    cut,
+    listed,
+    own,
+)
 from looseleaf.distill.english_words import CONDITIONS, ILL, LANGUAGE, TRAITS
 
 TYPE_CHECKING = False
@@ -66,18 +78,6 @@ def _liked(relation: str, *patterns: str) -> None:
     FORMS.each(read, *patterns)
 
 
-_WISHED = {
-    "answered": "answer",
-    "kept": "keep",
-    "used": "use",
-    "wrote": "write",
-    "gave": "give",
-    "asked": "ask",
-    "replied": "reply",
-    "explained": "explain",
-    "spoke": "speak",
-    "didn't": "don't",
-}
 _PREFERS = r"i(?:'d| would)?(?: \w+ly| much)? prefer"
 
 
@@ -98,7 +98,7 @@ def _prefers(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         r"\A(?:it when|it if|if|that|when) (?:you )?|\Ato (?:be )?|\Ayou to ", "", words, flags=re.IGNORECASE
     )
     first, _, rest = words.partition(" ")
-    words = f"{_WISHED.get(first.lower(), first)} {rest}".strip()
+    words = f"{WISHED.get(first.lower(), first)} {rest}".strip()
     words = (
         re.sub(r" (?:rather than|instead of|to|vs\.?|more than) (?=\w)", " over ", words, count=1)
         if not re.search(r"\bover\b", words) and not re.match(r"(?:be|get|you)\b", words)

@@ -47,7 +47,9 @@ _NO_NAME = (
 )
 def _named(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     name = own(match, clause).rstrip(".")
-    if name.lower() not in _NO_NAME and name.split()[0].lower() not in _NO_NAME:
+    if all(part in DEMONYMS for part in name.lower().split("-")):
+        yield Found("Nationality", name)
+    elif name.lower() not in _NO_NAME and name.split()[0].lower() not in _NO_NAME:
         yield Found("Name", name)
 
 
@@ -204,6 +206,10 @@ FORMS.plain(
     r"(?P<o>.+)",
     rf"{IM} (?P<o>retired|unemployed|self-employed|freelancing){HEDGE}(?:,.*)?",
     r"i (?P<o>freelance)(?: as.*)?",
+    r"i (?:do|make|write|sell|fix|build|design|restore) (?P<o>[\w -]+) for a living\b.*",
+    rf"(?:i work|{IM} working|{IM}|i'm employed) in (?P<o>(?:\w+ )?(?:marketing|finance|sales|hr|it|it support|healthcare|education|tech|"
+    r"construction|logistics|insurance|publishing|advertising|retail|hospitality|biotech|academia|law|consulting|tech support|"
+    r"customer service|customer support|banking|real estate|public relations|procurement|accounting|agriculture))\b(?! (?:trouble|love)).*",
     rf"(?:{IM} working|i work|i've been working) as (?P<o>[\w -]+)",
     r"i (?P<o>teach (?:\w+ )?(?:maths?|mathematics|physics|chemistry|biology|english|history|geography|"
     r"music|art|german|french|spanish|yoga|primary school|high school|kindergarten|piano|guitar|"

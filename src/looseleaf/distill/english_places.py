@@ -78,6 +78,7 @@ def _home(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         yield Found("Home", place, was=was["w"] if was else None, correction=bool(was))
 
 
+FORMS.plain("Home", r"(?:my )?home is (?P<o>(?-i:[A-Z]).+)", shape=as_place)
 FORMS.plain("Address", r"my (?:home )?address(?:'s| is) (?P<o>.*\d.*)", r"i live at (?P<o>.*\d.*)")
 FORMS.plain(
     "Hometown",

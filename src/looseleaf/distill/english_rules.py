@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.distill.english_forms import Found, cut
+from looseleaf.distill.english_forms import WISHED, Found, cut
 from looseleaf.distill.english_words import LANGUAGE
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ _NO_VERB = (
     r"there|give up|"
     r"lose|remind|brings|seen|heard|thought|knew|met|tried|understood|felt|in|on|at|is|has|have i|did|do i|"
     r"would|could|"
-    r"will|say die|know|worry|stop|try|give|believe|forget|quit|let|doubt|underestimate|trust|love|"
+    r"will|say die|know|worry|stop(?! (?:using|adding|asking))|try|give (?:up|it|your|in)|believe|forget|quit|let|doubt|underestimate|trust|love|"
     r"remember|look on|enough|"
     r"too|put your|fully|really|quite|a fan|(?!press|pass|address|express|discuss|guess|bypass|access|"
     r"assess|process|focus)\\w+s|wanted|works|fails|gets|makes|comes|goes|happens|a dull|(?!need|"
@@ -66,11 +66,11 @@ _FROM_NOW = (
     r")?future|henceforth|"
     r"as a (?:general )?rule|by default|for future reference|at all times|without exception|starting now|"
     r"starting today|"
-    r"every single time)"
+    r"every single time|until further notice)"
 )
 _ASKED = (
     r"(?:please |kindly |i(?:'d| would)? (?:really )?(?:want|like|need|love) you to |you (?:should|must|"
-    r"may|can|need to|have to|are to|shall|will) "
+    r"may|need to|have to|are to|shall) "
     r"|(?:can|could|would|will) you (?:please )?|we (?:should |must )?|(?:make|be) sure (?:to |you |that "
     r"you |that )|"
     r"ensure (?:that )?(?:you )?|(?:just )?(?:try to |remember to )|to |it's important (?:to me )?that you "
@@ -101,10 +101,11 @@ _ORDERS = tuple(
             r"you|paste|see|find|edit|touch|change|add|create|quote|suggest|review|refactor|are (?:not "
             rf"sure|unsure)|don't know)\b.+?,? (?:then |please |always |just )*(?:{_VERBS})\b.+)"
         ),
+        r"(?P<o>when(?:ever)? i say .+?, i mean .+)",
         (
             rf"{_ASKED}(?P<o>(?!(?:let|be|do|don't|do not|stay|keep|look|say|stop|think|work|wait)\b){_VERBS} "
             r".+? (?:whenever|every time|each time|any ?time|every single time|before|when) (?:you|i|we) "
-            r".+)"
+            r"(?!can\b|get\b|have (?:time|a)|are ready|feel|want|like).+)"
         ),
         (
             rf"{_ASKED}(?P<o>{_VERBS} .*\b(?:every (?:commit|pr|pull request|release|answer|reply|response|"
@@ -153,6 +154,21 @@ _ORDERS = tuple(
             r"recommend|apologi[sz]e|talk to me|send me|give me|ask me)\b (?!it\b|this\b|that\b|the\b|"
             r"them\b|up\b|with the\b|an? ).+)"
         ),
+        r"(?:please )?(?P<o>stop (?:using|saying|writing) the (?:words?|phrases?|terms?) .+)",
+        r"i (?:never|don't ever) want (?:to (?:see|hear|get|read) )?(?:you )?(?:to )?(?P<n>(?:use|say|write|see|get|mention|send|push|call)\b.+)",
+        rf"(?P<o>(?:if|when) you(?:'re| are) (?:not sure|unsure|in doubt|stuck|done|finished|uncertain)\b.*?,? (?:{_VERBS})\b.+)",
+        r"(?:please )?(?P<o>(?:answer|reply|respond)(?: me| to me)? (?:in|with) (?:one|two|three|a single|at most|no more than|short|full)\b.+)",
+        r"(?:please )?(?P<o>(?:ask|check with|consult|tell|warn|notify|ping)(?: me| us)?(?: first)? before .+)",
+        rf"(?:please )?(?P<o>{_VERBS} .+?),? (?:always|at all times|every time|without exception|in general|as a habit)",
+        r"(?:please )?(?P<o>be (?:brief|blunt|concise|direct|honest|critical|polite|formal|informal|strict|precise|specific|terse)\b(?: with me)?.*)",
+        r"(?:please )?(?:i (?:want|need|expect) )?(?P<o>all (?:[\w-]+ )?[\w-]+s (?:in|as|with|must|should|have to|go|get|need)\b .+)",
+        r"(?P<o>(?:every|each|all) [\w' -]{2,40}? (?:must|should|has to|have to|needs? to|gets?|goes|go|ends?|starts?|requires?)\b .+)",
+        r"(?P<o>(?:our |the |your |my )?(?:commits|commit messages|prs|pull requests|tests|branches|releases|migrations|functions|variables|"
+        r"file names|docs|answers|replies|secrets|passwords|dates|changes|features|endpoints|logs|emails|invoices|reports|code|credentials) "
+        r"(?:must|should|have to|has to|need|needs|never|always|may never|must never|should never|belong)\b .+)",
+        rf"(?P<o>for (?:all|every|any|each) [\w' -]{{2,30}}?,? (?:please )?(?:{_VERBS})\b .+)",
+        rf"(?:please )?(?P<o>(?:write|put|do) (?:all |your |my |the |our )*(?:[\w-]+ )?(?:comments|messages|docs|documentation|names|identifiers|docstrings) in (?:{LANGUAGE})\b.*)",
+        r"(?:please )?(?P<o>treat (?:everything|all|anything|my) .+? as .+)",
         r"(?:please )?(?P<o>avoid (?!the\b|this\b|that\b|it\b).+)",
         (
             r"(?:please )?(?P<o>only (?:use|answer|reply|write|suggest|recommend|give|speak|show) (?!the "
@@ -211,7 +227,7 @@ _CODE_LANGUAGE = re.compile(
     _I,
 )
 _TALK_LANGUAGE = re.compile(
-    rf"\b(?:{_TALKS}|conversation|discussions?|chat|answers|replies)(?:ing|s|es)?\b(?! code)[\w "
+    rf"\b(?:(?!write|explain|text){_TALKS}|conversation|discussions?|chat|answers|replies)(?:ing|s|es)?\b(?! code)[\w "
     rf",]{{0,30}}?(?:in|to be in) (?P<l>{LANGUAGE})\b|(?P<m>{LANGUAGE}) (?:discussions?|"
     r"conversations?|answers|replies|chat)\b",
     _I,
@@ -242,6 +258,15 @@ def order(text: str, own: str) -> Iterator[Found]:
         yield Found("Rule", cut(own[lifted.start(group) : lifted.end(group)]), ended=True, correction=True)
         return
     spoken = _IN_LANGUAGE.fullmatch(text)
+    tongue = re.fullmatch(
+        rf"(?:{_FROM_NOW}[,:]? )?(?:please |always |let's |only )*(?:speak|talk|use|write)(?: only)?(?: to me| with me)? (?:in )?(?P<l>{LANGUAGE})"
+        rf"(?: (?:with|to) me| only| when [\w ]+)*(?:,? (?:please|{_FROM_NOW}))*",
+        text,
+        _I,
+    )
+    if tongue and not re.fullmatch(r"use \w+", text, _I):
+        yield Found("Language", f"answers in {tongue['l'].capitalize()}")
+        return
     called = re.fullmatch(
         rf"(?:{_FROM_NOW},? )?(?:please |just |always )*call me (?P<o>[\w'-]+(?: "
         rf"(?-i:[A-Z])[\w'-]+)?)(?:,? {_FROM_NOW})?",
@@ -272,6 +297,10 @@ def order(text: str, own: str) -> Iterator[Found]:
         about_we = re.match(r"we\b", text, _I)
         if words[1:2].islower():
             words = words[0].lower() + words[1:]
+        first, _, rest = words.partition(" ")
+        if first in ("didn't", "kept", "used", "answered", "wrote", "stuck", "asked", "stopped"):
+            words = f"{WISHED[first]} {rest}"
+        words = re.sub(r"\Alet's ", "", words)
         words = {"n": "never ", "no": "no "}.get(group, "") + _shortened(words)
         if len(words.split()) > 1:
             yield Found("Rule", words, topic="project" if about_we else "user")
@@ -287,7 +316,7 @@ def _shortened(words: str) -> str:
     while previous != words:
         previous = words
         words = _POLITE.sub("", words).strip(" ,.!")
-    words = _REASON.sub("", words).strip(" ,.!\"'")
+    words = _REASON.sub("", words).strip(" ,.!")
     return (
         re.sub(r",? (?:ever|ever again)\Z", "", words, flags=_I)
         if re.match(r"no |[\w-]+s ", words, _I)

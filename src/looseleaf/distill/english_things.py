@@ -74,6 +74,32 @@ def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
                 yield Found(f"{_SAME_KIN.get(word, word).capitalize()}'s {label}", words)
 
 
+_NEAR = (
+    r"(?:next[- ]door )?neighbou?r|therapist|doctor|dentist|landlord|landlady|lawyer|accountant|teacher|trainer|coach|mentor|"
+    r"hairdresser|gp|assistant|advisor|tutor|psychiatrist|physio|nanny|cleaner|godson|goddaughter"
+)
+
+
+@FORMS.form(
+    rf"my (?P<k>{_NEAR})(?:'s name is|'s called| is called| is named| is) (?P<o>(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?{NAME})"
+)
+def _near(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    yield Found(f"{match['k'].capitalize()}'s name", own(match, clause))
+
+
+@FORMS.form(
+    rf"(?:my|our) (?:{OLDER})?(?:two |three )?(?P<k>(?:{KIN_WORD})s|children|twins|wives)(?: are| are called| are named|,| called)? "
+    rf"(?P<o>{NAME}(?:(?:, | and |, and ){NAME})+)\b.*"
+)
+def _several(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    word = {"children": "child", "twins": "child"}.get(
+        match["k"].lower(), match["k"].lower().removesuffix("s")
+    )
+    for name in re.split(r", and | and |, ", own(match, clause)):
+        if relation := _kin(word):
+            yield Found(relation, _with_kind(relation, name, word))
+
+
 _SAME_KIN = {
     "dad": "father",
     "mum": "mother",
@@ -182,6 +208,7 @@ def as_tool(words: str) -> str:
         cut(words),
         flags=re.IGNORECASE,
     )
+    words = re.sub(r" and [a-z].*\Z", "", words)
     return (
         ""
         if VAGUE.match(words)

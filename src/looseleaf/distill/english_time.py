@@ -90,6 +90,7 @@ _ING = {
 _PLANS = tuple(
     re.compile(pattern, _I)
     for pattern in (
+        r"(?:i|we)(?:'m| am|'re| are) off to (?P<f>.+)",
         (
             r"(?:i|we)(?:'m| am|'re| are)?(?: also| currently)? (?:plan|planning|intend|intending|aim to|"
             r"scheduled|set) (?:to|on) (?P<o>.+)"
@@ -113,6 +114,7 @@ _GOALS = tuple(
     re.compile(pattern, _I)
     for pattern in (
         r"the goal is (?P<o>an? .+)",
+        r"i(?:'d| would) (?:really )?(?:like|love) to (?P<o>(?:become|learn (?!how|about|more|why|what)|run a|climb|write a (?:book|novel)|travel|live in|own a) ?.+)",
         (
             r"(?:my|our) (?:main |big |biggest |long-term |personal |next |current )?(?:goal|aim|dream|target|"
             r"ambition|resolution|new year's resolution)(?: for [\w ]+| this year)? is(?: to)? (?P<o>.+)"
@@ -155,9 +157,10 @@ _APPOINTMENTS = tuple(
             r"scheduled| booked| set)?(?: for| on)? (?P<d>.+)"
         ),
         (
-            r"(?:i(?:'m| am) )?(?:seeing|meeting(?: with)?|appointment with|call with|lunch with|dinner with) "
+            r"(?:i(?:'m| am) |we(?:'re| are) )?(?:seeing|meeting(?: with)?|appointment with|call with|lunch with|dinner with) "
             r"(?P<o>(?:my |the |a )?[\w'. ]+? .+)"
         ),
+        rf"(?:my |our |the )?(?P<o>(?!(?:i|we|he|she|they|i've|is)\b)(?:[\w'-]+ ){{0,3}}?{_MEETING}(?: (?:to|with|at|in) [\w' ]+?)? (?:on |next |this |tomorrow)[\w ,.:-]*)",
     )
 )
 _DEADLINES = tuple(
@@ -187,7 +190,7 @@ _DEADLINES = tuple(
 _HAPPENED = (
     r"(?:broke|adopted|married|divorced|graduated|finished my|completed|ran|won|lost my|bought|sold|quit "
     r"my|started|"
-    r"retired|had (?:a|an|my|our|surgery|twins)|gave birth|became|passed|failed|got (?:married|engaged|"
+    r"retired|moved house|become an?|had (?:a|an|my|our|surgery|twins)|gave birth|became|passed|failed|got (?:married|engaged|"
     r"divorced|promoted|fired|laid off|a|my|"
     r"hired|into|accepted)|was (?:laid off|fired|hospitali[sz]ed|hired|in hospital)|visited|went (?:to|on|"
     r"hiking|skiing|camping)|"
@@ -197,6 +200,11 @@ _HAPPENED = (
 )
 _EVENT = re.compile(
     rf"(?:i|we)(?:'ve| have)?(?: just| recently| finally| also| both| actually)* (?P<o>{_HAPPENED}\b.*)", _I
+)
+_EVENT_OF_THINGS = re.compile(
+    r"my (?P<o>(?:car|bike|bicycle|phone|laptop|wallet|bag|house|flat|basement|van) (?:got|was|has been) "
+    r"(?:stolen|broken into|totalled|flooded|burgled|towed|hit)\b.*)",
+    _I,
 )
 _EVENT_OF_KIN = re.compile(
     rf"my (?P<o>(?:{KIN_WORD})(?: [A-Z]\w+)? (?:died|passed away|was born|got married|got engaged|"
@@ -260,7 +268,7 @@ def timed(clause: Clause, ts: float) -> Iterator[Timed]:
             return
 
 
-_FIRST = re.compile(r"(?:on |in |by |this |the )*")
+_FIRST = re.compile(r"(?:on |in |by |this |the )*", _I)
 
 
 def _turned(clause: Clause, ts: float) -> Clause:
@@ -337,6 +345,7 @@ def _plan(text: str, clause: Clause, ts: float) -> Timed | None:
     for form in _PLANS:
         if match := form.fullmatch(text):
             words = _owned(match, clause, "o") or _owned(match, clause, "b") or _owned(match, clause, "n")
+            words = words or f"go to {_owned(match, clause, 'f')}"
             words, _, last = written_out(_trim(words), ts)
             words = _infinitive(words)
             if "b" in form.groupindex and last is None:
@@ -369,7 +378,7 @@ def _infinitive(words: str) -> str:
 
 
 def _event(text: str, clause: Clause, ts: float) -> Timed | None:
-    match = _EVENT.fullmatch(text) or _EVENT_OF_KIN.fullmatch(text)
+    match = _EVENT.fullmatch(text) or _EVENT_OF_KIN.fullmatch(text) or _EVENT_OF_THINGS.fullmatch(text)
     if match is None:
         return None
     words = _owned(match, clause, "o")

@@ -39,7 +39,7 @@ _LIKINGS = frozenset({"Likes", "Dislikes", "Favourite"})
 _DATED = frozenset({"Plan", "Goal", "Appointment", "Deadline", "Event"})
 _YEAR_SECONDS = 31_556_952
 _MONTH_CHARS = len("2026-03")
-_AFTER_DAY = re.compile(r"([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)の?(?=[\u3040-\u9fff])")
+_AFTER_DAY = re.compile(r"([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)(?:の(?!週))?(?=[\u3040-\u9fff])")
 _ON = re.compile(r"\b(?:am|der|den|dem|zum|le|el|au|al)\s+\Z", re.IGNORECASE)
 _MONTH = re.compile(
     r"[0-9]{1,2}月|\b(?:jan(?:uar|vier)|jänner|enero|fe[bv]\w+|févr\w+|märz|mars|marzo|a[pbv]ril|mai|mayo|jun[io]\w?|juin"
@@ -160,6 +160,8 @@ def _facts(
     """Each with the place of its words."""
     groups = {name: sentence[slice(*match.span(name))] for name, said in match.groupdict().items() if said}
     was = _cut(language, groups.pop("was", "") + groups.pop("w", ""))
+    if language.parts["hollow"].fullmatch(was):
+        return
     fields = {"o": "", "p": "", "was": was}
     for name, words in groups.items():
         made = _fields(language, form, name, words, ts)
@@ -261,7 +263,7 @@ def _span(language: Tongue, kind: Kind, text: str, said: str, ts: float) -> Time
         return "medium_term" if year is None or year[0] == _year(ts) else "long_term"
     if kind == "constraint":
         return "short_term" if parts["once"].search(text) else "long_term"
-    return "current" if parts["current"].search(text) else "long_term"
+    return "current" if kind != "decision" and parts["current"].search(text) else "long_term"
 
 
 def _year(ts: float) -> str:

@@ -40,7 +40,8 @@ never = \b(?:écris|écrivez|rédige[zs]?|compose|génère|invente)\b[^:]{0,60}:
   |dans l'histoire|tradui[st]\w*|traduction|poème|chanson|corrige\w*|dans le film|dans mon rêve|j'ai rêvé
   |texte suivant|phrase suivante)\b|\bje (?:crois|pense|me demande|doute|ne sais pas|hésite)\b|\bj'espère\b
 hollow = (?:ça|cela|ceci|le|la|les|l'|te|toi|vous|tu|moi|lui|elle|elles|eux|ce|cette|c'est|rien|tout|quoi|y|en|bien
-  |beaucoup|trop|un|une|des|du|de|celui-ci|celle-ci|ici|là|plus|je|que|qui|comment)
+  |beaucoup|trop|un|une|des|du|de|celui-ci|celle-ci|ici|là|plus|je|que|qui|comment)|(?:ce|cet|cette|ces|ton|ta|tes
+  |votre|vos) .*|.* suivante?s?
 negative = \b(?:pas|jamais|plus (?:de|du|d')|aucune?|rien|personne)\b|\bn'|\bne\b
 tail = (?:^|[ ,]+)(?:s'il (?:te|vous) pla[iî]t|stp|svp|merci|aussi|également|d'ailleurs|en fait|quoi|voilà|etc
   |maintenant|actuellement|désormais|depuis (?:\w+ ){0,3}\w+|en ce moment|hein|beaucoup|énormément|vraiment|bien sûr
@@ -59,7 +60,8 @@ other = (?!)
 begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:et|mais|donc|que|car|avec)\b|\bqu(?='))\s*
 lead = (?:oui|non|alors|et|mais|donc|bonjour|salut|coucou|ok|d'accord|au fait|d'ailleurs|en fait|en réalité|sinon
   |note que|notez que|retiens que|sache que|pour info|finalement|aussi|également|actuellement|en ce moment|maintenant
-  |désormais|depuis (?:\w+ ){0,2}\w+|moi|bref|ah|perso|personnellement|à vrai dire|pour ma part|voilà)[ ,:!]+
+  |désormais|depuis (?:(?:le|la|début|fin|une?|deux|trois|quatre|cinq|dix|[0-9]+|plusieurs|quelques) )?\w+|moi|bref|ah
+  |perso|personnellement|à vrai dire|pour ma part|voilà)[ ,:!]+
 and = s'il (?:te|vous) pla[iî]t|stp|svp|et (?:je|j'|mon|ma|mes|on|nous|il|elle|c'est|travaille|habite|parle|vis|suis
   |pas)|mais|car|parce que?|parce|puisque|quand|lorsque|depuis|afin|alors que|pour que|où|qui|donc|comme ça|sauf
 but = mais|car|parce que?|puisque|et (?:je|j'|mon|ma|mes|nous|on|pas)|depuis|quand|surtout|sauf
@@ -113,9 +115,8 @@ folk = français|française|belge|suisse|canadien(?:ne)?|québécoise?|espagnole
   |vietnamien(?:ne)?|néerlandaise?
 diet = végane?|vegan|végétarien(?:ne)?|végétalien(?:ne)?|pescétarien(?:ne)?|flexitarien(?:ne)?|sans gluten|halal|casher
 big = (?:adopté|acheté|vendu|réussi|passé|obtenu|cassé|foulé|eu(?= une? (?:enfant|bébé|fille|fils|accident|promotion)
-  | (?:mon|ma|le) (?:permis|bac|diplôme|licence|master|promotion|concours))|commencé|gagné|perdu|fondé|ouvert|couru
-  |visité|publié|signé|quitté|démissionné|déménagé|divorcé|épousé|rencontré|reçu|soutenu|lancé|arrêté|changé|subi
-  |décroché)
+  | (?:mon|ma|le) (?:permis|bac|diplôme|licence|master|promotion|concours))|commencé|gagné|fondé|ouvert|couru|visité
+  |publié|signé|quitté|démissionné|déménagé|divorcé|épousé|rencontré|soutenu|lancé|arrêté|changé|subi|décroché)
 on = le
 week = la semaine du {}
 more = (?:, (?:sauf|à moins|même si|sans|avant|même) <any>{2,80}?)?
@@ -153,7 +154,7 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
 @ Home +fix :: (?:j'ai|nous avons|on a) (?:récemment |<past> )?(?:déménagé
   |emménagé) (?:<past> )?de (?:la |l')?<Was> (?:à|vers|pour|en) (?:la )?<Name>
 - (?:j'ai|nous avons|on a) (?:récemment |<past> )?(?:déménagé|emménagé) (?:<past> )?(?:à|en|au|vers|pour) <Name>
-- (?:je viens de|nous venons de) (?:déménager|m'installer|emménager) (?:de <Was> )?(?:à|en|au) <Name>
+- (?:je viens|nous venons) (?:de déménager|de m'installer|d'emménager) (?:de <Was> )?(?:à|en|au) <Name>
 - (?:j'habite|je n'habite|je vis|je ne vis) (?:pas|plus) <to><Was>,? mais <to><Name>
 - je n'habite plus <to><Was>,? (?:j'habite|je vis) (?:maintenant )?<to><Name>
 @ Home +fix +end :: (?:je n'habite|je ne vis|j'habite|je vis) (?:plus|pas) (?:(?<=plus ))<to><Name>
@@ -179,31 +180,36 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
 - je suis (?P<o>(?!(?:<folk>|<job>|<diet>)<end>)<Word>(?: <Word>){0,2})(?=,? (?:et (?:j'|je)|j'ai|j'habite|je (?:vis
   |travaille|viens)|[0-9]{1,2} ans|de (?-i:[A-Z]))|, (?:<job>))
 - (?:ici|c'est) (?P<o><Word>(?: <Word>)?)(?= de (?-i:[A-Z])| à l'appareil)
-@ Age :: j'ai <now>(?:<age>) ans(?:,? (?:et )?(?:non |pas )(?P<was>[0-9]{1,2})(?: ans)?)?
+@ Age :: j'ai <now>(?:<age>) ans(?! de | d')(?:,? (?:et )?(?:non |pas )(?P<was>[0-9]{1,2})(?: ans)?)?
+- je viens d'avoir <age> ans
 - je suis <Word>(?: <Word>){0,2}, (?:<age>) ans
-@ Birthday :: (?:mon anniversaire (?:est|c'est|tombe)|je fête mon anniversaire
+- moi,? c'est <Word>(?: <Word>)?, <age> ans
+@ Birthday :: (?:mon anniv(?:ersaire)?,? (?:est|c'est|tombe)|je fête mon anniversaire
   |je suis née?) le (?P<o>[0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?|[0-9]{1,2}/[0-9]{1,2}(?:/[0-9]{4})?)
 @ Hometown :: (?:je suis née?|j'ai grandi)(?: le [0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?)?(?: et j'ai grandi)? (?:
   à|en|au|aux|dans (?:le|la|les)) <Name>
+- je suis de <Name><end>
 - (?:je viens|je suis originaire) (?:de la |de l'|de |d'|du |des )(?!commencer)<Name>(?! en (?:train|voiture|avion
   |bus))<notwas>
 @ Nationality :: je suis <now>(?:de nationalité )?(?P<o><folk>)<end>
 - j'ai la nationalité (?P<o><folk>)
-@ Home :: (?:j'habite|je vis|je réside|nous (?:habitons|vivons)
-  |habite)<adverb> (?:avec <any>{2,30}? )?<to>(?P<o><Words>)<notwas>
-@ Employer :: (?:je (?:travaille|bosse)|travaille)<adverb> (?:comme <any>{2,40}? |en tant que? <any>{2,40}? )?(?:chez
+@ Home :: (?:j'habite|je vis|je réside|nous (?:habitons
+  |vivons))<adverb> (?:avec <any>{2,30}? )?<to>(?P<o><Words>)<notwas>
+@ Employer :: je (?:travaille|bosse)<adverb> (?:comme <any>{2,40}? |en tant que? <any>{2,40}? )?(?:chez
   |pour) (?P<o><Words>)<notwas>
 - (?:je (?:travaille|bosse))<adverb> à (?P<o>(?:la |l')<Words>)(?= comme |<end>)
 - mon (?:nouvel )?employeur (?:est|c'est) <Name>
 - je suis <job> chez <Name>
-@ Role :: (?:je (?:travaille|bosse)|travaille)<adverb> (?:(?:chez|pour|à) <Words> )?(?:comme
+@ Role :: je (?:travaille|bosse)<adverb> (?:(?:chez|pour|à) <Words> )?(?:comme
   |en tant que?) (?:une? )?(?P<o><any>{2,50}?)(?= (?:chez|à|dans|pour|au|aux|en|depuis|et) |<end>)
-- je suis <now>(?:une? )?(?P<o><job>)(?= (?:chez|à|dans|pour|au|aux|en|depuis|et|de formation) |<end>)
+- je suis <now>(?:une? )?(?P<o><job>)(?= (?:chez|à|dans|pour|au|aux|en|depuis|et) | de (?:métier|formation|profession)
+  |<end>)
 - (?:mon métier|ma profession) (?:est|c'est) <thing>
 - je suis <Word>(?: <Word>){0,2}, (?:une? )?(?P<o><job>)(?= (?:chez|à|dans|pour|au|en|depuis|et) |<end>)
 @ Education :: (?:j'étudie|je fais des études (?:de |d'|en )|je suis étudiante? en)<adverb> ?(?P<o>(?:l'
   |le |la |les )?(?!ça|cette|ce |comment|pour)<any>{3,60}?)<end>
 - j'ai étudié (?P<o>(?:l'|le |la |les )?<any>{3,60}?)<end>
+@ Partner :: je suis <now>(?:mariée?|fiancée?|pacsée?|en couple) (?:à|avec) <Name>
 @ Marital status :: je suis <now>(?P<o>mariée?|célibataire|divorcée?|veuve?|veuf|fiancée?|pacsée?)(?= (?:avec|à
   |depuis)|<end>)
 @ Religion :: je suis <now>(?P<o>catholique|protestante?|musulmane?|juive?|juif|bouddhiste|athée)<end>
@@ -219,7 +225,8 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
 - (?:j'ai|nous avons|on a) une? <old>(?P<k><kin>)(?: qui s'appelle|,? (?:nommée?|prénommée?
   |appelée?))?,? (?P<o><Word>)<end>
 - avec <my> <old>(?P<k><kin>),? <Name>
-@ {K}'s home :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? (?:habite|vit)<adverb> <to><Name>
+@ {K}'s home :: <my> <old>(?P<k><kin>)(?:,? (?:s'appelle )?<Word>,?)?(?: et(?: il| elle)?)? (?:habite
+  |vit)<adverb> <to><Name>
 @ {K}'s role :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? (?:est|travaille comme) (?P<o><job>)<end>
 @ {K}'s age :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? a <age> ans
 @ Child :: (?:j'ai|nous avons|on a) (?P<o>(?:une?|deux|trois|quatre|cinq|[1-9]) (?:enfants?|filles?|fils
@@ -232,7 +239,7 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
 @ Pet :: (?:j'ai|nous avons|on a) <now>(?P<o>(?:une?|deux|trois|quatre|[1-9]) (?:chiens?|chiennes?|chats?|chattes?
   |chatons?|hamsters?|lapins?|chevaux|cheval|perroquets?|perruches?|tortues?|poules?|poissons rouges))(?!, (?-i:[A-Z])
   | qui s')<end>
-@ Speaks +many :: (?:je parle|parle)(?: (?:couramment|aussi|bien|un peu))? (?:le |l'|d')?(?P<o>(?:<lang>)(?:(?:,| et
+@ Speaks +many :: je parle(?: (?:couramment|aussi|bien|un peu))? (?:le |l'|d')?(?P<o>(?:<lang>)(?:(?:,| et
   |, et) (?:(?:un peu|aussi|couramment) )?(?:le |l'|d'|de l')?(?:<lang>)){0,6})(?! avec| au)
 @ Speaks :: ma langue maternelle est (?:le |l')?(?P<o><lang>)
 # languages wanted
@@ -261,7 +268,8 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
 - je suis <now>(?P<o>asthmatique|diabétique|daltonien(?:ne)?|dyslexique|malentendante?|sourde?|aveugle|myope|enceinte
   |autiste|épileptique|cœliaque|migraineuse?)<end>
 # rules
-@ Rule +not :: (?P<o>(?:tutoie|vouvoie|tutoyez|vouvoyez)-moi)<end>
+@ Rule +not :: <please>(?P<o>(?:ne |n')(?:me |m'|nous )?\w+ pas (?:de |d')<any>{4,60}?)<end>
+- (?P<o>(?:tutoie|vouvoie|tutoyez|vouvoyez)-moi)<end>
 - (?P<o>pas (?:de |d')(?!souci|problème|panique|soucis|quoi)<any>{3,40}?),? (?:s'il te pla[iî]t|s'il vous pla[iî]t|stp
   |svp)<end>
 - je (?:veux|souhaite) que tu (?P<o>(?:n'|ne )?\w+ (?:toujours|jamais|plus) <any>{3,80}?)<end>
@@ -271,7 +279,7 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
   |en (?:<lang>))(?P<o><any>{6,110}?<more>)<end>
 - <please>(?P<o>(?:ne |n')(?:(?:me|te|le|la|les|nous|y|en) |m'
   |l')?(?:pas |jamais )?[\w-]+(?:-\w+)? (?:(?:plus )?jamais|plus(?! de nouvelles))\b <any>{3,90}?
-  |ne jamais <any>{3,90}?|ne (?:plus|pas) jamais <any>{3,90}?|jamais (?:de |d')<any>{3,60}?)<end>
+  |ne jamais <any>{3,90}?|ne (?:plus|pas) jamais <any>{3,90}?|jamais (?:de |d')(?!la vie)<any>{3,60}?)<end>
 - <please>(?P<o>toujours (?!pas|plus|le même|la même|en train|un |une |rien|aussi|là|est|à )<any>{5,90}?)<end>
 - <please>(?!je|j'|tu|il|elle|on|nous|c'est|ça|est|suis|ai|a |y a|pourquoi)(?P<o>[\w-]{3,15}(?:-moi)? (?:toujours
   |systématiquement) (?!pas|plus|le même|la même|en train)<any>{3,90}?<more>)<end>
@@ -287,6 +295,7 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
   t )?(?P<o><any>{1,50}?)<end>
 - <we>(?:<use>) (?P<o><any>{1,50}?),? (?:et )?pas (?P<was><any>{1,40}?)<end>
 - (?:nous |on |je )?(?:passons|passe|migrons|migre) de (?P<was><any>{1,40}?) (?:à|vers) (?P<o><any>{1,40}?)<end>
+- (?:on est|nous sommes) passée?s? de (?P<was><any>{1,40}?) à (?P<o><any>{1,40}?)<end>
 - (?:nous |on |je )?(?:remplaçons|remplace) (?P<was><any>{1,40}?) par (?P<o><any>{1,40}?)<end>
 @ Decision +project :: (?:nous avons|on a|j'ai) (?:finalement )?(?:choisi|opté pour|retenu) (?P<o><any>{2,60}?)<end>
 - (?:on|nous) (?:part|partons) (?:finalement )?sur (?P<o><any>{2,50}?)<end>
@@ -306,15 +315,16 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
 @ Appointment = {o} {d} :: (?:j'ai|nous avons|on a) (?:une? )?(?P<o>(?:rendez-vous|rdv|entretien|réunion|examen
   |consultation|opération|visio|contrôle)(?: (?:chez|avec|à|au|de|d'|pour) ?<any>{2,40}?)?) (?P<d><date>)
 - (?P<d><date>),? (?:j'ai|nous avons|on a) (?:une? )?(?P<o>(?:rendez-vous|rdv|entretien|réunion|examen|consultation
-  |opération|visio|contrôle)(?: (?:chez|avec|à|au|de|d'|pour) ?<any>{2,40}?)?)<end>
+  |opération|visio|contrôle|kiné|dentiste)(?: (?:chez|avec|à|au|de|d'|pour) ?<any>{2,40}?)?)<end>
 - (?:j'ai|nous avons|on a) (?P<d><date>) (?:une? )?(?P<o>(?:rendez-vous|rdv|entretien|réunion|examen|consultation
   |opération)(?: (?:chez|avec|à|au|de|d'|pour) ?<any>{2,40}?)?)<end>
 - mon (?P<o>(?:rendez-vous|rdv|entretien|examen|opération)(?: (?:chez|avec|à|au|de|d') ?<any>{2,40}?)?) (?:est|a lieu
   |c'est) (?P<d><date>)
 @ Plan :: (?:je vais|nous allons|on va|je compte|je prévois de|je prévois d'|nous prévoyons de|j'ai prévu de
-  |j'ai prévu d'|nous comptons|on compte) ?(?P<o>(?=<any>{0,70}(?:<date>))[\w'-]+(?:er|ir|re|oir)\b <any>{3,90}?)<end>
-@ Plan = {o} {p} :: (?P<p><date>),? (?:je vais|nous allons|on va|je compte) (?P<o>[\w'-]+(?:er|ir|re
-  |oir)\b(?: <any>{2,80}?)?)<end>
+  |j'ai prévu d'|nous comptons|on compte) ?(?P<o>(?=<any>{0,70}(?:<date>))(?!essayer|voir|regarder|vérifier|tester
+  |faire|réessayer|y |te |vous |le |la )[\w'-]+(?:er|ir|re|oir)\b <any>{3,90}?)<end>
+@ Plan = {o} {p} :: (?P<p><date>),? (?:je vais|nous allons|on va|je compte) (?P<o>(?!essayer|voir|regarder|vérifier
+  |tester|faire|réessayer|y |te |vous |le |la )[\w'-]+(?:er|ir|re|oir)\b(?: <any>{2,80}?)?)<end>
 @ Plan = {v} {o} {p} :: (?P<p><date>),? (?:je|nous|on) (?P<v><verb>) (?P<o><any>{2,70}?)<end>
 - (?:je|nous|on) (?P<v><verb>) (?P<o>(?:à|en|au|aux|chez|de|pour|dans) <any>{2,50}?) (?P<p><date>)<end>
 - (?:je|nous|on) (?P<v><verb>) (?P<p><date>) (?P<o>(?:à|en|au|aux|chez|pour|dans) <any>{2,50}?)<end>
@@ -330,8 +340,8 @@ emménage > emménager > verb; marie > se marier > verb; marions > se marier > v
   |blessée?)\b(?: <any>{2,70}?)?) (?P<p><past>)<end>
 - (?:ma fille|mon fils) (?P<o>est née?) (?P<p><past>)<end>
 # tastes
-@ Favourite = {p}: {o} :: (?:mon|ma|mes) (?P<p>[\w'-]{2,30}(?: [\w'-]{2,20})?) (?:préférée?s?|favorite?s?) (?:est|sont
-  |c'est|reste) <thing>
+@ Favourite = {p}: {o} :: (?:mon|ma|mes) (?P<p>[\w'-]{2,30}(?: [\w'-]{2,20})?) (?:préférée?s?|favorite?s?),? (?:est
+  |sont|c'est|reste) <thing>
 @ Prefers = {o} plutôt que {p} :: je préfère (?:largement |nettement )?(?P<o><any>{2,60}?) (?:plutôt que? |plutôt qu'
   |au lieu de |aux |à la |à l'|au |à )(?P<p><any>{2,40}?)<end>
 @ Prefers :: je préfère (?:largement |nettement )?(?!ne |que |pas|si|attendre|te |vous |y )(?P<o><any>{2,80}?)<end>

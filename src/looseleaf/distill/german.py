@@ -40,7 +40,8 @@ never = \b(?:schreib|verfass|formulier|erstell|entwirf|generier)\w*\b[^:]{0,60}:
   |traum)|geschichte|protagonist\w*|(?:haupt)?figur|übersetz\w*|gedicht|liedtext|korrigiere|mein traum war|träumte)\b
   |\bich (?:glaube|denke|hoffe|überlege|frage mich)\b|\bob ich\b
 hollow = (?:es|das|dies(?:es)?|dich|sie|ihn|mich|dir|euch|sowas|so etwas|etwas|was|alles|nichts|sehr|den|die|der|dass
-  |wie|ja|ihr|ihm|diese[rns]?|das hier|hier|da|dort|beide[sn]?|eine|einen|ein|viel|mehr|ich)
+  |wie|ja|ihr|ihm|diese[rns]?|das hier|hier|da|dort|beide[sn]?|eine|einen|ein|viel|mehr|ich)|(?:diese[nrms]?
+  |folgende[nrms]?|deine?[nrms]?|dir|dich|jene[nrms]?) .*
 negative = \b(?:nicht|kein\w*|nie|niemals|nichts|niemand)\b
 tail = (?:^|[ ,]+)(?:bitte|danke|übrigens|auch|und so|halt|eben|oder so|usw|etc|sehr|total|wirklich|gern|gerne|mal
   |jetzt|ja|und|aber|schon|noch|einfach|so|seit (?:\w+ ){1,3}\w+)$
@@ -49,7 +50,7 @@ stops = (?:ich|wir|mein\w*|aber|wohne|arbeite|bin|habe|spreche|lebe|komme|studie
   |besonders|vertrage|also|nicht|esse|trinke|mag|hasse|liebe|bitte|denk\w*|obwohl|wenn|und|je|egal)\b
 corrects = \A(?:nein|nee|nö|moment|stopp|korrektur|falsch|stimmt nicht|sorry|ach|ups|doch)\b[ ,:!.–-]|\b(?:eigentlich
   |tatsächlich|in wirklichkeit|genau genommen|ich meinte|korrektur|nicht mehr|inzwischen|mittlerweile)\b
-current = \b(?:derzeit|zurzeit|zur zeit|momentan|im moment|gerade|vorübergehend|aktuell|vorerst)\b
+current = \b(?:derzeit|zurzeit|zur zeit|momentan|im moment|gerade(?! nach| von| aus)|vorübergehend|aktuell|vorerst)\b
 recent = \b(?:heute|gestern|vorgestern|letzte woche|diese woche|vor (?:ein paar|wenigen|zwei|drei|[2-9]) tagen
   |(?:letzten|am) (?:wochenende|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag))\b
 once = \b(?:heute|für diese (?:aufgabe|sitzung|session)|in dieser (?:sitzung|session|unterhaltung)|diesmal|nur jetzt
@@ -59,7 +60,8 @@ other = (?!)
 begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:und|aber|denn|also|dass|sondern|mit)\b)\s*
 lead = (?:ja|nein|also|und|aber|übrigens|hallo|hi|hey|ok|okay|ach|achso|bitte merk dir|merk dir|merke dir|tatsächlich
   |eigentlich|genau|dann|zur info|kurz|außerdem|ferner|zudem|moin|inzwischen|jetzt|mittlerweile|derzeit|momentan
-  |zurzeit|privat|beruflich|seit (?:\w+ )?\w+|dort|am liebsten)[ ,:!]+
+  |zurzeit|privat|beruflich|seit (?:(?:dem|der|letztem|letzter|anfang|ende|mitte|\w+(?= (?:jahr|monat|woche
+  |tag))) )?\w+|dort)[ ,:!]+
 and = bitte|und ich|und mein\w*|und (?:wohne|arbeite|bin|habe|spreche|lebe|komme|mag|liebe|studiere|esse|nutze|heiße
   |trinke)|aber|weil|denn|obwohl|damit|sondern|während|wobei|sodass|da ich|und (?:das|es|wir|er|sie|nicht)|seit|seitdem
 but = aber|weil|denn|obwohl|und ich|und mein\w*|damit|nicht mehr|wenn|da ich|wobei
@@ -70,7 +72,8 @@ now = (?:(?:jetzt|nun|derzeit|zurzeit|momentan|aktuell|gerade|inzwischen|mittler
   |noch|seit (?:\w+ ){0,2}\w+|ab sofort|eigentlich|gern|gerne|sehr|total|wirklich|besonders|ja|halt|bereits|hier
   |ursprünglich|tatsächlich|doch|vor allem|privat|beruflich|täglich|hauptsächlich|meistens|oft|am liebsten|im moment
   |zur zeit) ){0,3}
-soon = (?:(?:jetzt|inzwischen|mittlerweile|leider|schon lange|seit (?:\w+ ){0,2}\w+|übrigens|heute) ){0,2}
+soon = (?:(?:gerade|vor kurzem|endlich|jetzt|inzwischen|mittlerweile|leider|schon lange|seit (?:\w+ ){0,2}\w+|übrigens
+  |heute) ){0,2}
 home = (?:wohne|lebe)
 notwas = (?:,? (?:und )?nicht(?: mehr)? (?:in |bei |bei der |aus |als )?<Was>)?
 day = montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag
@@ -97,9 +100,9 @@ no = (?:nie(?:mals)?|nie wieder|unter keinen umständen|auf keinen fall|keinesfa
 talk = (?:antworte|schreib|red|sprech|sprich|diskutier|unterhalt|besprech|kommunizier|erklär)\w*
 code = (?:den |der |dein\w* |alle[rn]? )?(?:code|quellcode|quelltext|programmcode|codekommentare|kommentare)
 big = (?:geheiratet|umgezogen|gekündigt|adoptiert|gekauft|bestanden|abgeschlossen|gebrochen|operiert|promoviert
-  |gewonnen|verloren|(?:kind|baby|zusage|tochter|sohn|beförderung|diagnose) bekommen|gegründet|eröffnet|gelaufen
-  |besucht|verlobt|getrennt|veröffentlicht|unterschrieben|verletzt|verkauft|befördert(?: worden)?|gewechselt|geflogen
-  |gereist|verstaucht|aufgenommen|geworden|absolviert|operiert worden)
+  |gewonnen|(?:kind|baby|zusage|tochter|sohn|beförderung|diagnose) bekommen|gegründet|eröffnet|gelaufen|besucht
+  |verlobt|getrennt|veröffentlicht|unterschrieben|verletzt|verkauft|befördert(?: worden)?|gewechselt|geflogen|gereist
+  |verstaucht|aufgenommen|geworden|absolviert|operiert worden)
 job = (?:entwickler|lehrer|ingenieur|arzt|ärztin|helfer|pfleger|krankenschwester|anwalt|anwältin|architekt|designer
   |informatiker|student|schüler|koch|köchin|bäcker|journalist|autor|künstler|musiker|forscher|wissenschaftler
   |programmierer|berater|tischler|elektriker|mechaniker|polizist|physiker|chemiker|biologe|biologin|mathematiker
@@ -155,7 +158,8 @@ besuchen > besuchen > verb
 @ Employer +fix :: (?:ich )?arbeite (?:ich )?nicht(?: mehr)? (?:bei|für) <Was>,? sondern (?:jetzt )?(?:bei|für) <Name>
 - (?:ich bin|bin ich|ich habe) <soon>(?:<past> )?von <Was> zu <Name> gewechselt
 @ Employer +fix +end :: (?:ich )?arbeite (?:ich )?<soon>nicht (?:mehr|länger) (?:bei|für) (?:der |dem )?<Name>
-- (?:ich habe|habe ich) <soon>(?:<past> )?bei (?:der |dem )?<Name> (?:gekündigt|aufgehört)
+- (?:ich habe|habe ich) <soon>(?:<past> )?(?:meinen job |meine stelle )?bei (?:der |dem )?<Name> (?:gekündigt
+  |aufgehört)
 @ Role +fix +end :: (?:ich )?bin (?:ich )?<soon>keine? (?P<o><Word>) mehr\b
 - (?:ich )?arbeite (?:ich )?<soon>nicht (?:mehr|länger) als (?P<o><Word>)
 @ Diet +fix +end :: (?:ich )?(?:bin|lebe|esse) (?:ich )?<soon>(?:nicht mehr|keine?) (?P<o><diet>)(?: mehr)?<end>
@@ -212,6 +216,7 @@ besuchen > besuchen > verb
 - (?:ich )?bin (?:ich )?<now>(?:eine? )?(?:\w+ )?(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job> bei (?:der )?<Name>
 @ Education :: (?:ich )?studiere (?:ich )?<now>(?P<o><any>{2,60}?)(?= (?:und|im|seit)\b|<end>)
 - (?:ich habe|habe ich) <now>(?P<o>(?-i:[A-ZÄÖÜ])<any>{2,50}?) studiert
+@ Partner :: (?:ich )?bin (?:ich )?<now>mit <Name> (?:verheiratet|verlobt|zusammen)
 @ Marital status :: (?:ich )?bin (?:ich )?<now>(?:glücklich )?(?P<o>verheiratet|ledig|geschieden|verwitwet|verlobt
   |single)<end>
 @ Religion :: (?:ich )?bin (?:ich )?<now>(?P<o>katholisch|evangelisch|muslimisch|jüdisch|buddhistisch|atheist(?:in)?
@@ -225,7 +230,7 @@ besuchen > besuchen > verb
   |\s*(?:[,.!;]|\Z))
 - <my> <old>(?P<k><kin>) (?:hei(?:ß|ss)t|namens) <Name>
 - (?:ich habe|habe ich|wir haben|habe) <now>eine?n? <old>(?P<k><kin>)(?: namens|,? (?:der|die) hei(?:ß|ss)t)? <Name>
-@ {K}'s home :: <my> <old>(?P<k><kin>)(?: <Word>)? (?:wohnt|lebt) <now>in <Name>
+@ {K}'s home :: <my> <old>(?P<k><kin>)(?:(?: hei(?:ß|ss)t)? <Word>)?(?: und)? (?:wohnt|lebt) <now>in <Name>
 @ {K}'s role :: <my> <old>(?P<k><kin>)(?: <Word>)? (?:arbeitet als
   |ist) (?:eine? )?(?P<o>(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job>)<end>
 @ {K}'s age :: <my> <old>(?P<k><kin>)(?: <Word>)? ist <now><age>(?: jahre?(?: alt)?)?<end>
@@ -275,9 +280,10 @@ besuchen > besuchen > verb
 - (?:ich )?bin (?:ich )?<now>(?P<o>laktoseintolerant|farbenblind|schwerhörig|gehörlos|blind|legastheniker(?:in)?
   |diabetiker(?:in)?|kurzsichtig|schwanger|autist(?:in)?)<end>
 # rules
-@ Rule +not :: (?P<o>(?:duze?|sieze?) mich)(?: bitte)?<end>
+@ Rule +not :: (?P<o>vor (?:jedem|jeder) <any>{3,30}? (?:müssen|muss|immer|bitte) <any>{3,60}?)<end>
+- (?P<o>(?:duze?|sieze?) mich)(?: bitte)?<end>
 - (?P<o>keine (?!ahnung|sorge|angst|zeit|frage|lust|panik|idee|ursache)<any>{3,40}?),? bitte<end>
-- (?P<o>(?:verwende|benutze|nutze|schreibe?|mache?|setze)(?: bitte)? keine?n? (?!diese)<any>{3,60}?)<end>
+- (?P<o>(?:verwende|benutze|nutze|schreibe?|mache?|setze|gib)(?: bitte)?(?: mir)? keine?n? (?!diese)<any>{3,60}?)<end>
 - (?P<o>[a-zäöüß]{3,14}e?(?: mir)?(?: bitte)? <from> <any>{3,60}?)<end>
 - ich (?:möchte|will), dass du (?P<o>(?:immer|nie(?:mals)?|ab jetzt|stets|nicht mehr|keine?) <any>{3,80}?)<end>
 - (?P<o>(?:immer )?wenn ich (?:["'„“])?<any>{1,40}?(?:["'“”])? (?:sage|schreibe), (?:dann )?<any>{3,90}?<more>)<end>
@@ -305,6 +311,8 @@ besuchen > besuchen > verb
 - (?:statt|anstatt|anstelle von) (?P<was><any>{1,40}?) (?:<use>) <then>(?P<o><any>{1,50}?)<end>
 - (?:wir |ich )?(?:<use>) <then>(?P<o><any>{1,50}?), (?:und )?nicht(?: mehr)? (?P<was><any>{1,40}?)<end>
 - (?:wir |ich )(?:<use>) <then>nicht (?:mehr )?(?P<was><any>{1,40}?),? sondern (?:jetzt )?(?P<o><any>{1,50}?)<end>
+- wir sind (?:<past> )?von (?P<was><any>{1,40}?) (?:auf|zu|nach) (?P<o><any>{1,40}?) (?:gewechselt|umgestiegen
+  |migriert)
 - wir (?:steigen|wechseln|migrieren|ziehen) <then>(?:<date> )?von (?P<was><any>{1,40}?) (?:auf|zu
   |nach) (?P<o><any>{1,40}?)(?: um)?<end>
 @ Decision +project :: (?:wir haben|ich habe|haben wir) (?:uns|mich) (?:(?:<past>|heute|jetzt
@@ -330,8 +338,8 @@ besuchen > besuchen > verb
 - (?:ich habe|wir haben|ich hab) (?:eine?n? )?(?P<o>(?:[\w-]*termin|[\w-]*gespräch|[\w-]*prüfung|interview|meeting
   |klausur|operation|impfung)(?: (?:beim|bei der|bei|mit) <any>{2,30}?)?) (?P<d><date>)
 - (?P<d><date>) (?:habe ich|hab ich|haben wir) (?:eine?n? |um [0-9:․]{1,5}(?: uhr)? ){0,2}(?P<o>(?:[\w-]*termin
-  |[\w-]*gespräch|[\w-]*prüfung|interview|meeting|klausur|operation|impfung)(?: (?:beim|bei der|bei
-  |mit) <any>{2,30}?)?)<end>
+  |[\w-]*gespräch|[\w-]*prüfung|interview|meeting|klausur|operation|impfung|physiotherapie|[\w-]*therapie)(?: (?:beim
+  |bei der|bei|mit) <any>{2,30}?)?)<end>
 - <my> (?P<o>[\w-]*(?:termin|gespräch|prüfung|untersuchung|interview|meeting|besprechung|operation|klausur|hochzeit
   |op)(?: (?:beim|bei|mit|zur) <any>{2,30}?)?) (?:ist|findet) (?P<d><date>)(?: statt)?
 @ Plan = {p} {o} {v} :: (?P<p><date>) (?P<v><verb>) (?:ich|wir) (?P<o><any>{2,70}?)<end>
@@ -341,7 +349,8 @@ besuchen > besuchen > verb
 @ Plan = {o} {p} {v} :: (?:ich|wir) (?P<v><verb>) (?P<o>(?:nach|in|zu) <any>{2,40}?) (?P<p><date>)<end>
 @ Plan = {p} {o} :: (?P<p><date>) (?:werden?|will|wollen|möchten?) (?:ich|wir) (?P<o><any>{4,80}?(?:en|rn|ln))<end>
 @ Plan :: (?:ich|wir) (?:werden?|wollen|will|planen?|haben? vor|möchten?|beabsichtige)(?:,
-  | es,)? (?P<o>(?=<any>{0,60}(?:<date>))<any>{4,90}?(?:en|rn|ln))<end>
+  | es,)? (?P<o>(?=<any>{0,60}(?:<date>))<any>{4,90}?(?:en|rn
+  |ln))(?<!versuchen)(?<!sehen)(?<!testen)(?<!schauen)(?<!prüfen)(?<!probieren)(?<!machen lassen)<end>
 - (?:ich|wir) planen? (?P<o>(?=<any>{0,60}(?:<date>))<any>{4,90}?)<end>
 @ Goal :: mein(?: großes)? ziel (?:ist(?: es)?|für \w+ ist(?: es)?),? (?P<o><any>{4,90}?)<end>
 # events
@@ -369,6 +378,7 @@ besuchen > besuchen > verb
 @ Dislikes :: (?P<o><Words>) mag ich (?:überhaupt |gar |wirklich )?nicht<end>
 @ Likes +many :: (?:ich )?stehe (?:ich )?(?:total |sehr |voll )?auf <list>
 - (?:ich )?(?:mag|liebe) (?:ich )?<now>(?!es\b|wie|dass|keine?|lieber|dein|diese|dich|euch|ihr)<list>
+- am liebsten (?:esse|trinke|höre|lese|schaue) ich <list>
 - (?:ich )?(?:esse|trinke|höre|lese|koche|schaue) (?:ich )?(?:sehr |am )?(?:gerne?|liebsten) <list>
 @ Hobby +many :: (?:meine hobbys sind|mein hobby ist|zu meinen hobbys (?:gehören|zählen)) <list>
 @ Hobby :: in meiner freizeit (?:spiele|gehe|mache) ich (?:gerne? )?(?P<o><any>{2,50}?)<end>

@@ -27,7 +27,8 @@ SALIENCE: dict[Kind, float] = {
 }
 _LESS = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6}
 
-_EDGES = re.compile(r"\A[\s,;:.!?\"'“”‘’()\[\]*_`~–—-]+|[\s,;:.!?\"'“”‘’(\[*_`~–—-]+\Z")
+_EDGES = re.compile(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")
+_WRAPPED = re.compile(r"([\"'“‘`])([^\"'“”‘’`]*)[\"'”’`]")
 
 
 def kind_of(relation: str) -> Kind:
@@ -39,6 +40,10 @@ def tidy(text: str) -> str:
     """One line without marks at its ends; nothing, if it is too long to be a fact or says nothing."""
     text = " ".join(escape(_EDGES.sub("", text[: 4 * OBJECT_CHARS])).split())
     text = text.replace(" ,", ",")
+    if wrapped := _WRAPPED.fullmatch(text):
+        text = wrapped[2].strip()
+    if text.count('"') % 2 or text.count("“") != text.count("”"):
+        text = re.sub(r"[\"“”]", "", text)
     if text.count("(") != text.count(")"):
         text = text.replace("(", "").replace(")", "")
     if len(text) > OBJECT_CHARS or len(text.split()) > OBJECT_WORDS or not any(map(str.isalnum, text)):

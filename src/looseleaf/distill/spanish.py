@@ -38,7 +38,8 @@ never = \b(?:escribe|redacta|inventa|genera|compón)\b[^:]{0,60}:|\?[\s"'”»)]
   |protagonista|en la historia|traduce\w*|traducir|traducción|poema|canción|corrige\w*|en la película|soñé
   |frase siguiente|siguiente frase|siguiente texto)\b|\b(?:creo que|pienso que|me pregunto|dudo|no sé|espero que)\b
 hollow = (?:lo|la|los|las|el|eso|esto|esta|este|te|ti|tú|usted|me|mí|él|ella|ellos|nada|todo|algo|mucho|muy|más|un|una
-  |unos|unas|de|que|cómo|así|aquí|ahí|bien|ese|esa|yo|ya|tu|tus)
+  |unos|unas|de|que|cómo|así|aquí|ahí|bien|ese|esa|yo|ya|tu|tus)|(?:est[eao]s?|es[eao]s?|tus?) .*|(?:el|la|los
+  |las) siguientes? .*
 negative = \b(?:no|nunca|jamás|ningun[oa]?|ningún|nada|nadie|tampoco)\b
 tail = (?:^|[ ,]+)(?:por favor|porfa|gracias|también|además|la verdad|en realidad|etc|ahora|ahora mismo|actualmente
   |desde (?:\w+ ){0,3}\w+|hace (?:\w+ ){1,2}\w+|de momento|mucho|muchísimo|eh|vale|y|pero|por cierto|sobre todo
@@ -57,8 +58,8 @@ other = (?!)
 begin = (?:\A|[,;:.!¡()–—]|\x00|- |\b(?:y|e|pero|así que|que|pues|con)\b)\s*
 lead = (?:sí|no,|no:|y|pero|pues|bueno|hola|buenas|buenos días|vale|ok|oye|por cierto|en realidad|de hecho
   |la verdad es que|la verdad|además|también|ten en cuenta que|recuerda que|apunta que|para que lo sepas|actualmente
-  |ahora|ahora mismo|desde (?:\w+ ){0,2}\w+|hace (?:\w+ ){1,2}que|entonces|personalmente|yo|al final|finalmente
-  |de momento|perdón)[ ,:!]+
+  |ahora|ahora mismo|desde (?:(?:hace|el|la|principios de|finales de) )?(?:\w+ (?=año|mes|día|semana))?\w+
+  |hace (?:\w+ ){1,2}que|entonces|personalmente|yo|al final|finalmente|de momento|perdón)[ ,:!]+
 and = por favor|porfa|y (?:yo|mi|mis|me|vivo|trabajo|soy|tengo|hablo|no|es|estoy|estudio|uso|nosotros|ella|él)|pero
   |porque|ya que|pues|aunque|cuando|mientras|desde|para que|donde|que|así que|puesto que|hace
 but = pero|porque|ya que|aunque|y (?:yo|mi|mis|me|vivo|trabajo|soy|tengo|no|odio|detesto)|desde|cuando|sobre todo
@@ -109,8 +110,8 @@ folk = español[a]?|mexican[oa]|argentin[oa]|colombian[oa]|chilen[oa]|peruan[oa]
   |guatemaltec[oa]|catalán|catalana|paraguay[oa]|costarricense|hondureñ[oa]|puertorriqueñ[oa]
 diet = vegan[oa]|vegetarian[oa]|pescetarian[oa]|flexitarian[oa]|celíac[oa]|sin gluten|halal|kosher
 big = (?:adopté|adoptamos|compré|compramos|vendí|vendimos|aprobé|obtuve|conseguí|me gradué|me casé|nos casamos
-  |me rompí|me fracturé|me operaron|me mudé|nos mudamos|empecé|gané|perdí|fundé|fundamos|abrí|abrimos|corrí|visité
-  |visitamos|publiqué|publicamos|firmé|dejé|renuncié|me divorcié|me comprometí|me ascendieron|me despidieron|nació mi
+  |me rompí|me fracturé|me operaron|me mudé|nos mudamos|empecé|gané|fundé|fundamos|abrí|abrimos|corrí|visité|visitamos
+  |publiqué|publicamos|firmé|dejé|renuncié|me divorcié|me comprometí|me ascendieron|me despidieron|nació mi
   |terminé (?:la|mi) (?:carrera|tesis|máster)|me jubilé|me torcí|me torcí|tuve un (?:bebé|hijo|accidente)|tuvimos un)
 on = el
 week = la semana del {}
@@ -156,7 +157,7 @@ voy > ir > verb; vamos > ir > verb; comienzo > comenzar > verb; caso > casarse >
 @ Employer +fix :: ya no trabajo (?:en|para|con) <Was>,? (?:sino|ahora trabajo|ahora)(?: ahora)? (?:en|para|con) <Name>
 - (?:dejé|he dejado) <Was> (?:por|para (?:irme a|entrar en|unirme a)) <Name>
 @ Employer +fix +end :: ya no trabajo (?:en|para|con) <Name>
-- (?:renuncié|he renunciado) a <Name>
+- (?:renuncié|he renunciado) a (?:mi (?:trabajo|puesto) en )?<Name>
 @ Role +fix +end :: ya no (?:soy|trabajo (?:como|de)) (?P<o><job>)<end>
 @ Diet +fix +end :: ya no soy (?P<o><diet>)<end>
 @ Diet +fix +not :: ya (?P<o>no (?:como|bebo|tomo) <any>{2,40}?)<end>
@@ -192,11 +193,13 @@ voy > ir > verb; vamos > ir > verb; comienzo > comenzar > verb; caso > casarse >
 - <yo>soy <job> en <Name>
 @ Role :: <yo>trabajo <now>(?:(?:en|para) <Words> )?(?:como|de) (?:una? )?(?P<o>(?!forma|manera|lunes|noche|día
   |casa)<any>{2,50}?)(?= (?:en|para|desde|y|con) |<end>)
-- <yo>soy <now>(?:una? )?(?P<o><job>)(?= (?:en|para|desde|y|de profesión|con) |<end>)
+- <yo>soy <now>(?:una? )?(?P<o><job>)(?= (?:en|para|desde|y|con) | de profesión|<end>)
+- <yo>estoy (?P<o>jubilad[oa])<end>
 - mi (?:profesión|trabajo|oficio) es (?:ser )?(?!muy|duro|difícil)<thing>
 - <yo>soy <Word>(?: <Word>){0,2}, (?:una? )?(?P<o><job>)(?= (?:en|para|desde|y) |<end>)
 @ Education :: <yo>estudio <now>(?!para|mucho|con|en )(?P<o><any>{3,60}?)<end>
 - (?:estudié|he estudiado) (?P<o>(?!para|mucho)<any>{3,60}?)<end>
+@ Partner :: <yo>estoy <now>(?:casad[oa]|prometid[oa]) con <Name>
 @ Marital status :: <yo>(?:estoy|soy) <now>(?P<o>casad[oa]|solter[oa]|divorciad[oa]|viud[oa]|prometid[oa])(?= (?:con
   |desde)|<end>)
 @ Religion :: <yo>soy <now>(?P<o>católic[oa]|protestante|musulmán|musulmana|judí[oa]|budista|ate[oa]|cristian[oa]
@@ -210,7 +213,7 @@ voy > ir > verb; vamos > ir > verb; comienzo > comenzar > verb; caso > casarse >
   |\Z))
 - <my> <old>(?P<k><kin>)<after> se llama <Name>
 - <yo>(?:tengo|tenemos) una? <old>(?P<k><kin>)<after>(?:,? (?:que se llama|llamad[oa])|,) (?P<o><Word>)<end>
-@ {K}'s home :: <my> <old>(?P<k><kin>)<after>(?:,? <Word>,?)? vive <now>en <Name>
+@ {K}'s home :: <my> <old>(?P<k><kin>)<after>(?:,? (?:se llama )?<Word>,?)?(?: y)? vive <now>en <Name>
 @ {K}'s role :: <my> <old>(?P<k><kin>)<after>(?:,? <Word>,?)? (?:es|trabaja (?:como|de)) (?P<o><job>)<end>
 @ {K}'s age :: <my> <old>(?P<k><kin>)<after>(?:,? <Word>,?)? tiene <age> años
 @ Child :: <yo>(?:tengo|tenemos) (?P<o>(?:una?|dos|tres|cuatro|cinco|[1-9]) (?:hij[oa]s?|niñ[oa]s?)(?: y (?:una?|dos
@@ -253,9 +256,11 @@ voy > ir > verb; vamos > ir > verb; comienzo > comenzar > verb; caso > casarse >
 # rules
 @ Rule +not :: (?P<o>(?:tutéame|trátame de (?:tú|usted)))<end>
 - (?P<o>sin (?!duda|embargo|problema)<any>{3,40}?),? (?:por favor|porfa)<end>
+- <please>(?P<o>no (?:me )?(?:escribas|uses|utilices|hagas|pongas|añadas|incluyas|respondas) (?!est|es[eao]|eso
+  |lo |la |más)<any>{3,60}?)<end>
 - quiero que (?P<o>(?:siempre|nunca|no) <any>{4,80}?)<end>
 - (?:hay que|debes|tienes que) (?P<o>\w+r siempre <any>{3,80}?)<end>
-- <please>(?P<o>(?:pregúnta|avísa|respónde|contésta|explíca|muéstra)(?:me|nos)? siempre <any>{2,90}?)<end>
+- <please>(?P<o>(?:da|pregúnta|avísa|respónde|contésta|explíca|muéstra)(?:me|nos)? siempre <any>{2,90}?)<end>
 - (?P<o>(?:cuando|siempre que|cada vez que) (?:yo )?(?:diga|escriba
   |te diga) (?:["«'])?<any>{1,40}?(?:["»'])?, <any>{3,90}?<more>)<end>
 - <please>(?:<from>)[ ,]+<please>(?!(?:yo )?(?:vivo|soy|tengo|trabajo|voy|mi |me |uso|viviré|seré|trabajaré)
@@ -299,18 +304,19 @@ voy > ir > verb; vamos > ir > verb; comienzo > comenzar > verb; caso > casarse >
 @ Appointment = {o} {d} :: <yo>(?:tengo|tenemos) (?:una? )?(?P<o>(?:cita|reunión|entrevista|examen|consulta|operación
   |revisión|turno)(?: (?:con|en|de|del|para) <any>{2,40}?)?) (?P<d><date>)
 - (?P<d><date>),? (?:tengo|tenemos) (?:una? )?(?P<o>(?:cita|reunión|entrevista|examen|consulta|operación|revisión
-  |turno)(?: (?:con|en|de|del|para) <any>{2,40}?)?)<end>
+  |turno|fisioterapia|dentista)(?: (?:con|en|de|del|para) <any>{2,40}?)?)<end>
 - <yo>(?:tengo|tenemos) (?P<d><date>) (?:una? )?(?P<o>(?:cita|reunión|entrevista|examen|consulta|operación
   |revisión)(?: (?:con|en|de|del|para) <any>{2,40}?)?)<end>
 - mi (?P<o>(?:cita|entrevista|examen|operación|boda|revisión)(?: (?:con|en|de|del) <any>{2,40}?)?) es (?P<d><date>)
 @ Plan :: (?:voy a|vamos a|pienso|planeo|tengo pensado|tenemos pensado|he planeado|tengo previsto
-  |quiero) (?P<o>(?=<any>{0,70}(?:<date>))[\w]+(?:ar|er|ir|me|nos)\b <any>{3,90}?)<end>
-@ Plan = {o} {p} :: (?P<p><date>),? (?:voy a|vamos a|pienso|planeo) (?P<o>[\w]+(?:ar|er|ir|me
-  |nos)\b(?: <any>{2,80}?)?)<end>
-@ Plan = {v}{o} {p} :: (?P<p><date>),? (?:me|nos) (?P<v>caso|casamos|mudo|mudamos)(?P<o> <any>{2,50}?)?<end>
+  |quiero) (?P<o>(?=<any>{0,70}(?:<date>))(?!intentar|ver|mirar|probar|revisar|hacer)[\w]+(?:ar|er|ir|me
+  |nos)\b <any>{3,90}?)<end>
+@ Plan = {o} {p} :: (?P<p><date>),? (?:voy a|vamos a|pienso|planeo) (?P<o>(?!intentar|ver|mirar|probar|revisar
+  |hacer)[\w]+(?:ar|er|ir|me|nos)\b(?: <any>{2,80}?)?)<end>
+@ Plan = {v} {o} {p} :: (?P<p><date>),? (?:me|nos) (?P<v>caso|casamos|mudo|mudamos)(?P<o> <any>{2,50}?)?<end>
 - (?:me|nos) (?P<v>caso|casamos|mudo|mudamos)(?P<o> a <any>{2,30}?)? (?P<p><date>)<end>
 @ Plan = {v} {o} {p} :: (?P<p><date>),? (?P<v><verb>) (?P<o>(?:a|de|en|por|al|con) <any>{2,70}?)<end>
-- (?P<v><verb>) (?P<o>(?:a|de|en|por|al) <any>{2,50}?) (?P<p><date>)<end>
+- (?P<v><verb>) (?P<o>(?:a(?! \w+r(?:l[oa]s?|me|se)?\b)|de|en|por|al) <any>{2,50}?) (?P<p><date>)<end>
 - (?P<v><verb>) (?P<p><date>) (?P<o>(?:a|de|en|por|al) <any>{2,50}?)<end>
 @ Goal :: mi (?:gran )?(?:objetivo|meta|sueño) (?:es|para \w+ es) (?P<o><any>{4,90}?)<end>
 # events
@@ -324,7 +330,7 @@ voy > ir > verb; vamos > ir > verb; comienzo > comenzar > verb; caso > casarse >
 @ Favourite = {p}: {o} :: mis? (?P<p>[\w'-]{2,30}(?: [\w'-]{2,20})?) (?:favorit[oa]s?|preferid[oa]s?) (?:es
   |son) <thing>
 @ Prefers = {o} antes que {p} :: <yo>prefiero <now>(?P<o><any>{2,60}?) (?:antes que|en vez de|en lugar de|a la|al
-  |que) (?P<p><any>{2,40}?)<end>
+  |a(?= (?-i:[A-Z]))|que) (?P<p><any>{2,40}?)<end>
 @ Prefers :: <yo>prefiero <now>(?!no |que |esperar|si |lo |la de)(?P<o><any>{2,80}?)<end>
 @ Dislikes +many :: <yo>(?:odio|detesto|no soporto|no aguanto) (?!que |cuando |ser |tener )<list>
 - (?:a mí )?no me gustan? (?:nada |mucho )?(?!que |cómo|tu |tus |esta |este |eso|esto)<list>

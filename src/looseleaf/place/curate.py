@@ -10,7 +10,7 @@ from looseleaf.core.ledger import HIGHEST, PINNED
 from looseleaf.core.lines import statement
 from looseleaf.core.times import day
 from looseleaf.errors import Refused
-from looseleaf.pages import Rewritten
+from looseleaf.page import Rewritten
 from looseleaf.place import review
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id

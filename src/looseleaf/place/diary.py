@@ -15,7 +15,7 @@ from looseleaf.core.placing import is_from
 from looseleaf.core.state import empty, is_done, moved
 from looseleaf.core.times import clock, day
 from looseleaf.errors import Refused
-from looseleaf.pages import Rewritten
+from looseleaf.page import Rewritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

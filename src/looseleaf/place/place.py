@@ -26,7 +26,7 @@ from looseleaf.core.placing import PROJECT, USER, Outcome, Plan, is_from
 from looseleaf.core.times import day
 from looseleaf.core.vocabulary import topic_name
 from looseleaf.frozen import frozen
-from looseleaf.pages import Rewritten
+from looseleaf.page import Rewritten
 from looseleaf.place import review
 from looseleaf.place.diary import Diary
 from looseleaf.place.material import sources_of, vouched_for, witnesses_of
