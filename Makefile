@@ -21,7 +21,7 @@ help:
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make format     format the code and mend what lint can mend"
 	@echo "make test-long  the long sweeps, with their figures"
-	@echo "make bench      measure the store and the window"
+	@echo "make bench      measure all that is promised in figures"
 	@echo "make clean      remove everything made here"
 
 demo: $(VENV)/.package
@@ -46,6 +46,10 @@ format: $(VENV)/.dev
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/window.py
+	$(BIN)/python benchmarks/distill.py --half held
+	$(BIN)/python benchmarks/identity.py
+	$(BIN)/python benchmarks/chains.py
+	$(BIN)/python benchmarks/build.py
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html

@@ -1,6 +1,7 @@
 """The command line: arguments and printing only. Exit codes: 0 done, 1 problems found, 2 refused.
 
-The verbs stand in one table, at the end. Those of the conversation are carried out by `cli_talk`, loaded on demand.
+Here are `main`, what all verbs share, and the verbs of the pages. The others stand in modules loaded on demand;
+`cli_parse` has the table of all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import time
 from itertools import islice
 
+from looseleaf.cli_parse import parse
 from looseleaf.core.heads import PERSON
 from looseleaf.errors import Refused
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from looseleaf.cli_parse import Options
     from looseleaf.memory import Memory
     from looseleaf.values import Edit
 
@@ -27,11 +30,11 @@ PROBLEMS = 1
 REFUSED = 2
 INTERRUPTED = 130
 
-LAST = 20
-"""How many turns and sessions are listed to a person who gives no number."""
-
 _LISTED = 20
 """How many pages are named to a person who asked for one that is not there."""
+
+_CLIPPED = 160
+"""Characters of what somebody said, in a list: two lines of a terminal."""
 
 # What can move a terminal's cursor, colour it, or turn the order of what it shows. Spaces of other scripts and
 # the joiners inside an emoji are text.
@@ -43,14 +46,14 @@ _LINE_END = "\r(?=\n)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parse(sys.argv[1:] if arguments is None else arguments)
+    options = parse(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if stream is None:  # closed by whoever started us
             return REFUSED
         # Pages hold every script; a terminal that has not all of them shows the rest written out.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code: int = options.run(options)
+        code = _carrier(options.run)(options)
         sys.stdout.flush()
         return code
     except Refused as refused:
@@ -70,118 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         why = f"the answer could not be written ({error.strerror or error})."
         print(f"looseleaf: {options.done}{why}", file=sys.stderr)
         return REFUSED
-
-
-class Options:
-    """What was asked for: `run`, and a value for every option and argument of the verb."""
-
-    run: Callable[[Options], int]
-    memory: str | None
-    agent: str
-    json: bool
-    path: str | None
-    page: Any  # text, or None where the verb can do without
-    limit: int
-    as_of: str | None
-    since: str | None
-    role: str
-    text: str | None
-    args: str | None
-    result: str | None
-    call_id: str | None
-    name: str | None
-    error: bool
-    session: str | None
-    turn: str | None
-    model: str | None
-    dry_run: bool
-    entry: str | None
-
-    done = ""
-    """What a command has done, once that is durable: said if the answer cannot be written."""
-
-
-def _parse(arguments: Sequence[str]) -> Options:
-    """The table at the end of this file, read in a few lines. Help and mistakes are left to argparse.
-
-    argparse with all it imports takes a third as long as starting Python; a hook runs a command for every prompt.
-    """
-    options = Options()
-    verb = ""
-    own: dict[str, dict[str, Any]] = {}
-    free: list[str] = []
-    waiting = iter(arguments)
-    for argument in waiting:
-        if argument == "--" and verb:
-            rest = list(waiting)  # whatever they look like, these are no options
-            if not 0 < len(rest) <= len(free) or any(
-                each not in own[name].get("choices", (each,)) for name, each in zip(free, rest, strict=False)
-            ):
-                return _explain(arguments)
-            for each in rest:
-                setattr(options, free.pop(0), each)
-            break
-        name, equals, value = _SHORT.get(argument, argument).partition("=")
-        known = _SHARED.get(name) or (own.get(name) if name.startswith("-") else None)
-        if not verb and argument in _VERBS:
-            verb = argument
-            options.run, _, own = _VERBS[verb]
-            free = [each for each in own if not each.startswith("-")]
-        elif known is None and verb and free and (argument == "-" or not argument.startswith("-")):
-            if argument not in own[free[0]].get("choices", (argument,)):
-                return _explain(arguments)
-            setattr(options, free.pop(0), argument)
-        elif known is None or (equals and "action" in known):
-            return _explain(arguments)
-        elif "action" in known:
-            setattr(options, _attribute(name), True)
-        else:
-            value = value if equals else next(waiting, "--")
-            if value.startswith("-") and value != "-":
-                return _explain(arguments)
-            if "type" in known and not (value.isdecimal() and len(value) < 10):
-                return _explain(arguments)
-            setattr(options, _attribute(name), known.get("type", str)(value))
-    for name, known in (_SHARED | own).items():
-        if not hasattr(options, _attribute(name)):
-            if "nargs" not in known and not name.startswith("-"):
-                return _explain(arguments)
-            setattr(options, _attribute(name), known.get("default", False if "action" in known else None))
-    return options if verb else _explain(arguments)
-
-
-def _attribute(name: str) -> str:
-    return name.lstrip("-").replace("-", "_")
-
-
-def _explain(arguments: Sequence[str]) -> Options:
-    """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
-    import argparse  # not at the top, for the reason above
-
-    class Mixed(argparse.ArgumentParser):
-        """Options may stand between arguments, also between one that must be there and one that may be left out."""
-
-        is_mixing = False
-
-        def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-            if self.is_mixing:
-                return super().parse_known_args(args, namespace)
-            self.is_mixing = True
-            return self.parse_known_intermixed_args(args, namespace)
-
-    about = "A memory for LLM agents: a folder of Markdown that never loses what was written."
-    parser = argparse.ArgumentParser(prog="looseleaf", description=about, allow_abbrev=False)
-    verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=Mixed)
-    for name, shared in _SHARED.items():
-        parser.add_argument(name, **shared)
-    for verb, (run, help, own) in _VERBS.items():
-        each = verbs.add_parser(verb, help=help, description=help, allow_abbrev=False)
-        each.set_defaults(run=run)
-        for name, shared in _SHARED.items():
-            each.add_argument(name, **shared | {"default": argparse.SUPPRESS})
-        for name, option in own.items():
-            each.add_argument(name, *(short for short, long in _SHORT.items() if long == name), **option)
-    return parser.parse_args(arguments, Options())
 
 
 # --- verbs -----------------------------------------------------------------------------
@@ -215,10 +106,10 @@ def _log(options: Options) -> int:
         if options.page is not None and not edits and not memory.page(options.page).exists:
             raise _no_page(memory, options.page)
         if options.json:
-            print_json([_edit_dict(edit) for edit in edits])
+            print_json([edit_dict(edit) for edit in edits])
         else:
             for edit in edits:
-                print(_edit_line(edit))
+                print(edit_line(edit))
             if not edits:
                 print("No edits yet.")
             elif has_more:
@@ -281,7 +172,7 @@ def _undo(options: Options) -> int:
         edit, receipt = memory.undo(options.page, author=PERSON)
         options.done = "it was undone; "
         if options.json:
-            print_json({"undone": _edit_dict(edit), "receipt": receipt.to_dict()})
+            print_json({"undone": edit_dict(edit), "receipt": receipt.to_dict()})
         else:
             gone = "" if receipt.new else " The page is gone."
             what = f"the edit {plain(edit.id)} ({plain(edit.reason)})"
@@ -317,16 +208,42 @@ def _repair(options: Options) -> int:
     return PROBLEMS if left else 0
 
 
-def _talk(verb: str) -> Callable[[Options], int]:
-    """A verb of the conversation."""
+def _carrier(run: str) -> Callable[[Options], int]:
+    """The function that carries out a verb, from a module that is loaded for it."""
+    unit, _, name = run.partition(".")
+    module: Any
+    match unit:
+        case "cli":
+            return _PAGES[name]
+        case "cli_record":
+            from looseleaf import cli_record
 
-    def run(options: Options) -> int:
-        from looseleaf import cli_talk
+            module = cli_record
+        case "cli_talk":
+            from looseleaf import cli_talk
 
-        code: int = getattr(cli_talk, verb)(options)
-        return code
+            module = cli_talk
+        case "cli_facts":
+            from looseleaf import cli_facts
 
-    return run
+            module = cli_facts
+        case _:
+            from looseleaf import cli_build
+
+            module = cli_build
+    found: Callable[[Options], int] = getattr(module, name)
+    return found
+
+
+_PAGES: dict[str, Callable[[Options], int]] = {
+    "init": _init,
+    "log": _log,
+    "show": _show,
+    "diff": _diff,
+    "undo": _undo,
+    "check": _check,
+    "repair": _repair,
+}
 
 
 # --- opening ---------------------------------------------------------------------------
@@ -391,13 +308,13 @@ def when(ts: float) -> str:
         return f"{ts:g}"  # no time of this world; the rest of the log is shown all the same
 
 
-def _edit_line(edit: Edit) -> str:
+def edit_line(edit: Edit) -> str:
     what = f"+{edit.added} -{edit.removed}" if edit.new is not None else "deleted"
     about = f"{plain(edit.path)}  {plain(edit.author)}: {plain(edit.reason)}"
     return f"{when(edit.ts):>19}  {plain(edit.id)}  {what:>8}  {about}"
 
 
-def _edit_dict(edit: Edit) -> dict[str, Any]:
+def edit_dict(edit: Edit) -> dict[str, Any]:
     names = ("id", "ts", "path", "author", "reason", "base", "new", "added", "removed", "undoes")
     return {name: getattr(edit, name) for name in names}
 
@@ -420,6 +337,19 @@ def say(text: str) -> None:
     print(plain(re.sub(_LINE_END, "", text), keep="\n\t"))
 
 
+def hung(text: str, indent: int) -> str:
+    """Further lines stand to the right, so that none can pass for a line of ours."""
+    return f"\n{' ' * indent}".join(text.split("\n"))
+
+
+def clipped(text: str) -> str:
+    """On one line, its beginning if it is long."""
+    line = " ".join(text[: 8 * _CLIPPED].split())
+    if len(line) <= _CLIPPED and len(text) <= 8 * _CLIPPED:
+        return line
+    return f"{line[:_CLIPPED].rstrip()} … ({len(text):,} characters)"
+
+
 def print_notes(memory: Memory) -> None:
     for note in memory.notes:
         print(f"looseleaf: {plain(note)}", file=sys.stderr)
@@ -433,88 +363,3 @@ def plain(text: str, keep: str = "") -> str:
 def _written_out(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-# --- the table of verbs ----------------------------------------------------------------
-
-_SHARED: dict[str, dict[str, Any]] = {
-    "--memory": {"metavar": "PATH", "help": "the folder of the memory"},
-    "--agent": {"metavar": "NAME", "default": "main", "help": "whose memory (main)"},
-    "--json": {"action": "store_true", "help": "print one JSON document"},
-}
-"""Options that may stand before and after the verb."""
-
-_SHORT = {"-n": "--limit"}
-
-_ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
-_LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
-_MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
-
-_VERBS: dict[str, tuple[Callable[[Options], int], str, dict[str, dict[str, Any]]]] = {
-    "init": (
-        _init,
-        "make a memory of a folder",
-        {"path": {"nargs": "?", "help": "the folder (else --memory, else ./.looseleaf)"}},
-    ),
-    "log": (
-        _log,
-        "show what was changed, by whom and why, newest first",
-        {
-            "page": {"nargs": "?", "help": "only this page"},
-            "--limit": {"metavar": "N", "type": int, "default": 50, "help": "at most so many (50)"},
-        },
-    ),
-    "show": (
-        _show,
-        "show a page",
-        {"page": {}, "--as-of": {"metavar": "DATE", "help": "as it was on a day, or at a time"}},
-    ),
-    "diff": (
-        _diff,
-        "show what the last edit of a page changed",
-        {"page": {}, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
-    ),
-    "undo": (
-        _undo,
-        "take back the last edit; an undo is an edit too",
-        {"page": {"nargs": "?", "help": "the last edit of this page"}},
-    ),
-    "record": (
-        _talk("record"),
-        "record what was said or done",
-        {
-            "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object a line"},
-            "text": {"nargs": "?", "help": "the words, the tool's name or its result; else standard input"},
-            "--args": {"metavar": "JSON", "help": "the arguments of a tool call"},
-            "--result": {"metavar": "JSON", "help": "a tool's result that is more than text"},
-            "--call-id": {"metavar": "ID", "help": "the id of a tool call, for it and its result"},
-            "--name": {"metavar": "TOOL", "help": "the tool of a result, where there is no call's id"},
-            "--error": {"action": "store_true", "help": "the call failed; the text says why"},
-            "--session": {"metavar": "ID", "help": "in this session (else the last, if it is not long ago)"},
-            "--turn": {"metavar": "ID", "help": "in this turn (else the current one)"},
-        },
-    ),
-    "turns": (
-        _talk("turns"),
-        "show what was said last, or one turn whole",
-        {
-            "turn": {"nargs": "?", "help": "this one, whole"},
-            "--limit": _LAST,
-            "--session": {"metavar": "ID", "help": "only of this session"},
-        },
-    ),
-    "sessions": (_talk("sessions"), "list the last sessions", {"--limit": _LAST}),
-    "window": (_talk("window"), "show what a model is told now, and what it costs", {"--model": _MODEL}),
-    "compact": (
-        _talk("compact"),
-        "make the window shorter, and say what it lost",
-        {"--dry-run": {"action": "store_true", "help": "only say"}, "--model": _MODEL},
-    ),
-    "expand": (
-        _talk("expand"),
-        "list what left the window, or show one of it again, whole",
-        {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: the entries)"}},
-    ),
-    "check": (_check, "re-read and re-hash everything", {}),
-    "repair": (_repair, "mend what check found, keeping a copy of every byte that is moved", {}),
-}

@@ -1,4 +1,4 @@
-"""The commands of the conversation: record it, read it back, see what a model is told, compact it, open it again.
+"""The commands of the conversation, once recorded: read it back, see what a model is told, compact it, open it again.
 
 Arguments and printing only. All text goes out through `say`, and further lines of what somebody said stand to the
 right of the labels: nothing that was said can steer a terminal, or pass for what another said.
@@ -6,10 +6,8 @@ right of the labels: nothing that was said can steer a terminal, or pass for wha
 
 from __future__ import annotations
 
-import json
-import sys
-
-from looseleaf.cli import LAST, at_least_one, open_memory, print_json, print_notes, say, when
+from looseleaf.cli import at_least_one, clipped, hung, open_memory, print_json, print_notes, say, when
+from looseleaf.cli_parse import LAST
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -17,164 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.cli import Options
+    from looseleaf.cli_parse import Options
     from looseleaf.memory import Memory
     from looseleaf.talk import Message, Trace, Turn
 
-STDIN = "-"
-
-_CLIPPED = 160
-"""Characters of one trace in a list of turns: two lines of a terminal."""
-
 _REMARKS = ("no_call", "second_result", "interrupted")
 _NOTHING = "Nothing was said yet."
-_FOR = {
-    "args": ("tool_call",),
-    "result": ("tool_result",),
-    "call_id": ("tool_call", "tool_result"),
-    "name": ("tool_result",),
-    "error": ("tool_result",),
-}
-"""Options of `record` that go with some of its roles only."""
-
-
-# --- record ----------------------------------------------------------------------------
-
-
-def record(options: Options) -> int:
-    for name, roles in _FOR.items():
-        if getattr(options, name) not in (None, False) and options.role not in roles:
-            option = f"--{name.replace('_', '-')}"
-            raise Refused(f"Nothing was recorded: {option} goes with {' or '.join(roles)}. Leave it out.")
-    with open_memory(options, options.session) as memory:
-        many = options.role == "jsonl"
-        asked = _lines(options) if many else [_asked(options)]
-        if options.session is None:
-            memory.resume()
-        with memory.batch() as batch:
-            for each in asked:
-                batch.record(**each)
-        options.done = "it was recorded; "
-        if options.json:
-            records = [trace.to_record() for trace in batch.traces]
-            print_json(records if many else records[0])
-        else:
-            for trace in batch.traces:
-                say(" ".join((trace.turn_id, trace.id, *([trace.flag] if trace.flag else []))))
-        print_notes(memory)
-    return 0
-
-
-def _asked(options: Options) -> dict[str, Any]:
-    """The arguments of `Memory.record`, of the options of one command."""
-    asked: dict[str, Any] = {"turn_id": options.turn} if options.turn is not None else {}
-    given = {"tool_call_id": options.call_id, "tool_name": options.name}
-    asked |= {name: value for name, value in given.items() if value is not None}
-    if options.role == "tool_call":
-        asked["tool_call"] = _text(options, options.args).strip()
-        if options.args is not None:
-            asked["tool_args"] = _value("--args", options.args)
-    elif options.role == "tool_result":
-        if options.error:
-            asked["tool_error"] = _text(options, options.result)
-        elif options.result is None:
-            asked["tool_result"] = _text(options)
-        elif options.text is not None:
-            raise Refused(
-                "Nothing was recorded: the result was given twice, as text and by --result. Leave one of them out."
-            )
-        if options.result is not None:
-            asked["tool_result"] = _value("--result", options.result)
-    else:
-        asked[options.role] = _text(options)
-        if not asked[options.role] and options.text != "":
-            raise Refused(
-                "Nothing was recorded: there was nothing on standard input. Give the text there, or as an argument."
-            )
-    return asked
-
-
-def _lines(options: Options) -> list[dict[str, Any]]:
-    """The arguments of `Memory.record`, one time a line. Every line is looked at before the first is recorded."""
-    from looseleaf.conversation.asked import ask
-
-    found: list[dict[str, Any]] = []
-    for number, line in enumerate(_bytes(options.text).split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            members = _loaded(_decoded(line, "it"), "it")
-            if not isinstance(members, dict):
-                raise Refused('Nothing was recorded: it is no object. Write one such as {"user": "hello"}.')
-            if options.turn is not None:
-                members.setdefault("turn_id", options.turn)
-            ask(**members)
-        except Refused as refused:
-            why = str(refused).removeprefix("Nothing was recorded: ")
-            raise Refused(f"Nothing was recorded: line {number}: {why}") from refused
-        found.append(members)
-    return found
-
-
-def _text(options: Options, other: str | None = None) -> str:
-    """The text that was given. `other` is a second thing that may be asked to come from standard input."""
-    if options.text not in (None, STDIN):
-        return str(options.text)
-    if other == STDIN:
-        raise Refused(
-            "Nothing was recorded: two things at once cannot come from standard input. Give one as an argument."
-        )
-    text = _decoded(_bytes(STDIN), "standard input")
-    # The line end that `echo` and the like put behind everything was not said.
-    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
-
-
-def _value(option: str, given: str) -> Any:
-    return _loaded(_decoded(_bytes(STDIN), option) if given == STDIN else given, option)
-
-
-def _bytes(path: str | None) -> bytes:
-    """Of a file; or of standard input."""
-    name = "standard input" if path in (None, STDIN) else str(path)
-    try:
-        if path not in (None, STDIN):
-            with open(name, "rb") as file:
-                return file.read()
-        if sys.stdin is not None:
-            return sys.stdin.buffer.read()
-        why = "it is closed"
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        why = getattr(error, "strerror", None) or str(error)
-    raise Refused(
-        f"Nothing was recorded: {name} could not be read ({why}). Give what is to be recorded another way."
-    )
-
-
-def _decoded(data: bytes, what: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise Refused(
-            f"Nothing was recorded: {what} is no UTF-8 text (at byte {error.start + 1}). Convert it first."
-        ) from error
-
-
-def _loaded(text: str, what: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        why = f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos + 1}"
-    except RecursionError:
-        why = "it nests too deep"
-    except ValueError as error:
-        why = str(error)
-    raise Refused(
-        f"Nothing was recorded: {what} is no JSON ({why}). Write texts, names too, in double quotes."
-    )
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
 
 
 # --- reading ---------------------------------------------------------------------------
@@ -261,7 +107,7 @@ def _list_entries(memory: Memory, options: Options) -> None:
         print_json(found)
     for each in found if not options.json else ():
         size = f"{each['turns']:,} turn{'s' * (each['turns'] != 1)}, {each['tokens']:,} tokens"
-        say(f"{each['id']}  {when(each['ts'])}  {size:>24}  {_clipped(each['distiller'])}")
+        say(f"{each['id']}  {when(each['ts'])}  {size:>24}  {clipped(each['distiller'])}")
     if not found and not options.json:
         say(f"No turn has left the window of {memory.agent} yet: there is no entry.")
 
@@ -292,9 +138,9 @@ def _about(memory: Memory, name: str) -> Iterator[str]:
         turns, loss = meta["turn_ids"], meta["loss"]
         head = f"entry {meta['id']} of {meta['agent']}, {when(meta['ts'])}: {turns[0]} to {turns[-1]}"
         report = Loss.from_dict(loss | {"entry": None})  # where it is to be found again is known: it follows
-        yield f"{_clipped(head)}\n  {_hung(report.text, 2)}"
+        yield f"{clipped(head)}\n  {hung(report.text, 2)}"
     except (KeyError, TypeError, ValueError, IndexError):
-        yield f"entry {_clipped(name)}: its report cannot be read. `looseleaf check` says more."
+        yield f"entry {clipped(name)}: its report cannot be read. `looseleaf check` says more."
 
 
 # --- the window ------------------------------------------------------------------------
@@ -382,10 +228,10 @@ def _turn_dict(turn: Turn) -> dict[str, Any]:
 
 
 def _turn(turn: Turn, *, whole: bool) -> str:
-    lines = [f"{_clipped(turn.turn_id)}  {when(turn.ts)}  session {_clipped(turn.session_id)}"]
+    lines = [f"{clipped(turn.turn_id)}  {when(turn.ts)}  session {clipped(turn.session_id)}"]
     for trace in turn.traces:
         lines += [
-            f"  {label}: {_hung(text if whole else _clipped(text), 4)}" for label, text in _said(trace, whole)
+            f"  {label}: {hung(text if whole else clipped(text), 4)}" for label, text in _said(trace, whole)
         ]
     return "\n".join(lines)
 
@@ -398,7 +244,7 @@ def _said(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
         yield "Reasoning", trace.reasoning
     remarks = [each for each in (trace.flag, *trace.tags) if each and (whole or each in _REMARKS)]
     label = trace.trace_type.replace("_", " ").capitalize()
-    yield f"{label} [{_clipped(', '.join(remarks))}]" if remarks else label, said(trace)
+    yield f"{label} [{clipped(', '.join(remarks))}]" if remarks else label, said(trace)
     if whole:
         for kind, addresses in (trace.media or {}).items():
             if addresses:
@@ -410,7 +256,7 @@ def _said(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:
 def _message(message: Message) -> Iterator[str]:
     """A message as a model is told it, in lines; each part with its label."""
     for label, text in _parts(message):
-        yield f"{label}: {_hung(text, 2)}"
+        yield f"{label}: {hung(text, 2)}"
 
 
 def _parts(message: Message) -> Iterator[tuple[str, str]]:
@@ -431,21 +277,9 @@ def _parts(message: Message) -> Iterator[tuple[str, str]]:
     payload = message.tool_payload
     if isinstance(payload, ToolCallPayload):
         for call in payload.tool_calls:
-            yield f"Tool call ({_clipped(call.id)})", f"{call.name} {as_text(call.arguments)}"
+            yield f"Tool call ({clipped(call.id)})", f"{call.name} {as_text(call.arguments)}"
     elif payload is not None:
         if payload.tool_result is not None or payload.tool_error is None:
-            yield f"Tool result ({_clipped(payload.tool_call_id)})", as_text(payload.tool_result)
+            yield f"Tool result ({clipped(payload.tool_call_id)})", as_text(payload.tool_result)
         if payload.tool_error is not None:
-            yield f"Tool error ({_clipped(payload.tool_call_id)})", payload.tool_error
-
-
-def _hung(text: str, indent: int) -> str:
-    return f"\n{' ' * indent}".join(text.split("\n"))
-
-
-def _clipped(text: str) -> str:
-    """On one line, its beginning if it is long."""
-    line = " ".join(text[: 8 * _CLIPPED].split())
-    if len(line) <= _CLIPPED and len(text) <= 8 * _CLIPPED:
-        return line
-    return f"{line[:_CLIPPED].rstrip()} … ({len(text):,} characters)"
+            yield f"Tool error ({clipped(payload.tool_call_id)})", payload.tool_error

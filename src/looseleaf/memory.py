@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from looseleaf.place.place import Placed
     from looseleaf.place.redistill import Difference
     from looseleaf.policy import Policy
-    from looseleaf.talk import Block, Distiller, Message, Session, ToolInteraction, Trace, Turn
+    from looseleaf.talk import Block, Distilled, Distiller, Message, Session, ToolInteraction, Trace, Turn
     from looseleaf.values import Edit, Fact, Problem, Receipt
 
 
@@ -180,6 +180,7 @@ class Memory:
             self.agent,
             self._pages.absorb.agent,
             self._place,
+            self._outdated,
             self._note,
             *self._asked,
         )
@@ -358,6 +359,12 @@ class Memory:
 
     def _settle(self) -> None:
         self._book.place.catch_up()
+
+    def _outdated(self, *found: Distilled) -> Callable[[str], bool]:
+        from looseleaf.place.outdated import outdated
+
+        self._book.known.catch_up()
+        return outdated(self._book.known, *found)
 
     def _place(self, entry: str) -> None:
         self._book.placed(entry)

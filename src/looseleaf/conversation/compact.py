@@ -69,6 +69,7 @@ class Compact:
         rules: Callable[[Callable[[str], int]], Distiller],
         distiller: Distiller | None,
         clean: Callable[[Any], Any],
+        outdated: Callable[..., Callable[[str], bool]],
     ) -> None:
         self._store = store
         self._policy = policy
@@ -78,6 +79,7 @@ class Compact:
         self._rules = rules
         self._distiller = distiller
         self._clean = clean
+        self._outdated = outdated
         self._prepared: tuple[str | None, tuple[str, ...], Made] | None = None
         self._preparing = allocate_lock()
 
@@ -109,6 +111,7 @@ class Compact:
                 draft.passed_over += 1  # it is left as it is, for whoever mends it
         if made is None:
             made = self._make(gone, draft.summary_tokens, count)
+        draft.is_outdated = self._outdated(made.noted, made.distilled)
         mark, loss, files = draft.finish(new_id(), made, gone.traces)
         if dry_run:
             return loss

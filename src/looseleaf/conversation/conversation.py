@@ -65,6 +65,7 @@ class Conversation:
         agent: str,
         head: Callable[[str], AgentHead],
         place: Callable[[str], object],
+        outdated: Callable[..., Callable[[str], bool]],
         note: Callable[[str], None],
         session: str | None,
         distiller: Distiller | None,
@@ -77,6 +78,7 @@ class Conversation:
         self._stream = stream_of(agent)
         self._note = note
         self._place = place
+        self._outdated = outdated
         if distiller is not None and not (
             type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None))
         ):
@@ -297,6 +299,7 @@ class Conversation:
             Rules,
             self._distiller,
             self.recorder.without_secrets,
+            self._outdated,
         )
 
     def compact(

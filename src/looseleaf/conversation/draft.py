@@ -85,6 +85,8 @@ class Draft:
         self._traces: dict[str, Trace] = {}
         self._stand_ins: dict[tuple[str, int], str] = {}
         self.plan = Plan((), (), (), (), fits=True)
+        self.is_outdated: Callable[[str], bool] = lambda sentence: False
+        """Whether a sentence was taken back since it was said."""
         self.passed_over = 0
         """Entries of this name that are there and cannot be read: somebody broke them."""
         self.summary_tokens = max(1, min(policy.summary_tokens, budget // _SUMMARY_SHARE))
@@ -316,7 +318,8 @@ class Draft:
 
     def _semantic(self, made: Made) -> tuple[str, ...]:
         """What must be kept, as much of it as has room."""
-        lines = must_keep(self._kept_so_far, made.noted, made.distilled)
+        found = must_keep(self._kept_so_far, made.noted, made.distilled)
+        lines = tuple(line for line in found if not self.is_outdated(line))
         left = self._semantic_tokens
         chosen: set[str] = set()
         ranked = by_rank(lines)
@@ -350,7 +353,7 @@ class Draft:
         held = calls & frozenset(mark.held)
         report = [
             Kept("open tool calls", len(calls), len(held), tuple(sorted(calls - held))),
-            *still_told(made.noted, self._kept_so_far, (told and told.content) or ""),
+            *still_told(made.noted, self._kept_so_far, (told and told.content) or "", self.is_outdated),
         ]
         sizes = {item.id: item.tokens for item in self._items}
         shorter = dict(

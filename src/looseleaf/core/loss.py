@@ -8,7 +8,7 @@ from looseleaf.talk import Distilled, Noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 
@@ -167,9 +167,15 @@ def told_of(found: Distilled, told: str) -> Distilled:
     )
 
 
-def still_told(found: Distilled, before: Sequence[str], told: str) -> list[Kept]:
-    """Of each kind, what is still told after a compaction."""
-    noted = [*_labelled(found), *(_unlabelled(line) for line in before)]
+def still_told(
+    found: Distilled,
+    before: Sequence[str],
+    told: str,
+    is_outdated: Callable[[str], bool] = lambda line: False,
+) -> list[Kept]:
+    """Of each kind, what is still told after a compaction. What was taken back in the meantime need not be."""
+    every = [*_labelled(found), *(_unlabelled(line) for line in before)]
+    noted = [(label, each) for label, each in every if not is_outdated(each.text)]
     return [
         kept(what, list({_words(each.text): each for name, each in noted if name == label}.values()), told)
         for label, what in _REPORTED.items()

@@ -34,13 +34,15 @@ if TYPE_CHECKING:
     from looseleaf.values import TimeSpan
 
 _SAYS = re.compile(
-    r"\b(?:said|says|told|tells|wrote|writes|claims?|claimed|thinks|thought|asked|asks|texted|goes|quoted?|"
+    r"\b(?:said|says|say|told|tells|wrote|writes|claims?|claimed|thinks|thought|asked|asks|texted|goes|"
+    r"quoted?|"
     r"sings?|sang|"
     r"reads|shouted|replied|mentioned|according to)\b",
     re.IGNORECASE,
 )
 _STANDS = re.compile(
-    r"\b(?:before|must|should|need|needs|treat|until|be|word|want|always|never|ever|from now on|from here on|going forward|moving forward|future|henceforth|"
+    r"\b(?:before|must|should|need|needs|treat|until|be|word|want|always|never|ever|from now on|from here "
+    r"on|going forward|moving forward|future|henceforth|"
     r"whenever|every time|"
     r"each time|any ?time|make sure|be sure|don't|do not|stop|avoid|only|keep|rules?|must not|mustn't|not "
     r"allowed|answer|"
@@ -188,8 +190,30 @@ def _stated(
         yield made("Language", tongues[0].object, sentence[: len(said)].strip(), correction=corrects), 0
 
 
+_BEFORE_EVENTS = frozenset(
+    (
+        "Employer",
+        "Role",
+        "Home",
+        "Education",
+        "Age",
+        "Name",
+        "Condition",
+        "Allergy",
+        "Birthday",
+        "Diet",
+        "Religion",
+    )
+)
+"""Where a clause says one of these, what happened is only how it came about."""
+
+
 def _of_clause(clause: Clause, ts: float, span: TimeSpan | None, corrects: bool) -> Iterator[Proposal]:
-    for when in timed(clause, ts):
+    found = list(work(clause)) or list(facts(clause))
+    known = [
+        each for each in found if each.relation in _BEFORE_EVENTS and "promoted" not in clause.text.lower()
+    ]
+    for when in [] if known else timed(clause, ts):
         words = tidy(when.object)
         if words:
             yield made(
@@ -201,9 +225,10 @@ def _of_clause(clause: Clause, ts: float, span: TimeSpan | None, corrects: bool)
                 last=when.last,
                 correction=corrects,
             )
-            return
-    found = list(work(clause)) or list(facts(clause))
-    for each in found:
+            # An animal that has a name is told of beside how it came.
+            found = [each for each in found if each.relation == "Pet" and "(" in each.object]
+            break
+    for each in known or found:
         words = tidy(each.object)
         if words:
             yield _shaped(each, words, clause, span, corrects)

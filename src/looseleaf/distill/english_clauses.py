@@ -35,6 +35,10 @@ NO_FACT = re.compile(
     r"the (?:character|protagonist|narrator|example|sample)|lorem ipsum|dummy|test data|placeholder|for "
     r"example|"
     r"for instance|e\.g\.|sample (?:text|data|sentence)|example(?:s)? ?:|lyrics?|the song|quote|the line)\b"
+    r"|\b(?:yeah,? right|as if|role play|in (?:my|the|this) (?:story|novel|book|game|dream|film|movie|song|"
+    r"play|script)|chapter \d|"
+    r"professional (?:napper|procrastinator|overthinker)|dear diary|overthinking|procrastination|bad "
+    r"decisions|sarcasm|spirit animal|couch potato)\b"
     r"|\b(?:just kidding|jk|kidding|joking|jokes aside|as a joke|lol|lmao|rofl|haha+ not|not!|in my dreams|"
     r"sarcasm)\b"
     r"|\b(?:maybe|perhaps|might|possibly|probably|not sure|i guess|i suppose|i doubt|supposedly|apparently|"
@@ -91,7 +95,8 @@ _SUBJECTS = (
     r"and|but|so|especially"
 )
 _SPLIT = re.compile(
-    rf"[;!?…]+|\.{{2,}}|\.\s|\s[-–—]{{1,2}}\s|—|:\s|[()]|,\s+(?=(?:{_SUBJECTS}|"
+    r"[;!?…]+|\.{2,}|(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bProf)(?<!\bSt)\.\s|\s[-–—]{1,2}\s|—|:\s|[()]|"
+    rf",\s+(?=(?:{_SUBJECTS}|"
     rf"{_VERBS.replace('|like|', '|')}|because|since|as|while|though|although|"
     r"yet|or|living in|based in|working (?:as|at|for)|studying|originally from|an? [\w-]+ (?:[\w-]+ "
     r")?(?:at|from|in|by|who|based|living|and)|from (?-i:[A-Z]))\b)"
@@ -110,7 +115,8 @@ _ELIDED = re.compile(
     r"adopted|born (?:in|on)|"
     r"don't (?:like|eat|drink)|just (?:moved|turned)|turned \d|(?P<be>not a (?:big |huge )?fan|allergic|"
     r"based in|working (?:as|at|for)|living in|"
-    r"originally from|married|vegetarian|vegan))\b(?!,)(?! (?:it|this|that|the|you|your|how|to|is|are|was|and|or|can|really|means|makes|at|from|for|in)\b)",
+    r"originally from|married|vegetarian|vegan))\b(?!,)(?! (?:it|this|that|the|you|your|how|to|is|are|was|"
+    r"and|or|can|really|means|makes|at|from|for|in)\b)",
     _I,
 )
 _SUBJECT = re.compile(rf"(?:i|i'm|i am|i've|im|i'd)\b|my (?:\w+ ){{0,2}}?\w+(?= (?:{_VERBS}|is)\b)|we\b", _I)

@@ -50,7 +50,8 @@ _ENDED: list[tuple[str, re.Pattern[str]]] = [
         "Hobby": (r"i(?:'ve)? (?:stopped|given up|gave up|quit) (?:playing|doing|going) (?P<o>.+)",),
         "Trait": (
             (
-                r"i(?:'ve| have)? (?:just |recently |finally )?(?:quit|stopped|given up|gave up) (?P<o>smoking|"
+                r"i(?:'ve| have)? (?:just |recently |finally )?(?:quit|stopped|given up|gave up) "
+                r"(?P<o>smoking|"
                 r"drinking|gambling|vaping|biting my nails)\b(?! (?:coffee|tea|\w+ coffee|alcohol|beer|wine|"
                 r"soda|milk|energy)).*"
             ),

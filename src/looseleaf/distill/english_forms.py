@@ -111,7 +111,7 @@ def capital(words: str) -> bool:
 
 _JEST = re.compile(
     r"(?:mondays?|work|bullshit|meetings?|mornings?|people|nonsense|stupidity|exercise|effort|bad code|you|"
-    r"him|her|them|it|fun)\Z",
+    r"him|her|them|it|fun|sarcasm|procrastination|overthinking|napping|drama|adulting|vegetables)\Z",
     re.IGNORECASE,
 )
 

@@ -29,7 +29,8 @@ FORMS = Forms()
 
 
 VAGUE = re.compile(
-    r"(?:it|this|that|these|those|them|him|her|you|your|how|what|when|where|all|two|three|both|some|many|a lot|lots|every|"
+    r"(?:it|this|that|these|those|them|him|her|you|your|how|what|when|where|all|two|three|both|some|many|a "
+    r"lot|lots|every|"
     r"the (?:idea|way|fact|look|"
     r"sound|first|second|"
     r"last|new|name|result|one|plan|part|changes?|answer|code|design|version|suggestion|output|tone)|to "
@@ -260,7 +261,8 @@ FORMS.many(
     rf"{IM} a native (?P<o>{LANGUAGE}) speaker\b.*",
 )
 _VERBS_OF_HOBBIES = (
-    "bake paint draw knit sew volunteer brew crochet sing dance restore build collect write read photograph garden "
+    "bake paint draw knit sew volunteer brew crochet sing dance restore build collect write read "
+    "photograph garden "
     "forage repair carve cook grow"
 )
 _GERUNDS = {

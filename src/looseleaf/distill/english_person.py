@@ -125,7 +125,8 @@ FORMS.plain(
 def _age(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     rest = match["rest"] or ""
     if re.match(
-        r"(?: years? old|-years?-old| y/?o| years? of age| now| today| this year| last \w+| in \w+| on \w+|"
+        r"(?: years? old|-years?-old| y/?o| years? of age| now| today| this year| yesterday| last \w+| in "
+        r"\w+| on \w+|"
         r" already|,|\.|\Z)",
         rest,
         re.IGNORECASE,
@@ -155,7 +156,8 @@ FORMS.plain(
 
 def as_trade(words: str) -> str:
     words = re.sub(
-        r" (?:at|in|for|on|with|from|by|who|working|and|based|of|specialising|specializing|since|near|here|"
+        r"(?<!\bhead)(?<!\bdirector)(?<!\bvp)(?<!\bprofessor)(?<!\bchief) (?:at|in|for|on|with|from|by|who|"
+        r"working|and|based|of|specialising|specializing|since|near|here|"
         r"living)\b.*\Z",
         "",
         cut(words),
@@ -207,9 +209,12 @@ FORMS.plain(
     rf"{IM} (?P<o>retired|unemployed|self-employed|freelancing){HEDGE}(?:,.*)?",
     r"i (?P<o>freelance)(?: as.*)?",
     r"i (?:do|make|write|sell|fix|build|design|restore) (?P<o>[\w -]+) for a living\b.*",
-    rf"(?:i work|{IM} working|{IM}|i'm employed) in (?P<o>(?:\w+ )?(?:marketing|finance|sales|hr|it|it support|healthcare|education|tech|"
-    r"construction|logistics|insurance|publishing|advertising|retail|hospitality|biotech|academia|law|consulting|tech support|"
-    r"customer service|customer support|banking|real estate|public relations|procurement|accounting|agriculture))\b(?! (?:trouble|love)).*",
+    rf"(?:i work|{IM} working|{IM}|i'm employed) in (?P<o>(?:\w+ )?(?:marketing|finance|sales|hr|it "
+    r"support|it|healthcare|education|tech|"
+    r"construction|logistics|insurance|publishing|advertising|retail|hospitality|biotech|academia|law|"
+    r"consulting|tech support|"
+    r"customer service|customer support|banking|real estate|public relations|procurement|accounting|"
+    r"agriculture))\b(?! (?:trouble|love)).*",
     rf"(?:{IM} working|i work|i've been working) as (?P<o>[\w -]+)",
     r"i (?P<o>teach (?:\w+ )?(?:maths?|mathematics|physics|chemistry|biology|english|history|geography|"
     r"music|art|german|french|spanish|yoga|primary school|high school|kindergarten|piano|guitar|"
@@ -222,7 +227,8 @@ FORMS.plain(
 
 def _employer(words: str) -> str:
     words = re.sub(
-        r" (?:as|in|on|doing|where|since|from|with|and|for|part-time|full-time|now|until)\b.*\Z",
+        r" (?:as|in|on|last|this|next|yesterday|doing|where|since|from|with|and|for|part-time|full-time|"
+        r"now|until)\b.*\Z",
         "",
         cut(words),
         flags=re.IGNORECASE,
@@ -288,7 +294,7 @@ FORMS.plain(
 FORMS.plain(
     "Marital status",
     rf"{IM} (?:happily |recently |newly |a )?(?P<o>married|divorced|single|engaged|widowed|separated|"
-    rf"widower?)(?! to\b){HEDGE}"
+    rf"widow(?:er|ed)?)(?! to\b){HEDGE}"
     r"(?: (?:with|and|for|since)\b.*|,.*)?",
     r"i (?:just |recently )?got (?P<o>married|divorced|engaged)(?! to\b).*",
 )

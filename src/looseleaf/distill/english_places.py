@@ -14,8 +14,23 @@ if TYPE_CHECKING:
 
 FORMS = Forms()
 
+_COUNTRY = re.compile(
+    r"\b(?:town|village|city|countryside|suburbs?|island|coast|farm|mountains|hamlet|valley|north|south|"
+    r"east|west)\b",
+    re.IGNORECASE,
+)
+_NO_HOME = re.compile(
+    r"\A(?:the |my |an? )?(?:kitchen|bed|couch|sofa|car|head|moon|mars|library|gym|shower|spreadsheets?|"
+    r"terminal|vim|excel|slack|garage|"
+    r"basement|pyjamas|pajamas|hell|heaven|cave|cloud|internet|matrix|future|present|now|clouds|bathroom|"
+    r"inbox)\Z",
+    re.IGNORECASE,
+)
+
 
 def as_place(words: str) -> str:
+    """A place without what was said beside it; nothing, where it is none."""
+    original = words
     words = re.sub(
         r",? (?:last (?:\w+)|this (?:week|month|year|summer|spring|autumn|winter)|in (?:19|20)\d\d|"
         r"yesterday|(?:\w+) (?:days|weeks|months|years?|month|week) ago)\b.*\Z",
@@ -33,6 +48,11 @@ def as_place(words: str) -> str:
     parts = [part.strip() for part in words.split(",")]
     kept = parts[:1] + [part for part in parts[1:2] if capital(part) and len(part.split()) < 4]
     place = ", ".join(kept)
+    is_common = not any(map(str.isupper, place)) and re.match(
+        r"(?:the|my|our|your) ", original, re.IGNORECASE
+    )
+    if _NO_HOME.search(place) or (is_common and not _COUNTRY.search(place)):
+        return ""
     if capital(place):
         place = place.split(" near ")[0]
     is_no_place = re.match(

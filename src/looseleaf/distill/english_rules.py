@@ -32,11 +32,13 @@ _ONCE = re.compile(
     _I,
 )
 _NO_VERB = (
-    r"(?!(?:mind|here|up|count on|done|hear|ready|open|welcome|down|been|being|be (?:the|a|an|able|so|that)|had|got|was|were|the|a|an|good|great|nice|happy|"
+    r"(?!(?:mind|here|up|count on|done|hear|ready|open|welcome|down|been|being|be (?:the|a|an|able|so|"
+    r"that)|had|got|was|were|the|a|an|good|great|nice|happy|"
     r"there|give up|"
     r"lose|remind|brings|seen|heard|thought|knew|met|tried|understood|felt|in|on|at|is|has|have i|did|do i|"
     r"would|could|"
-    r"will|say die|know|worry|stop(?! (?:using|adding|asking))|try|give (?:up|it|your|in)|believe|forget|quit|let|doubt|underestimate|trust|love|"
+    r"will|say die|know|worry|stop(?! (?:using|adding|asking))|try|give (?:up|it|your|in)|believe|forget|"
+    r"quit|let|doubt|underestimate|trust|love|"
     r"remember|look on|enough|"
     r"too|put your|fully|really|quite|a fan|(?!press|pass|address|express|discuss|guess|bypass|access|"
     r"assess|process|focus)\\w+s|wanted|works|fails|gets|makes|comes|goes|happens|a dull|(?!need|"
@@ -76,20 +78,30 @@ _ASKED = (
     r"ensure (?:that )?(?:you )?|(?:just )?(?:try to |remember to )|to |it's important (?:to me )?that you "
     r"|i expect you to )*"
 )
+_MAKES_SURE = (
+    r"(?:please )?(?:make sure|be sure)(?: that)? (?:you |to )(?P<o>(?!don't miss|have|keep (?:them|him|"
+    r"her|it)|take|check out|"
+    r"enjoy|get|rest|eat|bring|tell)(?!.*\b(?:them|him|her)\b)\w+ .+)"
+)
 _ORDERS = tuple(
     re.compile(pattern, _I)
     for pattern in (
-        rf"{_FROM_NOW}[,:]? {_ASKED}(?P<o>(?!i\b|we\b|it\b|my\b|the\b|he\b|she\b|they\b|i'm\b|i'll\b).+)",
+        (
+            rf"{_FROM_NOW}[,:]? {_ASKED}(?P<o>(?!i\b|we\b|it\b|my\b|the\b|he\b|she\b|they\b|i'm\b|i'll\b|you "
+            r"are\b|you're\b|you will be\b|pretend|act\b).+)"
+        ),
         (
             rf"{_ASKED}(?P<o>(?:{_VERBS}|no|never|always|at most|max)\b.+?),? {_FROM_NOW}(?:,? (?:please|"
             r"thanks|ok|okay))?"
         ),
         (
-            rf"{_ASKED}(?P<o>(?:always|never|not ever|don't ever|do not ever|only ever|under no circumstances) "
+            rf"{_ASKED}(?P<o>(?:always|never|not ever|don't ever|do not ever|only ever|under no "
+            r"circumstances) "
             rf"(?:ever )?{_NO_VERB}\w.+)"
         ),
         (
-            r"(?:please )?(?P<o>(?:don't|do not|no) .+?,? (?:ever|ever again|at any point|at all,? ever|under "
+            r"(?:please )?(?P<o>(?:don't|do not|no) .+?,? (?:ever|ever again|at any point|at all,? ever|"
+            r"under "
             r"any circumstances))"
         ),
         (
@@ -101,9 +113,14 @@ _ORDERS = tuple(
             r"you|paste|see|find|edit|touch|change|add|create|quote|suggest|review|refactor|are (?:not "
             rf"sure|unsure)|don't know)\b.+?,? (?:then |please |always |just )*(?:{_VERBS})\b.+)"
         ),
+        (
+            r"(?:please )?(?P<o>(?:don't|do not|no) .+?),? (?:that's|this is|that is|as) (?:a|my|our|the) "
+            r"(?:\w+ )?(?:rule|policy)\b.*"
+        ),
         r"(?P<o>when(?:ever)? i say .+?, i mean .+)",
         (
-            rf"{_ASKED}(?P<o>(?!(?:let|be|do|don't|do not|stay|keep|look|say|stop|think|work|wait)\b){_VERBS} "
+            rf"{_ASKED}(?P<o>(?!(?:let|be|do|don't|do not|stay|keep|look|say|stop|think|work|wait|check|"
+            rf"read|open|close|tell|send|call|put)\b){_VERBS} "
             r".+? (?:whenever|every time|each time|any ?time|every single time|before|when) (?:you|i|we) "
             r"(?!can\b|get\b|have (?:time|a)|are ready|feel|want|like).+)"
         ),
@@ -114,10 +131,7 @@ _ORDERS = tuple(
             r"without asking(?: me)?(?: first)?|each (?:commit|answer|reply|pr|file|release)|on any "
             r"branch)\b.*)"
         ),
-        (
-            r"(?:please )?(?:make sure|be sure)(?: that)? (?:you |to )(?P<o>(?!don't miss|have|keep (?:them|"
-            r"him|her|it)|take|check out|enjoy|get|rest|eat|bring|tell)(?!.*\b(?:them|him|her)\b)\w+ .+)"
-        ),
+        _MAKES_SURE,
         r"i (?:don't|do not|never) (?:ever )?want you to (?:ever )?(?P<n>.+)",
         r"i (?:don't|do not|never) (?:ever )?want (?:to see )?(?:any |to get |to have )?(?P<no>[\w-]+s\b.+)",
         r"(?:you )?(?P<o>must not .+|mustn't .+|(?:are|you're) not allowed to .+)",
@@ -132,20 +146,16 @@ _ORDERS = tuple(
             r"of|as|polite|tidy|separate)\b.*)"
         ),
         (
-            r"(?:please )?(?P<o>(?:answer|reply|respond|write|explain) (?:to me |me )?(?:briefly|concisely|in "
-            r"(?:short|full|plain|simple|bullet) ?\w*|with(?:out)? \w+).*)"
+            r"(?:please )?(?P<o>(?:answer|reply|respond|write|explain) (?:to me |me )?(?:briefly|concisely|"
+            r"in "
+            r"(?:short|full|plain|simple|bullet) ?\w*|without \w+).*)"
         ),
         (
-            r"(?:please )?(?P<o>(?:no|zero) (?:\w+ ){0,2}?(?:emojis?|emoticons|exclamation marks|bullet points|"
+            r"(?:please )?(?P<o>(?:no|zero) (?:\w+ ){0,2}?(?:emojis?|emoticons|exclamation marks|bullet "
+            r"points|"
             r"bullets|tables|headings|apologies|jokes|small talk|force[- ]push(?:es|ing)?|disclaimers|"
             r"filler|preambles?|swearing|markdown|semicolons|tabs|magic numbers|global state|comments|"
             r"mocks|spoilers|flattery|jargon|buzzwords|abbreviations|deploys?|meetings)(?:[ ,].+)?)"
-        ),
-        (
-            r"(?:please )?(?P<o>(?:don't|do not) (?!worry|forget|mind|know|care|hesitate|bother|panic|have|"
-            r"need|want|see|get|think|like|understand|believe|recall|touch|miss)[\w-]+ (?!it\b|this\b|"
-            r"that\b|the\b|them\b|up\b|with the\b|an? |my |your |his |her |these|those|anything "
-            r"about)(?:to me |me )?(?:[\w-]+ ){0,2}?(?!this|is|us|as|was|has)[\w-]+s\b.*)"
         ),
         (
             r"(?:please )?(?P<o>(?:don't|do not|stop) (?:using|suggesting|recommending|calling me|"
@@ -155,19 +165,48 @@ _ORDERS = tuple(
             r"them\b|up\b|with the\b|an? ).+)"
         ),
         r"(?:please )?(?P<o>stop (?:using|saying|writing) the (?:words?|phrases?|terms?) .+)",
-        r"i (?:never|don't ever) want (?:to (?:see|hear|get|read) )?(?:you )?(?:to )?(?P<n>(?:use|say|write|see|get|mention|send|push|call)\b.+)",
-        rf"(?P<o>(?:if|when) you(?:'re| are) (?:not sure|unsure|in doubt|stuck|done|finished|uncertain)\b.*?,? (?:{_VERBS})\b.+)",
-        r"(?:please )?(?P<o>(?:answer|reply|respond)(?: me| to me)? (?:in|with) (?:one|two|three|a single|at most|no more than|short|full)\b.+)",
-        r"(?:please )?(?P<o>(?:ask|check with|consult|tell|warn|notify|ping)(?: me| us)?(?: first)? before .+)",
-        rf"(?:please )?(?P<o>{_VERBS} .+?),? (?:always|at all times|every time|without exception|in general|as a habit)",
-        r"(?:please )?(?P<o>be (?:brief|blunt|concise|direct|honest|critical|polite|formal|informal|strict|precise|specific|terse)\b(?: with me)?.*)",
-        r"(?:please )?(?:i (?:want|need|expect) )?(?P<o>all (?:[\w-]+ )?[\w-]+s (?:in|as|with|must|should|have to|go|get|need)\b .+)",
-        r"(?P<o>(?:every|each|all) [\w' -]{2,40}? (?:must|should|has to|have to|needs? to|gets?|goes|go|ends?|starts?|requires?)\b .+)",
-        r"(?P<o>(?:our |the |your |my )?(?:commits|commit messages|prs|pull requests|tests|branches|releases|migrations|functions|variables|"
-        r"file names|docs|answers|replies|secrets|passwords|dates|changes|features|endpoints|logs|emails|invoices|reports|code|credentials) "
-        r"(?:must|should|have to|has to|need|needs|never|always|may never|must never|should never|belong)\b .+)",
+        (
+            r"i (?:never|don't ever) want (?:to (?:see|hear|get|read) )?(?:you )?(?:to )?(?P<n>(?:use|say|"
+            r"write|see|get|mention|send|push|call)\b.+)"
+        ),
+        (
+            r"(?P<o>(?:if|when) you(?:'re| are) (?:not sure|unsure|in doubt|stuck|uncertain)\b.*?,? "
+            rf"(?:{_VERBS})\b.+)"
+        ),
+        (
+            r"(?:please )?(?P<o>(?:answer|reply|respond)(?: me| to me)? (?:in|with) (?:one|two|three|a single|"
+            r"at most|no more than|short|full)\b.+ unless .+)"
+        ),
+        (
+            r"(?:please )?(?P<o>(?:ask|check with|consult|tell|warn|notify|ping)(?: me| us)?(?: first)? before "
+            r".+)"
+        ),
+        (
+            rf"(?:please )?(?P<o>{_VERBS} .+?),? (?:always|at all times|every time|without exception|in "
+            r"general|as a habit)"
+        ),
+        (
+            r"(?:please )?(?P<o>be (?:brief|blunt|concise|direct|honest|critical|polite|formal|informal|strict|"
+            r"precise|specific|terse) with me\b.*)"
+        ),
+        (
+            r"(?:please )?(?:i (?:want|need|expect) )?(?P<o>all (?:[\w-]+ )?[\w-]+s (?:in|as|with|must|should|"
+            r"have to|go|get|need)\b .+)"
+        ),
+        r"(?P<o>(?:every|each|all) [\w' -]{2,40}? (?:must|should|has to|have to|needs? to|requires?)\b .+)",
+        (
+            r"(?P<o>(?:our |your |my )?(?:commits|commit messages|prs|pull requests|tests|branches|releases|"
+            r"migrations|functions|variables|"
+            r"file names|docs|answers|replies|secrets|passwords|dates|changes|features|endpoints|logs|emails|"
+            r"invoices|reports|code|credentials) "
+            r"(?:must|always|never|may never|must never|should never|should always|have to be|belong in|need "
+            r"(?:two|three|an?|at least))\b .+)"
+        ),
         rf"(?P<o>for (?:all|every|any|each) [\w' -]{{2,30}}?,? (?:please )?(?:{_VERBS})\b .+)",
-        rf"(?:please )?(?P<o>(?:write|put|do) (?:all |your |my |the |our )*(?:[\w-]+ )?(?:comments|messages|docs|documentation|names|identifiers|docstrings) in (?:{LANGUAGE})\b.*)",
+        (
+            r"(?:please )?(?P<o>(?:write|put|do) (?:all |your |my |the |our )*(?:[\w-]+ )?(?:comments|"
+            rf"messages|docs|documentation|names|identifiers|docstrings) in (?:{LANGUAGE})\b.*)"
+        ),
         r"(?:please )?(?P<o>treat (?:everything|all|anything|my) .+? as .+)",
         r"(?:please )?(?P<o>avoid (?!the\b|this\b|that\b|it\b).+)",
         (
@@ -175,7 +214,8 @@ _ORDERS = tuple(
             r"(?:first|second|last)\b|this\b|that\b|it\b).+)"
         ),
         (
-            r"(?:please )?(?P<o>use (?:british|american|uk|us|metric|imperial|celsius|24-hour|iso|conventional|"
+            r"(?:please )?(?P<o>use (?:british|american|uk|us|metric|imperial|celsius|24-hour|iso|"
+            r"conventional|"
             r"snake_case|camelcase|oxford)\b.+)"
         ),
         r"(?:please )?(?P<o>(?:address|call) me (?:as|by|with) .+)",
@@ -227,7 +267,8 @@ _CODE_LANGUAGE = re.compile(
     _I,
 )
 _TALK_LANGUAGE = re.compile(
-    rf"\b(?:(?!write|explain|text){_TALKS}|conversation|discussions?|chat|answers|replies)(?:ing|s|es)?\b(?! code)[\w "
+    rf"\b(?:(?!write|explain|text){_TALKS}|conversation|discussions?|chat|answers|replies)(?:ing|s|"
+    r"es)?\b(?! code)[\w "
     rf",]{{0,30}}?(?:in|to be in) (?P<l>{LANGUAGE})\b|(?P<m>{LANGUAGE}) (?:discussions?|"
     r"conversations?|answers|replies|chat)\b",
     _I,
@@ -259,7 +300,8 @@ def order(text: str, own: str) -> Iterator[Found]:
         return
     spoken = _IN_LANGUAGE.fullmatch(text)
     tongue = re.fullmatch(
-        rf"(?:{_FROM_NOW}[,:]? )?(?:please |always |let's |only )*(?:speak|talk|use|write)(?: only)?(?: to me| with me)? (?:in )?(?P<l>{LANGUAGE})"
+        rf"(?:{_FROM_NOW}[,:]? )?(?:please |always |let's |only )*(?:speak|talk|use|write)(?: only)?(?: to "
+        rf"me| with me)? (?:in )?(?P<l>{LANGUAGE})"
         rf"(?: (?:with|to) me| only| when [\w ]+)*(?:,? (?:please|{_FROM_NOW}))*",
         text,
         _I,
@@ -288,6 +330,15 @@ def order(text: str, own: str) -> Iterator[Found]:
         words = own[match.start(group) : match.end(group)]
         if _ONCE.search(match[group]) and not _SURE.search(text):
             return
+        if re.search(
+            r"\bthis (?!repo|project|chat|conversation|codebase|team|account|company|thread)\w+",
+            match[group],
+            _I,
+        ):
+            return
+        if form.pattern == _MAKES_SURE and re.search(r"\b(?:it|this|that|the)\b", words, _I):
+            if not (_SURE.search(text) or re.search(r"\b(?:before|after|when)\b", words, _I)):
+                return
         if re.match(
             r"(?:don't|do not) (?:worry|forget|mind|know|care|hesitate|bother|panic)\b|never ?mind\b",
             words,

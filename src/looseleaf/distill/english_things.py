@@ -75,20 +75,23 @@ def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 
 _NEAR = (
-    r"(?:next[- ]door )?neighbou?r|therapist|doctor|dentist|landlord|landlady|lawyer|accountant|teacher|trainer|coach|mentor|"
+    r"(?:next[- ]door )?neighbou?r|therapist|doctor|dentist|landlord|landlady|lawyer|accountant|teacher|"
+    r"trainer|coach|mentor|"
     r"hairdresser|gp|assistant|advisor|tutor|psychiatrist|physio|nanny|cleaner|godson|goddaughter"
 )
 
 
 @FORMS.form(
-    rf"my (?P<k>{_NEAR})(?:'s name is|'s called| is called| is named| is) (?P<o>(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?{NAME})"
+    rf"my (?P<k>{_NEAR})(?:'s name is|'s called| is called| is named| is) (?P<o>(?:(?:Mr|Mrs|Ms|Dr|"
+    rf"Prof)\.? )?{NAME})"
 )
 def _near(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     yield Found(f"{match['k'].capitalize()}'s name", own(match, clause))
 
 
 @FORMS.form(
-    rf"(?:my|our) (?:{OLDER})?(?:two |three )?(?P<k>(?:{KIN_WORD})s|children|twins|wives)(?: are| are called| are named|,| called)? "
+    rf"(?:my|our) (?:{OLDER})?(?:two |three )?(?P<k>(?:{KIN_WORD})s|children|twins|wives)(?: are| are "
+    r"called| are named|,| called)? "
     rf"(?P<o>{NAME}(?:(?:, | and |, and ){NAME})+)\b.*"
 )
 def _several(match: re.Match[str], clause: Clause) -> Iterator[Found]:
@@ -171,7 +174,7 @@ def _has_kin(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     if names:
         for name in re.split(r", and | and |, ", names["o"]):
             yield Found(relation, _with_kind(relation, name.strip(), word))
-    elif relation == "Pet":
+    elif relation == "Pet" and not re.match(r"s?\s+\w+ing\b", rest):
         count = "" if match["n"].lower() in ("a", "an", "one") else match["n"] + " "
         plural = re.match(r"s\b", rest)
         yield Found(relation, f"{count}{word}{'s' if plural else ''}")
@@ -274,7 +277,12 @@ FORMS.plain(
     shape=lambda words: (
         re.sub(r" (?:right|with|since|for (?:the last|a|some|two|three|years)|today)\b.*\Z", "", cut(words))
         if not re.search(
-            r"\b(?:this|today|tonight)\b|\b(?:project|something|thing|bug|issue|problem|ticket|task|fix|tests?|pr|branch|error)\Z",
+            r"\b(?:this|today|tonight)\b|\b(?:project|something|thing|bug|issue|problem|ticket|task|fix|"
+            r"tests?|pr|branch|error)\Z"
+            r"|\A(?:an?|my|our|the) (?:[\w-]+ )?(?:function|script|query|regex|image|table|class|method|"
+            r"loop|component|migration|dockerfile|"
+            r"config|spreadsheet|presentation|slides?|report|letter|essay|email|post|tweet|readme|list|"
+            r"file|form|page|health|reply)\b",
             words,
         )
         else ""

@@ -83,8 +83,10 @@ _IM = (
 _ING = {
     (base[:-1] if base.endswith("e") and base != "be" else base) + "ing": base
     for base in (
-        "fly move visit go have take leave meet present give host attend drive defend launch release interview "
-        "change retire hike spend buy speak join start travel celebrate perform marry teach exhibit sail climb cycle"
+        "fly move visit go have take leave meet present give host attend drive defend launch release "
+        "interview "
+        "change retire hike spend buy speak join start travel celebrate perform marry teach exhibit sail "
+        "climb cycle"
     ).split()
 } | {"travelling": "travel", "getting": "get", "running": "run", "quitting": "quit", "swimming": "swim"}
 _PLANS = tuple(
@@ -114,9 +116,13 @@ _GOALS = tuple(
     re.compile(pattern, _I)
     for pattern in (
         r"the goal is (?P<o>an? .+)",
-        r"i(?:'d| would) (?:really )?(?:like|love) to (?P<o>(?:become|learn (?!how|about|more|why|what)|run a|climb|write a (?:book|novel)|travel|live in|own a) ?.+)",
         (
-            r"(?:my|our) (?:main |big |biggest |long-term |personal |next |current )?(?:goal|aim|dream|target|"
+            r"i(?:'d| would) (?:really )?(?:like|love) to (?P<o>(?:become an?|learn (?!how|about|more|why|"
+            r"what)|run a|climb|write a (?:book|novel)|live in|own a) ?.+)"
+        ),
+        (
+            r"(?:my|our) (?:main |big |biggest |long-term |personal |next |current )?(?:goal|aim|dream|"
+            r"target|"
             r"ambition|resolution|new year's resolution)(?: for [\w ]+| this year)? is(?: to)? (?P<o>.+)"
         ),
         (
@@ -131,7 +137,10 @@ _GOALS = tuple(
             r"i(?:'m| am) (?:training|practising|practicing|studying|preparing|saving(?: up)?) for "
             r"(?P<t>(?!this\b|it\b).+)"
         ),
-        r"i(?:'m| am) (?:learning|trying to learn) (?P<l>(?!about|that|this|how|to\b|a lot|so|more|it\b|from).+)",
+        (
+            r"i(?:'m| am) (?:learning|trying to learn) (?P<l>(?!about|that|this|how|to\b|a lot|so|more|it\b|"
+            r"from).+)"
+        ),
         (
             r"i(?:'m| am) trying to (?P<o>(?:lose|quit|get fit|eat|drink|sleep|save|learn|read|cut|run|"
             r"exercise|become) .+)"
@@ -153,14 +162,20 @@ _APPOINTMENTS = tuple(
             rf"to the )?(?P<o>(?:[\w'-]+ ){{0,4}}?(?:{_MEETING}|dentist|doctor)\b.*)"
         ),
         (
-            rf"(?:my|our|the) (?P<o>(?:next )?(?:[\w'-]+ ){{0,3}}?{_MEETING})(?: with (?P<w>[\w .]+?))? is(?: "
+            rf"(?:my|our|the) (?P<o>(?:next )?(?:[\w'-]+ ){{0,3}}?{_MEETING})(?: with (?P<w>[\w .]+?))? "
+            r"is(?: "
             r"scheduled| booked| set)?(?: for| on)? (?P<d>.+)"
         ),
         (
-            r"(?:i(?:'m| am) |we(?:'re| are) )?(?:seeing|meeting(?: with)?|appointment with|call with|lunch with|dinner with) "
+            r"(?:i(?:'m| am) |we(?:'re| are) )?(?:seeing|meeting(?: with)?|appointment with|call with|"
+            r"lunch with|dinner with) "
             r"(?P<o>(?:my |the |a )?[\w'. ]+? .+)"
         ),
-        rf"(?:my |our |the )?(?P<o>(?!(?:i|we|he|she|they|i've|is)\b)(?:[\w'-]+ ){{0,3}}?{_MEETING}(?: (?:to|with|at|in) [\w' ]+?)? (?:on |next |this |tomorrow)[\w ,.:-]*)",
+        (
+            r"(?:my |our |the )?(?P<o>(?!(?:i|we|he|she|they|i've|is)\b)(?!.*\b(?:was|were|is|are|went|got|"
+            rf"has|had|will)\b)(?:[\w'-]+ ){{0,3}}?{_MEETING}(?: (?:to|with|at|in) [\w' ]+?)? (?:on |next |"
+            r"this |tomorrow)[\w ,.:-]*)"
+        ),
     )
 )
 _DEADLINES = tuple(
@@ -188,15 +203,23 @@ _DEADLINES = tuple(
     )
 )
 _HAPPENED = (
-    r"(?:broke|adopted|married|divorced|graduated|finished my|completed|ran|won|lost my|bought|sold|quit "
-    r"my|started|"
-    r"retired|moved house|become an?|had (?:a|an|my|our|surgery|twins)|gave birth|became|passed|failed|got (?:married|engaged|"
-    r"divorced|promoted|fired|laid off|a|my|"
-    r"hired|into|accepted)|was (?:laid off|fired|hospitali[sz]ed|hired|in hospital)|visited|went (?:to|on|"
-    r"hiking|skiing|camping)|"
-    r"travell?ed to|flew to|published|launched|released|met|moved in|signed|opened|founded|joined|hiked|"
-    r"climbed|attended|"
-    r"crashed|sprained|tore|celebrated|defended|learned to|came back from|returned from|spent)"
+    r"(?:broke (?:my|a|an|up|both)|adopted|married|divorced|graduated|finished (?:my|the|school|"
+    r"university)|completed (?:my|the|a)|"
+    r"ran (?:an?|my|the) (?:\w+ )?(?:half[- ])?(?:marathon|race|ultra|10k|5k)|won|lost my|bought (?:an?|my|"
+    r"our|the)|sold (?:my|our|the)|quit my|"
+    r"retired|moved house|become an?|became|had (?:surgery|twins|an? (?:\w+ )?(?:operation|accident|baby|"
+    r"stroke|miscarriage|surgery|heart attack|"
+    r"daughter|son|breakdown|root canal|transplant|c-section)|my \w+ (?:out|removed|replaced)|our first)|"
+    r"gave birth|passed (?:my|the|away|an?)|"
+    r"failed (?:my|the|an?)|got (?:married|engaged|divorced|promoted|fired|laid off|hired|accepted|into|"
+    r"robbed|hit|injured|citizenship|tenure|"
+    r"my (?:degree|licen[cs]e|diploma|visa|green card|citizenship|driving licen[cs]e))|was (?:laid off|"
+    r"fired|hospitali[sz]ed|hired|in hospital|"
+    r"robbed|injured)|(?:visited|went to|travell?ed to|flew to|came back from|returned from) (?-i:[A-Z])|"
+    r"published|launched|released|"
+    r"moved in|signed|opened|founded|started (?:a|my|learning|playing|studying|therapy|school|university)|"
+    r"hiked|climbed|sprained|tore|defended|learned to|crashed my|"
+    r"joined (?:an?|the))"
 )
 _EVENT = re.compile(
     rf"(?:i|we)(?:'ve| have)?(?: just| recently| finally| also| both| actually)* (?P<o>{_HAPPENED}\b.*)", _I
@@ -217,7 +240,8 @@ _LASTING = re.compile(
     _I,
 )
 _IDLE = re.compile(
-    r"(?:it|this|that|them|you|the (?:same|tests?|server|script|build|app|job|program|query|command|code|"
+    r"(?:milk|groceries|lunch|dinner|coffee|it|this|that|them|you|the (?:same|tests?|server|script|build|"
+    r"app|job|program|query|command|code|"
     r"meeting|call|computer|benchmark)|an? (?:error|question|problem|issue|warning|message|"
     r"timeout|crash|bug|look|reply|mail|email|404|notification|"
     r"exception|segfault|try|go|test)|going to (?:bed|sleep|the (?:shop|store|toilet))|be right back|do "
@@ -359,7 +383,14 @@ def _plan(text: str, clause: Clause, ts: float) -> Timed | None:
     first_word = words.split(" ")[0].lower()
     is_will = re.match(r"(?:i|we)(?:'ll| will)\b", text, _I) is not None
     is_going = "going to " in match[0][: match.start("o") - match.start()].lower()
-    if not (is_going or is_will or first_word in _ING):
+    if not (is_going or first_word in _ING or (is_will and first_word in _ING.values())):
+        return None
+    if re.search(
+        r"\b(?:it|this|that|them|you|these|those)\b(?! (?:week|weekend|month|year|summer|spring|autumn|"
+        r"winter|friday|monday))",
+        words,
+        _I,
+    ):
         return None
     if is_going and re.match(r"(?:an?|the|my|our|(?-i:[A-Z])\w+)\b", words, _I):
         words = f"go to {words}"

@@ -152,6 +152,12 @@ def is_trade(phrase: str) -> bool:
     if not words or words[0] in _NO_TRADE:
         return False
     last = words[-1]
+    if (
+        len(words) > 2
+        and words[1] == "of"
+        and words[0] in ("head", "director", "vp", "professor", "chief", "student")
+    ):
+        return True
     return last in _HEADS or last.rsplit("-", 1)[-1] in _HEADS or phrase.lower().endswith(_TWO_WORDS)
 
 

@@ -79,9 +79,12 @@ _STACK = re.compile(r"(?:our|the|my)(?: tech)? stack(?: is|:) (?P<o>.+)", _I)
 _SINGLE = (
     (
         re.compile(
-            r".{0,60}\b(?:listens?|listening|runs?|running|server|available|exposed|served|bound|reachable|"
-            r"api|app|port)\b.{0,30}\b(?:on|is) (?:port )?(?P<o>\d{4,5})\b.*|.{0,60}\bon port "
-            r"(?P<p>\d{2,5})\b.*",
+            r"(?!.*\bby default\b)(?:the|our|my|this|it|we|dev|staging|prod(?:uction)?|everything|"
+            r"local)\b.{0,60}?\b(?:listens?|listening|runs?|running|server|available|exposed|served|"
+            r"bound|"
+            r"reachable|"
+            r"api|app|port)\b.{0,30}\b(?:on|is) (?:port )?(?P<o>\d{4,5})\b.*|(?!.*\bby default\b)"
+            r"(?:the|our|my|this|it|we|dev|staging|prod|local)\b.{0,60}\bon port (?P<p>\d{2,5})\b.*",
             _I,
         ),
         "Port",

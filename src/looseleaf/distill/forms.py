@@ -208,7 +208,7 @@ def _fields(language: Tongue, form: Form, name: str, words: str, ts: float) -> d
         return {"k": words, "K": english, "R": relation}
     words = _cut(language, words)
     parts = language.parts
-    if not words or parts["hollow"].fullmatch(words):
+    if not words or (name == "o" and parts["hollow"].fullmatch(words)):
         return None
     if not form.marks & {"not", "many"} and parts["negative"].search(words):
         return None

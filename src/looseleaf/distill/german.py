@@ -40,8 +40,9 @@ never = \b(?:schreib|verfass|formulier|erstell|entwirf|generier)\w*\b[^:]{0,60}:
   |traum)|geschichte|protagonist\w*|(?:haupt)?figur|übersetz\w*|gedicht|liedtext|korrigiere|mein traum war|träumte)\b
   |\bich (?:glaube|denke|hoffe|überlege|frage mich)\b|\bob ich\b
 hollow = (?:es|das|dies(?:es)?|dich|sie|ihn|mich|dir|euch|sowas|so etwas|etwas|was|alles|nichts|sehr|den|die|der|dass
-  |wie|ja|ihr|ihm|diese[rns]?|das hier|hier|da|dort|beide[sn]?|eine|einen|ein|viel|mehr|ich)|(?:diese[nrms]?
-  |folgende[nrms]?|deine?[nrms]?|dir|dich|jene[nrms]?) .*
+  |wie|ja|ihr|ihm|diese[rns]?|das hier|hier|da|dort|beide[sn]?|eine|einen|ein|viel|mehr|ich)
+  |(?:diese[nrms]?(?! (?:jahr|woche|monat|sommer|herbst|winter|frühling))|folgende[nrms]?|deine?[nrms]?|dir|dich
+  |jene[nrms]?) .*
 negative = \b(?:nicht|kein\w*|nie|niemals|nichts|niemand)\b
 tail = (?:^|[ ,]+)(?:bitte|danke|übrigens|auch|und so|halt|eben|oder so|usw|etc|sehr|total|wirklich|gern|gerne|mal
   |jetzt|ja|und|aber|schon|noch|einfach|so|seit (?:\w+ ){1,3}\w+)$
@@ -170,7 +171,7 @@ besuchen > besuchen > verb
 - (?:ich )?mag (?:ich )?<soon>keine?n? (?P<o><any>{1,40}?) mehr<end>
 @ Speaks +fix +end :: (?:ich )?spreche (?:ich )?<soon>kein (?P<o><lang>) mehr<end>
 @ Event = {o} {p} +fix :: (?:ich habe|habe ich) (?P<p><past> )?(?P<o>mit dem (?:rauchen|trinken|alkohol) aufgehört)
-@ Event +fix :: (?:ich )?(?P<o>(?:rauche|trinke) (?:ich )?<soon>nicht mehr)<end>
+@ Event +fix +not :: (?:ich )?(?P<o>(?:rauche|trinke) (?:ich )?<soon>nicht mehr)<end>
 # who one is
 @ Name :: (?:ich hei(?:ß|ss)e|hei(?:ß|ss)e ich|hei(?:ß|ss)e|mein (?:voller |vor)?name (?:ist
   |lautet)) (?:nicht <Not>,? sondern |<now>)<name>(?:,? (?:und )?nicht <Was>)?
@@ -225,7 +226,6 @@ besuchen > besuchen > verb
 @ Phone :: meine (?:telefon|handy|mobil)?nummer (?:ist|lautet) (?P<o>\+?[0-9][0-9 /-]{5,18}[0-9])
 @ Pronouns :: meine pronomen sind <thing>
 @ Time zone :: meine zeitzone ist <thing>
-# others
 @ {R} :: <my> <old>(?P<k><kin>),? (?P<o>(?-i:[A-ZÀ-Þ])[\w'-]*+)(?= (?:wohnt|lebt|arbeitet|ist|hat|heißt|und ich)\b
   |\s*(?:[,.!;]|\Z))
 - <my> <old>(?P<k><kin>) (?:hei(?:ß|ss)t|namens) <Name>
@@ -353,7 +353,6 @@ besuchen > besuchen > verb
   |ln))(?<!versuchen)(?<!sehen)(?<!testen)(?<!schauen)(?<!prüfen)(?<!probieren)(?<!machen lassen)<end>
 - (?:ich|wir) planen? (?P<o>(?=<any>{0,60}(?:<date>))<any>{4,90}?)<end>
 @ Goal :: mein(?: großes)? ziel (?:ist(?: es)?|für \w+ ist(?: es)?),? (?P<o><any>{4,90}?)<end>
-# events
 @ Event = {p} {o} :: (?P<p><past>) (?:habe|haben|bin|sind|hab) (?:ich
   |wir) (?:mir |uns |mich )?(?P<o>(?:<any>{2,70}? )?<big>)<end>
 - (?:ich|wir) (?:habe|haben|bin|sind|hab) (?:mir |uns |mich )?(?P<p><past>) (?:mir |uns |mich )?(?P<o>(?:<any>{2,70}
@@ -382,13 +381,10 @@ besuchen > besuchen > verb
 - (?:ich )?(?:esse|trinke|höre|lese|koche|schaue) (?:ich )?(?:sehr |am )?(?:gerne?|liebsten) <list>
 @ Hobby +many :: (?:meine hobbys sind|mein hobby ist|zu meinen hobbys (?:gehören|zählen)) <list>
 @ Hobby :: in meiner freizeit (?:spiele|gehe|mache) ich (?:gerne? )?(?P<o><any>{2,50}?)<end>
-- (?:ich )?(?:wandere|klettere|male|fotografiere|stricke|jogge|tanze|gärtnere|segle
-  |koche) (?:ich )?(?:sehr )?(?P<o>gerne?)(?!)
 @ Skill :: (?:ich )?spiele (?:ich )?(?:seit (?:\w+ ){1,2}?)?(?P<o>klavier|gitarre|geige|cello|schlagzeug|flöte
   |trompete|saxophon|bass|orgel|schach)<end>
 @ Trait :: (?:ich )?bin (?:ich )?<now>(?:eine? )?(?P<o>nachteule|frühaufsteher(?:in)?|morgenmensch|linkshänder(?:in)?
   |introvertiert|extrovertiert|perfektionist(?:in)?|nachtmensch|rechtshänder(?:in)?)<end>
-# tools, work
 @ Uses +many :: (?:ich )?(?:nutze|benutze|verwende|arbeite (?:ich )?(?:meistens |immer )?mit) (?:ich )?<now>(?!dich
   |das\b|es\b|die\b|meine[mnr]?\b|dein)(?P<o>[^;:.!?()…\x00]{2,80}?)(?= (?:als|für|zum|zur|auf|mit|bei|unter|um)\b
   |\s*(?:[;:.!?()…]|\Z)|,? (?:<but>)\b)

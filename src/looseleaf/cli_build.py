@@ -1,0 +1,281 @@
+"""The commands that make memory of what was said, and that show it topic by topic. Arguments and printing only."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from looseleaf.cli import PROBLEMS, clipped, open_memory, print_json, print_notes, say
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+    from typing import Any
+
+    from looseleaf.cli_parse import Options
+    from looseleaf.core.placing import Outcome
+    from looseleaf.place.place import Placed
+    from looseleaf.place.redistill import Change, Difference
+    from looseleaf.talk import Distiller
+
+ACTS = {
+    "add": "added",
+    "supersede": "replaced",
+    "end": "ended",
+    "restate": "known already",
+    "older": "kept as past",
+    "review": "waits in review",
+    "drop": "dropped",
+}
+"""What became of a proposal, for people."""
+
+_NAMED = 20
+"""Topics that are named to a person; beyond them, they are counted."""
+
+
+# --- making memory ---------------------------------------------------------------------
+
+
+def distill(options: Options) -> int:
+    with open_memory(options) as memory:
+        placed = memory.distill(topic=options.topic)
+        options.done = "it was distilled; "
+        if options.json:
+            print_json([each.to_dict() for each in placed])
+        else:
+            _tell(placed, "There was nothing new to distill.")
+        print_notes(memory)
+    return 0
+
+
+def write(options: Options) -> int:
+    from looseleaf.cli_record import decoded, given_bytes
+
+    with open_memory(options) as memory:
+        text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")
+        placed = memory.write(text, topic=options.topic, author="person" if options.mine else None)
+        options.done = "it was written; "
+        if options.json:
+            print_json(placed.to_dict())
+        else:
+            _tell([placed], "")
+        print_notes(memory)
+    return 0
+
+
+def _tell(placed: Sequence[Placed], nothing: str) -> None:
+    """What became of each proposal, a line each, and all of it in one."""
+    outcomes = [outcome for each in placed for outcome in each.outcomes]
+    for outcome in outcomes:
+        say(_outcome(outcome))
+    counts = {act: sum(outcome.act == act for outcome in outcomes) for act in ACTS}
+    told = ", ".join(f"{count} {ACTS[act]}" for act, count in counts.items() if count)
+    entries = f"{len(placed)} {'entry' if len(placed) == 1 else 'entries'}"
+    hint = " `looseleaf facts --pending` lists what waits for your yes." if counts["review"] else ""
+    say(f"{entries}: {told or 'no facts'}.{hint}" if placed else nothing)
+
+
+def _outcome(outcome: Outcome) -> str:
+    from looseleaf.cli_facts import SHORT_ID, words_of
+
+    fact = outcome.fact
+    # What was known already, or is over, keeps the id that it has.
+    name = (fact.id or "")[:SHORT_ID] if outcome.act in ("add", "supersede", "review") else ""
+    what = ACTS.get(outcome.act, outcome.act)
+    return f"{what:<15}  {name:<{SHORT_ID}}  {words_of(fact)}  ({fact.level}): {clipped(outcome.why)}"
+
+
+# --- topics ----------------------------------------------------------------------------
+
+
+def topics(options: Options) -> int:
+    with open_memory(options) as memory:
+        known = memory._book.known.topics
+        found = [(name, known[name][2]) for name in memory.topics()]
+        if options.json:
+            print_json([{"topic": name, "facts": count} for name, count in found])
+        else:
+            lines = (f"{name}  {count} fact{'s' * (count != 1)}" for name, count in found)
+            say("\n".join(lines) or "There are no topics yet.")
+        print_notes(memory)
+    return 0
+
+
+def topic(options: Options) -> int:
+    with open_memory(options) as memory:
+        found = memory.topic(options.name, as_of=options.as_of)
+        if options.json:
+            print_json(found)
+        else:
+            from looseleaf.core.topics import topic_md
+
+            _show(topic_md(found))
+        print_notes(memory)
+    return 0
+
+
+def whole(options: Options) -> int:
+    """The verb `global`."""
+    with open_memory(options) as memory:
+        found: Mapping[str, Any] = memory.global_memory(as_of=options.as_of)
+        if options.json:
+            print_json(found)
+        else:
+            from looseleaf.core.essentials import global_md
+
+            _show(global_md(found))
+        print_notes(memory)
+    return 0
+
+
+def _show(markdown: str) -> None:
+    say(markdown.removesuffix("\n"))
+
+
+def index(options: Options) -> int:
+    with open_memory(options) as memory:
+        found = memory.index()
+        if options.json:
+            print_json([{"path": each.path, "size": each.size, "summary": each.summary} for each in found])
+        else:
+            lines = (f"{each.path}  {each.size:,} bytes  {clipped(each.summary)}".rstrip() for each in found)
+            say("\n".join(lines) or "There is no page in facts/ or episodes/ yet.")
+        print_notes(memory)
+    return 0
+
+
+# --- building --------------------------------------------------------------------------
+
+PATIENCE = 1.0
+"""Seconds before it is shown how far something is."""
+
+_WIDTH = 40
+
+
+class Progress:
+    """A bar on a terminal, of what takes longer than a moment. Anything else than a terminal is told nothing."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self._shown = 0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        if not sys.stderr.isatty() or time.monotonic() - self._since < PATIENCE:
+            return
+        filled = _WIDTH * done // max(total, 1)
+        bar = f"[{'#' * filled}{' ' * (_WIDTH - filled)}] {done:,} of {total:,}"
+        sys.stderr.write(f"\r{bar}")
+        sys.stderr.flush()
+        self._shown = max(self._shown, len(bar))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            sys.stderr.write(f"\r{' ' * self._shown}\r")
+            sys.stderr.flush()
+
+
+def build(options: Options) -> int:
+    with open_memory(options) as memory:
+        # Before anything reads: a reader takes a page that is gone for one that a person removed.
+        restored = memory.restore_pages() if options.pages else []
+        with Progress() as progress:
+            built = memory.build(full=options.full, progress=progress)
+        options.done = "it was built; "
+        if options.json:
+            again = {"restored": restored} if options.pages else {}
+            print_json(again | {"made": list(built.made), "topics": built.topics})
+        else:
+            for path in restored:
+                say(f"{path} is there again")
+            if options.pages and not restored:
+                say("No page was missing.")
+            named = ", ".join(built.made[:_NAMED])
+            more = f" and {len(built.made) - _NAMED:,} more" if len(built.made) > _NAMED else ""
+            done = f"made again: {named}{more}" if built.made else "nothing had changed"
+            say(f"{built.topics:,} topic{'s' * (built.topics != 1)}; {done}.")
+        print_notes(memory)
+    return 0
+
+
+# --- another distiller -----------------------------------------------------------------
+
+
+def redistill(options: Options) -> int:
+    distiller = _distiller(options.distiller)
+    with open_memory(options) as memory:
+        with Progress() as progress:
+            found = memory.redistill(distiller, apply=options.apply, progress=progress)
+        options.done = "it was redistilled; " if options.apply else ""
+        if options.json:
+            print_json(found.to_dict() | {"applied": options.apply})
+        else:
+            for change in found.changes:
+                say(_change(change))
+            for failure in found.failures:
+                say(f"failed: {clipped(failure)}")
+            say(_difference(found, options))
+        print_notes(memory)
+    return PROBLEMS if found.failures else 0
+
+
+def _change(change: Change) -> str:
+    was = f"{clipped(change.was)} → " if change.was is not None else ""
+    return f"{change.what:<7}  {clipped(change.topic)}  {clipped(change.relation)}: {was}{clipped(change.object)}"
+
+
+def _difference(found: Difference, options: Options) -> str:
+    counts = [
+        f"{sum(each.what == what for each in found.changes)} {what}" for what in ("gained", "lost", "changed")
+    ]
+    read = f"the sources of {found.read:,} of {found.entries:,} entries were read"
+    done = "It is applied." if options.apply else "Nothing was changed."
+    if found.changes and not options.apply:
+        done += f" To switch: looseleaf redistill --with {options.distiller} --apply"
+    return f"{clipped(found.distiller)}: {', '.join(counts)}; {read}. {done}"
+
+
+_STRANGERS_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What loading code that somebody else wrote may raise."""
+
+
+def _distiller(name: str) -> Distiller | None:
+    """The rules (None), or what a name in a module stands for: a distiller, or its class."""
+    if name == "rules":
+        return None
+    import os
+    import pkgutil
+
+    try:
+        # Behind everything that is installed: a module of the project may be named, and shadows nothing.
+        sys.path.append(os.getcwd())
+        found: Any = pkgutil.resolve_name(name)
+        found = found() if isinstance(found, type) else found
+        is_one = isinstance(found.name, str) and callable(found.distill)
+    except _STRANGERS_FAULTS as error:
+        why = f"it could not be loaded ({type(error).__name__}: {error})"
+    else:
+        if is_one:
+            given: Distiller = found
+            return given
+        why = "it has no `name` and `distill`"
+    raise Refused(
+        f"Nothing was distilled: there is no distiller {name!r}: {why}. Give rules, or package.module:attribute."
+    )

@@ -1,0 +1,300 @@
+"""The commands of facts: list them, say what is right, see what each was before and why it is believed.
+
+Arguments and printing only. A fact stands on one line, and what is ours to say of it (its level, its page) comes last
+there: no text of a fact can claim another level or place.
+"""
+
+from __future__ import annotations
+
+from looseleaf.cli import (
+    clipped,
+    edit_dict,
+    edit_line,
+    hung,
+    open_memory,
+    plain,
+    print_json,
+    print_notes,
+    say,
+    when,
+)
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from looseleaf.cli_parse import Options
+    from looseleaf.memory import Memory
+    from looseleaf.place.notebook import Source
+    from looseleaf.values import Fact, Record
+
+SHORT_ID = 10
+"""Characters of an id in a list: among ten thousand facts, one in a million shares them with another."""
+
+_PAST = ("pending", "superseded", "rejected")
+_MARKS = ("pinned", "unverified")
+
+
+# --- listing ---------------------------------------------------------------------------
+
+
+def facts(options: Options) -> int:
+    wanted = [status for status in _PAST if getattr(options, status)]
+    if options.as_of is not None and wanted:
+        raise Refused(
+            f"Nothing was shown: --as-of lists what was true then, and --{wanted[0]} something else. Leave one out."
+        )
+    with open_memory(options) as memory:
+        found = [
+            fact
+            for status in wanted or ["current"]
+            for fact in memory.facts(
+                topic=options.topic, kind=options.kind, status=status, as_of=options.as_of
+            )
+        ]
+        if not found and options.topic is not None and options.topic not in memory.topics():
+            raise Refused(
+                f"Nothing was shown: there is no topic {options.topic!r}. `looseleaf topics` lists them."
+            )
+        if options.json:
+            print_json([fact.to_dict() for fact in found])
+        else:
+            say("\n".join(_listed(found)) or _nothing(options, wanted))
+        print_notes(memory)
+    return 0
+
+
+def _nothing(options: Options, wanted: Sequence[str]) -> str:
+    if wanted:
+        return f"Nothing is {' or '.join(wanted)}{' of this kind' if options.kind else ''}."
+    known = "Nothing of this kind is known" if options.kind else "Nothing is known"
+    if options.as_of is not None:
+        return f"{known.replace('is', 'was')} as of {options.as_of}."
+    return f"{known} yet. `looseleaf distill` makes facts of what was said; or write `- Name: …` on USER.md."
+
+
+def _listed(found: Sequence[Fact]) -> Iterator[str]:
+    topics: dict[str, list[Fact]] = {}
+    for fact in found:
+        topics.setdefault(fact.topic, []).append(fact)
+    for topic in sorted(topics, key=lambda name: (name != "user", name)):
+        yield clipped(topic)
+        yield from (f"  {line_of(fact)}" for fact in topics[topic])
+
+
+def line_of(fact: Fact) -> str:
+    """A fact on one line."""
+    name = (fact.id or "")[:SHORT_ID]
+    at = _place(fact)
+    return f"{name}  {words_of(fact)}  ({', '.join(_marks(fact))}){f'  {at}' if at else ''}"
+
+
+def words_of(fact: Fact) -> str:
+    return clipped(f"{fact.relation}: {fact.object}")
+
+
+def _marks(fact: Fact) -> Iterator[str]:
+    if fact.status != "current":
+        yield fact.status
+    yield fact.level or "unknown"
+    if fact.user_fact_score is not None:
+        yield f"score {fact.user_fact_score:g}"
+    yield from (mark for mark in _MARKS if mark in fact.tags)
+    if fact.status == "superseded" or fact.valid_to is not None:
+        yield _held(fact)
+
+
+def _place(fact: Fact) -> str:
+    if fact.status == "pending":
+        return "review/pending.md"
+    return f"{fact.path}:{fact.line}" if fact.path and fact.line else ""
+
+
+def _held(fact: Fact) -> str:
+    since = _at(fact.valid_from) if fact.valid_from else when(fact.recorded_at) if fact.recorded_at else ""
+    until = f"until {_at(fact.valid_to)}" if fact.valid_to else ""
+    return (
+        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "nobody knows when"
+    )
+
+
+def _at(text: str) -> str:
+    """A time that a fact holds from or to, by the clock here; a date stays one."""
+    from looseleaf.core.moments import moment
+
+    ts = moment(text) if "T" in text else None
+    return when(ts) if ts is not None else text
+
+
+# --- saying what is right --------------------------------------------------------------
+
+
+def score(options: Options) -> int:
+    try:
+        given = float(options.score)
+    except ValueError:
+        raise Refused(
+            f"Nothing was scored: {options.score!r} is no score. Give a number from 0 to 10."
+        ) from None
+    return _say(options, "scored", lambda memory: memory.score(options.fact, given))
+
+
+def correct(options: Options) -> int:
+    return _say(options, "corrected", lambda memory: memory.correct(options.fact, options.text))
+
+
+def reject(options: Options) -> int:
+    return _say(options, "rejected", lambda memory: memory.reject(options.fact))
+
+
+def approve(options: Options) -> int:
+    return _say(options, "approved", lambda memory: memory.approve(options.fact))
+
+
+def pin(options: Options) -> int:
+    done = "unpinned" if options.off else "pinned"
+    return _say(options, done, lambda memory: memory.pin(options.fact, pinned=not options.off))
+
+
+def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
+    with open_memory(options) as memory:
+        fact = change(memory)
+        options.done = f"it was {done}; "
+        if options.json:
+            print_json(fact.to_dict())
+        else:
+            say(f"{done}: {line_of(fact)}")
+        print_notes(memory)
+    return 0
+
+
+# --- history ---------------------------------------------------------------------------
+
+
+def history(options: Options) -> int:
+    with open_memory(options) as memory:
+        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(options.fact)]
+        if options.json:
+            print_json(
+                [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
+            )
+        else:
+            for fact, said in values:
+                say("\n".join((line_of(fact), *(f"  {line}" for line in _past(fact, said)))))
+        print_notes(memory)
+    return 0
+
+
+def _past(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
+    yield f"held: {_held(fact)}"
+    if fact.superseded_by:
+        yield f"replaced by: {fact.superseded_by}"
+    if fact.quote:
+        yield f"quote: “{clipped(fact.quote)}”"
+    for each in said:
+        yield f"{_source(each)}: {clipped(each.text)}"
+
+
+def _source(source: Source) -> str:
+    """Where words stand, and whose they are; the words are to follow."""
+    if source.ts is None:
+        return f"source: {clipped(source.source)}, which is not in the log"
+    return f"source: {clipped(source.source)}, {clipped(source.origin)}, {when(source.ts)}"
+
+
+# --- why -------------------------------------------------------------------------------
+
+
+def why(options: Options) -> int:
+    with open_memory(options) as memory:
+        fact = memory.fact(options.fact)
+        said, made = memory.sources(fact), _made_by(memory, fact)
+        entry, distiller = _entry(memory, fact)
+        if options.json:
+            about = {"fact": fact.to_dict(), "why": _because(fact), "entry": entry, "distiller": distiller}
+            print_json(
+                about | {"words": [each.to_dict() for each in said], "made_by": [each for each, _ in made]}
+            )
+        else:
+            lines = [f"{hung(f'{fact.relation}: {fact.object}', 4)}", *_about(fact)]
+            lines += [f"{_source(each)}:\n    {hung(each.text, 4)}" for each in said]
+            if entry is not None:
+                lines += [f"entry: {entry} (looseleaf expand {entry.rpartition('/')[2]})"]
+                lines += [f"distiller: {clipped(distiller or 'not known')}"]
+            lines += [f"journal: {line}" for _, line in made]
+            say("\n  ".join(lines))
+        print_notes(memory)
+    return 0
+
+
+def _about(fact: Fact) -> Iterator[str]:
+    yield f"id: {fact.id}"
+    yield f"topic: {clipped(fact.topic)}"
+    yield f"kind: {fact.kind or 'not known'}{f', {fact.time_span}' if fact.time_span else ''}"
+    at = _place(fact)
+    yield f"status: {fact.status}, {_held(fact)}{f', on {at}' if at else ''}"
+    yield f"level: {fact.level}: {_because(fact)}"
+    for name, value in (("confidence", fact.confidence), ("salience", fact.salience)):
+        if value is not None:
+            yield f"{name}: {value:g}"
+    if fact.user_fact_score is not None:
+        yield f"score: {fact.user_fact_score:g} of 10, by a person"
+    if fact.tags:
+        yield f"tags: {clipped(', '.join(fact.tags))}"
+    if fact.quote:
+        yield f"quote: “{clipped(fact.quote)}”"
+
+
+def _because(fact: Fact) -> str:
+    """Why it has its level, in a sentence."""
+    match fact.level:
+        case "confirmed":
+            return "a person wrote it, or said yes to it"
+        case "said":
+            return "the user said it, and the words are in the log"
+        case "inferred" if "unverified" in fact.tags:
+            return "the words it was made of do not say quite this"
+        case "inferred":
+            return "an assistant concluded or wrote it; nobody said it"
+    return f"it comes from {clipped(fact.origin or 'elsewhere')}, for which nobody vouches"
+
+
+def _entry(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
+    """The entry that a fact was placed from, and which distiller made that."""
+    if fact.entry_id is None:
+        return None, None
+    try:
+        entry = memory.entry(fact.entry_id)
+    except Refused as refused:
+        memory.notes.append(str(refused))
+        return None, None
+    return entry.reference, str(entry.meta.get("distiller"))
+
+
+def _made_by(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
+    """What the journal has on a fact, oldest first: edits that wrote or ended it, and what a person said of it."""
+    own = {source.partition("@")[2] for source in fact.sources if "@" in source}
+    found: list[tuple[float, Record, str]] = [
+        (edit.ts, edit_dict(edit), edit_line(edit).strip())
+        for edit in memory.log()
+        if edit.id in own
+        or any(told.get("id") == fact.id for told in edit.facts)
+        or any(ended[0] == fact.id for ended in edit.ended)
+    ]
+    found += [(float(word["ts"]), word, _word_line(word)) for word in _words_on(memory, fact)]
+    return [(record, line) for _, record, line in sorted(found, key=lambda each: each[0])]
+
+
+def _words_on(memory: Memory, fact: Fact) -> Iterator[Record]:
+    names = ("id", "ts", "fact", "author", "reason", "set", "was", "undoes")
+    for line in memory.store.read("journal"):
+        record = line.record
+        if record.get("kind") == "fact" and record.get("fact") == fact.id:
+            yield {name: record.get(name) for name in names}
+
+
+def _word_line(word: Record) -> str:
+    new = ", ".join(f"{name} = {value}" for name, value in word["set"].items())
+    about = f"{word['id']}  {word['author']}: {word['reason']} ({new})"
+    return f"{when(word['ts'])}  {plain(clipped(about))}"

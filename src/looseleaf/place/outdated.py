@@ -1,0 +1,62 @@
+"""Which sentences were true and are not any more: those whose fact was superseded, ended or rejected.
+
+A compaction keeps decisions and constraints word for word. One that was taken back must not be told for ever.
+"""
+
+from __future__ import annotations
+
+from looseleaf.core.gate import Witness, proposal_of
+from looseleaf.core.placing import PROJECT, USER, Plan
+from looseleaf.store.ulid import is_id, time_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from looseleaf.place.facts import Facts
+    from looseleaf.talk import Distilled
+    from looseleaf.values import Fact
+
+_TELLING = 8
+"""Characters of a quote by which a sentence is known again; fewer stand in many."""
+
+
+def outdated(facts: Facts, *found: Distilled) -> Callable[[str], bool]:
+    """Tells of a sentence whether it is outdated, by all that is known and what was just found beside it."""
+    over = [fact for fact in facts.all() if fact.status in ("superseded", "rejected")]
+    now = [fact for fact in facts.all() if fact.status == "current"]
+    for distilled in found:
+        plan = _planned(facts, distilled)
+        over += plan.history
+        ended = {name for each in plan.ended.values() for name, _, _ in each}
+        over += [fact for fact in now if fact.id in ended]
+        now = [fact for fact in now if fact.id not in ended]
+        now += [line.add for lines in plan.lines.values() for line in lines if line.add is not None]
+    past, present = _quotes(over), _quotes(now)
+
+    def is_outdated(sentence: str) -> bool:
+        words = _plain(sentence)
+        return any(quote in words for quote in past) and not any(quote in words for quote in present)
+
+    return is_outdated
+
+
+def _planned(facts: Facts, distilled: Distilled) -> Plan:
+    """What placing it would do; nothing of it is done."""
+    plan = Plan("", 0.0, facts.of, lambda proposal: USER if proposal.topic.casefold() == USER else PROJECT)
+    for number, raw in enumerate(distilled.facts):
+        proposal = proposal_of(raw)
+        if proposal is not None:
+            said_at = time_of(proposal.source) if is_id(proposal.source) else 0.0
+            ts = said_at + number * 1e-6  # of two in one trace, the second is the later
+            plan.take(proposal, [Witness(proposal.source, "user", proposal.quote, ts)])
+    return plan
+
+
+def _quotes(facts: Iterable[Fact]) -> list[str]:
+    quotes = {_plain(fact.quote) for fact in facts if fact.quote}
+    return sorted(quote for quote in quotes if len(quote) >= _TELLING)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
