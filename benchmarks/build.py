@@ -43,7 +43,8 @@ NO_GOAL = "–"
 QUICK = Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE
 START = 1_740_000_000.0
 PER_TOPIC = 10
-RELATIONS = ("Database", "Rule", "Decision", "Deadline", "Plan", "Uses", "Event", "Port", "Goal", "Version")
+RELATIONS = ("Colleague", "Plan", "Rule", "Likes", "Skill", "Event", "Decision")
+"""One of each kind."""
 
 Row = tuple[str, str, str]
 
@@ -76,43 +77,50 @@ class Sayings:
                     facts.append(Proposal(relation, said, line, "project", source=trace.id).to_dict())
                     continue
                 texts.append(line)
-                name = "open_questions" if line.endswith("?") else "tasks" if "TODO" in line else "decisions"
+                name = (
+                    "open_questions" if line.endswith("?") else "tasks" if "need to" in line else "decisions"
+                )
                 noted[name].append(Noted(line, trace.id))
         return Distilled(
             " ".join(texts), None, tuple(facts), **{name: tuple(found) for name, found in noted.items()}
         )
 
 
-def topic_of(number: int, entries: int) -> str:
+def topic_of(number: int, entries: int, per_topic: int = PER_TOPIC) -> str:
     """Entries go round the topics, so that each is as old as the others."""
-    return f"topic-{number % max(1, entries // PER_TOPIC):04d}"
+    return f"topic-{number % max(1, entries // per_topic):04d}"
 
 
 def saying(number: int) -> str:
-    """The text of an entry: a fact of its own, and three sentences."""
-    return (
-        f"{RELATIONS[number // 7 % len(RELATIONS)]}: choice {number} of several\n"
-        f"We decided to keep choice {number} because part {number % 13} failed.\n"
-        f"TODO: look at part {number} again\n"
-        f"Which of the {number % 17} parts is next?\n"
+    """The text of an entry: two facts of its own, and five sentences."""
+    facts = (f"{RELATIONS[(2 * number + n) % 7]}: choice {number:07d}-{n} of several\n" for n in range(2))
+    return "".join(facts) + (
+        f"We decided to keep choice {number:07d} because part {number % 13:02d} failed.\n"
+        f"We still need to look at part {number:07d} again.\n"
+        f"We still need to write the manual of part {number:07d}.\n"
+        f"Which of the parts is next to {number:07d}?\n"
+        f"Who pays for {number:07d}?\n"
     )
 
 
-def fill(path: Path, entries: int) -> None:
+def fill(path: Path, entries: int, per_topic: int = PER_TOPIC) -> None:
     """A memory of so many entries, each with its fact on the page of its topic, as if they had been written one after
     the other. The pages are edited once an entry, and their files are made at the end."""
     with Memory(path) as memory:
         texts: dict[str, str] = {}
         records: list[dict[str, Any]] = []
         for number in range(entries):
-            topic, ts = topic_of(number, entries), START + 60.0 * number
+            topic, ts = topic_of(number, entries, per_topic), START + 60.0 * number
             entry = id_of(ts, number.to_bytes(32, "big"))
             _publish(path, topic, entry, ts, saying(number))
             page = f"facts/{topic}.md"
-            line = saying(number).partition("\n")[0]
+            lines = saying(number).splitlines()[:2]
             old = texts.get(page)
-            texts[page] = (old or f"# {topic}\n\n> Summary: choices\n\n") + f"- {line}\n"
-            records.append(_edit(page, old, texts[page], topic, entry, ts, line))
+            texts[page] = (old or f"# {topic}\n\n> Summary: choices\n\n") + "".join(
+                f"- {line}\n" for line in lines
+            )
+            facts = [_fact(topic, entry, ts, line, 0.55 if number % 2 else 0.99) for line in lines]
+            records.append(_edit(page, old, texts[page], f"{topic}/{entry}", ts) | {"facts": facts})
             records.append(_placed(topic, entry, ts))
             if len(records) >= 2000 or number == entries - 1:
                 memory.store.append(JOURNAL, records)
@@ -129,7 +137,13 @@ def _publish(path: Path, topic: str, entry: str, ts: float, text: str) -> None:
     where = path / "log/entries" / topic / entry
     where.mkdir(parents=True)
     (where / "raw.md").write_text(text)
-    meta = {"id": entry, "ts": ts, "topic": topic, "distiller": Sayings.name, "level": "distiller"}
+    meta: dict[str, Any] = {
+        "id": entry,
+        "ts": ts,
+        "topic": topic,
+        "distiller": Sayings.name,
+        "level": "distiller",
+    }
     meta |= {"model": None, "tokens": 0, "cost": 0, "failures": [], "agent": "main", "origin": "user"}
     meta |= {"turn_ids": [], "trust": "said", "sources": {}}
     (where / "meta.json").write_bytes(meta_json(meta))
@@ -147,33 +161,213 @@ class _Said:
 
 
 class _Trace:
-    id = "raw.md#L1-L4"
+    id = "raw.md#L1-L7"
 
     def __init__(self, content: str) -> None:
         self.content = content
 
 
-def _edit(
-    page: str, old: str | None, new: str, topic: str, entry: str, ts: float, line: str
-) -> dict[str, Any]:
+def _fact(topic: str, entry: str, ts: float, line: str, salience: float) -> dict[str, Any]:
     relation, _, said = line.partition(": ")
-    fact = {"topic": topic, "subject": topic, "relation": relation, "object": said, "quote": line}
-    fact |= {"id": fact_id(entry, topic, relation, said), "entry_id": entry, "entry_ts": ts, "level": "said"}
-    fact |= {"confidence": 0.9, "sources": [f"log/entries/{topic}/{entry}/raw.md#L1-L4"], "origin": "user"}
-    fact |= {"valid_from": written(ts), "recorded_at": ts, "time_span": "long_term"}
-    edit = make_edit(
-        new_id(),
-        ts,
-        page,
-        "program",
-        f"distilled from {topic}/{entry}",
-        None if old is None else old.encode(),
-        new.encode(),
-    )
-    return record_of(edit) | {"facts": [fact]}
+    return {
+        "id": fact_id(entry, topic, relation, said),
+        "topic": topic,
+        "subject": topic,
+        "relation": relation,
+        "object": said,
+        "quote": line,
+        "entry_id": entry,
+        "entry_ts": ts,
+        "level": "said",
+        "origin": "user",
+        "confidence": 0.9,
+        "salience": salience,
+        "time_span": "long_term",
+        "sources": [f"log/entries/{topic}/{entry}/raw.md#L1-L7"],
+        "valid_from": written(ts),
+        "recorded_at": ts,
+    }
+
+
+def _edit(page: str, old: str | None, new: str, reference: str, ts: float) -> dict[str, Any]:
+    before = None if old is None else old.encode()
+    reason = f"distilled from {reference}"
+    return record_of(make_edit(new_id(), ts, page, "program", reason, before, new.encode()))
 
 
 def _placed(topic: str, entry: str, ts: float) -> dict[str, Any]:
-    record = {"schema": "journal.v1", "id": new_id(), "ts": ts, "kind": "placed", "agent": "main"}
+    record: dict[str, Any] = {
+        "schema": "journal.v1",
+        "id": new_id(),
+        "ts": ts,
+        "kind": "placed",
+        "agent": "main",
+    }
     record |= {"entry": f"{topic}/{entry}", "entry_ts": ts, "topic": topic}
     return record | {"restated": [], "history": [], "dropped": []}
+
+
+# --- what it costs -------------------------------------------------------------------------
+
+
+def timed(job: Callable[[], object]) -> float:
+    """In processor time: nothing here waits for anybody, and others keep the machine busy."""
+    gc.collect()
+    gc.disable()
+    begin = time.process_time()
+    job()
+    took = time.process_time() - begin
+    gc.enable()
+    return took
+
+
+def whole_build(path: Path) -> float:
+    """Of a memory whose views are gone: the journal is read, all topics are made. The best of two."""
+
+    def once() -> float:
+        shutil.rmtree(path / "views", ignore_errors=True)
+        with Memory(path) as memory:
+            memory.absorb()
+            return timed(memory.build)
+
+    return min(once(), once())
+
+
+class Growing:
+    """A memory that is open, and gets one entry after the other in one of its topics."""
+
+    def __init__(self, path: Path) -> None:
+        self.memory = Memory(path, distiller=Sayings())
+        self.memory.build()
+        self._number = 10**6
+
+    def look(self) -> float:
+        """A build with nothing to do: is any page changed, is any view missing?"""
+        return timed(self.memory.build)
+
+    def entry(self) -> float:
+        """A build after one new entry. Each is of another topic, so that none of them grows."""
+        self._number += 1
+        topic = f"topic-{self._number % 10:04d}"
+        self.memory.write(saying(self._number), topic=topic, author="person")
+        time.sleep(0.12)  # until the page is trusted by its times, and that is noted: no part of the build
+        self.memory.absorb()
+        built: list[Any] = []
+        took = timed(lambda: built.append(self.memory.build()))
+        assert built[0].made == (topic,)
+        return took
+
+
+def after_one_entry(paths: list[Path], rounds: int) -> list[tuple[float, float]]:
+    """Of each memory: what a build costs with nothing to do, and how much more after one entry; the memories take
+    turns."""
+    memories = [Growing(path) for path in paths]
+    for each in memories:
+        each.entry()
+    looks: list[list[float]] = [[] for _ in memories]
+    entries: list[list[float]] = [[] for _ in memories]
+    for _ in range(rounds):
+        for each, look, entry in zip(memories, looks, entries, strict=True):
+            entry.append(each.entry())
+            look.append(each.look())
+    for each in memories:
+        each.memory.close()
+    return [(median(look), median(entry) - median(look)) for look, entry in zip(looks, entries, strict=True)]
+
+
+def measured(entries: int, rounds: int = 15) -> Iterator[Row]:
+    sizes = (entries // 100, entries // 10, entries)
+    with folder() as path:
+        paths = [path / f"{size}" for size in sizes]
+        for size, each in zip(sizes, paths, strict=True):
+            fill(each, size)
+        wholes = [whole_build(each) for each in paths]
+        for (small, large), (few, many) in zip(
+            ((sizes[0], sizes[1]), (sizes[1], sizes[2])),
+            ((wholes[0], wholes[1]), (wholes[1], wholes[2])),
+            strict=True,
+        ):
+            what = f"building all views of {large:,} entries against of {small:,}"
+            yield what, f"{many / few:.1f}", "≤ 12"
+        (look, one), _, (last_look, last_one) = after_one_entry(paths, rounds)
+        ends = f"at {entries:,} entries ({entries // PER_TOPIC:,} topics) against at {sizes[0]:,}"
+        yield (
+            f"a build after one new entry, beyond the look at all files, {ends}",
+            f"{last_one / one:.2f}",
+            "≤ 1.5",
+        )
+        yield "the look at all files, the same way", f"{last_look / look:.1f}", NO_GOAL
+        yield (
+            f"the look at all files in percent of building all views, at {entries:,} entries",
+            f"{100 * last_look / wholes[2]:.1f}",
+            NO_GOAL,
+        )
+    what = f"size of GLOBAL_MEMORY.json at {entries:,} entries against at {sizes[0]:,}, in {TOPICS} topics"
+    yield what, f"{growth_of_all(sizes[0], entries):.2f}", "0.9 to 1.1"
+
+
+TOPICS = 50
+"""More than the global memory lists: with fewer, it would be smaller."""
+
+
+def growth_of_all(few: int, many: int) -> float:
+    """How many times as large GLOBAL_MEMORY.json is after a long history as after a short one."""
+    sizes = []
+    with folder() as path:
+        for size in (few, many):
+            where = path / f"{size}"
+            fill(where, size, per_topic=size // TOPICS)
+            with Memory(where) as memory:
+                memory.build()
+            sizes.append((where / "views/GLOBAL_MEMORY.json").stat().st_size)
+    return sizes[1] / sizes[0]
+
+
+def profile(entries: int) -> None:
+    import cProfile
+    import pstats
+
+    with folder() as path:
+        fill(path / "memory", entries)
+        growing = Growing(path / "memory")
+        growing.entry()
+        with cProfile.Profile() as profiler:
+            growing.entry()
+        growing.memory.close()
+        pstats.Stats(profiler).sort_stats("cumulative").print_stats(40)
+
+
+# --- the table -----------------------------------------------------------------------------
+
+
+def table(rows: Iterable[Row]) -> str:
+    out = ["| what | measured | goal |", "|---|---|---|"]
+    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--entries", type=int, default=10_000)
+    parser.add_argument("--profile", action="store_true")
+    options = parser.parse_args()
+    if options.profile:
+        profile(options.entries)
+        return
+    rows: list[Row] = []
+    for row in measured(options.entries):
+        rows.append(row)
+        print(*row, sep=" | ", file=sys.stderr, flush=True)
+    print(table(rows))
+    if options.readme:
+        readme = HERE / "README.md"
+        before, _, rest = readme.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        with_goals = table([row for row in rows if row[2] != NO_GOAL])
+        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()

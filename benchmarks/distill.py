@@ -10,8 +10,12 @@ The utterances are `benchmarks/data/utterances.jsonl`: `id`, `lang`, `role`, `te
 `relation` and the `objects` that are right), and `why`. An item is held back when the hash of its id is odd: whoever
 writes a rule never sees those, so their figures say what to expect of words that nobody looked at.
 
+    python benchmarks/distill.py --readme [--locomo PATH]    the rows of the README
+
 A fact is found when the relation is the same and the object is one of the right ones, both without regard to case,
-articles and punctuation.
+articles and punctuation. Of what people put in many words (rules, plans, goals, events, decisions, appointments,
+preferences, traits) the object may be worded otherwise: when it shares the words that carry meaning with a right one
+(F1 of at least 0.7), says yes or no as that does, and names the same numbers and dates.
 """
 
 from __future__ import annotations
@@ -34,6 +38,10 @@ from looseleaf.distill.statements import statements
 from looseleaf.talk import Proposal
 
 UTTERANCES = Path(__file__).parent / "data/utterances.jsonl"
+VERDICTS = Path(__file__).parent / "data/locomo_verdicts.jsonl"
+"""Long conversations, judged by hand: `turn`, `fact` (see `fact_id`) and `verdict` (right, wrong or partly)."""
+
+GOALS = {"precision": 0.90, "recall": 0.60, "made up": 0.02}
 NO_FACT = "no fact"
 
 Item = dict[str, Any]
@@ -78,11 +86,42 @@ def proposals(item: Item) -> list[Proposal]:
     return statements(item["text"], moment(item["ts"]))
 
 
+_WORDED = frozenset("rule plan goal event decision appointment prefers trait".split())
+ALIKE = 0.7
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[\w'-]+")
+_DIGITS = re.compile(r"[0-9]+")
+_NO = frozenset(
+    "not no never don't dont doesn't without nothing none cannot can't won't avoid stop nicht kein keine keinen nie "
+    "niemals ohne pas jamais aucun sans ne nunca sin 不 别 没 勿 無 な".split()
+)
+_SLIGHT = frozenset(
+    "a an the to of in on at for with and or my our your me i we us you it is are be do always please".split()
+)
+
+
+def is_worded_alike(one: str, other: str) -> bool:
+    """Whether two objects say the same in other words: no more than whoever judges by hand would let pass."""
+    words = [_WORD.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (one, other)]
+    if len({bool(_NO & set(each)) for each in words}) > 1:
+        return False
+    if len({tuple(sorted(_DIGITS.findall(text))) for text in (one, other)}) > 1:
+        return False
+    mine, right = ({word for word in each if word not in _SLIGHT | _NO} for each in words)
+    return bool(mine and right) and 2 * len(mine & right) / (len(mine) + len(right)) >= ALIKE
+
+
+def is_object(relation: str, object: str, right: Iterable[str]) -> bool:
+    right = [str(each) for each in right]
+    if plain(object) in {plain(each) for each in right}:
+        return True
+    return relation.casefold() in _WORDED and any(is_worded_alike(object, each) for each in right)
+
+
 def is_right(proposal: Proposal, fact: dict[str, Any]) -> bool:
     """Where the words allow several readings (`or`), any of them is right."""
     return any(
         proposal.relation.casefold() == str(reading["relation"]).casefold()
-        and plain(proposal.object) in {plain(str(each)) for each in reading["objects"]}
+        and is_object(proposal.relation, proposal.object, reading["objects"])
         for reading in (fact, *fact.get("or", ()))
     )
 
@@ -182,6 +221,56 @@ def report_turns(path: Path, sample: int, seed: int) -> None:
     print("\n".join(f"{count:>6} {relation}" for relation, count in counts.most_common()))
 
 
+def fact_id(fact: Proposal) -> str:
+    """Names a fact without its words: the conversations are not ours to print."""
+    return sha256(f"{fact.relation}: {fact.object}".encode()).hexdigest()[:16]
+
+
+def judged(found: Iterable[tuple[str, str, list[Proposal]]], path: Path = VERDICTS) -> Counter[str]:
+    """How many of the facts that are proposed now were judged right, wrong and partly right."""
+    proposed = {(name, fact_id(fact)) for name, _, facts in found for fact in facts}
+    if not path.exists():
+        return Counter()
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    verdicts = {(line["turn"], line["fact"]): line["verdict"] for line in lines if "verdict" in line}
+    return Counter(verdict for key, verdict in verdicts.items() if key in proposed)
+
+
+# --- the table -------------------------------------------------------------------------
+
+
+def rows(locomo: Path | None) -> Iterator[tuple[str, str, str]]:
+    tally = measure(item for item in items() if is_held(item))[0]["all"]
+    held = f"of {tally.expected} facts in {sum(map(is_held, items()))} utterances held back"
+    yield f"precision of the rules' facts, {held}", *_share(tally.right, tally.proposed, "precision", "≥")
+    yield "recall", *_share(tally.found, tally.expected, "recall", "≥")
+    yield (
+        f"of {tally.idle} utterances without a fact, those that gave one",
+        *_share(tally.made_up, tally.idle, "made up", "≤"),
+    )
+    if locomo is None:
+        return
+    found = [(name, text, statements(text, ts)) for name, text, ts in turns(locomo)]
+    total = sum(len(facts) for _, _, facts in found)
+    yield (
+        f"facts per 100 turns of small talk (LoCoMo, {len(found)} turns)",
+        f"{100 * total / len(found):.1f}",
+        "–",
+    )
+    if counts := judged(found):
+        right, all_ = counts["right"], counts.total()
+        yield f"of them right, by hand ({all_} judged)", *_share(right, all_, "precision", "≥")
+
+
+def _share(part: int, whole: int, goal: str, sign: str) -> tuple[str, str]:
+    return f"{part / max(whole, 1):.3f}", f"{sign} {GOALS[goal]:.2f}"
+
+
+def table(locomo: Path | None) -> str:
+    out = ["| what | measured | goal |", "|---|---|---|"]
+    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows(locomo)])
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="How well the rules find the facts that people say.")
     parser.add_argument("--half", choices=("tune", "held"))
@@ -189,10 +278,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--locomo", type=Path)
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--readme", action="store_true")
     asked = parser.parse_args(arguments)
     if asked.misses and asked.half != "tune":
         print("The misses of the held half are not listed: use --half tune.", file=sys.stderr)
         return 2
+    if asked.readme:
+        print(table(asked.locomo))
+        return 0
     if asked.half:
         report(asked.half, asked.misses)
     if asked.locomo:

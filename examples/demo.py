@@ -45,7 +45,7 @@ def looseleaf(*arguments: str, stdin: str | None = None, lines: int | None = Non
 
 
 def pages(home: Path) -> None:
-    path = "facts/user.md"
+    path = "USER.md"
     page = home / path
 
     say("A memory is a folder. This makes one:")

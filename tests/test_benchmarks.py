@@ -1,8 +1,10 @@
-"""The benchmark of the window measures what it says: what it fills is as if recorded, its shares are shares."""
+"""The benchmarks measure what they say: what they fill is as if recorded or written, their shares are shares."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import sys
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -12,17 +14,33 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.talk import Trace
+from looseleaf.values import Fact
+
+
+def benchmark(name: str) -> ModuleType:
+    path = Path(__file__).parent.parent / f"benchmarks/{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_benchmark", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def window() -> ModuleType:
-    path = Path(__file__).parent.parent / "benchmarks/window.py"
-    spec = importlib.util.spec_from_file_location("window_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return benchmark("window")
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    return benchmark("build")
+
+
+@pytest.fixture(scope="module")
+def chains() -> ModuleType:
+    return benchmark("chains")
 
 
 def lines(memory: Memory) -> list[dict[str, Any]]:
@@ -111,3 +129,106 @@ def test_the_common_beginning_of_two_prompts(
     window: ModuleType, one: list[str], other: list[str], same: int
 ) -> None:
     assert window.common(one, other) == same
+
+
+# --- build -----------------------------------------------------------------------------
+
+
+def test_a_memory_that_was_filled_with_entries_is_as_one_that_they_were_written_to(
+    build: ModuleType, tmp_path: Path
+) -> None:
+    build.fill(tmp_path / "filled", 6, per_topic=3)
+    with Memory(tmp_path / "written", distiller=build.Sayings()) as written:
+        for number in range(6):
+            written.write(build.saying(number), topic=build.topic_of(number, 6, 3), author="person")
+        with Memory(tmp_path / "filled") as filled:
+            assert filled.check() == []
+            assert filled.topics() == written.topics() == ["topic-0000", "topic-0001"]
+            same = "topic relation object kind level quote origin status path".split()
+            told = [
+                [[getattr(fact, name) for name in same] for fact in memory.facts()]
+                for memory in (filled, written)
+            ]
+            assert told[0] == told[1]
+            assert len(told[0]) == 12
+            states = [memory.topic("topic-0001")["state"] for memory in (filled, written)]
+            assert states[0]["open_questions"] == states[1]["open_questions"]
+            assert sorted(states[0]["next_actions"]) == sorted(states[1]["next_actions"])
+
+
+def test_a_build_costs_what_is_new_and_the_memory_of_all_does_not_grow(
+    build: ModuleType, place: Path
+) -> None:
+    sizes = (30, 300)
+    paths = [place / f"{size}" for size in sizes]
+    for size, path in zip(sizes, paths, strict=True):
+        build.fill(path, size)
+    few, many = map(build.whole_build, paths)
+    assert many / few < 25  # linear: ten times; and a hundred times if it were quadratic
+    (_, one), (_, other) = build.after_one_entry(paths, 3)
+    assert other / one < 4  # a build of everything would take ten times as long
+    assert 0.9 < build.growth_of_all(100, 200) < 1.1
+
+
+# --- chains ----------------------------------------------------------------------------
+
+
+def test_what_holds_no_more_is_told_by_no_reader(chains: ModuleType) -> None:
+    some = [each for each in chains.chains() if each["id"] in ("c002", "c033", "c051")]
+    figures = chains.measured(some)
+    assert figures.misses == []
+    assert (figures.told, figures.right, figures.any_stale, figures.duplicates) == (6, 6, 0, 0)
+    assert figures.asked_before == figures.right_before > 6
+
+
+def test_every_chain_can_be_asked(chains: ModuleType) -> None:
+    found = chains.chains()
+    assert len({each["id"] for each in found}) == len(found) > 60
+    for each in found:
+        assert {"steps", "slot", "current", "never", "as_of"} <= each.keys()
+        assert not chains.keys(each["current"], each).keys() & chains.keys(each["never"], each).keys()
+
+
+@pytest.mark.parametrize(
+    ("line", "stale"),
+    [
+        ("I like jazz.", True),
+        ("Likes: jazz", True),
+        ("The user likes Jazz", True),
+        ("I no longer like jazz.", False),
+        ("Dislikes: jazz", False),
+        ("I like chess.", False),
+        ("jazzy", False),
+    ],
+)
+def test_a_sentence_that_gave_a_value_is_stale_and_one_that_ended_it_is_not(
+    chains: ModuleType, line: str, stale: bool
+) -> None:
+    [asked] = [each for each in chains.chains() if each["id"] == "c033"]
+    assert chains.is_stale(line, asked) is stale
+
+
+def test_a_stale_value_is_found_in_every_reader(chains: ModuleType, tmp_path: Path) -> None:
+    [asked] = [each for each in chains.chains() if each["id"] == "c001"]
+    moved = dict(asked, steps=asked["steps"][:1], as_of=[])  # the second message never came
+    with Memory(tmp_path / "memory", policy=chains.SMALL, counter=len) as memory:
+        chains.tell(memory, moved, 1, compacting=True)
+        figures = chains.Figures()
+        figures.take(memory, asked, "once")
+    assert {"facts", "topic", "global memory", "pages", "window", "semantic.jsonl"} <= set(figures.stale)
+    assert (figures.right, figures.any_stale) == (0, 1)
+    assert [what for what, figure, _ in figures.rows() if figure == "100.0 % of 1"]
+
+
+def test_a_duplicate_is_the_same_value_or_a_second_one_where_there_is_one(chains: ModuleType) -> None:
+    told = (("Home", "Lyon"), ("Likes", "tea"), ("Likes", "jazz"), ("Favourite", "colour: red"))
+    facts = [Fact("user", "user", relation, what) for relation, what in told]
+    assert chains.duplicates(facts) == []
+    more = (("Home", "Paris"), ("Likes", "Tea"), ("Favourite", "colour: blue"), ("Favourite", "food: rice"))
+    again = [Fact("user", "user", relation, what) for relation, what in more]
+    assert chains.duplicates([*facts, *again]) == again[:3]
+
+
+def test_the_data_are_one_object_a_line() -> None:
+    for path in sorted((Path(__file__).parent.parent / "benchmarks/data").glob("*.jsonl")):
+        assert all(isinstance(json.loads(line), dict) for line in path.read_text("utf-8").splitlines())

@@ -27,6 +27,7 @@ from looseleaf.core.essentials import (
     tier,
 )
 from looseleaf.core.grammar import parse
+from looseleaf.core.shortlist import Shortlist, changed, shortlist, told
 from looseleaf.core.topics import topic_memory
 from looseleaf.values import KINDS, Fact
 
@@ -316,6 +317,56 @@ def test_a_digest_that_somebody_wrote_does_not_pass_the_gate() -> None:
     made = digests(facts)
     made[0]["candidates"][0]["level"] = "tainted"
     assert [each["object"] for each in global_memory(made)["do_not_forget"]] == ["Lyon"]
+
+
+# --- the shortlist ---------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(MANY, st.sampled_from(["user", "project", "garden", ""])), min_size=1, max_size=8))
+def test_whatever_changes_the_shortlist_tells_what_all_digests_tell_or_says_that_it_cannot(
+    steps: list[tuple[list[Fact], str]],
+) -> None:
+    known: dict[str, dict[str, Any]] = {}
+    listed = shortlist([], caps=FEW)
+    for facts, gone in steps:
+        new = {each["topic"]: each for each in digests(facts, FEW)}
+        known = {topic: each for topic, each in known.items() if topic != gone} | new
+        listed = Shortlist.from_record(json.loads(json.dumps(listed.to_record())))
+        listed = changed(listed, {*new, gone}, new.values(), caps=FEW)
+        whole = global_memory(known.values(), caps=FEW)
+        found = told(listed, len(known), whole["updated_at"], caps=FEW)
+        if found is None:  # only where something was left out, and then it is made anew
+            assert any(listed.behind.values())
+            listed = shortlist(known.values(), caps=FEW)
+            found = told(listed, len(known), whole["updated_at"], caps=FEW)
+        # Where the same is said in many topics, only all digests tell which others there are.
+        if found is not None:
+            assert json.dumps(found) == json.dumps(whole)
+        else:
+            said = [
+                (each["subject"], each["relation"]) for kept in known.values() for each in kept["candidates"]
+            ]
+            assert len(set(said)) < len(said)
+
+
+def test_a_shortlist_bears_that_some_go_and_says_when_too_many_went() -> None:
+    many = {
+        f"t{i}": [fact("Rule", f"rule {i}", topic=f"t{i}", id=f"{i}", recorded_at=NOW + i)] for i in range(90)
+    }
+    made = {topic: digests(facts)[0] for topic, facts in many.items()}
+    listed = shortlist(made.values())
+    assert sum(map(len, listed.front.values())) == 60 + 18
+    went = 0
+    while (found := told(listed, len(made), NOW)) is not None:
+        assert json.dumps(found | {"updated_at": None}) == json.dumps(
+            global_memory(made.values()) | {"updated_at": None}
+        )
+        newest = found["do_not_forget"][0]["topic"]
+        del made[newest]
+        listed = changed(listed, {newest}, [])
+        went += 1
+    assert went == 7  # twelve rules have a place, eighteen are listed
 
 
 # --- size and time ---------------------------------------------------------------------

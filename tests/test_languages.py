@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.core.relations import BY_LABEL
-from looseleaf.distill import tongues
-from looseleaf.distill.forms import LONGEST, read
+from looseleaf.distill.languages import tongues
+from looseleaf.distill.languages.forms import LONGEST, read
 from looseleaf.talk import Proposal
 
 NOW = datetime(2026, 2, 26, 12, tzinfo=UTC).timestamp()
@@ -324,7 +324,9 @@ SAID_IN_VAIN = entries(NO_FACTS)
 
 
 def propose(language: str, sentence: str) -> list[Proposal]:
-    said: Callable[[str, float], list[Proposal]] = import_module(f"looseleaf.distill.{language}").propose
+    said: Callable[[str, float], list[Proposal]] = import_module(
+        f"looseleaf.distill.languages.{language}"
+    ).propose
     return said(sentence, NOW)
 
 
@@ -395,7 +397,7 @@ def test_a_question_of_the_same_words_states_nothing(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_needles_only_save_work(language: str) -> None:
     """A form that is skipped for want of its needles would not have been found."""
-    made: tongues.Tongue = import_module(f"looseleaf.distill.{language}")._tongue()
+    made: tongues.Tongue = import_module(f"looseleaf.distill.languages.{language}")._tongue()
     members: tuple[str, ...] = tongues.Tongue.__match_args__
     forms = tuple(tongues.Form(f.relation, f.shape, f.marks, f.words, frozenset()) for f in made.forms)
     thorough = tongues.Tongue(**({name: getattr(made, name) for name in members} | {"forms": forms}))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from looseleaf import cli
+from looseleaf import cli_parse
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -31,13 +31,24 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "Zhang Wei\nhard turn_0001\nlast-words/1\n"
-    assert (tmp_path / "memory/facts/user.md").read_text() == "# User Facts\n\n- Name: Zhang Wei\n"
+    first, second, *facts, history, source, last = done.stdout.splitlines()
+    assert (first, second, last) == ("Zhang Wei", "hard turn_0001", "last-words/1")
+    assert sorted(facts) == [
+        "Home: Paris (said)",
+        "Language: prefers Chinese discussion, English code (said)",
+        "Name: Zhang San (said)",
+        "Rule: answer in short sentences (said)",
+        "Rule: never push to main (said)",
+    ]
+    assert (history, source) == ("['Lyon', 'Paris']", "I moved from Lyon to Paris.")
+    assert (tmp_path / "memory/facts/team.md").read_text() == "# Team\n\n- Lead: Zhang Wei\n"
+    assert "- Home: Paris\n" in (tmp_path / "memory/views/topics/user/topic_memory.md").read_text()
 
 
 def test_the_readme_lists_every_command_and_no_other() -> None:
     (listed,) = (block for block in blocks(README, "") if block.startswith("looseleaf init"))
-    assert [line.split()[1] for line in listed.splitlines()] == list(cli._VERBS)
+    named = [verb for line in listed.splitlines() for verb in line.split()[1].split("|")]
+    assert sorted(named) == sorted(cli_parse.VERBS)
 
 
 def test_the_demo_runs_and_ends_and_leaves_nothing_behind(tmp_path: Path) -> None:

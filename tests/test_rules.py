@@ -110,7 +110,11 @@ def test_what_was_settled_ruled_left_and_asked_is_noted_with_its_source() -> Non
         constraints=(Noted("Never use my old card.", "t1"),),
         open_questions=(Noted("What does it cost?", "t13"),),
         next_actions=(Noted("I'll look for seats next.", "t12"),),
+        facts=distilled.facts,
     )
+    assert [(fact["relation"], fact["object"], fact["source"]) for fact in distilled.facts] == [
+        ("Rule", "never use my old card", "t1")
+    ]
 
 
 def test_a_question_is_open_until_the_assistant_says_something() -> None:
@@ -266,9 +270,6 @@ def test_what_the_user_states_is_proposed_with_its_source() -> None:
 @pytest.mark.parametrize(
     "members",
     [
-        {"origin": "import"},
-        {"origin": ""},
-        {"origin": "assistant"},
         {"tags": ("recalled",)},
         {"trace_type": "assistant"},
         {"trace_type": "tool_result", "tool_result": "I live in Lyon."},
@@ -277,6 +278,11 @@ def test_what_the_user_states_is_proposed_with_its_source() -> None:
 def test_facts_are_only_taken_from_what_a_user_said(members: dict[str, Any]) -> None:
     assert stated(as_user("I live in Lyon.")) == ["Home: Lyon"]
     assert stated(as_user("I live in Lyon.", **members)) == []
+
+
+@pytest.mark.parametrize("origin", ["user", "import", "document", "assistant", ""])
+def test_wherever_a_users_words_came_from_they_are_proposed_and_the_gate_decides(origin: str) -> None:
+    assert stated(as_user("I live in Lyon.", origin=origin)) == ["Home: Lyon"]
 
 
 def test_a_correction_finds_what_was_said_some_messages_ago() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.distill import statements as module
-from looseleaf.distill.english import propose
+from looseleaf.distill.english.propose import propose
 from looseleaf.distill.pasted import own_words
-from looseleaf.distill.shape import made
+from looseleaf.distill.shape import made, tidy
 from looseleaf.distill.statements import language, statements
 from looseleaf.talk import Proposal
 
@@ -113,7 +113,7 @@ I passed my driving test yesterday! => Event: passed driving test on 2026-02-24
 I lost my job in March. => Event: lost job in March 2025
 My grandmother passed away last week. => Event: grandmother passed away in the week of 2026-02-16
 Let's use Postgres instead of MySQL. => project Database: Postgres (was MySQL)
-We use pnpm, not npm. => project Package manager: pnpm
+We use pnpm, not npm. => project Package manager: pnpm (was npm)
 We decided to go with React. => project Framework: React
 Our main branch is called trunk. => project Branch: trunk
 We deploy on Fly.io. => project Hosting: Fly.io
@@ -241,6 +241,192 @@ I'm working on my master's thesis about coral reefs => Works on: master's thesis
 I maintain an open source library called tidepool => Works on: open source library called tidepool
 I'm writing a cookbook => Works on: cookbook
 I'm restoring a 1970s motorbike => Works on: 1970s motorbike
+As a 52-year-old teacher I find this confusing => Age: 52 | Role: teacher
+I live with my partner Sam in a flat in Dublin. => Partner: Sam | Home: Dublin
+I'm head of maintenance at Bosch => Role: head of maintenance | Employer: Bosch
+I work at Nokia as a tester => Employer: Nokia | Role: tester
+I adopted a cat named Miso on Saturday => Event: adopted a cat named Miso on 2026-02-21 | Pet: Miso (cat)
+I use Neovim on a Mac => Uses: Neovim | Uses: Mac
+you can forget the bullet point rule => Rule: bullet point rule (ended)
+I want you to never mention my ex => Rule: never mention my ex
+I don't want any ads in what you recommend, ever => Rule: no ads in what you recommend
+I don't want you to use emojis => Rule: never use emojis
+We went with Kotlin instead of Java => project Programming language: Kotlin (was Java)
+We settled on MIT as the license => project Licence: MIT
+I hold dual citizenship, Irish and Canadian => Nationality: Irish and Canadian
+I can read music => Skill: read music
+I speak in German with my kids, but please answer in French => Language: answers in French
+call me Robin from now on => Name: Robin
+Our licence is MIT => project Licence: MIT
+we moved from GitHub to GitLab => project Decision: use GitLab instead of GitHub (was GitHub)
+We use Bazel => project Uses: Bazel
+the plan is to move to Norway in 2027 => Plan: move to Norway in 2027
+ive got two cats, Miso and Tofu => Pet: Miso (cat) | Pet: Tofu (cat)
+im a nurse and i cant stand jazz => Role: nurse | Dislikes: jazz
+dont ever use emojis => Rule: don't ever use emojis
+I prefer answers in English => Language: answers in English
+I write code in English => Language: English code
+please write all code in English => Language: English code
+forget the rule about bullet points => Rule: rule about bullet points (ended)
+I'm a 34-year-old nurse from Leeds => Age: 34 | Role: nurse
+our stack is Django and Postgres => project Framework: Django | project Database: Postgres
+it's all hosted on Scaleway => project Hosting: Scaleway
+The site is built with Hugo => project Framework: Hugo
+We chose Kotlin over Java => project Programming language: Kotlin (was Java)
+I like my answers short => Prefers: answers short
+I prefer tabs, if you ask me => Prefers: tabs
+I work for myself as a potter => Role: potter
+As a nurse I see this a lot => Role: nurse
+I love cats for ten years now => Likes: cats
+I'm vegan most of the time => Diet: vegan
+I'm a night owl, always have been => Trait: night owl
+I prefer English => Language: answers in English
+please stop using the word "delve" => Rule: stop using the word "delve"
+Don't call me sir. => Rule: don't call me sir
+I never want to see you use exclamation marks => Rule: never use exclamation marks
+no tables in your answers, ever => Rule: no tables in your answers
+when you write SQL, use uppercase keywords => Rule: when you write SQL, use uppercase keywords
+if you're unsure, ask before you act => Rule: if you're unsure, ask before you act
+answer in one sentence unless I ask for more => Rule: answer in one sentence unless I ask for more
+always give me the source => Rule: always give me the source
+Give me code without comments, always. => Rule: give me code without comments
+ask me before deleting anything => Rule: ask me before deleting anything
+Ask before you install packages. => Rule: ask before you install packages
+check with me before you email anyone => Rule: check with me before you email anyone
+you must never share my phone number => Rule: never share my phone number
+please be brief from now on => Rule: be brief
+Be blunt with me, no sugarcoating => Rule: be blunt with me, no sugarcoating
+all dates in ISO format please => Rule: all dates in ISO format
+Use British spelling in everything you write for me. => Rule: use British spelling in everything you write for me
+use tabs, not spaces => project Decision: use tabs instead of spaces (was spaces)
+every commit message must reference a ticket => Rule: every commit message must reference a ticket
+our rule is: no merges on Fridays => Rule: no merges on Fridays
+We never deploy on Fridays => project Rule: never deploy on Fridays
+we always squash before merging => project Rule: always squash before merging
+PRs need two approvals => Rule: PRs need two approvals
+Tests must pass before merging => Rule: tests must pass before merging
+Never ever log personal data => Rule: never ever log personal data
+remember to always cc Laura on invoices => Rule: always cc Laura on invoices
+It's important that you never use my real name => Rule: never use my real name
+for all future reports, use the blue template => Rule: for all future reports, use the blue template
+In future please round to two decimals => Rule: round to two decimals
+going forward let's keep meetings under 30 minutes => Rule: keep meetings under 30 minutes
+by default answer in Spanish => Language: answers in Spanish
+Please reply to me in Dutch => Language: answers in Dutch
+let's speak French from now on => Language: answers in French
+Write your commit messages in English => Rule: write your commit messages in English
+Until further notice, send reports to Nadia => Rule: send reports to Nadia
+Under no circumstances touch the production database => Rule: under no circumstances touch the production database
+If I write "tl;dr", give me a two-line summary => Rule: if I write "tl;dr", give me a two-line summary
+When I say lunch, I mean 12:30 => Rule: when I say lunch, I mean 12:30
+I'd rather you didn't use bullet points => Rule: don't use bullet points
+The thesis has to be handed in by 15 April => Deadline: 2026-04-15, thesis
+exam on 12 March => Appointment: exam on 2026-03-12
+I've got a job interview on Monday => Appointment: job interview on 2026-03-02
+I'm seeing the doctor tomorrow at 9 => Appointment: doctor on 2026-02-26 at 9
+we're meeting the architect on 10 March => Appointment: architect on 2026-03-10
+Flight to Lisbon on 4 April => Appointment: Flight to Lisbon on 2026-04-04
+I'm off to Greece next week => Plan: go to Greece in the week of 2026-03-02
+next month we're moving to a bigger flat => Plan: move to a bigger flat in March 2026
+I'm starting a new job in April => Plan: start a new job in April 2026
+In June I'll be defending my thesis => Plan: defend my thesis in June 2026
+this summer I'm cycling to Santiago => Plan: cycle to Santiago in summer 2026
+I'm going to learn to swim this year => Plan: learn to swim in 2026
+my aim is to ship v2 by June => Goal: ship v2 by June 2026
+I hope to finish my novel this year => Goal: finish novel in 2026
+we got married in 2015 => Event: got married in 2015
+I had my gallbladder out last month => Event: had gallbladder out in January 2026
+I moved house in December => Event: moved house in December 2025
+Our son was born on 2 February => Son's birthday: 2 February
+I finished my PhD last week => Event: finished PhD in the week of 2026-02-16
+last year I ran my first marathon => Event: ran my first marathon in 2025
+I was laid off in January => Event: was laid off in January 2026
+my car got stolen yesterday => Event: car got stolen on 2026-02-24
+I had a car accident last week => Event: had a car accident in the week of 2026-02-16
+my sister had a baby yesterday => Event: sister had a baby on 2026-02-24
+I'm Polish-American => Nationality: Polish-American
+home is Bristol => Home: Bristol
+I work in IT support => Role: IT support
+I'm in marketing => Role: marketing
+I'm an engineer by training but I run a café now => Role: engineer | Works on: café
+I teach maths => Role: teaches maths
+I'm studying computer science at TU Delft => Education: computer science at TU Delft
+I'm a widow => Marital status: widow
+I'm single => Marital status: single
+I'm engaged to Farid => Partner: Farid | Marital status: engaged
+my grandma Rosa is 91 => Grandmother's age: 91
+my uncle Bob is a plumber => Uncle's role: plumber
+my neighbour's name is Klaus => Neighbour's name: Klaus
+My therapist is called Dr. Weiss => Therapist's name: Dr. Weiss
+my landlord is Mr Okafor => Landlord's name: Mr Okafor
+our cat is called Pickle => Pet: Pickle (cat)
+I have a horse called Storm => Pet: Storm (horse)
+we've got three kids: Ana, Ben and Cleo => Child: Ana | Child: Ben | Child: Cleo
+my twins are called Max and Mia => Child: Max | Child: Mia
+My dad's name is Ernesto => Father's name: Ernesto
+We use Kubernetes for orchestration => project Uses: Kubernetes
+we're using Terraform, not Pulumi => project Uses: Terraform
+the mobile app is built with Flutter => project Framework: Flutter
+Let's go with Tailwind => project Decision: go with Tailwind
+We decided against microservices => project Decision: against microservices
+we agreed to ship without dark mode => project Decision: ship without dark mode
+the team decided that Fridays are meeting-free => project Decision: Fridays are meeting-free
+we're dropping IE11 support => project Decision: drop IE11 support
+Let's stick with REST rather than GraphQL => project Decision: use REST instead of GraphQL (was GraphQL)
+we replaced Redux with Zustand => project Decision: use Zustand instead of Redux (was Redux)
+our repo is at gitlab.com/kite/kite => project Repository: gitlab.com/kite/kite
+version is 3.1 now => project Version: 3.1
+licence: Apache 2.0 => project Licence: Apache 2.0
+main branch is trunk => project Branch: trunk
+use ruff instead of flake8 => project Decision: use ruff instead of flake8 (was flake8)
+please use pnpm, not npm => project Package manager: pnpm (was npm)
+switch to Postgres => project Database: Postgres
+let's write it in Go => project Programming language: Go
+Our database is Postgres 16 => project Database: Postgres 16
+the package manager is uv => project Package manager: uv
+we test with jest => project Test runner: jest
+we run our tests with vitest => project Test runner: vitest
+We picked FastAPI over Flask => project Framework: FastAPI (was Flask)
+i'm vegetarian now, used to eat everything => Diet: vegetarian
+I don't have a car any more => Owns: car (ended)
+My new number is 0151 2345678 => Phone: 0151 2345678
+I changed my name to Robin => Name: Robin
+I'm no longer vegan => Diet: vegan (ended)
+I left Google in March => Employer: Google (ended)
+I don't work at Siemens any more, I'm at Bosch now => Employer: Siemens (ended)
+I have three cats => Pet: three cats
+My sister is 32 and works as a vet => Sister's age: 32 | Sister's role: vet
+My husband is allergic to cats => Husband's allergy: cats
+my wife's birthday is on 3 June => Wife's birthday: 3 June
+my son's email is leo@example.org => Son's email: leo@example.org
+My dog is 4 years old => Dog's age: 4
+I report to Ingrid => Manager: Ingrid
+I'm experienced with Kubernetes => Skill: Kubernetes
+I have a bad back => Condition: bad back
+I'm dyslexic so please use short paragraphs => Condition: dyslexic
+I'm hard of hearing => Condition: hard of hearing
+I can't eat gluten => Diet: no gluten
+I only eat halal => Diet: halal
+I hate being called buddy => Dislikes: being called buddy
+I prefer being addressed by my first name => Prefers: being addressed by my first name
+I prefer email to phone calls => Prefers: email over phone calls
+I prefer it when you show code first => Prefers: show code first
+I'd rather you asked before editing files => Rule: ask before editing files
+I love cats => Likes: cats
+I really enjoy long train rides => Likes: long train rides
+I'm crazy about opera => Likes: opera
+I'm a light sleeper => Trait: light sleeper
+I'm always late => Trait: always late
+I live at 5 Baker Street => Address: 5 Baker Street
+I'm on Eastern time => Time zone: Eastern
+My time zone is Europe/Paris => Time zone: Europe/Paris
+I turned 30 last week => Age: 30
+I was born in 1988 => Birthday: 1988
+My birthday is the 2nd of October => Birthday: 2nd of October
+I identify as non-binary => Gender: non-binary
+I'm a woman => Gender: woman
+I'm Jewish => Religion: Jewish
+I'm British, living in Spain => Nationality: British | Home: Spain
 """
 NO_FACTS = """
 Do you think I'm a good writer?
@@ -391,6 +577,141 @@ I need to change my flight to May 27.
 My reservation is 4WQ150.
 My user id is mia_li_3668.
 I live in constant fear of deadlines.
+All tests should pass now.
+The tests need to be fixed.
+The docs should be updated.
+All files are in the folder.
+Ask your mother.
+Tell me a joke before you go.
+Be careful.
+Be right back.
+Be honest, is this good?
+When you are done, send me the file.
+Treat yourself!
+Check the log before you restart.
+Every test fails.
+Every file gets copied twice, that's the bug.
+All commits are on main.
+Reply with yes or no.
+Answer with one word: what is the capital of France?
+Write a commit message in English for this diff.
+Write me a poem in German.
+Say hello in French.
+Speak of the devil.
+Use Python for this script.
+Use the new API.
+use a dict instead of a list here
+Let's move on.
+Let's go with the first one.
+Let's keep the old name for now.
+We use it in the tests.
+We used to use Jenkins.
+The server runs on my laptop.
+The app is on fire.
+Our database is slow.
+The frontend is broken.
+They switched from Java to Kotlin.
+My friend moved from Paris to Rome.
+She plays the piano.
+My brother said he lives in Rome.
+My sister thinks I'm a nurse.
+I was told never to do that.
+I'm meeting so many cool people.
+I had a great time.
+I'm going to the store.
+I'm leaving now.
+I'm off to bed.
+The exam was hard.
+The meeting on Monday was cancelled.
+The interview on Friday went well.
+I'd like to learn how to do this.
+I'd love to travel more.
+I'd like to become familiar with the code.
+I'm in trouble.
+I'm in love.
+I'm in the office.
+I'm in Berlin this week.
+My doctor is great.
+My landlord is evil.
+My editor is crashing.
+My teacher is mean.
+The word "never" is misspelled.
+It's my cat.
+I have two questions, one about Java and one about Rust.
+I have a friend who lives in Peru.
+I've got a dog barking next door.
+Is it true that I'm allergic to cats?
+As a user, I want to log in so that I can see my data.
+As a large language model, you should know.
+Like a nurse, I work nights.
+Hello Anna, how are you?
+Thanks Bob.
+Sincerely, Tom
+I'm fluent in sarcasm
+I speak fluent sarcasm
+I have a PhD in overthinking
+I'm the CEO of bad decisions
+I live in my pyjamas
+From now on you are a pirate.
+Let's role play: I'm the customer and you're the clerk.
+You be the dragon, I'm the knight.
+In my story I'm a detective in Chicago.
+Postgres listens on port 5432 by default
+The docs say the server listens on port 80
+React uses a virtual DOM
+Always show the legend in this chart
+Make sure you save it
+Don't use recursion here
+I'm building a docker image
+I'm writing a function that parses dates
+I'll send it tomorrow
+I'll finish the draft tomorrow
+Yesterday we went to the market
+We had soup yesterday
+I met Tom yesterday and we talked
+my friend's sister is a nurse
+I'm working at the moment
+I'm on holiday
+I have a cold
+I have a headache
+I have a fever
+I work too much
+I'm from the support team
+I'm calling about my order
+I'm interested in jazz tickets
+I need to buy a birthday present for my sister
+My flight was delayed
+My cat is sleeping
+I love how you explain things
+Would you say I'm a good cook?
+I wonder if I'm allergic to cats
+I'm probably vegan by now
+My name, in this game, is Zorg
+I'm applying for a job at Google
+I had an interview at Google
+I want to work at NASA
+I used to live in Rome
+I could live in Rome
+I was a nurse for ten years
+I was living in Rome back then
+Nothing here
+As a friend I can tell you
+I work as a team
+Don't worry, ever
+Never forget, always
+Whenever you need help, let me know
+make sure you close it
+The word of the day is my favourite word
+I'd rather be sailing than working
+I like it better than that
+my favourite is when you sing
+green is what I want
+I tend to
+Our database is slow
+our stack is huge
+Let's use something here
+We decided that it is fine
+Always answer this email in English
 """
 
 
@@ -540,6 +861,10 @@ def test_a_message_may_take_back_what_it_said() -> None:
         ("<recalled>\nI live in Rome.\n</recalled>\nI'm a nurse", ["Role: nurse"]),
         ("I'm a nurse\n<memory source='x'>\nI live in Rome.", ["Role: nurse"]),
         ("the song goes: I live in Rome", []),
+        ("I'm a nurse. Can you proofread my essay?\n\nI grew up in Ohio.", ["Role: nurse"]),
+        ("Is this sentence correct? I live in Rome.", []),
+        ("I'm a detective and you're the suspect.", []),
+        ("Let's use bullet points here.", []),
     ],
 )
 def test_only_the_users_own_words_count(text: str, expected: list[str]) -> None:
@@ -676,3 +1001,21 @@ def test_an_unknown_relation_is_of_somebody_near() -> None:
 def test_stretches_of_a_message_are_as_they_stood() -> None:
     text = "One.\n<recalled>\nTwo.\n</recalled>\nThree.\nHere is the text: four."
     assert own_words(text) == ["One.\n", "Three.\n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (' "a b" ', "a b"),
+        ('say "a', "say a"),
+        ("a (b", "a b"),
+        ("(a) b", "a) b".replace(")", "")),
+        ("– a,", "a"),
+        ("a\nb", "a b"),
+        ("word " * 30, ""),
+        ("x" * 200, ""),
+        ("...", ""),
+    ],
+)
+def test_an_object_is_short_and_stands_on_one_line(text: str, expected: str) -> None:
+    assert tidy(text) == expected

@@ -15,7 +15,7 @@ from looseleaf.core.heads import KNOWN_SCHEMAS, Head
 from looseleaf.core.journal import Broken, edit_of, forward
 from looseleaf.core.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
 from looseleaf.core.window import Mark
-from looseleaf.entries import FOLDER
+from looseleaf.entries import FOLDER, read_entry
 from looseleaf.errors import Refused
 from looseleaf.store import JOURNAL
 from looseleaf.values import Problem
@@ -32,7 +32,9 @@ _JOURNAL_FILE = "log/journal.jsonl"
 
 
 def check(memory: Memory) -> Iterator[Problem]:
-    yield from memory.store.check()
+    for problem in memory.store.check():
+        if not _is_older_entry(memory.store, problem):
+            yield problem
     unknown = list(_unknown_records(memory.store))
     yield from unknown
     if unknown:
@@ -40,6 +42,17 @@ def check(memory: Memory) -> Iterator[Problem]:
     yield from _check_chains(memory.store)
     yield from _check_marks(memory.store)
     yield from _check_pages(memory)
+
+
+def _is_older_entry(store: Store, problem: Problem) -> bool:
+    """Whether it is only that an entry has an older format: it is read as one of today's."""
+    folder, _, file = problem.path.rpartition("/")
+    if not folder.startswith(f"{FOLDER}/") or file not in ("meta.json", "summary.json"):
+        return False
+    try:
+        return "upgraded" in read_entry(store, folder.removeprefix(f"{FOLDER}/")).meta
+    except Refused:
+        return False
 
 
 def _unknown_records(store: Store) -> Iterator[Problem]:

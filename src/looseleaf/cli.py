@@ -174,8 +174,10 @@ def _undo(options: Options) -> int:
         if options.json:
             print_json({"undone": edit_dict(edit), "receipt": receipt.to_dict()})
         else:
-            gone = "" if receipt.new else " The page is gone."
-            what = f"the edit {plain(edit.id)} ({plain(edit.reason)})"
+            # A word on a fact changed no page: it has no text before or after it.
+            is_word = receipt.base is None and receipt.new is None
+            gone = " The page is gone." if receipt.new is None and not is_word else ""
+            what = f"the {'word' if is_word else 'edit'} {plain(edit.id)} ({plain(edit.reason)})"
             print(f"{plain(edit.path)}: {what} is undone by {receipt.id}.{gone}")
     return 0
 

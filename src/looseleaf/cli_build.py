@@ -92,8 +92,9 @@ def _outcome(outcome: Outcome) -> str:
 
 def topics(options: Options) -> int:
     with open_memory(options) as memory:
+        names = memory.topics()
         known = memory._book.known.topics
-        found = [(name, known[name][2]) for name in memory.topics()]
+        found = [(name, known[name][2]) for name in names]
         if options.json:
             print_json([{"topic": name, "facts": count} for name, count in found])
         else:
@@ -234,6 +235,8 @@ def _difference(found: Difference, options: Options) -> str:
     counts = [
         f"{sum(each.what == what for each in found.changes)} {what}" for what in ("gained", "lost", "changed")
     ]
+    if not found.entries:
+        return f"{clipped(found.distiller)}: there is no entry of another distiller. Nothing was changed."
     read = f"the sources of {found.read:,} of {found.entries:,} entries were read"
     done = "It is applied." if options.apply else "Nothing was changed."
     if found.changes and not options.apply:
@@ -268,7 +271,7 @@ def _distiller(name: str) -> Distiller | None:
         sys.path.append(os.getcwd())
         found: Any = pkgutil.resolve_name(name)
         found = found() if isinstance(found, type) else found
-        is_one = isinstance(found.name, str) and callable(found.distill)
+        is_one = isinstance(getattr(found, "name", None), str) and callable(getattr(found, "distill", None))
     except _STRANGERS_FAULTS as error:
         why = f"it could not be loaded ({type(error).__name__}: {error})"
     else:

@@ -12,7 +12,6 @@ from looseleaf.cli import (
     edit_line,
     hung,
     open_memory,
-    plain,
     print_json,
     print_notes,
     say,
@@ -174,7 +173,7 @@ def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
 
 def history(options: Options) -> int:
     with open_memory(options) as memory:
-        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(options.fact)]
+        values = [(fact, _sources(memory, fact)) for fact in memory.fact_history(options.fact)]
         if options.json:
             print_json(
                 [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
@@ -187,13 +186,31 @@ def history(options: Options) -> int:
 
 
 def _past(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
-    yield f"held: {_held(fact)}"
+    yield f"{'waits' if fact.status == 'pending' else 'held'}: {_held(fact)}"
     if fact.superseded_by:
         yield f"replaced by: {fact.superseded_by}"
     if fact.quote:
         yield f"quote: “{clipped(fact.quote)}”"
     for each in said:
         yield f"{_source(each)}: {clipped(each.text)}"
+
+
+def _sources(memory: Memory, fact: Fact) -> list[Source]:
+    """The words that a fact rests on; of a tool, what it returned."""
+    return [
+        each if each.text or each.ts is None else _returned(memory, each) for each in memory.sources(fact)
+    ]
+
+
+def _returned(memory: Memory, source: Source) -> Source:
+    from looseleaf.core.window import said
+    from looseleaf.place.notebook import Source
+
+    try:
+        text = "\n".join(said(trace) for trace in memory.expand(source.source))
+    except Refused:
+        return source
+    return Source(source.source, source.origin, source.ts, text)
 
 
 def _source(source: Source) -> str:
@@ -209,7 +226,7 @@ def _source(source: Source) -> str:
 def why(options: Options) -> int:
     with open_memory(options) as memory:
         fact = memory.fact(options.fact)
-        said, made = memory.sources(fact), _made_by(memory, fact)
+        said, made = _sources(memory, fact), _made_by(memory, fact)
         entry, distiller = _entry(memory, fact)
         if options.json:
             about = {"fact": fact.to_dict(), "why": _because(fact), "entry": entry, "distiller": distiller}
@@ -220,7 +237,7 @@ def why(options: Options) -> int:
             lines = [f"{hung(f'{fact.relation}: {fact.object}', 4)}", *_about(fact)]
             lines += [f"{_source(each)}:\n    {hung(each.text, 4)}" for each in said]
             if entry is not None:
-                lines += [f"entry: {entry} (looseleaf expand {entry.rpartition('/')[2]})"]
+                lines += [f"entry: log/entries/{clipped(entry)}"]
                 lines += [f"distiller: {clipped(distiller or 'not known')}"]
             lines += [f"journal: {line}" for _, line in made]
             say("\n  ".join(lines))
@@ -296,5 +313,5 @@ def _words_on(memory: Memory, fact: Fact) -> Iterator[Record]:
 
 def _word_line(word: Record) -> str:
     new = ", ".join(f"{name} = {value}" for name, value in word["set"].items())
-    about = f"{word['id']}  {word['author']}: {word['reason']} ({new})"
-    return f"{when(word['ts'])}  {plain(clipped(about))}"
+    about = clipped(f"{word['author']}: {word['reason']} ({new})")
+    return f"{when(word['ts'])}  {word['id']}  {about}"

@@ -117,13 +117,18 @@ def _entries(memory: Memory) -> Iterator[dict[str, Any]]:
     for name in memory.store.folders("log/entries/sessions"):
         try:
             meta = memory.entry(f"sessions/{name}").meta
-            if meta["agent"] == memory.agent:
+            if meta["agent"] == memory.agent and not _is_distilled(meta):
                 dropped = meta["loss"]["dropped"]
                 sizes = {each: int(dropped[each]) for each in ("turns", "traces", "tokens")}
                 yield {"id": name, "ts": float(meta["ts"])} | sizes | {"distiller": str(meta["distiller"])}
         except (Refused, KeyError, TypeError, ValueError) as fault:
             why = str(fault) if isinstance(fault, Refused) else "`looseleaf check` says more."
             memory.notes.append(f"The entry {name} is not listed: it could not be read. {why}")
+
+
+def _is_distilled(meta: dict[str, Any]) -> bool:
+    """Whether facts were made of it and nothing left the window: there is no loss to report."""
+    return "loss" not in meta and ("trust" in meta or "instead" in meta)
 
 
 def _about(memory: Memory, name: str) -> Iterator[str]:
@@ -135,9 +140,13 @@ def _about(memory: Memory, name: str) -> Iterator[str]:
     except Refused:
         return
     try:
-        turns, loss = meta["turn_ids"], meta["loss"]
+        turns = meta["turn_ids"]
         head = f"entry {meta['id']} of {meta['agent']}, {when(meta['ts'])}: {turns[0]} to {turns[-1]}"
-        report = Loss.from_dict(loss | {"entry": None})  # where it is to be found again is known: it follows
+        if _is_distilled(meta):
+            yield clipped(head)
+            return
+        # Where it is to be found again is known: it follows.
+        report = Loss.from_dict(meta["loss"] | {"entry": None})
         yield f"{clipped(head)}\n  {hung(report.text, 2)}"
     except (KeyError, TypeError, ValueError, IndexError):
         yield f"entry {clipped(name)}: its report cannot be read. `looseleaf check` says more."

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from looseleaf.conversation.conversation import Conversation
     from looseleaf.conversation.record import Batch
     from looseleaf.conversation.window import Window
+    from looseleaf.core.guard import Spoken
     from looseleaf.core.loss import Loss
     from looseleaf.entries import Entry
     from looseleaf.history import History
@@ -346,16 +347,27 @@ class Memory:
     def _book(self) -> Notebook:
         from looseleaf.place.notebook import Notebook
 
-        clean = self._talk.recorder.without_secrets
-        spoken = self._talk.spoken
         return Notebook(
-            self.store, self._pages, self.policy, self.agent, clean, spoken, self._asked[1], self._note
+            self.store,
+            self._pages,
+            self.policy,
+            self.agent,
+            self._clean,
+            self._spoken,
+            self._asked[1],
+            self._note,
         )
 
     # What knows facts is loaded only by what needs it: these are asked when they are needed.
 
     def _guard(self) -> Guard:
         return self._book.guard
+
+    def _clean(self, value: Any) -> Any:
+        return self._talk.recorder.without_secrets(value)
+
+    def _spoken(self) -> Spoken:
+        return self._talk.spoken()
 
     def _settle(self) -> None:
         self._book.place.catch_up()

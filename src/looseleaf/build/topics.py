@@ -1,14 +1,16 @@
 """Topic memory and global memory (FORMAT §11.6): facts by topic, and the few that must not be forgotten.
 
-A topic is made again when its facts or entries changed, or a file of it is missing; all others are left alone. The
-global files are made of one short digest a topic, kept in `views/topics.json`: they cost what there are topics, not
-what there is history.
+A topic is made again when its facts or entries changed, or a file of it is missing; all others are left alone:
+`views/topics.json` says of each topic behind which record of the journal it was made. The global files are made of a
+shortlist (`views/essentials.json`, a cache), so they cost what changed, and not what there is.
 """
 
 from __future__ import annotations
 
 import json
 
+from looseleaf.build.agents import build_agents
+from looseleaf.core import shortlist as short
 from looseleaf.core.essentials import digest, global_md, global_memory
 from looseleaf.core.gate import level_of
 from looseleaf.core.identity import true_at
@@ -16,23 +18,31 @@ from looseleaf.core.topics import state_inputs_hash, topic_md, topic_memory
 from looseleaf.entries import read_entry
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
+from looseleaf.hashing import sha256
 from looseleaf.store import codec
 from looseleaf.talk import NOTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
+    from looseleaf.core.shortlist import Shortlist
     from looseleaf.place.facts import Facts
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Record
+    from looseleaf.values import Fact, Record
+
+    Known = dict[str, tuple[list[int], float | None]]
 
 INDEX = "views/topics.json"
 FOLDER = "views/topics"
+FACTS = "views/facts"
 GLOBAL = "views/GLOBAL_MEMORY"
+SHORTLIST = "views/essentials.json"
 SCHEMA = "topics.v1"
 BY_RULES = "rules/1"
+
+_FILES = {"topic_memory.json", "topic_memory.md"}
 
 ENTRIES = 200
 """The newest entries of a topic that its state is made of."""
@@ -59,25 +69,29 @@ class Topics:
 
     def topic(self, name: str, as_of: float | None = None) -> dict[str, Any]:
         """The memory of a topic, as it is now or was at a time."""
+        return self._made(name, as_of)[0]
+
+    def whole(self, as_of: float | None = None) -> dict[str, Any]:
+        """The global memory, as it is now or was at a time. As it is now, it is built: that costs what changed."""
+        if as_of is None:
+            try:
+                return self._up_to_date()[1]()
+            except Refused:
+                pass  # where nothing can be written, all of it can be read
+        return global_memory(self._digest(name, as_of) for name in self.names)
+
+    def _made(self, name: str, as_of: float | None = None) -> tuple[dict[str, Any], list[Fact]]:
+        """The memory of a topic, and all facts that are true there."""
         facts = true_at(self._facts.of(name), as_of)
         if as_of is not None:  # what was true then is what is current in that memory
             facts = [fact.but(status="current", valid_to=None, superseded_by=None) for fact in facts]
         entries = self._entries(name, as_of)
         made = topic_memory(name, facts, entries, as_of=as_of)
-        return made | {
-            "state_by": BY_RULES,
-            "state_inputs": state_inputs_hash(name, facts, entries, as_of=as_of),
-        }
+        inputs = state_inputs_hash(name, facts, entries, as_of=as_of)
+        return made | {"state_by": BY_RULES, "state_inputs": inputs}, facts
 
-    def whole(self, as_of: float | None = None) -> dict[str, Any]:
-        """The global memory, as it is now or was at a time."""
-        return global_memory(self._digest(name, self.topic(name, as_of), as_of) for name in self.names)
-
-    def _digest(self, name: str, memory: Mapping[str, Any], as_of: float | None) -> dict[str, Any]:
-        facts = true_at(self._facts.of(name), as_of)
-        if as_of is not None:
-            facts = [fact.but(status="current", valid_to=None, superseded_by=None) for fact in facts]
-        return digest(memory, facts)
+    def _digest(self, name: str, as_of: float | None = None) -> dict[str, Any]:
+        return digest(*self._made(name, as_of))
 
     def _entries(self, name: str, as_of: float | None) -> list[dict[str, Any]]:
         placed = sorted(
@@ -114,43 +128,97 @@ class Topics:
 
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
         """Bring the views up to date; `full`: make all of them again."""
-        known = {} if full else self._known()
-        made: list[str] = []
-        digests: dict[str, list[Any]] = {}
+        made, _ = self._up_to_date(full=full, progress=progress)
+        return Built(tuple(made), len(self.names))
+
+    def _up_to_date(
+        self, *, full: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
+        """The topics that were made again, and the global memory, for whoever asks for it."""
+        self._look_at_facts()
+        made: dict[str, dict[str, Any]] = {}
+        known, built = ({}, "") if full else self._known()
+        now: Known = {}
         names = self.names
         for number, name in enumerate(names):
             mark = list(self._facts.topics[name])
             before = known.get(name)
             if before is not None and before[0] == mark and self._is_there(name):
-                digests[name] = before
+                now[name] = before
                 continue
-            memory = self.topic(name)
+            memory, facts = self._made(name)
             self._store.view(f"{FOLDER}/{name}/topic_memory.json", _json(memory))
             self._store.view(f"{FOLDER}/{name}/topic_memory.md", topic_md(memory).encode())
-            digests[name] = [mark, self._digest(name, memory, None)]
-            made.append(name)
+            made[name] = digest(memory, facts)
+            now[name] = mark, memory["updated_at"]
             if progress is not None:
                 progress(number + 1, len(names))
-        if made or digests.keys() != known.keys() or not self._has_global():
-            whole = global_memory(each for _, each in digests.values())
+        if made or now != known or not self._has_global():
+            index = codec.encode({"schema": SCHEMA, "topics": dict(sorted(now.items()))})
+            listed, whole = self._listed(built, made, known.keys() - now.keys(), now)
+            kept = {"schema": short.SCHEMA, "of": sha256(index)} | listed.to_record()
+            self._store.view(SHORTLIST, codec.encode(kept))
             self._store.view(f"{GLOBAL}.json", _json(whole))
             self._store.view(f"{GLOBAL}.md", global_md(whole).encode())
-            self._store.view(INDEX, codec.encode({"schema": SCHEMA, "topics": dict(sorted(digests.items()))}))
-        return Built(tuple(made), len(names))
+            self._store.view(INDEX, index)
+            built = sha256(index)
+        build_agents(self._store, self._facts, made, full=full)
+        return made, lambda: self._listed(built, {}, (), now)[1]
 
-    def _known(self) -> dict[str, list[Any]]:
-        """What was built, and behind which record of the journal; nothing if that is not whole."""
+    def _look_at_facts(self) -> None:
+        """Read the topics whose file of facts is missing: whoever does so has it made again."""
+        folders = (FACTS, *(f"{FACTS}/{name}" for name in self._store.folders(FACTS)))
+        there = {stat.path for folder in folders for stat in self._store.list(folder)}
+        for name in sorted(self._facts.topics):
+            if f"{FACTS}/{name}.json" not in there:
+                self._facts.of(name)
+
+    def _listed(
+        self, built: str, made: Mapping[str, dict[str, Any]], gone: Collection[str], now: Known
+    ) -> tuple[Shortlist, dict[str, Any]]:
+        """The shortlist, and the global memory that it tells: by what changed, or else by all there is."""
+        updated_at = max((ts or 0.0 for _, ts in now.values()), default=0.0) or None
+        before = self._shortlist(built)
+        if before is not None:
+            listed = short.changed(before, {*made, *gone}, made.values())
+            whole = short.told(listed, len(now), updated_at)
+            if whole is not None:
+                return listed, whole
+        listed = short.shortlist(made[name] if name in made else self._digest(name) for name in now)
+        whole = short.told(listed, len(now), updated_at)
+        return listed, whole if whole is not None else global_memory(map(self._digest, now))
+
+    def _shortlist(self, built: str) -> Shortlist | None:
+        """The shortlist that was made with the index of this hash."""
         try:
-            document = self._store.get(INDEX)
-            raw, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
+            raw = self._record(SHORTLIST)[0]
+            is_ours = raw["schema"] == short.SCHEMA and raw["of"] == built
+            return short.Shortlist.from_record(raw) if is_ours else None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+    def _known(self) -> tuple[Known, str]:
+        """Of each topic, behind which record it was made and when it last changed, and the hash of the file that says
+        so; nothing if that is not whole."""
+        raw, name = self._record(INDEX)
+        try:
+            topics = raw["topics"] if raw["schema"] == SCHEMA else {}
+            return {each: (mark, updated_at) for each, (mark, updated_at) in topics.items()}, name
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return {}, ""
+
+    def _record(self, path: str) -> tuple[Record, str]:
+        """A view, if it is whole, and its hash."""
+        try:
+            document = self._store.get(path)
+            record, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
         except (Refused, codec.Damaged):
-            return {}
-        topics: Record = raw.get("topics", {}) if checked and raw.get("schema") == SCHEMA else {}
-        return {name: [mark, each] for name, (mark, each) in topics.items()}
+            return {}, ""
+        return (record, document.sha256) if checked and document else ({}, "")
 
     def _is_there(self, name: str) -> bool:
-        paths = (f"{FOLDER}/{name}/topic_memory.json", f"{FOLDER}/{name}/topic_memory.md")
-        return all(self._store.stat(path) is not None for path in paths)
+        there = {stat.path.rpartition("/")[2] for stat in self._store.list(f"{FOLDER}/{name}")}
+        return there >= _FILES
 
     def _has_global(self) -> bool:
         return all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))

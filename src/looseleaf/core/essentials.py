@@ -229,13 +229,14 @@ def candidates(
             found.setdefault((which, kind_of(fact) or "trait"), []).append(fact)
     chosen: list[dict[str, Any]] = []
     seen: set[tuple[str, ...]] = set()
-    for which, kind, most in _places(caps):
+    for which, kind, most in places(caps):
         ranked = sorted(found.get((which, kind), ()), key=rank)
         chosen += _take((_small(fact, which, kind, caps) for fact in ranked), most, seen)
     return chosen
 
 
-def _places(caps: Caps) -> list[tuple[Tier, Kind, int]]:
+def places(caps: Caps) -> list[tuple[Tier, Kind, int]]:
+    """In the order in which they are told, and how many each holds."""
     limits = zip(TIERS, (caps.core, caps.secondary), strict=True)
     return [(which, kind, most) for which, row in limits for kind, most in zip(TYPES, row, strict=True)]
 
@@ -298,17 +299,30 @@ _DAY = 86400
 
 def global_memory(topics: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> dict[str, Any]:
     """The global memory, of one digest per topic."""
-    known = sorted(topics, key=_activity)
+    known = sorted(topics, key=activity)
+    updated_at = max((each["updated_at"] or 0.0 for each in known), default=0.0) or None
+    chosen = essentials([each for topic in known for each in topic["candidates"]], caps)
+    return snapshots(known, len(known), updated_at, chosen, caps)
+
+
+def snapshots(
+    active: Sequence[Mapping[str, Any]],
+    topics: int,
+    updated_at: float | None,
+    chosen: list[dict[str, Any]],
+    caps: Caps,
+) -> dict[str, Any]:
+    """The global memory of so many topics, of which the most active ones are given, and of its essentials."""
     return {
         "schema": SCHEMA,
-        "updated_at": max((each["updated_at"] or 0.0 for each in known), default=0.0) or None,
-        "active_topics": [_snapshot(each, caps) for each in known[: caps.active_topics]],
-        "topics_omitted": max(0, len(known) - caps.active_topics),
-        "do_not_forget": _essentials([each for topic in known for each in topic["candidates"]], caps),
+        "updated_at": updated_at,
+        "active_topics": [_snapshot(each, caps) for each in active[: caps.active_topics]],
+        "topics_omitted": max(0, topics - caps.active_topics),
+        "do_not_forget": chosen,
     }
 
 
-def _activity(topic: Mapping[str, Any]) -> tuple[Any, ...]:
+def activity(topic: Mapping[str, Any]) -> tuple[Any, ...]:
     """The newest first; of those that were touched on the same day, the one that holds most."""
     updated = topic["updated_at"] or 0.0
     return -(updated // _DAY), -topic["facts_count"], -updated, topic["topic"]
@@ -327,19 +341,23 @@ def _snapshot(topic: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
     }
 
 
-def _essentials(found: Sequence[dict[str, Any]], caps: Caps) -> list[dict[str, Any]]:
-    places: dict[tuple[str, str], list[dict[str, Any]]] = {}
+def essentials(found: Sequence[dict[str, Any]], caps: Caps) -> list[dict[str, Any]]:
+    """Those of all candidates that have a place."""
+    by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for each in found:
         if each["level"] in TRUSTED:  # digests lie in a folder that anybody can write to
-            places.setdefault((each["tier"], each["type"]), []).append(each)
+            by_place.setdefault((each["tier"], each["type"]), []).append(each)
     chosen: list[dict[str, Any]] = []
     seen: set[tuple[str, ...]] = set()
-    for which, kind, most in _places(caps):
-        ranked = sorted(
-            places.get((which, kind), []), key=lambda each: _order(each.__getitem__, each["type"], each)
-        )
+    for which, kind, most in places(caps):
+        ranked = sorted(by_place.get((which, kind), []), key=order_of)
         chosen += _take(ranked, most, seen)
     return chosen
+
+
+def order_of(small: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Sorts candidates as `rank` does the facts that they were."""
+    return _order(small.__getitem__, small["type"], small)
 
 
 # --- for people ------------------------------------------------------------------------

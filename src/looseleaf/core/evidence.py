@@ -12,8 +12,24 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from unicodedata import normalize
+from itertools import pairwise
 
+from looseleaf.core.clauses import (
+    ALWAYS,
+    IS_WIDE,
+    QUOTED,
+    WIDE,
+    Clauses,
+    corrects,
+    denies,
+    dislikes,
+    is_over,
+    is_told,
+    sentences_of,
+    spelled,
+    stands_in,
+)
+from looseleaf.core.dates import found as found_dates
 from looseleaf.core.synonyms import WHOSE
 from looseleaf.core.words import american, plain, stem
 
@@ -21,28 +37,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_QUOTES = str.maketrans("’‘ʼ“”„«»「」『』", "'''\"\"\"\"\"\"\"\"\"")
-_BLANKS = re.compile(r"[^\S\n]+")
-_PARTS = re.compile(r"(?s).{1,1000}(?=\s)|.{1,1000}")
-
-
-@lru_cache(256)
-def spelled(text: str) -> str:
-    """In one spelling: case, width, quotes and the number of spaces do not count. Lines stay lines.
-
-    Kept, because many claims are held against the same text.
-    """
-    if not text.isascii():
-        # A part at a time: normal form sorts marks that follow each other in quadratic time.
-        text = "".join(normalize("NFKC", part) for part in _PARTS.findall(text)).casefold().translate(_QUOTES)
-    return _BLANKS.sub(" ", text.casefold())
-
-
 # --- words -----------------------------------------------------------------------------
 
-_WIDE = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_WIDE}]|(?:(?![{_WIDE}])[^\W_])+(?:'(?:(?![{_WIDE}])[^\W\d_])+)?")
-_IS_WIDE = re.compile(f"[{_WIDE}]")
+_WORD = re.compile(rf"[{WIDE}]|(?:(?![{WIDE}])[^\W_])+(?:'(?:(?![{WIDE}])[^\W\d_])+)?")
 
 _TONGUES = """
 english: englisch englische englischen anglais anglaise inglés inglesa 英语 英文 英語
@@ -65,32 +62,36 @@ _SAME = {
     for word in words.split()
 } | {word: name for word, name in WHOSE.items() if " " not in word}
 """Names of languages and of kin, in the one language in which relations are written."""
+_KNOWN = frozenset((*_SAME, *_SAME.values()))
 _SAME_WIDE = re.compile(
-    "|".join(sorted((word for word in _SAME if _IS_WIDE.match(word)), key=len, reverse=True))
+    "|".join(sorted((word for word in _SAME if IS_WIDE.match(word)), key=len, reverse=True))
 )
 
 _FREE = frozenset(
     "a an and are as at be been by for from in instead into is it its of on or over since than that the their they to "
     "until use uses used using was when with always never not no do does don't doesn't am my your our i you we me 's "
-    "der die das den dem des ein eine einen einem einer und oder am im zu von für mit auf nicht kein keine keinen immer "
-    "nie le la les l un une des du de d et ou à au aux en pour avec pas ne jamais toujours el los las lo unos y o a al "
-    "del con por para no nunca siempre 的 了 在 是 和 を は が に で と の も へ".split()
+    "der die das den dem des ein eine einen einem einer und oder am im zu von für mit auf nicht kein keine keinen "
+    "immer nie le la les l un une des du de d et ou à au aux en pour avec pas ne jamais toujours el los las lo "
+    "unos y o a al del con por para no nunca siempre 的 了 在 是 和 を は が に で と の も へ".split()
 )
 """Words that a claim may hold though nobody said them: they claim nothing by themselves."""
 
 _FREE_OF: dict[str, frozenset[str]] = {
     "language": frozenset(
-        "prefers prefer answer answers answered discussion discuss code comments writes write replies talk conversation "
-        "chat explanations documentation docs commit messages names".split()
+        "prefers prefer answer answers answered discussion discuss code comments writes write replies talk "
+        "conversation chat explanations documentation docs commit messages names".split()
     ),
     "prefers": frozenset({"prefers", "prefer"}),
     "decision": frozenset({"use", "uses", "using"}),
     "favourite": frozenset({"favourite", "favorite"}),
     "deadline": frozenset({"deadline"}),
+    "plan": frozenset({"go", "get", "have"}),
 }
 """More of them, for a relation that writes its objects in words of its own."""
 
-_UNORDERED = frozenset({"language", "pet"})
+_UNORDERED = frozenset({"language", "pet", "favourite"})
+_WORDS_OF_ANOTHER = 4
+"""So many words in quotation marks are somebody else's; fewer are a name."""
 _ENDINGS = frozenset(("", "e", "n", "en", "s", "es", "t", "te", "st", "em", "d", "ed", "ing", "r"))
 _ROOT = 4
 
@@ -101,14 +102,28 @@ class _Word:
     __slots__ = ("at", "form", "surface")
 
     def __init__(self, surface: str, at: int) -> None:
-        self.surface, self.at = surface, at
-        word = plain(surface.removesuffix("'s"))
-        self.form = _SAME.get(surface) or stem(american(_SAME.get(word, word)))
+        self.surface, self.at, self.form = surface, at, _form(surface)
+
+
+@lru_cache(8192)
+def _form(surface: str) -> str:
+    word = plain(surface.removesuffix("'s"))
+    return _SAME.get(surface) or stem(american(_SAME.get(word, word)))
+
+
+_ELSEWHERE = re.compile(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\bwww\.[^\s,;]{1,250}")
+"""Addresses: what stands in them are no words."""
 
 
 def _words(text: str) -> list[_Word]:
-    text = _SAME_WIDE.sub(lambda found: f" {_SAME[found[0]]} ", text)
-    return [_Word(found[0], found.start()) for found in _WORD.finditer(text)]
+    return [_Word(found[0], found.start()) for found in _WORD.finditer(_shown(text))]
+
+
+def _shown(sentence: str) -> str:
+    """With the places of words as `_words` counts them."""
+    if "@" in sentence or "://" in sentence or "www." in sentence:
+        sentence = _ELSEWHERE.sub(lambda found: "·" * len(found[0]), sentence)
+    return _SAME_WIDE.sub(lambda found: f" {_SAME[found[0]]} ", sentence)
 
 
 def _is_kin(claimed: _Word, said: _Word) -> bool:
@@ -118,130 +133,240 @@ def _is_kin(claimed: _Word, said: _Word) -> bool:
     one, other = claimed.surface, said.surface
     if one[:_ROOT] != other[:_ROOT] or len(one) < _ROOT or not (one.isalpha() and other.isalpha()):
         return False
-    size = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    size = next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
     return size >= _ROOT and one[size:] in _ENDINGS and other[size:] in _ENDINGS
 
 
-# --- sentences -------------------------------------------------------------------------
+# --- claims ----------------------------------------------------------------------------
 
-_END = re.compile(
-    r"(?<=[^\W_]{3})[.!?…]+[\"')\]]*(?=\s)|(?<=[^\w\s])[.!?…]+(?=\s)|[!?]+(?=\s)|[。！？｡]+"
-    r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>#|]|\d{1,3}[.)])[ \t])|\n(?=>)"
+_YEAR = re.compile(r"(?<![\w-])[12]\d{3}(?![\w-])", re.ASCII)
+_SEASON = re.compile(r"\b(?:spring|summer|autumn|fall|winter) [12]\d{3}\b", re.ASCII)
+_OF_DATES = frozenset({"week", "weekend"})
+_ADDRESS = re.compile(r"[^\s,;，；、。()\"]{1,300}")
+_IS_ADDRESS = re.compile(r"[^\W_][^\w\s'’:-]+[^\W_]|[_@/\\$%&=+#~^<>{}\[\]|`]")
+_HIDDEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_GAP = 7
+_WIDE_GAP = 3
+_LONGEST_SENTENCE = 1000
+_LIKINGS = frozenset({"likes", "prefers", "favourite", "hobby"})
+
+
+_OF_ONESELF = frozenset(
+    "name pronouns age birthday gender nationality home hometown address role employer education email phone religion "
+    "diet".split()
 )
-"""Not after a short word: "Dr. Meyer" is one name."""
-
-_SHORT_LINE = 60
-_REACH = 600
-"""Characters on either side of a quote that are looked through for the ends of its sentence."""
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """Of spelled text, each with the mark that ends it. A line that breaks off early ends one as well."""
-    start = 0
-    for end in _END.finditer(text):
-        yield from _lines(text[start : end.end()])
-        start = end.end()
-    yield from _lines(text[start:])
-
-
-def _lines(sentence: str) -> Iterator[str]:
-    if "\n" not in sentence.strip():
-        yield sentence
-        return
-    made: list[str] = []
-    for line in sentence.split("\n"):
-        made.append(line)
-        if len(line) < _SHORT_LINE:
-            yield " ".join(made)
-            made = []
-    if made:
-        yield " ".join(made)
-
-
-def around(text: str, start: int, end: int) -> str:
-    """The sentences of spelled text in which a stretch of it stands: who cuts "not" off a quote gains nothing."""
-    first = max(0, start - _REACH)
-    before = text[first:start]
-    begin = max((found.end() for found in _END.finditer(before + " ")), default=0)
-    begin = max(begin if begin <= len(before) else len(before), before.rfind("\n") + 1 if _is_short(before) else 0)
-    after = _END.search(text, max(end - 1, start), min(len(text), end + _REACH))
-    stop = after.end() if after else min(len(text), end + _REACH)
-    line = text.find("\n", end, stop)
-    return text[first + begin : line if line >= 0 else stop]
-
-
-def _is_short(before: str) -> bool:
-    """Whether the last whole line ends where a thought does, and not where the page was full."""
-    lines = before.split("\n")
-    return len(lines) > 1 and len(lines[-2]) < _SHORT_LINE
-
-
-# --- what a sentence does not say ------------------------------------------------------
-
-_IDIOM = re.compile(
-    r"\b(?:do not|don't|dont|never|nie) (?:forget|you forget|worry|mind)\b|\bvergiss (?:bitte )?nicht\b|\bn'oublie[zs]? pas\b"
-    r"|\bno (?:te )?olvides\b|\bnot (?:only|just)\b|\bno (?:problem|worries|doubt|matter)\b|\bwhy not\b|\bcan't wait\b"
-    r"|\bnicht nur\b|\bpas seulement\b|\bno solo\b|别忘了?|別忘了?|不要忘记|忘れないで|不仅|不但|不错|^\W*(?:no|nope|nein|non|nah)\b"
-    r"|\bif not\b|\bor not\b"
+"""Relations that are the speaker's own, unless they are said to be another's."""
+_KIN = frozenset(WHOSE.values()) | {
+    "neighbour",
+    "neighbor",
+    "client",
+    "customer",
+    "nachbar",
+    "voisin",
+    "vecino",
+}
+_SELF = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|im|me|we|we're|us|ich|mich|mir|wir|je|j'|moi|nous|yo|soy|vivo|estoy|tengo|trabajo|nosotros)\b"
+    r"|(?:我|私|僕|俺)"
 )
-"""What has the form of a negation and is none."""
-_NEGATIVE = re.compile(
-    r"\b(?:no|not|never|none|nobody|nothing|without|avoid|avoids|stop|stopped|cannot|cant|can't|dont|doesnt|wont|isnt|nor"
-    r"|quit|refuse|instead of|rather than|no longer|nie|niemals|nicht|kein\w{0,3}|ohne|ne|n'\w+|pas|jamais|sans|aucune?|no"
-    r"|nunca|jamás|sin|tampoco|ya no)\b|n't\b|不|别|別|没|沒|无|無|勿|禁|ない|なく|なし|ません|まない|ず(?:に|、)"
-)
-_AVERSE = re.compile(
-    r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|loath\w+|despis\w+|detest\w*|stand|averse|annoy\w*|allergic|hass(?:e|t)|verabscheu\w+"
-    r"|détest\w+|déteste|horreur|odi(?:o|a)|detest(?:o|a)|aborrezco|sick of|tired of|fed up|worst|gross|awful|terrible"
-    r"|least|drives? me|bother\w*|irritat\w+|nerv\w+)\b|讨厌|討厭|恨|怕|嫌|苦手|受不了"
-)
-_OVER = re.compile(
-    r"\b(?:used to|quit|stopped?|gave up|given up|left|ended?|over|finished|former\w*|ex|any ?more|no longer|cancel\w*|sold"
-    r"|broke up|divorced|died|gone|früher|nicht mehr|kein\w{0,2} mehr|aufgehört|gekündigt|plus|arrêté|quitté|ya no|dejé"
-    r"|dejado|antes|scrap\w*|drop\w*|forget|lost|retired|resigned|not|n't|never|done with|moved)\b|n't\b|不再|已经不|戒了"
-    r"|辞|不|没|もう|やめ|ない|ません|取消|了"
-)
-_APART = re.compile(
-    r"[,;:()，、；：（）]|\s[-–—]+\s|\b(?:but|yet|instead of|rather than|instead|rather|not|aber|sondern|mais|pero|sino|statt|als)\b"
-    r"|但是?|而是?|不是|けど|でも"
-)
-"""Where a clause ends, and with it what a "not" is said of."""
-
-_UNREAL = re.compile(
-    r"\b(?:imagine|suppose|supposing|pretend|let's say|what if|hypothetically|for example|e\.g\.|stell dir vor|angenommen"
-    r"|zum beispiel|imaginons|supposons|par exemple|imagina|supongamos|por ejemplo)\b|假设|假如|想象|比如|例えば|もしも|仮に"
-)
-_ASKS = re.compile(r"[?？][\s\"')\]]*$")
-_REQUESTS = re.compile(
-    r"\b(?:can|could|would|will) (?:you|we)\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\bpourrais-tu\b|\bpuedes\b|\bpodrías\b"
-    r"|\bremember\b|可以|能不能|くれ|もらえ|ください"
-)
-_QUOTED = re.compile(r"\"[^\"\n]{1,600}\"|(?<![\w])'[^'\n]{12,600}'(?![\w])")
-_WORDS_OF_ANOTHER = 4
-"""So many words in quotation marks are somebody else's; fewer are a name."""
+_MY_KIN = re.compile("(?:我|私|僕|俺)(?:的|の|家的?)?(?= )")
+_CUES = {
+    "age": re.compile(
+        r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
+    )
+}
+"""Without these words a number is a number of something else."""
 
 
-class _Clauses:
-    """A sentence by its clauses: which of them deny something."""
+class Claim:
+    """What is to be found in words. `relation` is the canonical name of the relation, in lower case, where it has one;
+    `was` the value that it puts right, whose words need not be said again; `ended`: it holds no more;
+    `only_named`: it may as well be denied or asked about."""
 
-    def __init__(self, sentence: str) -> None:
-        sentence = _IDIOM.sub(lambda found: "·" * len(found[0]), sentence)
-        self._starts = [0]
-        for found in _APART.finditer(sentence):
-            # Words that divide belong to what follows them: "not" denies what comes, and not what came.
-            self._starts.append(found.start())
-        parts = [
-            sentence[start:stop]
-            for start, stop in zip(self._starts, [*self._starts[1:], len(sentence)], strict=True)
-        ]
-        self.denies = [_NEGATIVE.search(part) is not None for part in parts]
-        self.dislikes = [_AVERSE.search(part) is not None for part in parts]
-        self._carry()
+    def __init__(
+        self,
+        claim: str,
+        relation: str = "",
+        *,
+        was: str = "",
+        ended: bool = False,
+        only_named: bool = False,
+    ) -> None:
+        self._relation, self._ended, self._only_named = relation, ended, only_named
+        self._was = " ".join(spelled(was).split())
+        self._is_corrected = False
+        self.hidden = {each for each in claim if not each.isprintable() and not each.isspace()}
+        self.hidden |= set(_HIDDEN.findall(claim))
+        text = " ".join(spelled(claim).split())
+        self._denies = denies(text)
+        self._is_standing = ALWAYS.search(text) is not None
+        text, self._dates = _without_dates(text)
+        found = [each.strip(".:!?'") for each in _ADDRESS.findall(text)]
+        self._addresses = [each for each in found if _IS_ADDRESS.search(each)]
+        free = _FREE | _FREE_OF.get(relation, frozenset()) | (_OF_DATES if self._dates else frozenset())
+        words = _words(text)
+        # "MIT" is a licence, "mit" is nothing: words that claim nothing are all there is, or do not count.
+        self.words = [word for word in words if word.surface not in free] or words
+        self._is_of_another = any(word.form in _KIN for word in self.words)
+        self._denied = Clauses(_shown(text)).denied([word.at for word in self.words])
+        self.is_empty = not (self.words or self._dates or self._addresses)
 
-    def _carry(self) -> None:
-        """In a list ("no eggs, milk or nuts") and after "but not" a clause of few words shares its neighbour's "not"."""
+    def corrected(self) -> Claim | None:
+        """The same, without the words of the value that it puts right. None: nothing would be left of it, or the one
+        denies what the other does not."""
+        less = Claim("", self._relation, was=self._was)
+        before = {word.form for word in _words(self._was)}
+        less.words = [word for word in self.words if word.form not in before]
+        less._dates = [date for date in self._dates if date[2] not in self._was]
+        less._addresses = [address for address in self._addresses if address not in self._was]
+        less.hidden, less._is_corrected = self.hidden, True
+        less.is_empty = not (less.words or less._dates or less._addresses)
+        return None if less.is_empty or self._denies != denies(self._was) else less
 
-    def of(self, at: int) -> int:
-        from bisect import bisect_right
+    def is_in(self, sentence: str, ts: float | None = None) -> bool:
+        """Whether a sentence of spelled text, said at a time, says it."""
+        said = _words(sentence[:_LONGEST_SENTENCE])
+        places = self._places(said)
+        if (
+            places is None
+            or any(not stands_in(address, sentence) for address in self._addresses)
+            or (self._dates and not self._are_named(sentence, ts))
+        ):
+            return False
+        if self._only_named:
+            return True
+        dates = [max(sentence.find(date[2]), 0) for date in self._dates]
+        at = [said[place].at for place in places] or dates or [0]
+        return (
+            is_told(sentence)
+            and self._is_of_the_speaker(sentence, said)
+            and (not self._is_corrected or corrects(sentence))
+            and (not self._is_standing or ALWAYS.search(sentence) is not None)
+            and self._is_of_the_same_mind(_shown(sentence), at)
+            and not _is_quoted(sentence, at)
+        )
 
-        return bisect_right(self._starts, at) - 1
+    def is_said_in(self, text: str, ts: float | None = None) -> bool:
+        """Whether some sentence of a text, said at a time, says it."""
+        if self.is_empty or not self.hidden <= set(text if self.hidden else ""):
+            return False
+        return any(self.is_in(sentence, ts) for sentence in self._about(spelled(text)))
+
+    def _about(self, text: str) -> Iterator[str]:
+        """The sentences that could say it: most do not even hold the beginnings of its words."""
+        marks = {word.surface[:2] for word in self.words if word.surface not in _KNOWN}
+        if all(mark in text for mark in marks):
+            for sentence in sentences_of(text):
+                if all(mark in sentence for mark in marks):
+                    yield sentence
+
+    def _are_named(self, sentence: str, ts: float | None) -> bool:
+        dates = [date for date in self._dates if not stands_in(date[2], sentence)]
+        if not dates:
+            return True
+        named = [] if ts is None else _dates(sentence, ts)
+        return all(
+            any(first == one or last == other or text == written for one, other, written in named)
+            for first, last, text in dates
+        )
+
+    def _places(self, said: Sequence[_Word]) -> list[int] | None:
+        """Where its words stand, in their order and near each other; None where they do not."""
+        words = self.words
+        if self._relation in _UNORDERED:
+            return _anywhere(words, said)
+        places = _in_order(words, said)
+        if places is None and len(words) > 2 and all(words[-1].surface != each.surface for each in said):
+            # A verb that the claim puts last, in another form: "fliege ich nach Japan", "nach Japan fliegen".
+            last, others = _anywhere(words[-1:], said), _in_order(words[:-1], said)
+            places = others + last if last is not None and others is not None else None
+        return places
+
+    def _is_of_the_speaker(self, sentence: str, said: Sequence[_Word]) -> bool:
+        """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
+        if self._relation not in _OF_ONESELF or self._is_of_another:
+            return True
+        if corrects(sentence):
+            return True
+        cue = _CUES.get(self._relation)
+        if cue is not None and not cue.search(sentence):
+            return False
+        others = any(word.form in _KIN for word in said)
+        return not others or _SELF.search(_MY_KIN.sub(" ", _shown(sentence))) is not None
+
+    def _is_of_the_same_mind(self, sentence: str, at: Sequence[int]) -> bool:
+        if self._ended:
+            return is_over(sentence)
+        # "No, not Berlin, Munich": behind the value that goes, another clause begins.
+        gone = sentence.find(self._was) if self._was else -1
+        clauses = Clauses(sentence, (gone + len(self._was),) if gone >= 0 else ())
+        if self._denies:
+            return clauses.denied(at) == (self._denied or [True] * len(at))
+        if self._relation == "dislikes":
+            return clauses.deny(at) or dislikes(sentence)
+        return not clauses.deny(at) and (self._relation not in _LIKINGS or not clauses.dislike(at))
+
+
+def _without_dates(claim: str) -> tuple[str, list[tuple[str, str, str]]]:
+    """A claim without the dates in it, and those: the first day, the last, and how it writes them."""
+    dates: list[tuple[str, str, str]] = []
+    for dated in reversed(found_dates(claim.title(), 0.0)):
+        if not dated.is_relative:
+            dates.append((dated.first, dated.last, claim[dated.start : dated.end]))
+            claim = f"{claim[: dated.start]} {claim[dated.end :]}"
+    dates += [("", "", date) for date in _SEASON.findall(claim)]
+    claim = _SEASON.sub(" ", claim)
+    dates += [(f"{date}-01-01", f"{date}-12-31", date) for date in _YEAR.findall(claim)]
+    return _YEAR.sub(" ", claim), dates
+
+
+def _dates(sentence: str, ts: float) -> list[tuple[str, str, str]]:
+    titled = sentence.title()  # "march" and "may" are months only in capitals
+    return [
+        (dated.first, dated.last, dated.written)
+        for past in (False, True)
+        for dated in found_dates(titled, ts, past=past)
+    ]
+
+
+def _in_order(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
+    if not words:
+        return []
+    for start, first in enumerate(said):
+        if not _is_kin(words[0], first):
+            continue
+        places = [start]
+        for before, word in pairwise(words):
+            is_run = IS_WIDE.match(word.surface) and IS_WIDE.match(before.surface)
+            last = places[-1] + 1 + (_WIDE_GAP if is_run else _GAP)
+            here = (at for at in range(places[-1] + 1, min(last, len(said))) if _is_kin(word, said[at]))
+            at = next(here, None)
+            if at is None:
+                break
+            places.append(at)
+        if len(places) == len(words):
+            return places
+    return None
+
+
+def _anywhere(words: Sequence[_Word], said: Sequence[_Word]) -> list[int] | None:
+    """Each at a place of its own."""
+    places: list[int] = []
+    for word in words:
+        at = next((at for at, each in enumerate(said) if at not in places and _is_kin(word, each)), None)
+        if at is None:
+            return None
+        places.append(at)
+    return places
+
+
+def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
+    """Whether all of it stands in quotation marks, among words enough to be somebody else's."""
+    return any(
+        found.start() <= min(at)
+        and max(at) < found.end()
+        and len(_WORD.findall(found[0])) >= _WORDS_OF_ANOTHER
+        for found in QUOTED.finditer(_shown(sentence))
+    )

@@ -7,9 +7,12 @@ the lowest level of what it was made of, repeating raises nothing, and only a pe
 from __future__ import annotations
 
 import re
-from unicodedata import normalize
 
+from looseleaf.core.clauses import located
+from looseleaf.core.evidence import Claim
+from looseleaf.core.lines import escape
 from looseleaf.core.relations import BY_LABEL
+from looseleaf.core.slots import relation_of
 from looseleaf.frozen import frozen
 from looseleaf.talk import Proposal
 from looseleaf.values import KINDS
@@ -45,6 +48,9 @@ LONGEST = 300
 
 _LONGEST_QUOTE = 1000
 _MOST_TAGS = 8
+_LONGEST_TAG = 40
+_OF_PEOPLE = frozenset({"ticked", "pinned", "approved", RECALLED, UNVERIFIED})
+"""Tags that say what a person did, or what the gate found: nobody else gives them."""
 
 
 def level_of(origin: str) -> Level:
@@ -101,8 +107,14 @@ def proposal_of(raw: Any) -> Proposal | None:
         raw.get("correction") is True,
         raw["was"] if type(raw.get("was")) is str and raw["was"].strip() else None,
         raw.get("ended") is True,
-        tuple(str(tag)[:40] for tag in tags[:_MOST_TAGS]) if isinstance(tags, (list, tuple)) else (),
+        _tags(tags),
     )
+
+
+def _tags(raw: object) -> tuple[str, ...]:
+    given = raw if isinstance(raw, (list, tuple)) else ()
+    tags = (escape(tag[: 2 * _LONGEST_TAG])[:_LONGEST_TAG] for tag in given[:_MOST_TAGS] if type(tag) is str)
+    return tuple(tag for tag in tags if tag and tag.casefold() not in _OF_PEOPLE)
 
 
 _DATE = re.compile(r"[12]\d{3}(?:-[01]\d(?:-[0-3]\d(?:T[\d:.]{5,15}Z?)?)?)?", re.ASCII)
@@ -138,21 +150,17 @@ class Judged:
 
 
 def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
-    """The best witness that holds the quote, if the quote says what is proposed; else the worst of all of them.
+    """The best witness that holds the quote, if it says there what is proposed; else the worst of all of them.
 
-    A quote alone proves nothing: a distiller may lean any claim on any words. So what is proposed must stand in them.
+    A quote alone proves nothing: a distiller may lean any claim on any words, or cut a "not" off. So what is proposed
+    must be said by the sentence in which the quote stands.
     """
-    if proposal.quote.strip() and is_supported(proposal, proposal.quote):
+    if proposal.quote.strip():
         for spelt_otherwise in (False, True):
-            quote = _plain(proposal.quote) if spelt_otherwise else proposal.quote
-            found = [
-                each
-                for each in witnesses
-                if quote and quote in (_plain(each.text) if spelt_otherwise else each.text)
-            ]
-            if found:
+            said = _sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
+            if said:
                 best = max(
-                    found,
+                    said,
                     key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
                 )
                 level = level_of(best.origin)
@@ -175,48 +183,53 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     return Judged(level, origin, worst.source, latest, _IF_UNVERIFIED, verified=False)
 
 
-def _plain(text: str) -> str:
-    """In one spelling: case, width, quotes and white space do not count."""
-    text = normalize("NFKC", text).casefold().replace("’", "'").replace("“", '"').replace("”", '"')
-    return " ".join(text.split())
-
-
-_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_DATED = re.compile(r"\b[12]\d{3}(?:-[01]\d(?:-[0-3]\d)?)?\b", re.ASCII)
-_NEGATIVE = re.compile(
-    r"\b(?:no|not|never|none|nobody|nothing|without|avoid|stop|cannot|\w+n't|dont|nie|niemals|nicht|kein\w*|ohne|ne|pas"
-    r"|jamais|sans|aucun\w*|nunca|jamás|sin|tampoco|ya no)\b|n't\b|不|别|別|没|沒|无|無|勿|禁|ない|ません|ず(?:に|、)"
-)
-_FREE = frozenset(
-    "a an and answers are as at be by code comments discussion for from in instead into is it of on or over prefers "
-    "since than the to until use uses using when with writes english german french spanish chinese japanese korean "
-    "italian portuguese russian dutch arabic hindi polish turkish swedish cantonese mandarin dog cat "
-    "always never not no do does don't name home age".split()
-)
-"""Words that a normalised object may hold though nobody said them: they claim nothing by themselves."""
-
-_STEM = 4
-
-
-def _content(text: str) -> set[str]:
-    text = _DATED.sub(" ", _plain(text))
-    words = {word if len(word) <= _STEM else word[:_STEM] for word in _WORD.findall(_WIDE.sub(" ", text))}
-    return words | set(_WIDE.findall(text))
-
-
-_FREE_STEMS = frozenset(word if len(word) <= _STEM else word[:_STEM] for word in _FREE)
+def claim_of(proposal: Proposal) -> Claim:
+    """What the words must say. A relation that has a name of its own needs none of them; any other must be said as
+    well, and so must be whose it is ("Sister's home")."""
+    was = (proposal.was or "") if proposal.correction else ""
+    said = proposal.object
+    if was:
+        said = said.removesuffix(f" instead of {was}")  # that it goes is looked for by itself
+    relation = relation_of(proposal.relation).label
+    whose, _, own = relation.rpartition("'s ")
+    if own.casefold() in BY_LABEL:
+        claim = f"{whose} {said}" if whose else said
+        return Claim(claim, own.casefold(), was=was, ended=proposal.ended)
+    return Claim(f"{proposal.relation} {said}", was=was, ended=proposal.ended)
 
 
 def says(claim: str, text: str) -> bool:
-    """Whether every word of the claim that means something stands in the text, and "not" in both or in neither."""
-    if _NEGATIVE.search(_plain(claim)) and not _NEGATIVE.search(_plain(text)):
-        return False
-    return _content(claim) - _FREE_STEMS <= _content(text)
+    """Whether one sentence of the text says it."""
+    return Claim(claim).is_said_in(text)
 
 
-def is_supported(proposal: Proposal, text: str) -> bool:
-    """Whether the words say it. A relation of its own name needs none of them; any other must be said as well."""
-    is_known = proposal.relation.casefold() in BY_LABEL
-    claim = proposal.object if is_known else f"{proposal.relation} {proposal.object}"
-    return says(claim, text)
+def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool:
+    """Whether one sentence of the text says it."""
+    return claim_of(proposal).is_said_in(text, ts)
+
+
+def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
+    """Those who say it where they hold the quote."""
+    quote = proposal.quote
+    heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
+    places = [(each, place) for each in heard if (place := located(quote, each.text)) is not None]
+    claim = claim_of(proposal)
+    said = [each for each, place in places if claim.is_said_in(place, each.ts)]
+    was, relation = proposal.was or "", relation_of(proposal.relation)
+    name = relation.label.casefold()
+    if said and was and relation.many:
+        # Another value is to go as well: somebody of no lower level must have named it.
+        return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
+    corrected = claim.corrected() if proposal.correction and was and not said else None
+    if corrected is not None:
+        said = [each for each, place in places if corrected.is_said_in(place, each.ts)]
+        return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
+    return said
+
+
+def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:
+    named = Claim(value, relation, only_named=True)
+    return any(
+        is_at_least(level_of(each.origin), least) and named.is_said_in(each.text, each.ts)
+        for each in witnesses
+    )

@@ -1,23 +1,30 @@
 """The guard: of a page that an agent changed, the lines that may stand where it put them.
 
-At the top of the folder, which every prompt shows, an agent writes only what the user said; on a page of facts also
-what it concluded, unless it had read what tools brought. A line that a person wrote or confirmed it neither changes nor
-removes. Whatever is held back waits for a person.
+At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also what it
+concluded, unless it had read what tools brought. A line that a person wrote or confirmed it neither changes nor
+removes, nor does it hide one in a fence; what the user said it does not remove once tools spoke. Index lines show
+nothing that an agent wrote. Whatever is held back waits for a person.
+
+Invariant: the guarded text is made of lines of the old page, and of lines of the new one that may stand, in order.
 """
 
 from __future__ import annotations
 
 from looseleaf.core.diff import diff, split_lines
-from looseleaf.core.gate import says
+from looseleaf.core.gate import claim_of
 from looseleaf.core.grammar import drawer, new_page, parse
-from looseleaf.core.lines import body, escape, is_blank
+from looseleaf.core.lines import body, escape, heading, is_blank, split_relation
+from looseleaf.core.slots import slot
 from looseleaf.frozen import frozen
+from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from looseleaf.values import Fact
+    from looseleaf.values import Fact, Hunk, PageText
+
+    Said = tuple[str, str]
 
 _NOTE = 300
 
@@ -29,113 +36,215 @@ class Spoken:
     user: tuple[str, ...] = ()
     tools: bool = False
 
-    def has(self, line: str) -> bool:
-        """Whether one message of the user says it."""
-        return any(says(line, text) for text in self.user)
+    def has(self, said: str, relation: str = "note") -> bool:
+        """Whether one message of the user says it, of itself or of a relation."""
+        claim = claim_of(Proposal(relation, said, ""))
+        return any(claim.is_said_in(text) for text in self.user)
+
+
+@frozen
+class Owned:
+    """What stands on a page and is not the agent's: facts that a person wrote or confirmed, facts that the user said,
+    both as (relation, object), and other lines that a person wrote, without their ends."""
+
+    persons: Collection[Said] = ()
+    users: Collection[Said] = ()
+    lines: Collection[str] = ()
 
 
 @frozen
 class Guarded:
     """The text that may be written; the lines of it that are the user's own words; what was held back, as
-    (relation, object); and whether a line of a person was to go."""
+    (relation, object); lines of others that were to go; and lines that are simply not an agent's to write."""
 
     text: str
-    said: tuple[tuple[str, str], ...] = ()
-    held: tuple[tuple[str, str], ...] = ()
+    said: tuple[Said, ...] = ()
+    held: tuple[Said, ...] = ()
     kept: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 def is_guarded(path: str) -> bool:
-    """Whether it matters who wrote a page's lines: those at the top, and those of facts."""
-    return path.endswith(".md") and ("/" not in path or drawer(path) == "facts")
+    """Whether it matters who wrote a page's lines: those that a prompt shows, or lists."""
+    return path.endswith(".md") and not path.startswith(("days/", "review/"))
 
 
-def guarded(path: str, old: str, new: str, spoken: Spoken, persons: Collection[tuple[str, str]]) -> Guarded:
-    """What an agent's change of a page comes to. `persons`: the facts there that a person wrote or confirmed."""
-    is_top = "/" not in path
-    if not is_top and not spoken.tools and not persons:
-        return Guarded(new, _said(path, new, spoken))
-    lines = list(split_lines(old))
-    roles = parse(path, new).roles
-    facts = {fact.line or 0: fact for fact in parse(path, new).facts}
-    own = {fact.line or 0: fact for fact in parse(path, old).facts}
-    made: list[str] = []
-    held: list[tuple[str, str]] = []
-    kept: list[str] = []
-    at = shift = 0
-    for hunk in diff(old, new):
-        made += lines[at : hunk.at]
-        at = hunk.at + len(hunk.removed)
-        first = hunk.at + shift
-        shift += len(hunk.added) - len(hunk.removed)
-        again = {
-            (fact.relation, fact.object)
-            for number in range(first, first + len(hunk.added))
-            if (fact := facts.get(number + 1))
-        }
-        for number in range(hunk.at, at):
-            fact = own.get(number + 1)
-            if fact and (fact.relation, fact.object) in persons and (fact.relation, fact.object) not in again:
-                made.append(lines[number])
-                kept.append(f"{fact.relation}: {fact.object}")
-        for number, line in enumerate(hunk.added, first):
-            if is_blank(line) or _may_stand(
-                line, roles[number], facts.get(number + 1), spoken, is_top=is_top
-            ):
+def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()) -> Guarded:
+    """What an agent's change of a page comes to."""
+    owned = owned if isinstance(owned, Owned) else Owned(owned)
+    change = _Change(path, old, new, spoken, owned)
+    made = change.made()
+    if _hides(path, old, made.text, owned):
+        # A fence, a comment or a heading would make something else of a line that is a person's.
+        return Guarded(old, (), change.everything(), (*made.kept, "all of the page"), made.left)
+    return made
+
+
+class _Change:
+    def __init__(self, path: str, old: str, new: str, spoken: Spoken, owned: Owned) -> None:
+        self._path, self._old, self._new = path, old, new
+        self._spoken, self._owned = spoken, owned
+        self._is_top = "/" not in path
+        self._is_strict = self._is_top or spoken.tools
+        self._before, self._after = parse(path, old), parse(path, new)
+        self._facts = {fact.line or 0: fact for fact in self._after.facts}
+        self._own = {fact.line or 0: fact for fact in self._before.facts}
+        self._untold = self._untold_lines()
+        self._held: list[Said] = []
+        self._kept: list[str] = []
+        self._left: list[str] = []
+
+    def made(self) -> Guarded:
+        lines = list(split_lines(self._old))
+        made: list[str] = []
+        at = shift = 0
+        for hunk in diff(self._old, self._new):
+            made += lines[at : hunk.at]
+            at = hunk.at + len(hunk.removed)
+            first = hunk.at + shift
+            shift += len(hunk.added) - len(hunk.removed)
+            made += self._hunk(hunk, first)
+        text = _joined([*made, *lines[at:]])
+        if self._is_top and not self._old and text.strip() and parse(self._path, text).title is None:
+            text = f"{new_page(self._path)}\n{text.lstrip(chr(10))}"
+        text = text if text.strip() or self._old else ""
+        return Guarded(text, self._said(text), tuple(self._held), tuple(self._kept), tuple(self._left))
+
+    def _hunk(self, hunk: Hunk, first: int) -> list[str]:
+        """The lines of the old page that stay, then those of the new one that may stand."""
+        numbers = range(first, first + len(hunk.added))
+        same = [body(line) for line in hunk.removed]
+        again = {(fact.relation, fact.object) for number in numbers if (fact := self._facts.get(number + 1))}
+        bodies = {body(line) for line in hunk.added}
+        instead = {slot("", fact.relation) for number in numbers if (fact := self._new_word(number))}
+        made: list[str] = []
+        for number, line in enumerate(hunk.removed, hunk.at):
+            if body(line) not in bodies and self._stays(number, line, again, instead):
                 made.append(line)
-            elif roles[number] != "title" and roles[number] != "summary":
-                _hold(held, line, facts.get(number + 1))
-    made += lines[at:]
-    text = "".join(made)
-    if is_top and not old and text.strip() and parse(path, text).title is None:
-        text = f"{new_page(path)}\n{text.lstrip(chr(10))}"
-    text = text if text.strip() or old else ""
-    return Guarded(text, _said(path, text, spoken), tuple(held), tuple(kept))
+        for number, line in zip(numbers, hunk.added, strict=True):
+            if body(line) in same:  # only its end is another one
+                same.remove(body(line))
+                made.append(line)
+            elif is_blank(line) or self._may_stand(number, line):
+                made.append(line)
+            else:
+                self._hold(number, line)
+        return made
+
+    def _new_word(self, number: int) -> Fact | None:
+        """A fact of the new page that the user said."""
+        fact = self._facts.get(number + 1)
+        return fact if fact is not None and self._spoken.has(fact.object, fact.relation) else None
+
+    # --- what stays --------------------------------------------------------------------
+
+    def _stays(self, number: int, line: str, again: Collection[Said], instead: Collection[str]) -> bool:
+        role, fact = self._before.roles[number], self._own.get(number + 1)
+        if role == "updated" or is_blank(line):
+            return False
+        if fact is not None:
+            named = (fact.relation, fact.object)
+            is_users = self._spoken.tools and named in self._owned.users
+            is_replaced = slot("", fact.relation) in instead
+            stays = named not in again and (named in self._owned.persons or (is_users and not is_replaced))
+        else:
+            stays = body(line) in self._owned.lines or role == "summary"
+        if stays and role != "summary":
+            self._kept.append(f"{fact.relation}: {fact.object}" if fact else escape(body(line))[:_NOTE])
+        return stays
+
+    # --- what may stand ----------------------------------------------------------------
+
+    def _may_stand(self, number: int, line: str) -> bool:
+        role, fact = self._after.roles[number], self._facts.get(number + 1)
+        if role in ("updated", "kind"):
+            return True
+        if _is_summary(line) or number in self._untold:
+            return False
+        if fact is not None:
+            return not self._is_strict or self._spoken.has(fact.object, fact.relation)
+        if not self._is_strict:
+            return True
+        if role == "title" and not self._is_top:
+            return escape(body(line)) == new_page(self._path).strip()
+        return self._spoken.has(body(line))
+
+    def _untold_lines(self) -> set[int]:
+        """On a page of episodes: those whose title is not the user's words, which an index line would show."""
+        if drawer(self._path) != "episodes":
+            return set()
+        found: set[int] = set()
+        is_told = True
+        for number, line in enumerate(self._after.lines):
+            words = heading(body(line))
+            if words is not None:
+                is_default = escape(body(line)) == new_page(self._path).strip()
+                is_told = is_default or self._spoken.has(words[1])
+            if not is_told:
+                found.add(number)
+        return found
+
+    def _hold(self, number: int, line: str) -> None:
+        """A fact by itself; lines of prose that follow each other as one note. What could not stand on a page of facts
+        either is left out."""
+        role, fact = self._after.roles[number], self._facts.get(number + 1)
+        words = escape(body(line)).lstrip("#>-*+ ")
+        if role == "title" or _is_summary(line) or drawer(self._path) == "episodes":
+            self._left.append(words[:_NOTE])
+        elif fact is not None:
+            self._held.append((fact.relation, fact.object))
+        elif self._held and self._held[-1][0] == "note" and len(self._held[-1][1]) + len(words) < _NOTE:
+            self._held[-1] = ("note", f"{self._held[-1][1]} {words}")
+        elif words:
+            self._held.append(("note", words[:_NOTE]))
+
+    def everything(self) -> tuple[Said, ...]:
+        """Every fact that the change would have added."""
+        before = {(fact.relation, fact.object) for fact in self._before.facts}
+        facts = ((fact.relation, fact.object) for fact in self._after.facts)
+        return tuple(dict.fromkeys(fact for fact in facts if fact not in before))
+
+    def _said(self, text: str) -> tuple[Said, ...]:
+        """The facts of a page that are the user's own words."""
+        if not self._spoken.user:
+            return ()
+        return tuple(
+            (fact.relation, fact.object)
+            for fact in parse(self._path, text).facts
+            if self._spoken.has(fact.object, fact.relation)
+        )
 
 
-def _may_stand(line: str, role: str, fact: Fact | None, spoken: Spoken, *, is_top: bool) -> bool:
-    if role == "updated":
+def _is_summary(line: str) -> bool:
+    """Whether it is a summary, or would be one if another that stands before it did not stand."""
+    text = body(line)
+    labelled = split_relation(escape(text[1:])) if text.startswith(">") else None
+    return labelled is not None and labelled[0].casefold() == "summary"
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """A line that was the last of its page, and is no more, gets an end."""
+    whole = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]]
+    return "".join((*whole, *lines[-1:]))
+
+
+def _hides(path: str, old: str, new: str, owned: Owned) -> bool:
+    """Whether a fact that is a person's would be none, or of another kind; or the page would have another summary."""
+    before, after = parse(path, old), parse(path, new)
+    if after.summary is not None and after.summary != before.summary:
         return True
-    if fact is not None:
-        claim = f"{fact.relation} {fact.object}" if fact.relation != "note" else fact.object
-        return spoken.has(claim) or (spoken.has(fact.object) and _is_label(fact.relation))
-    if not is_top and role in ("title", "summary", "kind"):
-        return True  # the index does not show what an agent wrote there
-    return spoken.has(body(line))
+    now = _kinds(after, owned)
+    return any(said not in now or now[said] != kind for said, kind in _kinds(before, owned).items())
 
 
-def _is_label(relation: str) -> bool:
-    from looseleaf.core.identity import relation_of
-    from looseleaf.core.relations import BY_LABEL
-
-    return relation_of(relation).label.casefold() in BY_LABEL
-
-
-def _said(path: str, text: str, spoken: Spoken) -> tuple[tuple[str, str], ...]:
-    """The facts of a page that are the user's own words."""
-    if not spoken.user:
-        return ()
-    return tuple(
-        (fact.relation, fact.object)
-        for fact in parse(path, text).facts
-        if _may_stand("", "fact", fact, spoken, is_top=True)
-    )
-
-
-def _hold(held: list[tuple[str, str]], line: str, fact: Fact | None) -> None:
-    """A fact by itself; lines of prose that follow each other as one note."""
-    if fact is not None:
-        held.append((fact.relation, fact.object))
-        return
-    words = escape(body(line)).lstrip("#>-*+ ")
-    if held and held[-1][0] == "note" and len(held[-1][1]) + len(words) < _NOTE:
-        held[-1] = ("note", f"{held[-1][1]} {words}")
-    elif words:
-        held.append(("note", words[:_NOTE]))
+def _kinds(page: PageText, owned: Owned) -> dict[Said, str | None]:
+    facts = ((fact.relation, fact.object, fact.kind) for fact in page.facts)
+    return {(relation, said): kind for relation, said, kind in facts if (relation, said) in owned.persons}
 
 
 def sentences_of(guarded: Guarded) -> Sequence[str]:
     """What a receipt says of lines that did not go where they were put."""
     waits = (f"waits in review: “{relation}: {said}”" for relation, said in guarded.held)
-    stays = (f"stays, as a person wrote it: “{line}”" for line in guarded.kept)
-    return (*waits, *stays)
+    stays = (f"stays, as a person or the user put it: “{line}”" for line in guarded.kept)
+    left = (f"was left out, as an index line would show it: “{line}”" for line in guarded.left)
+    return (*waits, *stays, *left)

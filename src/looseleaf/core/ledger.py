@@ -1,28 +1,31 @@
 """The ledger: the facts of each topic, read off the pages and joined with what the journal knows of them.
 
-It is a fold over the journal: the same records give the same ledger, and it may be forgotten at any time. A fact is a
-line of a page for as long as that line stands; what is known beyond the line (quote, sources, level, times) came with
-the edit that wrote it. A line without such words is its author's own: a person's is confirmed, an agent's inferred.
+It is a fold over the journal: the same records give the same ledger, however they are divided, and it may be forgotten
+at any time. A fact is a line of a page for as long as that line stands; what is known beyond the line (quote, sources,
+level, times) came with the edit that wrote it. A line without such words is its author's own: a person's is confirmed,
+any other inferred. Nothing but a person's act raises a level.
 """
 
 from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
-from looseleaf.core.gate import CONFIDENCE, is_at_least
+from looseleaf.core.gate import CONFIDENCE, level_of, lowest
 from looseleaf.core.grammar import drawer, topic_of
 from looseleaf.core.heads import EXTERNAL, PERSON, UNKNOWN
-from looseleaf.core.identity import key, relation_of
+from looseleaf.core.identity import relation_of
 from looseleaf.core.journal import edit_of
-from looseleaf.core.sheet import Sheet
+from looseleaf.core.moves import PUT, TAKEN, Left, Moves
+from looseleaf.core.sheet import Shard, Sheet
 from looseleaf.core.times import written
+from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
-from looseleaf.values import START, Edit, Fact, Hunk, Position
+from looseleaf.values import Edit, Fact, Hunk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
+    from looseleaf.core.sheet import Change
     from looseleaf.values import Level, Record, Status
 
 HIGHEST = 10
@@ -36,11 +39,6 @@ APPROVED = "approved"
 _SOURCES = 20
 """Sources of one fact that are kept: the first, and the latest."""
 
-_RECENT = 256
-_RECENT_SECONDS = 120.0
-"""Lines that somebody took off one page and put on another are known again for so long: a page that is moved does not
-make its lines anybody else's."""
-
 _SET = frozenset({"user_fact_score", "tags", "level", "confidence", "status", "valid_to"})
 """What a record of the kind `fact` may change."""
 
@@ -50,53 +48,6 @@ def fact_id(*parts: str) -> str:
     return f"f_{sha256(chr(10).join(parts).encode('utf-8', 'backslashreplace'))[:12]}"
 
 
-class Shard:
-    """All that is known of one topic; or, under `review/<name>`, the lines of a page of review."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.facts: dict[str, Fact] = {}
-        self.sheets: dict[str, Sheet] = {}
-        self.entries: dict[str, float] = {}
-        self.position = START
-        """Behind the last record that changed it. What stands before that has been taken into it."""
-
-    def to_record(self) -> Record:
-        return {
-            "schema": "facts.v1",
-            "name": self.name,
-            "position": list(self.position),
-            "facts": [self.facts[each].to_dict() for each in sorted(self.facts)],
-            "sheets": [self.sheets[path].to_list() for path in sorted(self.sheets)],
-            "entries": sorted([name, ts] for name, ts in self.entries.items()),
-        }
-
-    @classmethod
-    def from_record(cls, raw: Record) -> Shard:
-        """KeyError, TypeError or ValueError for what is none."""
-        shard = cls(str(raw["name"]))
-        shard.position = Position(*map(int, raw["position"]))
-        facts = [Fact.from_dict(each) for each in raw["facts"]]
-        shard.facts = {fact.id: fact for fact in facts if fact.id is not None}
-        sheets = [Sheet.from_list(each) for each in raw["sheets"]]
-        shard.sheets = {sheet.path: sheet for sheet in sheets}
-        shard.entries = {str(name): float(ts) for name, ts in raw["entries"]}
-        return shard
-
-    def placed(self) -> list[Fact]:
-        """Every fact, with the line on which it stands."""
-        lines = {
-            found: (path, at + 1)
-            for path, sheet in sorted(self.sheets.items(), reverse=True)
-            for at, found in enumerate(sheet.ids)
-            if found is not None
-        }
-        return [
-            fact.but(path=lines[name][0], line=lines[name][1]) if name in lines else fact.but(line=None)
-            for name, fact in sorted(self.facts.items())
-        ]
-
-
 def shard_of(path: str) -> str | None:
     """The shard that keeps a page's lines; None for pages without facts."""
     where = drawer(path)
@@ -104,138 +55,150 @@ def shard_of(path: str) -> str | None:
 
 
 class Ledger:
-    """`shard` gives the shard of a name, made if there is none. `trusts`: edits found on disk are a person's."""
+    """`shard` gives the shard of a name, made if there is none; `before` the bytes of an edit's page before it, or
+    Refused where nobody knows them. `trusts`: edits found on disk are a person's."""
 
-    def __init__(self, shard: Callable[[str], Shard], *, trusts: bool = True) -> None:
+    def __init__(
+        self, shard: Callable[[str], Shard], before: Callable[[Edit], bytes | None], *, trusts: bool = True
+    ) -> None:
         self._shard = shard
+        self._before = before
         self._trusts = trusts
-        self.moved: list[list[Any]] = []
-        """Lately taken from a page by hand (`-`), or put on one (`+`): [ts, way, relation and key, topic, id]."""
+        self.moves = Moves()
         self.touched: set[str] = set()
         """The shards that were changed since this was last emptied."""
         self.torn: dict[str, list[Edit]] = {}
-        """Pages of which a record is missing, with their edits since."""
+        """Pages of which a record is missing and whose text is not known, with their edits since."""
         self.waiting: dict[str, str] = {}
-        """The topics of the facts that wait in review."""
+        """The topics of the facts that wait in review, in the order in which they came."""
 
-    def take(self, record: Record, position: Position) -> None:
+    def take(self, record: Record) -> None:
         """One record of the journal that happened."""
         match record.get("kind"):
             case "edit":
                 edit = edit_of(record)
-                name = shard_of(edit.path) if edit is not None else None
-                if edit is not None and name is not None and self._shard(name).position <= position:
-                    if self._follows(name, edit):
-                        self._edit(name, edit, position)
-                    else:
-                        self.touched.add(name)
+                if edit is not None and shard_of(edit.path) is not None:
+                    self.moves.forget(edit.ts)
+                    self._take(edit)
             case "fact":
-                self._set(record, position)
+                self._set(record)
             case "placed":
-                self._placed(record, position)
+                self._placed(record)
 
     # --- what stands on pages -----------------------------------------------------------
 
-    def _follows(self, name: str, edit: Edit) -> bool:
-        """Whether the edit starts from the lines that are known. If a record is missing before it, the page is read
-        anew when all others have been taken (`mend`)."""
-        sheet = self._shard(name).sheets.get(edit.path)
-        if edit.path not in self.torn and (edit.whole or edit.base == (sheet.sha256 if sheet else None)):
-            return True
+    def _take(self, edit: Edit) -> None:
+        """An edit; first, where records before it are missing, what they did to its page."""
+        torn = self.torn.get(edit.path)
+        if (edit.whole or torn is None) and self._fits(edit):
+            self.torn.pop(edit.path, None)
+            self._edit(edit)
+            return
+        # Where nobody knows the text before one edit nor before the next, nobody does before those that follow them.
+        if torn is None or len(torn) < 2 or torn[-1].new != edit.base:
+            try:
+                self._fill(edit, self._before(edit), edit.base)
+            except Refused:
+                pass
+            else:
+                if self._fits(edit):
+                    self._edit(edit)
+                    return
         self.torn.setdefault(edit.path, []).append(edit)
-        return False
 
-    def mend(self, path: str, text: str | None, position: Position) -> None:
+    def _fits(self, edit: Edit) -> bool:
+        sheet = self._shard(shard_of(edit.path) or "").sheets.get(edit.path)
+        return (sheet or Sheet(edit.path)).fits(edit)
+
+    def _fill(self, edit: Edit, data: bytes | None, new: str | None) -> None:
         """Read a page anew whose edits do not follow each other. What is new on it may be anybody's."""
-        edits = self.torn.pop(path)
-        last = edits[-1]
-        told = tuple(each for edit in edits for each in edit.facts)
-        lines = tuple(split_lines(text or ""))
-        new = last.new if text is not None else None
-        whole = Edit(
-            last.id, last.ts, path, UNKNOWN, "", None, new, (Hunk(0, (), lines),), whole=True, facts=told
-        )
-        self._edit(shard_of(path) or "", whole, position)
+        torn = self.torn.pop(edit.path, [])
+        by = torn[-1] if torn and torn[-1].new == new else edit
+        told = tuple(each for edit in torn for each in edit.facts)
+        lines = split_lines((data or b"").decode("utf-8", "replace"))
+        hunks = (Hunk(0, (), lines),) if lines else ()
+        self._edit(Edit(by.id, by.ts, by.path, UNKNOWN, "", None, new, hunks, whole=True, facts=told))
 
-    def _edit(self, name: str, edit: Edit, position: Position) -> None:
-        shard = self._shard(name)
+    def mend(self, path: str, data: bytes | None) -> None:
+        """A torn page that could not be followed is what its last edit says it is."""
+        last = self.torn[path][-1]
+        self._fill(last, data, last.new)
+
+    def _edit(self, edit: Edit) -> None:
+        shard = self._shard(shard_of(edit.path) or "")
         self.touched.add(shard.name)
         sheet = shard.sheets.setdefault(edit.path, Sheet(edit.path))
-        if name == topic_of(edit.path):
-            added, gone = sheet.take(edit)
-            self._lines(shard, sheet, edit, added, gone)
+        if drawer(edit.path) == "facts":
+            self._lines(shard, sheet, edit, sheet.take(edit))
         else:
             before = sheet.pending()
             sheet.take(edit)
-            self._review(sheet, edit, position, before)
+            self._review(shard, sheet, edit, before)
         if edit.new is None:
             del shard.sheets[edit.path]
 
-    def _lines(
-        self, shard: Shard, sheet: Sheet, edit: Edit, added: list[tuple[int, Fact]], gone: list[str]
-    ) -> None:
-        known = [dict(each) for each in edit.facts]
-        ended = {name: (when, by) for name, when, by in edit.ended}
-        for at, read in added:
-            fact = self._recognised(shard, edit, read, known, gone) or self._own(shard, edit, read, gone)
-            fact = fact.but(
-                topic=shard.name,
-                subject=fact.subject or shard.name,
-                relation=read.relation,
-                object=read.object,
-                kind=read.kind or fact.kind or relation_of(read.relation).kind,
-                line=None,
-                path=edit.path,
-            )
-            if fact.id in gone:
-                gone.remove(fact.id)
-            shard.facts[fact.id or ""] = fact
+    def _lines(self, shard: Shard, sheet: Sheet, edit: Edit, change: Change) -> None:
+        shard.standing.difference_update(change.gone)
+        left = Left(shard, change.gone)
+        told: dict[tuple[str, str], list[Record]] = {}
+        for each in reversed(edit.facts):
+            told.setdefault((str(each.get("relation")), str(each.get("object"))), []).append(each)
+        # What is known of a line outranks what may be guessed of another one.
+        known: dict[int, Fact] = {}
+        for at, read, is_fresh in change.added:
+            more = told.get((read.relation, read.object)) if is_fresh else None
+            fact = self._told(shard, edit, more.pop()) if more else left.moved(read)
+            if fact is not None:
+                left.pop(fact.id)
+                known[at] = fact
+        undone: set[str | None] = set()
+        for at, read, is_fresh in change.added:
+            fact = known.get(at) or self._again(shard, edit, read, is_fresh=is_fresh)
+            if fact is None:
+                fact = self._own(shard, edit, read, left, edit.author if is_fresh else UNKNOWN)
+            if fact.id in shard.standing:
+                fact = fact.but(id=self._new_id(shard, edit, read))  # the same line twice
+            elif edit.undoes is not None and fact.id in shard.facts:
+                undone.add(shard.facts[fact.id].superseded_by)
+            kind = read.kind or fact.kind or relation_of(read.relation).kind
+            fact = fact.but(topic=shard.name, subject=fact.subject or shard.name, kind=kind, line=None)
+            shard.put(fact.but(relation=read.relation, object=read.object, path=edit.path))
+            shard.standing.add(fact.id or "")
             sheet.ids[at] = fact.id
-        for each in gone:
-            if each not in ended:
-                self._gone(shard, edit, each)
-        for each, (when, by) in ended.items():
-            if each in shard.facts and shard.facts[each].status == "current":
-                self._end(shard, each, when, "superseded", by)
+        for name, kind in change.kinds:
+            if shard.facts[name].kind != kind:
+                shard.put(shard.facts[name].but(kind=kind))
+        ended = {name: (when, by) for name, when, by in edit.ended}
+        for name in left.rest():
+            if name not in ended:
+                self._gone(shard, edit, name, held=name not in undone)
+        for name, (when, by) in ended.items():
+            if name in shard.facts and shard.facts[name].status == "current":
+                self._end(shard, name, when, "superseded", by)
 
-    def _recognised(
-        self, shard: Shard, edit: Edit, read: Fact, known: list[Record], gone: list[str]
-    ) -> Fact | None:
-        """A line that the edit itself says more of, that was moved or brought back, or that came from another page."""
-        told = next(
-            (
-                each
-                for each in known
-                if (each.get("relation"), each.get("object")) == (read.relation, read.object)
-            ),
-            None,
-        )
-        if told is not None:
-            known.remove(told)
-            return self._told(shard, edit, told)
-        same = [
-            fact
-            for fact in shard.facts.values()
-            if (fact.relation, fact.object) == (read.relation, read.object) and fact.status != "pending"
-        ]
-        moved = next((fact for fact in same if fact.id in gone), None)
-        if moved is not None:
-            return moved
-        if edit.undoes is not None:
-            back = max(
-                (fact for fact in same if fact.valid_to), key=lambda fact: fact.valid_to or "", default=None
-            )
-            if back is not None:
+    def _again(self, shard: Shard, edit: Edit, read: Fact, *, is_fresh: bool) -> Fact | None:
+        """A line that was there before and came back, or that came from another page."""
+        if edit.undoes is not None or not is_fresh:
+            ended = [
+                (_end_of(fact), fact.id or "", fact)
+                for fact in shard.like(read)
+                if fact.status in ("superseded", "rejected") and fact.id not in shard.standing
+            ]
+            end, _, back = max(ended, default=("", "", None))
+            if end and back is not None:
                 return back.but(status="current", valid_to=None, superseded_by=None)
         return self._carried(shard, edit, read) if edit.author == EXTERNAL else None
 
     def _told(self, shard: Shard, edit: Edit, told: Record) -> Fact:
         before = shard.facts.get(str(told.get("id")))
         given = {"topic": shard.name, "subject": shard.name, "relation": "", "object": ""} | told
+        given["id"] = str(
+            given.get("id") or fact_id(edit.id, str(told.get("relation")), str(told.get("object")))
+        )
         fact = Fact.from_dict(given)
         if before is not None:  # it waited in review, or stood on another page
-            fact = before.but(**{name: given[name] for name in told if name in Fact.__match_args__})
-            fact = fact.but(tags=tuple(fact.tags), sources=tuple(fact.sources))
+            fact = before.but(**{name: getattr(fact, name) for name in told if name in Fact.__match_args__})
+        self.waiting.pop(fact.id or "", None)
         return fact.but(
             status="current",
             recorded_at=edit.ts,
@@ -244,25 +207,20 @@ class Ledger:
             tags=tuple(tag for tag in fact.tags if tag != TICKED),
         )
 
-    def _own(self, shard: Shard, edit: Edit, read: Fact, gone: list[str]) -> Fact:
-        """A line that nobody says more of: it is its author's."""
-        level = self._level(edit.author)
+    def _new_id(self, shard: Shard, edit: Edit, read: Fact) -> str:
         number = 0
         while (name := fact_id(edit.id, edit.path, read.relation, read.object, str(number))) in shard.facts:
-            number += 1  # the same line twice
-        relation = relation_of(read.relation)
+            number += 1
+        return name
+
+    def _own(self, shard: Shard, edit: Edit, read: Fact, left: Left, author: str) -> Fact:
+        """A line that nobody says more of: it is its author's."""
+        level: Level = "confirmed" if self._is_person(author) else "inferred"
+        name = self._new_id(shard, edit, read)
         now = written(edit.ts)
-        for each in gone:
-            old = shard.facts.get(each)
-            if (
-                old is not None
-                and old.status == "current"
-                and relation_of(old.relation).label == relation.label
-                and (not relation.many or len(gone) == 1)
-            ):
-                self._end(shard, each, now, "superseded", name)
-                gone.remove(each)
-                break
+        replaced = left.replaced(read)
+        if replaced is not None:
+            self._end(shard, replaced.id or "", now, "superseded", name)
         fact = Fact(
             shard.name,
             shard.name,
@@ -271,160 +229,170 @@ class Ledger:
             id=name,
             confidence=CONFIDENCE[level],
             sources=(f"{edit.path}@{edit.id}",),
-            origin=edit.author if edit.author != EXTERNAL or self._trusts else "external",
+            origin=author,
             level=level,
             valid_from=now,
             recorded_at=edit.ts,
         )
-        if edit.author == EXTERNAL:
-            self._remember("+", edit, fact)
+        if author == EXTERNAL:
+            self.moves.remember(PUT, edit.ts, fact)
         return fact
 
-    def _level(self, author: str) -> Level:
-        is_person = author == PERSON or (author == EXTERNAL and self._trusts)
-        return "confirmed" if is_person else "inferred"
+    def _is_person(self, author: str) -> bool:
+        return author == PERSON or (author == EXTERNAL and self._trusts)
 
-    def _gone(self, shard: Shard, edit: Edit, name: str) -> None:
-        """A line that went, and that nothing is said to replace."""
-        fact = shard.facts.get(name)
-        if fact is None or any(name in sheet.ids for sheet in shard.sheets.values()):
-            return  # it stands on another page of the topic
+    def _gone(self, shard: Shard, edit: Edit, name: str, *, held: bool) -> None:
+        """A line that went, and that nothing is said to replace. If what it replaced came back, it never held."""
+        fact = shard.facts[name]
         if edit.author == EXTERNAL:
-            self._arrived(edit, fact)
-            self._remember("-", edit, fact)
+            if self._arrived(edit, fact):
+                return
+            self.moves.remember(TAKEN, edit.ts, fact)
         if fact.status == "current" and edit.undoes is not None and APPROVED in fact.tags:
-            waiting = fact.but(status="pending", tags=tuple(tag for tag in fact.tags if tag != APPROVED))
-            self._put(waiting.but(path=None), shard.position)
+            # The yes was taken back, and with it what only a yes can give.
+            level = lowest((level_of(fact.origin or ""), fact.level or "tainted"))
+            tags = tuple(tag for tag in fact.tags if tag != APPROVED)
+            waiting = fact.but(status="pending", level=level, confidence=CONFIDENCE[level], tags=tags)
+            self._put(waiting.but(path=None))
         elif fact.status == "current":
-            by_person = edit.author == PERSON or (edit.author == EXTERNAL and self._trusts)
-            self._end(shard, name, written(edit.ts), "rejected" if by_person else "superseded")
+            status: Status = "rejected" if self._is_person(edit.author) else "superseded"
+            self._end(shard, name, written(edit.ts) if held else "", status)
 
     def _end(self, shard: Shard, name: str, when: str, status: Status, by: str | None = None) -> None:
         fact = shard.facts[name]
         # What ends before it began was never true at any time.
         when = max(when, fact.valid_from or when)
-        shard.facts[name] = fact.but(status=status, valid_to=when, superseded_by=by, path=None)
+        shard.put(fact.but(status=status, valid_to=when, superseded_by=by, path=None))
 
     # --- lines that move from page to page -----------------------------------------------
 
-    def _remember(self, way: str, edit: Edit, fact: Fact) -> None:
-        self.moved.append([edit.ts, way, _mark(fact), fact.topic, fact.id])
-        del self.moved[:-_RECENT]
-
-    def _find(self, way: str, edit: Edit, fact: Fact) -> list[Any] | None:
-        mark = _mark(fact)
-        for each in self.moved:
-            if each[1] == way and each[2] == mark and abs(each[0] - edit.ts) <= _RECENT_SECONDS:
-                self.moved.remove(each)
-                return each
-        return None
-
     def _carried(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
         """A line that was just taken off another page: whoever moves a page does not vouch for its lines."""
-        found = self._find("-", edit, read)
-        old = self._shard(found[3]).facts.get(found[4]) if found else None
-        if old is None:
-            return None
-        name = fact_id(edit.id, edit.path, read.relation, read.object)
-        if old.topic != shard.name:
-            self.touched.add(old.topic)
-            self._shard(old.topic).facts[old.id or ""] = old.but(status="superseded", superseded_by=name)
-        else:
-            name = old.id or name
-        return old.but(
-            id=name, topic=shard.name, subject=shard.name, status="current", valid_to=None, superseded_by=None
-        )
+        while found := self.moves.find(TAKEN, edit.ts, read):
+            topic, name = found
+            old = self._shard(topic).facts.get(name)
+            if old is None or old.status not in ("superseded", "rejected"):
+                continue  # it is back already
+            new = old.but(status="current", valid_to=None, superseded_by=None)
+            if topic == shard.name:
+                return new
+            new = new.but(id=self._new_id(shard, edit, read), topic=shard.name, subject=shard.name)
+            self._moved(old, new, edit)
+            return new
+        return None
 
-    def _arrived(self, edit: Edit, fact: Fact) -> None:
+    def _arrived(self, edit: Edit, fact: Fact) -> bool:
         """The same, where the new page came first: what stands there is what was known of the line here."""
-        found = None if is_at_least(fact.level, "confirmed") else self._find("+", edit, fact)
-        if found is None:
-            return
-        shard = self._shard(found[3])
-        new = shard.facts.get(found[4])
-        if new is not None and new.topic != fact.topic:
-            self.touched.add(shard.name)
-            shard.facts[found[4]] = fact.but(
-                id=new.id, topic=new.topic, subject=new.topic, path=new.path, status=new.status, kind=new.kind
-            )
+        found = self.moves.find(PUT, edit.ts, fact)
+        new = self._shard(found[0]).facts.get(found[1]) if found else None
+        if new is None or new.status != "current" or fact.status != "current":
+            return False
+        self._put(fact.but(id=new.id, topic=new.topic, subject=new.topic, path=new.path, kind=new.kind))
+        self._moved(fact, new, edit)
+        return True
+
+    def _moved(self, old: Fact, new: Fact, edit: Edit) -> None:
+        """The one that goes on has held all the time; the other is nothing that ended."""
+        over = old.but(status="superseded", superseded_by=new.id, valid_to=None, path=None)
+        self._put(over.but(recorded_at=edit.ts))
 
     # --- what waits in review ------------------------------------------------------------
 
-    def _review(
-        self, sheet: Sheet, edit: Edit, position: Position, before: dict[str, tuple[int, Fact]]
-    ) -> None:
-        now = sheet.pending()
+    def _review(self, shard: Shard, sheet: Sheet, edit: Edit, before: dict[str, tuple[int, Fact]]) -> None:
+        now, nameless = sheet.pending(), sheet.nameless()
         told = {str(each.get("id")): each for each in edit.facts}
-        by_person = edit.author == PERSON or (edit.author == EXTERNAL and self._trusts)
+        by_person = self._is_person(edit.author)
         for name, (_, read) in now.items():
-            waiting = self._pending(name)
             if name in told and name not in before:
-                given = {"subject": "", **told[name], "status": "pending", "recorded_at": edit.ts}
-                fact = Fact.from_dict(given).but(relation=read.relation, object=read.object, path=None)
-                self._put(fact, position)
-            elif waiting is not None and name in before and by_person and before[name][1] != read:
-                tags = tuple(tag for tag in waiting.tags if tag != TICKED)
-                tags += (TICKED,) if TICKED in read.tags else ()
-                self._put(waiting.but(relation=read.relation, object=read.object, tags=tags), position)
+                given = {
+                    "topic": "",
+                    "subject": "",
+                    **told[name],
+                    "status": "pending",
+                    "recorded_at": edit.ts,
+                }
+                fact = Fact.from_dict(given | {"relation": read.relation, "object": read.object})
+                shard.ask(name, fact.topic)
+                self._put(fact.but(path=None))
+            elif name in before:
+                waiting = self._pending(name)
+                if waiting is not None and by_person and before[name][1] != read:
+                    self._put(_answered(waiting, read, before[name][1]))
+            elif by_person or edit.undoes is not None:
+                self._ask_again(shard, name, read, by_person=by_person)
         for name in sorted(before.keys() - now.keys()):
             waiting = self._pending(name)
-            if waiting is not None and by_person:
+            read = before[name][1]
+            if waiting is not None and by_person and (read.relation, read.object) not in nameless:
                 # It never held, so it has no end; when it was turned down is known.
-                self._put(waiting.but(status="rejected", recorded_at=edit.ts), position)
-        for at in range(len(sheet.ids)):
-            sheet.ids[at] = None
+                self._put(waiting.but(status="rejected", recorded_at=edit.ts))
+        sheet.ids = [None] * len(sheet.lines)
         for name, (at, _) in now.items():
             sheet.ids[at] = name
+
+    def _ask_again(self, shard: Shard, name: str, read: Fact, *, by_person: bool) -> None:
+        """A line that was removed is back: what was turned down with it waits again."""
+        topic = shard.asked.get(name)
+        fact = self._shard(topic).facts.get(name) if topic is not None else None
+        if fact is not None and fact.status in ("rejected", "pending") and fact.valid_to is None:
+            fact = fact.but(status="pending")
+            self._put(_answered(fact, read, read.but(tags=())) if by_person else fact)
 
     def _pending(self, name: str) -> Fact | None:
         topic = self.waiting.get(name)
         fact = self._shard(topic).facts.get(name) if topic is not None else None
         return fact if fact is not None and fact.status == "pending" else None
 
-    def _put(self, fact: Fact, position: Position) -> None:
-        """Into the shard of its topic, unless that has been brought further already."""
+    def _put(self, fact: Fact) -> None:
+        """Into the shard of its topic."""
         if fact.status == "pending":
             self.waiting[fact.id or ""] = fact.topic
         else:
             self.waiting.pop(fact.id or "", None)
-        shard = self._shard(fact.topic)
-        if shard.position <= position:
-            shard.facts[fact.id or ""] = fact
-            self.touched.add(shard.name)
+        self._shard(fact.topic).put(fact)
+        self.touched.add(fact.topic)
 
     # --- what was said of facts without touching a page ----------------------------------
 
-    def _set(self, record: Record, position: Position) -> None:
+    def _set(self, record: Record) -> None:
         """A person's word on a fact: its score, a pin, its level."""
-        shard = self._shard(str(record.get("topic")))
-        fact = shard.facts.get(str(record.get("fact")))
-        if fact is not None and shard.position <= position:
+        fact = self._shard(str(record.get("topic"))).facts.get(str(record.get("fact")))
+        if fact is not None:
             given = {name: value for name, value in record.get("set", {}).items() if name in _SET}
             if "tags" in given:
-                given["tags"] = tuple(map(str, given["tags"]))
-            shard.facts[fact.id or ""] = fact.but(**given)
-            self.touched.add(shard.name)
+                given["tags"] = tuple(map(str, given["tags"] or ()))
+            if (fact.status, given.get("status")) == ("pending", "rejected"):
+                given["recorded_at"] = float(
+                    record.get("ts") or 0.0
+                )  # it never held; this is when it was turned down
+            self._put(fact.but(**given))
 
-    def _placed(self, record: Record, position: Position) -> None:
+    def _placed(self, record: Record) -> None:
         """An entry was placed: its topic has it; facts were said again; others are only of the past."""
         if record.get("entry") is None:
             return
         shard = self._shard(str(record.get("topic")))
-        if shard.position <= position:
-            shard.entries.pop(str(record.get("instead")), None)
-            shard.entries[str(record.get("entry"))] = float(record.get("entry_ts") or 0.0)
-            self.touched.add(shard.name)
+        shard.entries.pop(str(record.get("instead")), None)
+        shard.entries[str(record.get("entry"))] = float(record.get("entry_ts") or 0.0)
+        self.touched.add(shard.name)
         for topic, name, source in record.get("restated", ()):
             fact = self._shard(str(topic)).facts.get(str(name))
             if fact is not None and source not in fact.sources:
                 sources = (*fact.sources, str(source))
                 if len(sources) > _SOURCES:
                     sources = (sources[0], *sources[-_SOURCES + 1 :])
-                self._put(fact.but(sources=sources), position)
+                self._put(fact.but(sources=sources))
         for raw in record.get("history", ()):
-            self._put(Fact.from_dict({"subject": raw.get("topic", ""), **raw}), position)
+            self._put(Fact.from_dict({"subject": raw.get("topic", ""), **raw}))
 
 
-def _mark(fact: Fact) -> str:
-    relation = relation_of(fact.relation).label
-    return f"{relation}: {key(fact.object, relation)}"
+def _end_of(fact: Fact) -> str:
+    """When a fact's line went; nothing, if it never had one."""
+    return fact.valid_to or (written(fact.recorded_at or 0.0) if fact.superseded_by else "")
+
+
+def _answered(waiting: Fact, read: Fact, before: Fact) -> Fact:
+    """What a person made of a proposal's line. A tick that was there before is a tick only if it counted then."""
+    is_ticked = TICKED in read.tags and (TICKED not in before.tags or TICKED in waiting.tags)
+    tags = (*(tag for tag in waiting.tags if tag != TICKED), *((TICKED,) if is_ticked else ()))
+    return waiting.but(relation=read.relation, object=read.object, tags=tags)

@@ -77,7 +77,11 @@ class Plan:
         self._load, self._topic = held, topic
         self._held: dict[str, list[Fact]] = {}
         self._new: set[str] = set()
+        self._taken_back: set[str] = set()
         self.lines: dict[str, list[Line]] = {}
+        """What is to be done to each page."""
+        self.settled: list[str] = []
+        """What waited in review, and stands on a page now because the user said it."""
         self.ended: dict[str, list[Ended]] = {}
         self.review: list[tuple[Fact, str]] = []
         self.restated: list[tuple[str, str, str]] = []
@@ -90,10 +94,16 @@ class Plan:
         if fact is None:
             return
         fact = fact.but(user_fact_score=score)
-        if fact.topic not in self._held:
-            self._held[fact.topic] = self._load(fact.topic)
-        held = self._held[fact.topic]
+        while fact.id in self._taken_back:  # said, taken back and said again in one entry
+            fact = fact.but(id=fact_id(fact.id or "", "again"))
+        held = self._topic_of(fact)
         act, facts, why = self._decide(fact, proposal, held)
+        waits = next((each for each in held if each.status == "pending" and _is_same(fact, each)), None)
+        if act in ("add", "supersede") and waits is not None:
+            # It is one fact: it leaves review for its page.
+            held.remove(waits)
+            self.settled.append(waits.id or "")
+            fact = _joined(fact, waits)
         if act in ("add", "supersede"):
             fact = self._dated(fact, proposal, facts)
         self.outcomes.append(Outcome(act, fact, why))
@@ -110,17 +120,30 @@ class Plan:
                 waiting = fact.but(status="pending")
                 self.review.append((waiting, why))
                 held.append(waiting)
+        if proposal.ended and act == "drop":
+            self._never_held(fact, fact.object)
+        elif proposal.was and act == "add" and relation_of(fact.relation).many:
+            self._never_held(fact, proposal.was)
 
-    def give_up(self, fact: Fact, now: float) -> None:
-        """A fact that nothing says any more goes from its page."""
-        self._held.setdefault(fact.topic, self._load(fact.topic))
-        self._end(fact.but(valid_from=written(now)), (fact,))
+    def _topic_of(self, fact: Fact) -> list[Fact]:
+        """All that is held of its topic. A line whose fact has ended goes: a crash came before that was done."""
+        if fact.topic not in self._held:
+            self._held[fact.topic] = held = self._load(fact.topic)
+            for each in held:
+                if each.status == "superseded" and each.line is not None and each.path is not None:
+                    self.lines.setdefault(each.path, []).append(Line(None, each))
+        return self._held[fact.topic]
+
+    def give_up(self, fact: Fact) -> None:
+        """A fact that nothing says any more goes from its page. Nobody said that it ended: it never held."""
+        self._topic_of(fact)
+        self._end(fact, (fact,))
 
     def confirm(self, fact: Fact, now: float) -> None:
         """A person says yes to a fact: it stands, whatever stood against it."""
         tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), APPROVED)
-        held = [each for each in self._load(fact.topic) if each.id != fact.id]
-        self._held[fact.topic] = held
+        held = self._topic_of(fact)
+        held[:] = [each for each in held if each.id != fact.id]
         fact = fact.but(status="current", level="confirmed", confidence=1.0, tags=tags, path=None, line=None)
         made = decide(fact, held)
         if made.act == "older":
@@ -132,9 +155,10 @@ class Plan:
     def _decide(self, fact: Fact, proposal: Proposal, held: list[Fact]) -> tuple[str, tuple[Fact, ...], str]:
         if any(each.id == fact.id and each.status != "current" for each in held):
             return "drop", (), "decided before"
+        if is_trusted(fact.level):
+            # What nobody vouched for waits for a person; the user's own word is that.
+            held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
         made = decide(fact, held, correction=proposal.correction, was=proposal.was, ended=proposal.ended)
-        if made.act == "add" and _has_ended_since(fact, held):
-            return "drop", (), "it has ended since it was said"
         if made.act in ("add", "supersede", "end") and fact.level == "tainted":
             # Nobody vouches for it: a person says yes, or it is no memory.
             return "review", made.facts, f"it comes from {fact.origin or 'elsewhere'}"
@@ -219,6 +243,7 @@ class Plan:
             held.append(over)
             if old.id in self._new:
                 self._new.discard(old.id)
+                self._taken_back.add(old.id or "")
                 self.history.append(over)
                 standing += self._withdraw(old)
             else:
@@ -238,30 +263,41 @@ class Plan:
     def _restate(self, fact: Fact, old: Fact) -> None:
         """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
         if old.status == "current" and is_trusted(fact.level) and not is_trusted(old.level):
-            better = fact.but(sources=tuple(dict.fromkeys((*old.sources, *fact.sources))))
-            self._supersede(better, (old,))
+            self._supersede(fact.but(sources=_sources(old, fact)), (old,))
         elif fact.sources and fact.sources[0] not in old.sources:
             self.restated.append((old.topic, old.id or "", fact.sources[0]))
+
+    def _never_held(self, fact: Fact, said: str) -> None:
+        """The user says that something is over which is not held: older talk that is read later may still speak of it,
+        and must not bring it back."""
+        if not is_trusted(fact.level) or UNVERIFIED in fact.tags:
+            return
+        name = fact_id(self._entry_id, fact.topic, fact.relation, said, "ended")
+        over = fact.but(id=name, object=said, valid_from=None, valid_to=fact.valid_from, status="superseded")
+        if all(each.id != name and not _is_same(over, each) for each in self._held[fact.topic]):
+            self._held[fact.topic].append(over)
+            self.history.append(over)
 
     def _older(self, fact: Fact, newer: Sequence[Fact]) -> None:
         """It was true before what holds now: history, and no line."""
         until = min((each.valid_from for each in newer if each.valid_from), default=fact.valid_to)
         past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
-        if all(each.id != fact.id for each in self._held[fact.topic]):
-            self._held[fact.topic].append(past)
-            self.history.append(past)
+        self._held[fact.topic].append(past)
+        self.history.append(past)
 
 
-def _has_ended_since(fact: Fact, held: Sequence[Fact]) -> bool:
-    """Whether the same was held and ended after this was said: an old entry brings nothing back."""
-    address, value = slot(fact.topic, fact.relation), key(fact.object, fact.relation)
-    return any(
-        each.status == "superseded"
-        and (each.valid_to or "") > (fact.valid_from or "")
-        and slot(each.topic, each.relation) == address
-        and key(each.object, each.relation) == value
-        for each in held
+def _is_same(fact: Fact, other: Fact) -> bool:
+    return slot(fact.topic, fact.relation) == slot(other.topic, other.relation) and (
+        key(fact.object, fact.relation) == key(other.object, other.relation)
     )
+
+
+def _sources(*facts: Fact) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
+
+
+def _joined(fact: Fact, waits: Fact) -> Fact:
+    return fact.but(id=waits.id, sources=_sources(waits, fact), user_fact_score=waits.user_fact_score)
 
 
 def is_from(title: str, witnesses: Sequence[Witness]) -> bool:

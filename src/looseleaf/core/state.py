@@ -45,19 +45,41 @@ def moved(
     state: State, ts: float, decided: Iterable[str], tasks: Iterable[str], done: Iterable[str]
 ) -> State:
     """The state after something was decided, taken on, or said to be done. The same state if that is nothing new."""
-    decisions = _list(state, "decisions_recent")
-    open_tasks = _list(state, "tasks_open")
-    for title in map(_short, decided):
-        if title and all(_key(each) != title.casefold() for each in decisions):
-            decisions.append({"id": _next(decisions, "D"), "title": title, "why": "", "ts": written(ts)})
-    for title in map(_short, tasks):
-        if title and all(_key(each) != title.casefold() for each in open_tasks):
-            number = _next(open_tasks, "T")
-            open_tasks.append({"id": number, "title": title, "status": "open", "updated_at": written(ts)})
-    finished = list(done)
-    left = [each for each in open_tasks if not any(says(_title(each), said) for said in finished)]
-    new = state | {"decisions_recent": decisions[-RECENT:], "tasks_open": left[-OPEN:]}
+    new = dict(state)
+    decisions, open_tasks = _list(state, "decisions_recent"), _list(state, "tasks_open")
+    if decisions is not None:
+        _add(new, "decisions_recent", decisions, "D", decided, RECENT, {"why": "", "ts": written(ts)})
+    if open_tasks is not None:
+        more = {"status": "open", "updated_at": written(ts)}
+        _add(new, "tasks_open", open_tasks, "T", tasks, OPEN, more)
+        finished = list(done)
+        left = [each for each in open_tasks if not any(_is_of(said, _title(each)) for said in finished)]
+        if len(left) < len(open_tasks):
+            new["tasks_open"] = left
     return new | {"updated_at": written(ts)} if new != state else state
+
+
+def _add(
+    state: State, name: str, items: list[Any], letter: str, said: Iterable[str], most: int, more: State
+) -> None:
+    """Put these in a list of the state, each once. Where it grows too long the oldest go, but none that is in `said`:
+    so that taking the same again changes nothing."""
+    titles = [title for title in map(_short, said) if title][-most:]
+    for title in titles:
+        if all(_key(each) != title.casefold() for each in items):
+            items.append({"id": _next(items, letter), "title": title} | more)
+            state[name] = items
+    if name in state and state[name] is items:
+        keys = {title.casefold() for title in titles}
+        spare = [at for at, each in enumerate(items) if _key(each) not in keys]
+        gone = set(spare[: max(0, len(items) - most)])
+        items[:] = [each for at, each in enumerate(items) if at not in gone]
+
+
+def _is_of(said: str, title: str) -> bool:
+    """Whether a sentence speaks of a task: it says all of its title, and some word of it as it is written."""
+    words = [title] if not title.isascii() else title.casefold().split()
+    return says(title, said) and any(word in said.casefold() or not word.isascii() for word in words)
 
 
 _DONE = re.compile(
@@ -76,9 +98,10 @@ def is_done(sentence: str) -> bool:
     return bool(_DONE.search(words)) and not _NOT_DONE.search(words)
 
 
-def _list(state: State, name: str) -> list[Any]:
-    found = state.get(name)
-    return list(found) if isinstance(found, list) else []
+def _list(state: State, name: str) -> list[Any] | None:
+    """None: somebody made something else of it, which stays as it is."""
+    found = state.get(name, [])
+    return list(found) if isinstance(found, list) else None
 
 
 def _title(each: Any) -> str:

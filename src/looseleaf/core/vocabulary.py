@@ -224,8 +224,11 @@ def choose(text: str, pages: Mapping[str, Mapping[str, int]]) -> str | None:
 
 # --- what a topic is called ------------------------------------------------------------
 
-NAME_WORDS = 3
-NAME_CHARS = 40
+NAME_CHARS = 60
+TEXT_WORDS = 3
+TEXT_CHARS = 40
+"""A name that somebody gave is kept with all its words; one that is made of a text is short, or it would be a text."""
+
 _NAME_BYTES = 100
 """A page's name is longer than its topic's by `.md`, and both have to be names on every system (FORMAT §2.1)."""
 
@@ -234,27 +237,34 @@ _NOT_OF_A_TEXT = frozenset(("user", "project", "sessions"))
 """Topics with a meaning of their own: a text is not filed there for using the word."""
 
 
-def topic_name(text: str, existing: Iterable[str] = ()) -> str:
-    """What a topic is called, after a name that somebody gave or after the words of a text.
+def topic_name(given: str, existing: Iterable[str] = ()) -> str:
+    """What a topic is called by somebody who names it: all its words, in lower case, joined by `-`.
 
-    Lower case, at most three words, joined by `-`. An existing topic that differs only in case, plural, separators or
-    the order of words is that topic, and its name is the answer.
+    An existing topic that differs only in case, plural, separators, small words or the order of words is that topic,
+    and its name is the answer. A whole text is no name: see `topic_of_text`.
     """
-    name = _called(text)
+    if _is_text(given):
+        return topic_of_text(given, existing)
+    return _known(given, _joined(_visible(given), NAME_CHARS), existing)
+
+
+def topic_of_text(text: str, existing: Iterable[str] = ()) -> str:
+    """What a topic is called after the words of a text: at most three. An existing one of these words is that one."""
+    return _known(text, _joined(_telling(text), TEXT_CHARS), existing)
+
+
+def _known(given: str, name: str, existing: Iterable[str]) -> str:
     keys = _keys(name)
-    same = [each for each in existing if each == text or keys & _keys(each)]
+    same = [each for each in existing if each == given or keys & _keys(each)]
     same = [each for each in same if "/" not in each and name_fault(each) is None]
-    return min(same, key=lambda each: (each != text, each != name, each), default=name)
+    return min(same, key=lambda each: (each != given, each != name, each), default=name)
 
 
-def _called(text: str) -> str:
-    words = _given(text)
-    if words is None:
-        words = _telling(text)
+def _joined(words: Iterable[str], chars: int) -> str:
     name = ""
     for word in words:
-        longer = f"{name}-{word}" if name else _cut(word)
-        if len(longer) > NAME_CHARS or len(longer.encode()) > _NAME_BYTES:
+        longer = f"{name}-{word}" if name else _cut(word, chars)
+        if len(longer) > chars or len(longer.encode()) > _NAME_BYTES:
             break
         name = longer
     if not name:
@@ -263,9 +273,9 @@ def _called(text: str) -> str:
     return name if name_fault(name) is None else f"{name}_"
 
 
-def _cut(word: str) -> str:
+def _cut(word: str, chars: int) -> str:
     """As much of a word as a name holds. What is left is a word of its own, so that it names the same again."""
-    cut = word[:NAME_CHARS].encode()[:_NAME_BYTES].decode(errors="ignore")
+    cut = word[:chars].encode()[:_NAME_BYTES].decode(errors="ignore")
     return "".join(_words(cut)[:1])
 
 
@@ -274,14 +284,18 @@ def _visible(text: str) -> list[str]:
     return _words("".join(each if each.isprintable() else " " for each in _plain(text)))
 
 
-def _given(text: str) -> list[str] | None:
-    """The words of a name; None for a text."""
-    if len(text) > 4 * NAME_CHARS:
-        return None
-    words = list(dict.fromkeys(_visible(text)))
-    words = [word for word in words if word not in STOP] or words
-    has_all = len(words) <= NAME_WORDS and not any(map(_pieces, words))
-    return words if has_all else None
+_MOST_WORDS = 10
+_MOST_UNSPACED = 8
+_SENTENCE_ENDS = re.compile(r"[.!?]\s|[。！？\n]")
+
+
+def _is_text(given: str) -> bool:
+    """Whether it is too much for a name: several sentences or lines, many words, or one long run without spaces."""
+    stripped = given.strip()
+    if len(stripped) > NAME_CHARS or _SENTENCE_ENDS.search(stripped):
+        return True
+    words = _visible(stripped)
+    return len(words) > _MOST_WORDS or any(len(word) > _MOST_UNSPACED and _pieces(word) for word in words)
 
 
 def _pieces(word: str) -> list[str]:
@@ -303,9 +317,9 @@ def _telling(text: str) -> list[str]:
         shown.setdefault(key, word)
         counts[key] = counts.get(key, 0) + 1
     order = {key: place for place, key in enumerate(counts)}
-    most = sorted(counts, key=lambda key: (-counts[key], order[key]))[:NAME_WORDS]
+    most = sorted(counts, key=lambda key: (-counts[key], order[key]))[:TEXT_WORDS]
     telling = [shown[key] for key in sorted(most, key=order.__getitem__)]
-    return telling or list(dict.fromkeys(words))[:NAME_WORDS]
+    return telling or list(dict.fromkeys(words))[:TEXT_WORDS]
 
 
 def _tells(word: str) -> bool:

@@ -38,6 +38,18 @@ _INTRODUCES = re.compile(
     r"|(?:这是|以下是|下面是|这里是|以下は|以下の|次の|これは)[^:\n：]{0,40}[:：]",
     _I,
 )
+_ASKS_OF = re.compile(
+    r"\b(?:translate|proofread|correct|rewrite|summari[sz]e|rephrase|improve|fix|edit|polish|shorten|check|"
+    r"review|read|look at|"
+    r"what do (?:you|they) (?:think|make|mean)|feedback on|grade|"
+    rf"answer)\b[^:\n]{{0,60}}\b{_TEXTS}\b[^:\n]{{0,30}}[?.!]?[ \t]*\Z",
+    _I,
+)
+_IS_RIGHT = re.compile(
+    r"\bis (?:this|it|the following)(?: sentence| phrase| text| paragraph| email| message)? "
+    r"(?:correct|right|grammatical|ok|okay|good english|idiomatic)\b[^?\n]{0,30}\?",
+    _I,
+)
 _HEADER = re.compile(
     r"[ \t]*(?:from|to|subject|date|cc|sent|reply-to|von|an|betreff|de|à|objet|para|asunto) ?: \S", _I
 )
@@ -113,7 +125,9 @@ def _stretches(text: str) -> list[str]:
             kept.append("".join(stretch))
             stretch = []
             continue
-        begins = None if fenced else _INTRODUCES.search(bare)
+        begins = (
+            None if fenced else _INTRODUCES.search(bare) or _ASKS_OF.search(bare) or _IS_RIGHT.search(bare)
+        )
         has_more = begins is not None and (
             bare[begins.end() :].strip() or any(map(str.strip, lines[place + 1 :]))
         )

@@ -10,6 +10,8 @@ from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from looseleaf.values import Kind, TimeSpan
 
 OBJECT_CHARS = 120
@@ -80,3 +82,9 @@ def made(
         was=was,
         ended=ended,
     )
+
+
+def changed(proposal: Proposal, **given: Any) -> Proposal:
+    """The same proposal with other members."""
+    members: tuple[str, ...] = Proposal.__match_args__
+    return Proposal(**({name: getattr(proposal, name) for name in members} | given))

@@ -14,12 +14,12 @@ from looseleaf.core.dates import found as dates_in
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.sentences import pieces
 from looseleaf.distill.pasted import own_words
+from looseleaf.distill.shape import changed
 from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     Propose = Callable[[str, float], list[Proposal]]
 
@@ -51,13 +51,8 @@ def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal
             for each in proposed:
                 quote = place.of(piece.text, each.quote)
                 if quote and not _LONE.search(quote + each.object):
-                    found.append((number, _changed(each, quote=quote, source=source)))
+                    found.append((number, changed(each, quote=quote, source=source)))
     return [proposal for _, proposal in found]
-
-
-def _changed(proposal: Proposal, **given: Any) -> Proposal:
-    members: tuple[str, ...] = Proposal.__match_args__
-    return Proposal(**({name: getattr(proposal, name) for name in members} | given))
 
 
 # --- languages -------------------------------------------------------------------------
@@ -114,30 +109,26 @@ def language(sentence: str) -> str:
     return best
 
 
-def _speech(name: str) -> Propose | None:
-    """The module of a language, where it is there."""
-    try:
-        match name:
-            case "chinese":
-                from looseleaf.distill.chinese import propose
-            case "japanese":
-                from looseleaf.distill.japanese import propose
-            case "german":
-                from looseleaf.distill.german import propose
-            case "french":
-                from looseleaf.distill.french import propose
-            case "spanish":
-                from looseleaf.distill.spanish import propose
-            case _:
-                from looseleaf.distill.english import propose
-    except ImportError:
-        return None
+def _speech(name: str) -> Propose:
+    """The module of a language: its forms are compiled when the first sentence of it comes."""
+    match name:
+        case "chinese":
+            from looseleaf.distill.languages.chinese import propose
+        case "japanese":
+            from looseleaf.distill.languages.japanese import propose
+        case "german":
+            from looseleaf.distill.languages.german import propose
+        case "french":
+            from looseleaf.distill.languages.french import propose
+        case "spanish":
+            from looseleaf.distill.languages.spanish import propose
+        case _:
+            from looseleaf.distill.english.propose import propose
     return propose
 
 
 def _proposed(sentence: str, ts: float) -> list[Proposal]:
-    propose = _speech(language(sentence))
-    return propose(sentence, ts) if propose else []
+    return _speech(language(sentence))(sentence, ts)
 
 
 _LONE = re.compile("[\ud800-\udfff]")
@@ -221,10 +212,10 @@ def _corrected(
     was = match["w"] or match["v"]
     for place in range(len(found) - 1, -1, -1):
         if fixed := _fitted(found[place][1], words, was, ts):
-            return [_changed(fixed, quote=sentence)], found[:place] + found[place + 1 :]
+            return [changed(fixed, quote=sentence)], found[:place] + found[place + 1 :]
     for proposal in reversed(before):
         if fixed := _fitted(proposal, words, was, ts):
-            return [_changed(fixed, quote=sentence)], found
+            return [changed(fixed, quote=sentence)], found
     return [], found
 
 
@@ -239,29 +230,25 @@ def _fitted(proposal: Proposal, words: str, was: str | None, ts: float) -> Propo
         old = dates_in(said, ts)
         if not old:
             return None
-        changed = said[: old[0].start] + dates[0].written + said[old[0].end :]
+        other = said[: old[0].start] + dates[0].written + said[old[0].end :]
     elif _NUMBER.fullmatch(words):
         old_number = _NUMBER.fullmatch(said)
         if old_number is None:
             return None
-        changed = words
+        other = words
     elif known is None or known.many:
         key, colon, _ = said.partition(": ")
         if proposal.relation == "Favourite" and colon:
-            changed = f"{key}: {words}"
+            other = f"{key}: {words}"
         elif _is_name(words) and _is_name(said.partition(" (")[0]):
-            changed = words + said[len(said.partition(" (")[0]) :]
+            other = words + said[len(said.partition(" (")[0]) :]
         else:
             return None
     elif _NUMBER.fullmatch(said) or dates_in(said, ts) or _is_name(said) != _is_name(words):
         return None
     else:
-        changed = words
-    return (
-        None
-        if changed == said
-        else _changed(proposal, object=changed, was=said, correction=True, ended=False)
-    )
+        other = words
+    return None if other == said else changed(proposal, object=other, was=said, correction=True, ended=False)
 
 
 def _is_name(words: str) -> bool:

@@ -18,8 +18,8 @@ class Stating:
         self._found: dict[tuple[str, str, str, bool], Proposal] = {}
 
     def take(self, trace: Trace) -> None:
-        """Only what a user wrote counts, and not what was recalled for him."""
-        if trace.origin != "user" or RECALLED in trace.tags:
+        """Only what somebody wrote as the user counts (the gate asks whether he did), and not what was recalled."""
+        if trace.trace_type != "user" or RECALLED in trace.tags:
             return
         # The forms of six languages take a while to compile: a talk without a user needs none of them.
         from looseleaf.distill.statements import BEFORE, statements

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.core.grammar import parse, remove_line, replace_fact, set_updated
-from looseleaf.core.heads import PERSON, SCHEMA
+from looseleaf.core.grammar import as_written, parse, remove_line, replace_fact, set_updated
+from looseleaf.core.heads import EXTERNAL, PERSON, SCHEMA
 from looseleaf.core.ledger import HIGHEST, PINNED
 from looseleaf.core.lines import statement
 from looseleaf.core.times import day
 from looseleaf.errors import Refused
 from looseleaf.page import Rewritten
 from looseleaf.place import review
+from looseleaf.place.place import known, plain
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id
 from looseleaf.values import Edit, Receipt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from looseleaf.pages import Pages
@@ -55,31 +57,37 @@ class Curate:
             self._place.catch_up()
             fact = self._facts.find(name)
             if fact.status == "pending":
-                self._place.approve(fact, reason="approved")
-                return self._facts.find(fact.id or "")
+                return self._approved(fact, "approved")
             if fact.status != "current":
                 raise Refused(
                     f"{fact.id} was not approved: it is {fact.status}. `looseleaf history {fact.id}` shows what "
                     "stands in its place; write the fact on its page to have it again."
                 )
-        return self._say(name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0})
+            return self._say(name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0})
+
+    def _approved(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
+        self._place.approve(fact, reason=reason, edits=edits)
+        return self._facts.find(fact.id or "")
 
     def reject(self, name: str) -> Fact:
         """Say no: it goes from its page, or from review, and does not come back by itself."""
         with self._pages.absorb.threads, self._store.lock():
             self._place.catch_up()
             fact = self._facts.find(name)
-            path = review.PATH if fact.status == "pending" else fact.path
-            if fact.status not in ("pending", "current") or path is None:
+            path = fact.path
+            if fact.status == "pending":
+                edits = self._place.clear([fact.id or ""], "rejected")
+                self._place.say(fact, {"status": "rejected"}, ("status",), "rejected", edits)
+            elif fact.status == "current" and path is not None:
+
+                def change(text: str) -> Rewritten:
+                    new = remove_line(text, _line(fact, path, text))
+                    return Rewritten(self._place.summarised(path, new), (known(fact),))
+
+                self._pages.rewrite(path, change, reason="rejected", author=PERSON)
+                self._facts.catch_up()
+            else:
                 raise Refused(f"{fact.id} was not rejected: it is {fact.status} already.")
-
-            def change(text: str) -> Rewritten:
-                if path == review.PATH:
-                    return Rewritten(review.without(text, [fact.id or ""]))
-                return Rewritten(remove_line(text, _line(fact, path, text)))
-
-            self._pages.rewrite(path, change, reason="rejected", author=PERSON)
-            self._facts.catch_up()
             return self._facts.find(fact.id or "")
 
     def correct(self, name: str, text: str) -> Fact:
@@ -89,9 +97,11 @@ class Curate:
             fact = self._facts.find(name)
             stated = statement(text)
             relation, said = stated if stated and stated[0] != "note" else (fact.relation, text.strip())
+            relation, said = as_written(relation, said)
+            if (relation, said) == (fact.relation, fact.object):
+                return self.approve(name)  # it was right
             if fact.status == "pending":
-                self._place.approve(fact.but(relation=relation, object=said), reason="corrected")
-                return self._facts.find(fact.id or "")
+                return self._approved(*self._reworded(fact, relation, said))
             path = fact.path
             if fact.status != "current" or path is None:
                 raise Refused(
@@ -100,36 +110,44 @@ class Curate:
 
             def change(old: str) -> Rewritten:
                 new = replace_fact(old, path, _line(fact, path, old), relation, said)
-                return Rewritten(set_updated(new, path, day(time.time())))
+                new = set_updated(new, path, day(time.time()))
+                trusted = {"relation": relation, "object": said, "level": "confirmed"}
+                # What is told of the old value says that the summary is the program's; the new one is the person's.
+                return Rewritten(self._place.summarised(path, new, [trusted]), (known(fact),))
 
-            line = fact.line
             self._pages.rewrite(path, change, reason="corrected", author=PERSON)
             self._facts.catch_up()
-            return self._facts.find(f"{path}:{line}")
+            there = (
+                each
+                for each in self._facts.of(fact.topic)
+                if (each.path, each.relation, each.object, each.status) == (path, relation, said, "current")
+            )
+            return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
+
+    def _reworded(self, fact: Fact, relation: str, said: str) -> tuple[Fact, str, tuple[str, ...]]:
+        """What waits, in a person's own words: on its line in review first, so that all of it can be undone."""
+
+        def change(text: str) -> Rewritten:
+            at = review.line_of(text, fact.id or "")
+            return Rewritten(text if at is None else replace_fact(text, review.PATH, at, relation, said))
+
+        receipt = self._pages.rewrite(review.PATH, change, reason="corrected", author=PERSON)
+        self._facts.catch_up()
+        return fact.but(relation=relation, object=said), "corrected", (receipt.id,) if receipt.id else ()
 
     # --- words on facts that change no page --------------------------------------------------
 
-    def _say(self, name: str, reason: str, make: Any) -> Fact:
+    def _say(self, name: str, reason: str, make: Callable[[Fact], dict[str, Any]]) -> Fact:
         with self._pages.absorb.threads, self._store.lock():
             self._place.catch_up()
             fact = self._facts.find(name)
             new = make(fact)
-            if all(_plain(getattr(fact, member)) == value for member, value in new.items()):
+            if all(plain(fact, member) == value for member, value in new.items()):
                 return fact
-            was = {member: _plain(getattr(fact, member)) for member in new}
-            self._append(fact.id or "", fact.topic, new, was, reason)
+            self._place.say(fact, new, tuple(new), reason)
             return self._facts.find(fact.id or "")
 
-    def _append(
-        self, fact: str, topic: str, new: Any, was: Any, reason: str, undoes: str | None = None
-    ) -> Record:
-        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "fact", "fact": fact}
-        record |= {"topic": topic, "author": PERSON, "reason": reason, "set": new, "was": was}
-        if undoes is not None:
-            record["undoes"] = undoes
-        self._store.append(JOURNAL, [record])
-        self._facts.catch_up()
-        return record
+    # --- undoing -----------------------------------------------------------------------------
 
     def undo(self) -> tuple[Edit, Receipt] | None:
         """Take back the last word on a fact, if nothing else was done since. None: the last thing was an edit."""
@@ -148,14 +166,47 @@ class Curate:
         return None
 
     def _take_back(self, word: Record) -> tuple[Edit, Receipt]:
-        fact, topic, reason = str(word["fact"]), str(word["topic"]), str(word["reason"])
-        made = self._append(fact, topic, word["was"], word["set"], f"undo: {reason}", str(word["id"]))
+        """The edits that were made for it, the last one first; then what was said."""
+        fact, reason = str(word["fact"]), str(word["reason"])
+        with self._pages.absorb.threads, self._store.lock():
+            self._pages.absorb()
+            edits = [str(each) for each in word.get("edits", ())]
+            paths = {edit.id: edit.path for edit in self._pages.log() if edit.id in edits} if edits else {}
+            for path, each in {paths.get(each): each for each in edits}.items():
+                last = self._pages.history.last_to_undo(path) if path is not None else None
+                if last is None or last.id != each:
+                    raise Refused(f"“{reason}” was not undone: {path} was changed since. Undo that first.")
+            for each in reversed(edits):
+                self._pages.undo(paths[each], author=PERSON)
+            if edits:
+                self._untick(fact)
+            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "fact"}
+            record |= {
+                "fact": fact,
+                "topic": str(word["topic"]),
+                "author": PERSON,
+                "reason": f"undo: {reason}",
+            }
+            record |= {"set": word["was"], "was": word["set"], "undoes": str(word["id"])}
+            self._store.append(JOURNAL, [record])
+            self._facts.catch_up()
         edit = Edit(str(word["id"]), float(word["ts"]), fact, PERSON, reason, None, None, ())
-        return edit, Receipt(str(made["id"]), fact, None, None, 0, 0)
+        return edit, Receipt(str(record["id"]), fact, None, None, 0, 0)
 
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    def _untick(self, name: str) -> None:
+        """A line that is back in review with its tick waits for another one. If the tick was all that was saved, that
+        is undone too; else only the tick goes."""
+        before = self._pages.page(review.PATH).text
+        after = review.unticked(before, name)
+        if after == before:
+            return
+        last = self._pages.history.last_to_undo(review.PATH)
+        if last is not None and last.added == last.removed == 1 and last.author == EXTERNAL:
+            self._pages.undo(review.PATH, author=PERSON)
+        else:
+            self._pages.rewrite(
+                review.PATH, lambda text: Rewritten(review.unticked(text, name)), reason="undone"
+            )
 
 
 def _line(fact: Fact, path: str, text: str) -> int:

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 
-from looseleaf.core.gate import is_trusted, level_of
+from looseleaf.core.gate import is_trusted, level_of, says
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.lines import escape
 from looseleaf.core.paths import STATE
 from looseleaf.core.placing import is_from
 from looseleaf.core.state import empty, is_done, moved
 from looseleaf.core.times import clock, day
-from looseleaf.errors import Refused
+from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
 
 TYPE_CHECKING = False
@@ -41,6 +42,17 @@ class Diary:
         self._entry = entry
         self._witnesses = witnesses
         self._reason = f"distilled from {entry.reference}"
+
+    def write(self, facts: int) -> None:
+        """All of it, for an entry that says so many facts. A page that cannot be changed as it is keeps no facts from
+        their pages: that is noted, and left."""
+        for part in (self.episode, self.state, partial(self.day, facts)):
+            try:
+                part()
+            except (Unwritten, Busy):
+                raise
+            except Refused as refused:
+                self._note(str(refused))
 
     def episode(self) -> None:
         raw = self._entry.summary.get("episode")
@@ -70,19 +82,15 @@ class Diary:
 
         self._pages.rewrite(path, change, reason=self._reason)
 
-    def day(self, kept: int) -> None:
+    def day(self, facts: int) -> None:
         """A line of the day on which it was said; never loaded unasked."""
         when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
         path = f"days/{day(when)}.md"
         name = str(self._entry.meta.get("id"))
         said = escape(_opening(self._witnesses))
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
-        facts = f"{kept} {'fact' if kept == 1 else 'facts'}"
-        line = (
-            f"- {clock(when)} {said} ({facts}; entry {name})"
-            if said
-            else f"- {clock(when)} {facts}; entry {name}"
-        )
+        made = f"{facts} {'fact' if facts == 1 else 'facts'}; entry {name}"
+        line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
 
         def change(text: str) -> Rewritten:
             if f"entry {name}" in text:
@@ -94,35 +102,33 @@ class Diary:
 
     def state(self) -> None:
         """Decisions and tasks that the user himself spoke of: the state is in every prompt."""
-        own = {each.source for each in self._witnesses if is_trusted(level_of(each.origin))}
+        own = {each.source: each.text for each in self._witnesses if is_trusted(level_of(each.origin))}
 
         def said(name: str) -> list[str]:
-            return [
-                str(each["text"])
-                for each in self._entry.summary.get(name, ())
-                if isinstance(each, dict) and each.get("source") in own
-            ]
+            """A distiller may lean anything on anybody's words: they must say it."""
+            noted = (each for each in self._entry.summary.get(name, ()) if isinstance(each, dict))
+            pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
+            return [text for text, words in pairs if words and says(text, words)]
 
         decided, tasks = said("decisions"), said("tasks")
-        done = [text for each in self._witnesses if each.source in own for text in _closing(each.text)]
+        done = [text for words in own.values() for text in _closing(words)]
         ts = max((each.ts for each in self._witnesses), default=0.0)
 
         def change(text: str) -> Rewritten:
             try:
                 before = json.loads(text) if text.strip() else empty(ts)
-            except ValueError:
+            except (ValueError, RecursionError):
+                before = None
+            if not isinstance(before, dict):
                 raise Refused(
-                    f"{STATE} was left as it is: it is no JSON. `looseleaf check` says where."
-                ) from None
-            after = moved(before, ts, decided, tasks, done) if isinstance(before, dict) else before
-            if after == before:
-                return Rewritten(text)
-            return Rewritten(f"{json.dumps(after, ensure_ascii=False, indent=2)}\n")
+                    f"{STATE} was left as it is: it is no JSON object. `looseleaf check` says more."
+                )
+            after = moved(before, ts, decided, tasks, done)
+            return Rewritten(
+                f"{json.dumps(after, ensure_ascii=False, indent=2)}\n" if after != before else text
+            )
 
-        try:
-            self._pages.rewrite(STATE, change, reason=self._reason)
-        except Refused as refused:
-            self._note(str(refused))
+        self._pages.rewrite(STATE, change, reason=self._reason)
 
 
 def _opening(witnesses: Sequence[Witness]) -> str:

@@ -1,16 +1,20 @@
-"""Facts: the ledger of a store, kept in views and brought up to date from the journal (FORMAT §13.4).
+"""Facts: the ledger of a store, kept in views and brought up to date from the journal (FORMAT §13.6).
 
 `views/facts.json` says how far the journal was read; each topic has a file of its own beside it, so that a change costs
-what its topic is large, and not what the memory is. Like every view they may be deleted, are ignored when damaged, and
-that they cannot be written is no reason to refuse.
+what its topic is large, and not what the memory is. The index has the hash of each: files that were not written for
+each other are never read together. Like every view they may be deleted, are ignored when damaged, and that they cannot
+be written is no reason to refuse.
 """
 
 from __future__ import annotations
 
 import re
 
-from looseleaf.core.ledger import Ledger, Shard
+from looseleaf.core.heads import refuse_unknown
+from looseleaf.core.ledger import Ledger, shard_of
+from looseleaf.core.sheet import Shard
 from looseleaf.errors import Refused
+from looseleaf.hashing import sha256, sha256_or_none
 from looseleaf.store import JOURNAL, codec
 from looseleaf.values import START, Position
 
@@ -20,18 +24,17 @@ if TYPE_CHECKING:
 
     from looseleaf.core.sheet import Sheet
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact, Record
+    from looseleaf.values import Edit, Fact, Record
 
 INDEX = "views/facts.json"
 FOLDER = "views/facts"
 SCHEMA = "facts_index.v1"
-SHARD = "facts.v1"
 
 _PLACE = re.compile(r"(.+\.md):([0-9]{1,7})")
 
 
 class _Astray(Exception):
-    """The views are not of this journal: they are made from the beginning."""
+    """The views are not of this journal, or not of each other: they are made from the beginning."""
 
 
 class Facts:
@@ -41,48 +44,65 @@ class Facts:
         self._store = store
         self._head = head
         self._trusts = trusts
+        self._rewrites = False
         self._forget()
-        self._loaded = False
 
     def _forget(self) -> None:
         self._shards: dict[str, Shard] = {}
-        self._ledger = Ledger(self._shard, trusts=self._trusts)
+        self._ledger = Ledger(self._shard, self._before, trusts=self._trusts)
         self._position = START
         self._last: str | None = None
         self.topics: dict[str, tuple[int, int, int]] = {}
         """Of each topic: behind which record it last changed (segment, byte), and how many facts it has now."""
-        self._dirty: set[str] = set()
+        self._sums: dict[str, str] = {}
+        """The hash of each topic's file, as far as it is not changed since."""
+        self._loaded = False
         self._unsaved = False
 
     # --- reading -----------------------------------------------------------------------
 
     def of(self, topic: str) -> list[Fact]:
         """All facts of a topic: current, past, waiting and rejected ones."""
-        return self._shard(topic).placed() if topic in self.topics else []
+        shard = self._known(topic)
+        return shard.placed() if shard is not None else []
 
     def entries_of(self, topic: str) -> dict[str, float]:
         """The entries of a topic that were placed, and their times."""
-        return dict(self._shard(topic).entries) if topic in self.topics else {}
+        shard = self._known(topic)
+        return dict(shard.entries) if shard is not None else {}
 
     def sheet(self, path: str) -> Sheet | None:
-        from looseleaf.core.ledger import shard_of
-
-        name = shard_of(path)
-        return self._shard(name).sheets.get(path) if name in self.topics and name is not None else None
+        shard = self._known(shard_of(path))
+        return shard.sheets.get(path) if shard is not None else None
 
     def all(self) -> list[Fact]:
         return [fact for topic in sorted(self.topics) for fact in self.of(topic)]
 
     def waiting(self) -> list[Fact]:
         """What waits in review, in the order in which it came."""
-        found = [self._shard(topic).facts.get(name) for name, topic in self._ledger.waiting.items()]
-        return [fact for fact in found if fact is not None and fact.status == "pending"]
+        found: list[Fact] = []
+        for name, topic in list(self._ledger.waiting.items()):
+            shard = self._known(topic)
+            fact = shard.facts.get(name) if shard is not None else None
+            if fact is not None and fact.status == "pending":
+                found.append(fact)
+        return found
+
+    def _known(self, name: str | None) -> Shard | None:
+        """A shard; if its view is no good, all are made again."""
+        for start in (self._load, self._begin_anew):
+            try:
+                return self._shard(name) if name is not None and name in self.topics else None
+            except _Astray:
+                self._follow(start, self._begin_anew)
+        return self._shard(name) if name in self.topics else None
 
     def find(self, name: str) -> Fact:
         """By its id or how that begins, or by the place of its line: `USER.md:5`."""
         place = _PLACE.fullmatch(name)
         if place:
-            found = [fact for fact in self.all() if (fact.path, fact.line) == (place[1], int(place[2]))]
+            topic = shard_of(place[1]) or ""
+            found = [fact for fact in self.of(topic) if (fact.path, fact.line) == (place[1], int(place[2]))]
         else:
             wanted = name if name.startswith("f_") else f"f_{name}"
             found = (
@@ -101,54 +121,91 @@ class Facts:
 
     def catch_up(self) -> None:
         """Take what is new in the journal. Whoever reads facts calls this first."""
-        try:
-            if not self._loaded:
-                self._load()
-                self._loaded = True
-            elif not self._belongs():
-                raise _Astray
-            self._read()
-        except _Astray:
-            self._forget()
-            self._read()
+        self._follow(self._go_on, self._load, self._begin_anew)
+
+    def _follow(self, *starts: Callable[[], None]) -> None:
+        """Read on from the first of these from which it can be done. Other processes write views while we read them:
+        they are looked at again before they are given up."""
+        for start in starts:
+            try:
+                start()
+                self._read()
+            except _Astray:
+                continue
+            except BaseException:
+                self._forget()  # half a reading is none
+                raise
+            break
+        self._loaded = True
         self._save()
 
-    def _belongs(self) -> bool:
-        if self._position == START:
+    def _go_on(self) -> None:
+        if not self._loaded:
+            self._load()
+        elif not self._belongs(self._position, self._last):
+            raise _Astray
+
+    def _begin_anew(self) -> None:
+        self._forget()
+        self._rewrites = True
+
+    def _belongs(self, position: Position, last: object) -> bool:
+        """Whether the journal is the one that was read up to here: repair writes its files anew."""
+        if position == START:
             return True
-        before = next(self._store.read_back(JOURNAL, self._position), None)
-        return before is not None and before.end == self._position and before.record.get("id") == self._last
+        before = next(self._store.read_back(JOURNAL, position), None)
+        return before is not None and before.end == position and before.record.get("id") == last
 
     def _read(self) -> None:
         void: set[str] = set()
         edits: set[str] = set()
+        end = self._position
         for line in self._store.read(JOURNAL, self._position):
+            refuse_unknown(line.record)
             kind = line.record.get("kind")
             if kind == "void":
                 void.add(str(line.record.get("edit")))
             elif kind == "edit":
                 edits.add(str(line.record.get("id")))
+            end = line.end
         if not void <= edits and self._position != START:
             raise _Astray  # what was taken already did not happen
-        end = self._position
+        touched: set[str] = set()
+        ends: dict[str, Position] = {}
         for line in self._store.read(JOURNAL, self._position):
+            if line.end > end:
+                break  # it came meanwhile, and so may what makes it void
             if line.record.get("id") not in void:
-                self._ledger.take(line.record, line.position)
-                self._settle(line.end)
-            end, self._last = line.end, line.record.get("id")
+                self._ledger.take(line.record)
+                touched |= self._settle(line.end)
+                ends[str(line.record.get("path"))] = line.end
+            self._last = line.record.get("id")
             self._unsaved = True
         for path in sorted(self._ledger.torn):
-            text = self._head(path)
-            self._ledger.mend(path, None if text is None else text.decode("utf-8", "replace"), end)
-            self._settle(end)
+            data = self._head(path)
+            if sha256_or_none(data) == self._ledger.torn[path][-1].new:
+                self._ledger.mend(path, data)
+                touched |= self._settle(ends[path])
+        self._ledger.torn.clear()
         self._position = end
+        for name in touched:
+            shard = self._shard(name)
+            current = sum(fact.status == "current" for fact in shard.facts.values())
+            self.topics[name] = (*shard.position, current)
+            self._sums.pop(name, None)
 
-    def _settle(self, end: Position) -> None:
+    def _settle(self, end: Position) -> set[str]:
         """The shards that a record changed stand behind it now."""
-        for name in self._ledger.touched:
+        touched = set(self._ledger.touched)
+        for name in touched:
             self._shard(name).position = end
-        self._dirty |= self._ledger.touched
         self._ledger.touched.clear()
+        return touched
+
+    def _before(self, edit: Edit) -> bytes | None:
+        from looseleaf.history import History
+
+        return History(self._store).before(edit, self._head(edit.path))
 
     # --- the views ---------------------------------------------------------------------
 
@@ -158,62 +215,70 @@ class Facts:
         return self._shards[name]
 
     def _read_shard(self, name: str) -> Shard:
-        raw = self._record(f"{FOLDER}/{name}.json")
-        try:
-            shard = Shard.from_record(raw)
-            is_ours = raw["schema"] == SHARD and shard.name == name
-        except (KeyError, TypeError, ValueError) as error:
-            raise _Astray from error
-        if not is_ours or shard.position < self.topics[name][:2]:
-            raise _Astray
-        return shard
-
-    def _record(self, path: str) -> Record:
-        """A view, if it is whole."""
+        path = f"{FOLDER}/{name}.json"
         try:
             document = self._store.get(path)
-            record, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
-        except (Refused, codec.Damaged):
-            return {}
-        return record if checked else {}
+            if document is None or _sum(document.data) != self._sums.get(name):
+                raise _Astray
+            return Shard.from_record(_decoded(document.data))
+        except (Refused, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise _Astray from error
 
     def _load(self) -> None:
-        raw = self._record(INDEX)
+        """From the index, if it is whole and of this journal and setting; else from nothing."""
+        self._forget()
+        raw = self._there()
+        if raw is None or not self._belongs(Position(*raw["position"]), raw["last"]):
+            return
         try:
-            if raw["schema"] != SCHEMA or raw["trusts"] != self._trusts:
-                return
-            self._position = Position(*map(int, raw["position"]))
-            self._last = raw["last"]
             self.topics = {str(name): (int(a), int(b), int(c)) for name, (a, b, c) in raw["topics"].items()}
-            self._ledger.moved = [list(each) for each in raw["moved"]]
+            self._sums = {str(name): str(each) for name, each in raw["shards"].items()}
             self._ledger.waiting = {str(name): str(topic) for name, topic in raw["waiting"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError):
+            self._ledger.moves.extend(raw["moved"])
+        except (LookupError, TypeError, ValueError, AttributeError):
             self._forget()
-        if not self._belongs():
-            self._forget()
+        else:
+            self._position, self._last = Position(*raw["position"]), raw["last"]
+
+    def _there(self) -> Record | None:
+        """The index that is on disk, if it could be ours."""
+        try:
+            document = self._store.get(INDEX)
+            raw = _decoded(document.data if document else b"")
+            segment, offset = raw["position"]
+            is_ours = raw["schema"] == SCHEMA and raw["trusts"] == self._trusts and "last" in raw
+            return raw if is_ours and type(segment) is type(offset) is int else None
+        except (Refused, LookupError, TypeError, ValueError):
+            return None
 
     def _save(self) -> None:
-        """Under the lock, and only what is newer than what is there: the files of two readings do not mix."""
-        if not self._unsaved:
+        """Under the lock, and only over what is not newer: the files of two readings do not mix."""
+        if not self._unsaved and not self._rewrites:
             return
-        for name in self._dirty:
-            shard = self._shard(name)
-            current = sum(fact.status == "current" for fact in shard.facts.values())
-            self.topics[name] = (*shard.position, current)
         try:
             with self._store.lock():
-                there = self._record(INDEX)
-                position = there.get("position")
-                is_ahead = isinstance(position, list) and tuple(position) > self._position
-                if is_ahead and there.get("trusts") == self._trusts:
-                    return
-                for name in sorted(self._dirty):
-                    self._store.view(f"{FOLDER}/{name}.json", codec.encode(self._shard(name).to_record()))
-                self._store.view(INDEX, codec.encode(self._index()))
-                self._dirty.clear()
-                self._unsaved = False
+                self._write()
         except Refused:
             pass  # made again another time
+        except _Astray:  # somebody deleted the views: what was never loaded is not there to be written again
+            self._follow(self._begin_anew)
+
+    def _write(self) -> None:
+        there = self._there()
+        if there is not None:
+            position = Position(*there["position"])
+            if position > self._position and self._belongs(position, there["last"]):
+                return
+        on_disk = there.get("shards") if there is not None and not self._rewrites else None
+        known = on_disk if isinstance(on_disk, dict) else {}
+        for name in sorted(self.topics):
+            if name not in self._sums or known.get(name) != self._sums[name]:
+                data = codec.encode(self._shard(name).to_record())
+                self._sums[name] = _sum(data)
+                if known.get(name) != self._sums[name]:
+                    self._store.view(f"{FOLDER}/{name}.json", data)
+        self._store.view(INDEX, codec.encode(self._index()))
+        self._unsaved = self._rewrites = False
 
     def _index(self) -> Record:
         return {
@@ -222,6 +287,22 @@ class Facts:
             "position": list(self._position),
             "last": self._last,
             "topics": {name: list(self.topics[name]) for name in sorted(self.topics)},
-            "moved": self._ledger.moved,
+            "shards": {name: self._sums[name] for name in sorted(self.topics)},
+            "moved": self._ledger.moves.to_list(),
             "waiting": self._ledger.waiting,
         }
+
+
+def _sum(data: bytes) -> str:
+    return sha256(data)[:16]
+
+
+def _decoded(data: bytes) -> Record:
+    """A view, if it is whole; else ValueError."""
+    try:
+        record, is_checked = codec.decode(data.rstrip(b"\n"))
+    except codec.Damaged as error:
+        raise ValueError(error) from error
+    if not is_checked:
+        raise ValueError("it has no checksum")
+    return record

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from looseleaf.core.gate import CONFIDENCE, UNVERIFIED, is_at_least
-from looseleaf.core.grammar import as_written, topic_of
-from looseleaf.core.guard import Guarded, guarded
+import re
+
+from looseleaf.core.diff import split_lines
+from looseleaf.core.gate import CONFIDENCE, UNVERIFIED, is_at_least, is_trusted
+from looseleaf.core.grammar import as_written, drawer, topic_of
+from looseleaf.core.guard import Guarded, Owned, guarded
+from looseleaf.core.heads import EXTERNAL, PERSON
 from looseleaf.core.identity import key, relation_of, slot
 from looseleaf.core.ledger import fact_id
-from looseleaf.core.placing import SALIENCE
+from looseleaf.core.lines import body, is_blank
+from looseleaf.core.paths import STATE, TOP_PAGES, same_name
+from looseleaf.core.placing import PROFILE, PROJECT, SALIENCE
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
+from looseleaf.history import History
 from looseleaf.values import Fact
 
 TYPE_CHECKING = False
@@ -19,6 +26,9 @@ if TYPE_CHECKING:
     from looseleaf.core.guard import Spoken
     from looseleaf.place.facts import Facts
     from looseleaf.values import Record
+
+_PLAIN = re.compile(r"[^\W_]{1,20}(?:[-_ ][^\W_]{1,20}){0,2}")
+_MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md", re.ASCII)
 
 
 class Guard:
@@ -33,19 +43,18 @@ class Guard:
 
     def look(self, path: str, old: str | None, new: str | None) -> tuple[Guarded, tuple[Record, ...]]:
         """What the change comes to, and what is known of the facts among its lines."""
+        _refuse_charter(path)
         self._facts.catch_up()
-        persons = {
-            (fact.relation, fact.object)
-            for fact in self._facts.of(topic_of(path))
-            if fact.path == path and is_at_least(fact.level, "confirmed")
-        }
+        spoken, owned = self._spoken(), self._owned(path, old or "")
         if new is None:
-            if persons:
+            if owned.persons or owned.lines or (spoken.tools and owned.users):
                 raise Refused(
-                    f"{path} was not removed: a person wrote lines of it. Propose that to the user instead."
+                    f"{path} was not removed: a person or the user put lines on it. Propose that to the user instead."
                 )
             return Guarded(""), ()
-        made = guarded(path, old or "", new, self._spoken(), persons)
+        made = guarded(path, old or "", new, spoken, owned)
+        if old is None and made.text and not self._may_name(path, spoken):
+            return _nothing(path, made), ()
         before = {
             (fact.relation, fact.object) for fact in self._facts.of(topic_of(path)) if fact.path == path
         }
@@ -58,13 +67,44 @@ class Guard:
         )
         return made, told
 
+    def _owned(self, path: str, text: str) -> Owned:
+        here = [fact for fact in self._facts.of(topic_of(path)) if fact.path == path]
+        persons = {(fact.relation, fact.object) for fact in here if is_at_least(fact.level, "confirmed")}
+        users = {(fact.relation, fact.object) for fact in here if fact.level == "said"}
+        here_now = {body(line) for line in split_lines(text) if not is_blank(line)}
+        lines = {
+            body(line)
+            for edit in History(self._facts._store).back(path)
+            if edit.author in (PERSON, EXTERNAL)
+            for hunk in edit.hunks
+            for line in hunk.added
+        }
+        return Owned(persons, users, lines & here_now)
+
+    def _may_name(self, path: str, spoken: Spoken) -> bool:
+        """Whether an agent may make a page of this name, which prompts will show: one that the user said; in a drawer,
+        where no tool spoke, also a short one of its own."""
+        if path == PROFILE or _MONTH.fullmatch(path):
+            return True
+        name = topic_of(path)
+        words = re.sub(r"[-_/]+", " ", name)
+        if "/" not in path or drawer(path) != "facts":
+            return spoken.has(words)
+        is_plain = _PLAIN.fullmatch(name) is not None and not spoken.tools
+        return is_plain or self._is_known(name) or spoken.has(words)
+
+    def _is_known(self, topic: str) -> bool:
+        """Whether somebody who may has put a fact there. What only waits makes no name known."""
+        return any(fact.status == "current" and is_trusted(fact.level) for fact in self._facts.of(topic))
+
     def ask(self, path: str, agent: str, made: Guarded, ts: float) -> None:
         """Put what was held back before a person, once; what was turned down stays so."""
-        topic = topic_of(path)
-        level = "tainted" if self._spoken().tools else "inferred"
+        spoken = self._spoken()
+        # A name that an agent may not give a page is no name of a topic either.
+        topic = topic_of(path) if self._may_name(path, spoken) else PROJECT
+        level = "tainted" if spoken.tools else "inferred"
         waiting: list[tuple[Fact, str]] = []
-        for relation, said in made.held:
-            relation, said = as_written(relation, said)
+        for relation, said in dict.fromkeys(as_written(*held) for held in made.held):
             if self._was_decided(topic, relation, said):
                 continue
             fact = Fact(
@@ -90,8 +130,26 @@ class Guard:
     def _was_decided(self, topic: str, relation: str, said: str) -> bool:
         address, value = slot(topic, relation), key(said, relation)
         return any(
-            fact.status in ("pending", "rejected")
+            fact.status in ("pending", "rejected", "current")
             and slot(fact.topic, fact.relation) == address
             and key(fact.object, fact.relation) == value
             for fact in self._facts.of(topic)
         )
+
+
+def _refuse_charter(path: str) -> None:
+    """Pages that are one file with one of ours on a system that ignores case; of ours, an agent writes USER.md only."""
+    for own in (*TOP_PAGES, STATE):
+        if same_name(path, own) and path != PROFILE:
+            hint = f"Use {PROFILE}." if own == PROFILE else "Propose the change to the user instead."
+            raise Refused(f"{path} was not changed: only people write it, or it has another name. {hint}")
+
+
+def _nothing(path: str, made: Guarded) -> Guarded:
+    """All of a page waits for a person that may not be made."""
+    from looseleaf.core.grammar import parse
+
+    page = parse(path, made.text)
+    facts = [(fact.relation, fact.object) for fact in page.facts]
+    notes = [("note", run.text.strip()) for run in page.prose] if drawer(path) != "episodes" else []
+    return Guarded("", (), (*made.held, *facts, *notes), made.kept, (*made.left, path))

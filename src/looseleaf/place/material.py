@@ -20,14 +20,15 @@ from looseleaf.values import Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from looseleaf.entries import Entry
     from looseleaf.store.protocol import Store
 
 STRETCH_TURNS = 40
 STRETCH_CHARS = 400_000
-"""The longest stretch of talk that becomes one entry: an entry is something a person can read, and a model at once."""
+"""The longest stretch of talk that becomes one entry: an entry is something a person can read, and a model at once. One
+turn alone may be twice as long, and is divided where it is longer."""
 
 
 @frozen
@@ -43,13 +44,13 @@ class Stretch:
 
 
 def undistilled(
-    store: Store, agent: str, through: tuple[int, int], covered: frozenset[str], patience: float
+    store: Store, agent: str, through: tuple[int, int], covered: Collection[str], patience: float, now: float
 ) -> Iterator[Stretch]:
     """What an agent's traces hold behind a place, but for those in `covered`, up to the first call that is still open.
 
     A call that nobody answered for `patience` seconds will hardly be answered any more.
     """
-    open_turns = _open_turns(store, agent, through, patience)
+    open_turns = _open_turns(store, agent, through, now - patience)
     taken: list[tuple[Trace, Spot]] = []
     turns: set[str] = set()
     chars = 0
@@ -57,8 +58,9 @@ def undistilled(
     for trace, spot in _placed(store, agent, through):
         if trace.turn_id in open_turns:
             break
-        size = len(trace.content) + (len(said(trace)) if trace.trace_type == "tool_result" else 0)
-        is_full = trace.turn_id not in turns and (len(turns) >= STRETCH_TURNS or chars + size > STRETCH_CHARS)
+        size = len(trace.content) + (len(said(trace)) if trace.trace_type.startswith("tool") else 0)
+        most = STRETCH_CHARS if trace.turn_id not in turns else 2 * STRETCH_CHARS
+        is_full = chars + size > most or (len(turns) >= STRETCH_TURNS and trace.turn_id not in turns)
         if taken and (is_full or trace.session_id != taken[-1][0].session_id):
             yield _stretch(taken, end)
             taken, turns, chars = [], set(), 0
@@ -78,29 +80,14 @@ def _placed(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tupl
             yield trace, Spot(trace.id, line.position, line.end)
 
 
-def _open_turns(store: Store, agent: str, through: tuple[int, int], patience: float) -> set[str]:
+def _open_turns(store: Store, agent: str, through: tuple[int, int], since: float) -> set[str]:
     calls: list[Trace] = []
-    newest = 0.0
     for trace, _ in _placed(store, agent, through):
-        newest = max(newest, trace.ts)
         if trace.trace_type in ("tool_call", "tool_result"):  # without what makes them long
-            calls.append(
-                Trace(
-                    trace.id,
-                    trace.ts,
-                    trace.turn_id,
-                    trace.seq,
-                    trace.trace_type,
-                    "",
-                    "",
-                    "",
-                    "",
-                    tool_call_id=trace.tool_call_id,
-                    flag=trace.flag,
-                )
-            )
+            short = (trace.id, trace.ts, trace.turn_id, trace.seq, trace.trace_type, "", "", "", "")
+            calls.append(Trace(*short, tool_call_id=trace.tool_call_id, flag=trace.flag))
     waiting = open_calls(calls)
-    return {call.turn_id for call in calls if call.id in waiting and call.ts >= newest - patience}
+    return {call.turn_id for call in calls if call.id in waiting and call.ts >= since}
 
 
 def _stretch(taken: list[tuple[Trace, Spot]], end: tuple[int, int]) -> Stretch:

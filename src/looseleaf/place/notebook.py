@@ -5,38 +5,42 @@ from __future__ import annotations
 import time
 from functools import cached_property
 
+from looseleaf.conversation.record import stream_of
 from looseleaf.core.heads import AGENT, PERSON
 from looseleaf.core.identity import slot, true_at
 from looseleaf.core.paths import safe_name
 from looseleaf.core.placing import USER
 from looseleaf.core.vocabulary import choose, topic_name, vocabulary
-from looseleaf.entries import FOLDER, entries_in, read_entry, traces_of
+from looseleaf.entries import FOLDER, Spot, entries_in, read_entry, traces_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.place.facts import Facts
 from looseleaf.place.guard import Guard
 from looseleaf.place.material import Stretch, Text, sources_of, undistilled
-from looseleaf.place.place import Place
+from looseleaf.place.place import Place, Placed
 from looseleaf.place.write import SESSIONS, Write
 from looseleaf.store import JOURNAL
 from looseleaf.talk import Trace, Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from looseleaf.build.topics import Built, Topics
     from looseleaf.core.guard import Spoken
     from looseleaf.core.heads import AgentHead
+    from looseleaf.entries import Entry
     from looseleaf.pages import Pages
     from looseleaf.place.curate import Curate
-    from looseleaf.place.place import Placed
     from looseleaf.place.redistill import Difference
+    from looseleaf.place.write import Made
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Distiller
     from looseleaf.values import Fact
+
+TRACES = "log/traces"
 
 _CHOSEN_FROM = 200
 """Topics that a text may belong to by its words: the ones that changed last."""
@@ -98,21 +102,37 @@ class Notebook:
     def distill(self, head: AgentHead, topic: str | None = None) -> list[Placed]:
         """Distill and place all settled turns that were not distilled yet."""
         topic = self._named(topic) if topic is not None else SESSIONS
-        done = list(self._left_by_compactions(head))
-        covered = frozenset(
-            trace.id for placed in self._compacted(head) for trace in traces_of(self._store, placed)
-        )
-        patience = self._policy.session_seconds
-        for stretch in undistilled(self._store, self._agent, head.through, covered, patience):
-            if any(stretch.traces()):
-                done.append(self.place.entry(self._write.stretch(stretch, topic), stretch.through))
-            else:
-                self.place.pass_over(self._agent, stretch.through)
+        done: list[Placed] = []
+        since: tuple[int, int] | None = head.through
+        while since is not None:
+            since = self._distill(since, topic, done)
         return done
 
-    def _compactions(self, head: AgentHead) -> tuple[list[str], set[str]]:
-        """The entries of the compactions since the last distilling, oldest first; and which of all were placed."""
-        entries: list[str] = []
+    def _distill(self, since: tuple[int, int], topic: str, done: list[Placed]) -> tuple[int, int] | None:
+        """Nothing is held while a distiller works, so another process may move on meanwhile: then what was made is
+        dropped, and the place from which to look anew is returned."""
+        covered: set[str] = set()
+        for entry, is_placed in self._compactions(since):
+            covered |= {trace.id for trace in traces_of(self._store, entry)}
+            done += [] if is_placed else [self.place.entry(entry)]
+        patience = self._policy.session_seconds
+        for stretch in undistilled(self._store, self._agent, since, covered, patience, time.time()):
+            made = self._write.stretch(stretch, topic) if any(stretch.traces()) else None
+            with self._pages.absorb.threads, self._store.lock():
+                now = self._pages.absorb.agent(self._agent).through
+                if now != since:
+                    return now
+                if made is None:
+                    self.place.pass_over(self._agent, stretch.through)
+                else:
+                    done.append(self.place.entry(self._write.publish(made), stretch.through))
+            since = stretch.through
+        return None
+
+    def _compactions(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
+        """The entries of compactions that took traces behind a place, oldest first, and whether they were placed. Where
+        one cannot be read, its traces are distilled like any others."""
+        found: list[tuple[Entry, bool]] = []
         placed: set[str] = set()
         for line in self._store.read_back(JOURNAL):
             record = line.record
@@ -120,27 +140,20 @@ class Notebook:
                 continue
             if record.get("kind") == "placed":
                 placed.add(str(record.get("entry")))
-                if record.get("through"):
+            elif record.get("kind") == "mark":
+                if tuple(record.get("until", ())) < through:
                     break
-            elif record.get("kind") == "mark" and record.get("entry"):
-                entries.append(str(record["entry"]))
-        return entries[::-1], placed
+                if record.get("entry"):
+                    entry = self._read(str(record["entry"]))
+                    found += [] if entry is None else [(entry, entry.reference in placed)]
+        return found[::-1]
 
-    def _compacted(self, head: AgentHead) -> Iterator[Any]:
-        for reference in self._compactions(head)[0]:
-            try:
-                yield read_entry(self._store, reference)
-            except Refused as refused:
-                self._note(str(refused))
-
-    def _left_by_compactions(self, head: AgentHead) -> Iterator[Placed]:
-        entries, placed = self._compactions(head)
-        for reference in entries:
-            if reference not in placed:
-                try:
-                    yield self.place.entry(read_entry(self._store, reference))
-                except Refused as refused:
-                    self._note(str(refused))
+    def _read(self, reference: str) -> Entry | None:
+        try:
+            return read_entry(self._store, reference)
+        except Refused as refused:
+            self._note(str(refused))
+            return None
 
     def placed(self, reference: str) -> Placed | None:
         """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
@@ -164,14 +177,24 @@ class Notebook:
                 f"Nothing was written: the author {author!r} is not known. Use person, or leave it out."
             )
         text = self._clean(given)
-        name = self._named(topic) if topic is not None else None
-        found = self._write.place_of_text(text, name)
-        if "/" not in found:
-            found = f"{name or self._chosen(text)}/{found}"
         origin = "user" if author == PERSON else "document"
-        source = f"{FOLDER}/{found}/raw.md"
-        entry = self._write.text(Text(text, origin, source, time.time()), found.rpartition("/")[0])
-        return self.place.entry(entry)
+        asked = self._named(topic) if topic is not None else None
+        entry = self._write.name_of(text, origin)
+        reference = f"{self._write.topic_of(entry) or asked or self._chosen(text)}/{entry}"
+        material = Text(text, origin, f"{FOLDER}/{reference}/raw.md", time.time())
+        return self._placed_once(self._write.text(material, reference))
+
+    def _placed_once(self, made: Made) -> Placed:
+        """What another distiller's entry replaced stays replaced, though it is written again."""
+        if made.files is None and made.reference in self._past():
+            return Placed(made.reference, ())
+        return self.place.entry(self._write.publish(made))
+
+    def _past(self) -> set[str]:
+        """The entries that others were placed instead of."""
+        return {
+            str(line.record["instead"]) for line in self._store.read(JOURNAL) if line.record.get("instead")
+        }
 
     def _write_turns(self, turns: Sequence[Turn], topic: str | None) -> Placed:
         traces = [trace for turn in turns for trace in turn.traces]
@@ -187,14 +210,11 @@ class Notebook:
             )
         stretch = Stretch(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
         name = self._named(topic) if topic is not None else SESSIONS
-        return self.place.entry(self._write.stretch(stretch, name))
+        return self._placed_once(self._write.stretch(stretch, name))
 
-    def _spots(self, wanted: set[str]) -> list[tuple[Trace, Any]]:
-        from looseleaf.conversation.record import stream_of
-        from looseleaf.entries import Spot
-
-        found: list[tuple[Trace, Any]] = []
-        for line in self._store.read_back(stream_of(self._agent)):
+    def _spots(self, wanted: set[str], agent: str | None = None) -> list[tuple[Trace, Spot]]:
+        found: list[tuple[Trace, Spot]] = []
+        for line in self._store.read_back(stream_of(agent or self._agent)):
             trace = Trace.from_record(line.record)
             if trace is not None and trace.id in wanted:
                 found.append((trace, Spot(trace.id, line.position, line.end)))
@@ -204,6 +224,8 @@ class Notebook:
 
     def _named(self, topic: str) -> str:
         """The canonical name of a topic that somebody gave."""
+        if not any(map(str.isalnum, topic)):
+            raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
         self._catch_up()
         return safe_name(topic_name(topic, [each for each in self.known.topics if "/" not in each]), "topic")
 
@@ -220,23 +242,17 @@ class Notebook:
         return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
 
     def adopt(self) -> list[Placed]:
-        """Place entries that are in the folder and were never placed: another program, or an older one, made them."""
+        """Place texts' entries that are in the folder and were never placed: another program, or an older one, made
+        them. Entries of talk are placed by their agents' own distilling, which knows what was distilled already."""
         self._catch_up()
-        placed = {name for topic in self.known.topics for name in self.known.entries_of(topic)}
-        marks = {name for name in self._marked() if name not in placed}
+        placed = {name for topic in self.known.topics for name in self.known.entries_of(topic)} | self._past()
         done: list[Placed] = []
         for reference in entries_in(self._store):
-            if reference in placed or reference in marks:
-                continue
-            made = self.placed(reference)
-            done += [made] if made is not None else []
+            entry = self._read(reference) if reference not in placed else None
+            if entry is not None and "traces" not in entry.meta:
+                made = self.placed(reference)
+                done += [made] if made is not None else []
         return done
-
-    def _marked(self) -> Iterator[str]:
-        """Entries of compactions: each agent's own distilling places those."""
-        for line in self._store.read(JOURNAL):
-            if line.record.get("kind") == "mark" and line.record.get("entry"):
-                yield str(line.record["entry"])
 
     def redistill(
         self,
@@ -356,7 +372,8 @@ class Notebook:
             if edit is not None:
                 added = "".join(line for hunk in edit.hunks for line in hunk.added)
                 return Source(name, edit.author, edit.ts, added.strip())
-        found = next((trace for trace, _ in self._spots({name})), None)
+        agents = dict.fromkeys((self._agent, *self._store.folders(TRACES)))
+        found = next((trace for agent in agents for trace, _ in self._spots({name}, agent)), None)
         if found is not None:
             return Source(name, found.origin, found.ts, found.content)
         return Source(name, "", None, "")

@@ -7,6 +7,7 @@ finds what is there and changes nothing.
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from looseleaf.core.gate import is_trusted, proposal_of
 from looseleaf.core.grammar import (
@@ -84,10 +85,16 @@ class Place:
 
     # --- an entry --------------------------------------------------------------------------
 
-    def entry(self, entry: Entry, through: tuple[int, int] | None = None) -> Placed:
-        """Place an entry. `through`: the place in the agent's traces that is distilled with it."""
-        traces = sources_of(self._store, entry)
-        witnesses = [*witnesses_of(traces), *vouched_for(entry)]
+    def entry(
+        self,
+        entry: Entry,
+        through: tuple[int, int] | None = None,
+        lost: Callable[[Plan], Sequence[Fact]] | None = None,
+    ) -> Placed:
+        """Place an entry, once: again, it only says what is held already. `through`: the place in the agent's traces
+        that is distilled with it. `lost`: what goes from the pages with the entry that it replaces."""
+        witnesses = [*witnesses_of(sources_of(self._store, entry)), *vouched_for(entry)]
+        topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._pages.absorb.threads, self._store.lock():
             self.catch_up()
@@ -95,14 +102,16 @@ class Place:
             for raw in entry.summary.get("facts", ()):
                 proposal = proposal_of(raw)
                 if proposal is not None:
-                    plan.take(proposal, witnesses, _score(raw))
-            reason = f"distilled from {entry.reference}"
-            self.carry_out(plan, reason=reason)
-            kept = sum(outcome.act in ("add", "supersede", "end") for outcome in plan.outcomes)
-            diary = Diary(self._pages, self._note, entry, witnesses)
-            diary.episode()
-            diary.state()
-            diary.day(kept)
+                    plan.take(proposal, witnesses, _score(entry, raw))
+            if entry.reference in self._facts.entries_of(topic):
+                if through is not None:
+                    self.pass_over(str(entry.meta.get("agent")), through)
+                return Placed(entry.reference, tuple(plan.outcomes))
+            for fact in lost(plan) if lost is not None else ():
+                plan.give_up(fact)
+            self.carry_out(plan, reason=f"distilled from {entry.reference}")
+            if not entry.meta.get("instead"):  # what happened then is written down
+                Diary(self._pages, self._note, entry, witnesses).write(len(plan.outcomes))
             record: Record = {
                 "schema": SCHEMA,
                 "id": new_id(),
@@ -110,7 +119,7 @@ class Place:
                 "kind": "placed",
                 "entry": entry.reference,
                 "entry_ts": ts,
-                "topic": entry.reference.rpartition("/")[0],
+                "topic": topic,
                 "agent": str(entry.meta.get("agent")),
                 "restated": [list(each) for each in plan.restated],
                 "history": [fact.to_dict() for fact in plan.history],
@@ -132,40 +141,37 @@ class Place:
     def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
         only from words of the user."""
-        name = proposal.topic
         own = entry.reference.rpartition("/")[0]
-        if name.casefold() == USER:
-            return USER
-        known = [topic for topic in self._facts.topics if "/" not in topic]
-        if name.casefold() == PROJECT or not name:
-            return own if own != SESSIONS else PROJECT
-        canonical = topic_name(name, [*known, USER, PROJECT])
-        if canonical in known or canonical in (USER, PROJECT) or is_from(name, witnesses):
-            return canonical
-        return own if own != SESSIONS else PROJECT
+        own = own if own != SESSIONS else PROJECT
+        known = [USER, *(topic for topic in self._facts.topics if "/" not in topic)]
+        name = topic_name(proposal.topic, [*known, PROJECT])
+        if name in (PROJECT, SESSIONS):
+            return own
+        return name if name in known or is_from(proposal.topic, witnesses) else own
 
     # --- carrying out ----------------------------------------------------------------------
 
-    def carry_out(self, plan: Plan, *, reason: str, author: str = PROGRAM) -> None:
-        """Edit each page once, those that are added to first: a crash between leaves a fact twice, never nowhere."""
+    def carry_out(self, plan: Plan, *, reason: str, author: str = PROGRAM) -> list[str]:
+        """Edit each page once, those that are added to first: a crash between leaves a fact twice, never nowhere. The
+        ids of the edits."""
         ended = dict(plan.ended)
-        order = sorted(plan.lines, key=lambda path: (not any(line.add for line in plan.lines[path]), path))
-        for path in order:
-            lines = plan.lines[path]
-            here = tuple(ended.pop(topic_of(path), ()))
+        edits: list[str] = []
 
-            def change(
-                text: str, path: str = path, lines: list[Line] = lines, here: tuple[Ended, ...] = here
-            ) -> Rewritten:
-                return self._rewritten(path, text, lines, here)
+        def order(path: str) -> tuple[bool, str]:
+            return all(line.add is None for line in plan.lines[path]), path
 
+        for path in sorted(plan.lines, key=order):
+            lines, here = plan.lines[path], tuple(ended.pop(topic_of(path), ()))
             if lines:
-                self._pages.rewrite(path, change, reason=reason, author=author)
+                change = partial(self._rewritten, path, lines, here)
+                edits.append(self._pages.rewrite(path, change, reason=reason, author=author).id)
                 self._facts.catch_up()
         if plan.review:
             self.ask(plan.review, reason)
+        edits += self.clear(plan.settled)
+        return [each for each in edits if each]
 
-    def _rewritten(self, path: str, text: str, lines: Sequence[Line], ended: tuple[Ended, ...]) -> Rewritten:
+    def _rewritten(self, path: str, lines: Sequence[Line], ended: tuple[Ended, ...], text: str) -> Rewritten:
         before = text
         text = text or new_page(path)
         told: list[Record] = []
@@ -181,13 +187,13 @@ class Place:
             elif at is not None:
                 text = remove_line(text, at)
             if line.add is not None:
-                told.append(_known(line.add))
+                told.append(known(line.add))
         if text == (before or new_page(path)) and not told:
             return Rewritten(before)
         text = set_updated(text, path, day(time.time()))
-        return Rewritten(self._summarised(path, text, told), tuple(told), ended)
+        return Rewritten(self.summarised(path, text, told), tuple(told), ended)
 
-    def _summarised(self, path: str, text: str, told: Sequence[Record]) -> str:
+    def summarised(self, path: str, text: str, told: Sequence[Record] = ()) -> str:
         """With a summary by rule, of what may stand in an index line; one that somebody else wrote is left alone."""
         page = parse(path, text)
         sheet = self._facts.sheet(path)
@@ -214,7 +220,7 @@ class Place:
         def change(text: str) -> Rewritten:
             nonlocal added
             new, added = review.with_waiting(text, items)
-            return Rewritten(new, tuple(_known(fact) for fact in added))
+            return Rewritten(new, tuple(known(fact) for fact in added))
 
         self._pages.rewrite(review.PATH, change, reason=reason)
         if len(added) < len(items):
@@ -225,42 +231,80 @@ class Place:
 
     # --- what a person ticked ----------------------------------------------------------------
 
-    def settle(self) -> list[Fact]:
+    def settle(self) -> None:
         """Do what was ticked in review; ask again what has lost its line there. Mostly there is nothing."""
-        waiting = self._facts.waiting()
-        ticked = [fact for fact in waiting if TICKED in fact.tags]
-        for fact in ticked:
-            self.approve(fact, reason=f"ticked in {review.PATH}")
+        if not any(self._unsettled()):
+            return
+        with self._pages.absorb.threads, self._store.lock():
+            self._facts.catch_up()
+            ticked, lost, decided = self._unsettled()
+            for fact in ticked:
+                self.approve(fact, reason=f"ticked in {review.PATH}")
+            if lost:
+                self.ask([(fact, "asked again") for fact in lost], "asked again")
+                self._facts.catch_up()
+            if decided:
+                over = {fact.id for fact in self._facts.all() if fact.status != "pending"}
+                self.clear([name for name in decided if name in over])
+
+    def _unsettled(self) -> tuple[list[Fact], list[Fact], list[str]]:
+        """What was ticked, what has no line, and which lines are of nothing that waits: a crash left them."""
         sheet = self._facts.sheet(review.PATH)
         asked = sheet.pending() if sheet is not None else {}
-        lost = [fact for fact in waiting if fact.id not in asked and TICKED not in fact.tags]
-        if lost:
-            self.ask([(fact, "asked again") for fact in lost], "asked again")
-            self._facts.catch_up()
-        return ticked
+        waiting = {fact.id or "": fact for fact in self._facts.waiting()}
+        ticked = [fact for fact in waiting.values() if TICKED in fact.tags]
+        lost = [fact for name, fact in waiting.items() if name not in asked and TICKED not in fact.tags]
+        return ticked, lost, [name for name in asked if name not in waiting]
 
-    def approve(self, fact: Fact, *, reason: str) -> None:
-        """A person's yes: it goes to its page, whatever stood against it."""
+    def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
+        """A person's yes: it goes to its page, whatever stood against it. `edits`: what was done for that already."""
         plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
         plan.confirm(fact, time.time())
-        self._clear([fact.id or ""])
-        self.carry_out(plan, reason=reason, author=PERSON)
+        done = self.carry_out(plan, reason=reason, author=PERSON)
+        # The same may stand there already, by a person's own hand; then nothing is left to wait for.
+        stands = any(line.add is not None for lines in plan.lines.values() for line in lines)
+        new: Record = {"level": "confirmed"} if stands else {"status": "superseded"}
+        done += self.clear([fact.id or ""])
+        was = fact.but(tags=tuple(tag for tag in fact.tags if tag != TICKED))
+        self.say(was, new, ("level", "confidence", "tags", "status"), reason, edits=[*edits, *done])
 
-    def _clear(self, ids: Collection[str]) -> None:
-        def change(text: str) -> Rewritten:
-            return Rewritten(review.without(text, ids))
-
-        self._pages.rewrite(review.PATH, change, reason="decided")
+    def say(
+        self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()
+    ) -> None:
+        """Journal a person's word on a fact, what it was before, and the edits that were made for it."""
+        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "fact"}
+        record |= {"fact": fact.id, "topic": fact.topic, "author": PERSON, "reason": reason, "set": new}
+        record["was"] = {name: plain(fact, name) for name in members}
+        if edits:
+            record["edits"] = list(edits)
+        self._store.append(JOURNAL, [record])
         self._facts.catch_up()
 
+    def clear(self, ids: Collection[str], reason: str = "decided") -> list[str]:
+        """Take lines out of review; the ids of the edits."""
+        if not ids:
+            return []
+        receipt = self._pages.rewrite(
+            review.PATH, lambda text: Rewritten(review.without(text, ids)), reason=reason
+        )
+        self._facts.catch_up()
+        return [receipt.id] if receipt.id else []
 
-def _known(fact: Fact) -> Record:
+
+def plain(fact: Fact, member: str) -> Any:
+    """A member as JSON has it."""
+    value = getattr(fact, member)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def known(fact: Fact) -> Record:
     """What the journal holds of a fact beyond its line."""
     return {name: value for name, value in fact.to_dict().items() if name not in ("line", "path", "status")}
 
 
-def _score(raw: Record) -> float | None:
-    score: Any = raw.get("user_fact_score")
+def _score(entry: Entry, raw: Record) -> float | None:
+    """What a person said of it, in an entry of an older format. A distiller gives no scores."""
+    score: Any = raw.get("user_fact_score") if "upgraded" in entry.meta else None
     return float(score) if type(score) in (int, float) and 0 <= score <= HIGHEST else None
 
 

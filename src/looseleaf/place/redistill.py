@@ -11,8 +11,7 @@ import time
 
 from looseleaf.core.gate import is_at_least, proposal_of
 from looseleaf.core.identity import key, relation_of, slot
-from looseleaf.core.placing import Plan
-from looseleaf.entries import FOLDER, distilled_of, meta_json, read_entry, summary_json
+from looseleaf.entries import FOLDER, Entry, distilled_of, meta_json, read_entry, summary_json
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -25,11 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from looseleaf.entries import Entry
+    from looseleaf.core.placing import Plan
     from looseleaf.place.facts import Facts
     from looseleaf.place.place import Place
     from looseleaf.place.write import Write
     from looseleaf.store.protocol import Store
+    from looseleaf.values import Fact
 
 SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
@@ -87,6 +87,7 @@ class Redistill:
         entries = list(self._entries(name))
         changes: list[Change] = []
         failures: list[str] = []
+        made: list[Entry] = []
         read = 0
         for number, entry in enumerate(entries):
             summary, fresh, failed = self._made(entry, name)
@@ -94,21 +95,22 @@ class Redistill:
             failures += failed
             if summary is not None:
                 changes += _compared(entry, summary)
-                if apply:
-                    self._switch(entry, summary, name)
+                made.append(Entry(entry.reference, entry.meta, summary))
             if progress is not None:
                 progress(number + 1, len(entries))
+        if apply:
+            self._switch(name, made)
         return Difference(name, tuple(changes), len(entries), read, tuple(failures))
 
-    def _entries(self, name: str) -> Iterator[Entry]:
-        """Those that were placed and are another distiller's."""
+    def _entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
+        """Those that were placed and are another distiller's; or those that are its own."""
         for topic in sorted(self._facts.topics):
             for reference in sorted(self._facts.entries_of(topic)):
                 try:
                     entry = read_entry(self._store, reference)
                 except Refused:
                     continue  # `check` names it
-                if entry.meta.get("distiller") != name:
+                if (entry.meta.get("distiller") != name) == others:
                     yield entry
 
     def _made(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
@@ -139,42 +141,52 @@ class Redistill:
 
     # --- switching -------------------------------------------------------------------------
 
-    def _switch(self, entry: Entry, summary: dict[str, Any], name: str) -> None:
+    def _switch(self, name: str, made: list[Entry]) -> None:
+        """Place each new entry instead of the old one. What goes with that goes before it is journaled, so that whoever
+        repeats this after a crash does the rest."""
+        read: set[str] = set()
+        said: set[tuple[str, str]] = set()
+        known = {source for fact in self._facts.all() for source in fact.sources}
+        for entry in (*made, *self._entries(name, others=False)):
+            said |= {_address(*each) for each in _said(entry, entry.summary)}
+            read |= known & {trace.id for trace in sources_of(self._store, entry)}
+        for entry in made:
+            own = {trace.id for trace in sources_of(self._store, entry)}
+            new = self._publish(entry, name)
+            self._place.entry(new, lost=lambda plan, own=own: self._lost(plan, own, read, said))  # type: ignore[misc]
+
+    def _publish(self, entry: Entry, name: str) -> Entry:
         topic, _, old = entry.reference.rpartition("/")
         digest = sha256(f"{name}\n{entry.reference}".encode())
         new = id_of(time_of(old) if is_id(old) else 0.0, bytes.fromhex(digest))
         raw = self._store.get(f"{FOLDER}/{entry.reference}/raw.md")
-        meta = {key: value for key, value in entry.meta.items() if key not in ("schema", "loss")}
+        meta = {key: value for key, value in entry.meta.items() if key not in ("schema", "loss", "upgraded")}
         meta |= {"id": new, "ts": time.time(), "distiller": name, "instead": entry.reference}
         if "traces" not in meta:  # its sources are lines of the first entry's text
             meta["raw"] = str(entry.meta.get("raw") or entry.reference)
         files = {
             "raw.md": raw.data if raw is not None else b"",
-            "summary.json": summary_json(distilled_of(summary)),
+            "summary.json": summary_json(distilled_of(entry.summary)),
             "meta.json": meta_json(meta),
         }
         with self._store.lock():
             self._store.publish(f"{FOLDER}/{topic}/{new}", files, again=True)
-        self._place.entry(read_entry(self._store, f"{topic}/{new}"))
-        self._lose(entry, summary)
+        return read_entry(self._store, f"{topic}/{new}")
 
-    def _lose(self, entry: Entry, summary: dict[str, Any]) -> None:
-        """What only the old entry said, and no person confirmed, goes."""
-        kept = {_address(topic, relation, said) for topic, relation, said in _said(entry, summary)}
-        old = str(entry.meta.get("id"))
-        own = str(entry.meta.get("agent"))
-        gone = [
+    def _lost(self, plan: Plan, own: set[str], read: set[str], said: set[tuple[str, str]]) -> list[Fact]:
+        """What rests on these sources, and on none that the distiller did not read; what it said nowhere, and no
+        person confirmed."""
+        again = {(each.fact.topic, each.fact.relation, each.fact.object) for each in plan.outcomes}
+        return [
             fact
             for fact in self._facts.all()
-            if fact.entry_id == old
-            and fact.status == "current"
+            if fact.status == "current"
             and not is_at_least(fact.level, "confirmed")
-            and _address(fact.topic, fact.relation, fact.object) not in kept
+            and own & set(fact.sources)
+            and read.issuperset(fact.sources)
+            and (fact.topic, fact.relation, fact.object) not in again
+            and _address(fact.topic, fact.relation, fact.object) not in said
         ]
-        for fact in gone:
-            plan = Plan(old, 0.0, self._facts.of, lambda proposal, fact=fact: fact.topic)  # type: ignore[misc]
-            plan.give_up(fact, time.time())
-            self._place.carry_out(plan, reason=f"redistilled {entry.reference} of {own}")
 
 
 def _said(entry: Entry, summary: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -6,6 +6,8 @@ the two are known together. Content cannot begin a line, so nothing in a proposa
 
 from __future__ import annotations
 
+import re
+
 from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import add_fact, new_page, parse
 from looseleaf.core.lines import escape
@@ -26,6 +28,7 @@ MOST = 200
 """Lines that wait at most: nobody reads more. What comes then stays in its entry."""
 
 _QUOTE = 160
+_TICK = re.compile(r"^([ \t]*[-*+][ \t]+)\[[xX]\]")
 
 
 def with_waiting(text: str, items: Iterable[tuple[Fact, str]]) -> tuple[str, list[Fact]]:
@@ -53,12 +56,28 @@ def _evidence(fact: Fact, why: str) -> str:
     return escape(f"{fact.id} · for {goes} · from {fact.origin or 'nobody'}{when} · {why}{said}")
 
 
+def line_of(text: str, name: str) -> int | None:
+    """The number of the line, from 1, on which a fact waits."""
+    found = _waiting(text).get(name)
+    return None if found is None else found + 1
+
+
+def unticked(text: str, name: str) -> str:
+    """The page with this one as it was before a person ticked it."""
+    lines = list(split_lines(text))
+    at = _waiting(text).get(name)
+    if at is not None:
+        lines[at] = _TICK.sub(r"\1[ ]", lines[at])
+    return "".join(lines)
+
+
 def without(text: str, ids: Collection[str]) -> str:
     """The page without these, and without what stands under them."""
+    gone = {line for name, at in _waiting(text).items() if name in ids for line in (at, at + 1)}
+    return "".join(line for at, line in enumerate(split_lines(text)) if at not in gone)
+
+
+def _waiting(text: str) -> dict[str, int]:
     sheet = Sheet(PATH)
     sheet.lines = list(split_lines(text))
-    gone: set[int] = set()
-    for name, (at, _) in sheet.pending().items():
-        if name in ids:
-            gone |= {at, at + 1}
-    return "".join(line for at, line in enumerate(sheet.lines) if at not in gone)
+    return {name: at for name, (at, _) in sheet.pending().items()}

@@ -11,7 +11,7 @@ import time
 from looseleaf.core.gate import RECALLED, level_of, lowest
 from looseleaf.distill.run import run
 from looseleaf.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
-from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
 from looseleaf.store.ulid import id_of
 from looseleaf.talk import NOTED, Distilled, Noted
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 
 SESSIONS = "sessions"
 """The topic of entries that were made of talk: its facts go to their own topics."""
+
+
+@frozen
+class Made:
+    """An entry that is to be: its reference and its files; no files if it is there already."""
+
+    reference: str
+    files: dict[str, bytes] | None = None
 
 
 class Write:
@@ -58,14 +66,15 @@ class Write:
 
     # --- talk --------------------------------------------------------------------------
 
-    def stretch(self, stretch: Stretch, topic: str = SESSIONS) -> Entry:
-        """The entry of a stretch of talk."""
+    def stretch(self, stretch: Stretch, topic: str = SESSIONS) -> Made:
+        """What is to be the entry of a stretch of talk."""
         traces = stretch.taken
         ids = "\n".join(trace.id for trace in traces)
-        reference = self._reference(topic, traces[0].ts, self._agent, ids)
-        found = self._found(reference)
-        if found is not None:
-            return found
+        digest = sha256(f"{self.distiller.name}\n{self._agent}\n{ids}".encode())
+        entry = id_of(max(0.0, traces[0].ts), bytes.fromhex(digest))
+        reference = f"{self.topic_of(entry) or topic}/{entry}"
+        if self.has(reference):
+            return Made(reference)
         made, name, failures = self.make(stretch)
         meta = {
             "agent": self._agent,
@@ -74,47 +83,44 @@ class Write:
             "source_sha256": sha256(ids.encode()),
         }
         raw = raw_md(reference.rpartition("/")[2], traces, self._policy.raw_bytes)
-        return self._publish(reference, raw, meta | _made_of(traces, made), made, name, failures)
+        return self._made(reference, raw, meta | _made_of(traces, made), made, name, failures)
 
     # --- a text ------------------------------------------------------------------------
 
-    def text(self, text: Text, topic: str) -> Entry:
-        """The entry of a text; what is in its `raw.md` is the text itself."""
-        entry = text.source.rsplit("/", 2)[1]
-        reference = f"{topic}/{entry}"
-        found = self._found(reference)
-        if found is not None:
-            return found
+    def text(self, text: Text, reference: str) -> Made:
+        """What is to be the entry of a text; what is in its `raw.md` is the text itself."""
+        if self.has(reference):
+            return Made(reference)
         made, name, failures = self.make(text)
+        raw = text.text.encode("utf-8", "backslashreplace")
         meta = {
             "agent": self._agent,
             "origin": text.origin,
             "turn_ids": [],
-            "source_sha256": sha256(text.text.encode("utf-8", "backslashreplace")),
+            "source_sha256": sha256(raw),
         }
-        raw = text.text.encode("utf-8", "backslashreplace")
-        return self._publish(reference, raw, meta | _made_of(text.traces(), made), made, name, failures)
+        return self._made(reference, raw, meta | _made_of(text.traces(), made), made, name, failures)
 
-    def place_of_text(self, text: str, topic: str | None) -> str:
-        """Where a text's entry is, or will be: the same text is not written twice under one topic."""
-        digest = sha256(f"{self.distiller.name}\n{text}".encode("utf-8", "backslashreplace"))
-        # Without a time: the same text is the same entry whenever it is written.
-        entry = id_of(0.0, bytes.fromhex(digest))
-        for there in (topic,) if topic is not None else self._store.folders(FOLDER):
-            if self._store.stat(f"{FOLDER}/{there}/{entry}/meta.json") is not None:
-                return f"{there}/{entry}"
-        return entry
+    def name_of(self, text: str, origin: str) -> str:
+        """The id of a text's entry: the same text of the same origin is one entry, whenever it is written again."""
+        digest = sha256(f"{self.distiller.name}\n{origin}\n{text}".encode("utf-8", "backslashreplace"))
+        return id_of(0.0, bytes.fromhex(digest))
 
     # --- both --------------------------------------------------------------------------
 
-    def _reference(self, topic: str, ts: float, *parts: str) -> str:
-        digest = sha256("\n".join((self.distiller.name, *parts)).encode())
-        return f"{topic}/{id_of(max(0.0, ts), bytes.fromhex(digest))}"
+    def topic_of(self, entry: str) -> str | None:
+        """The topic under which an entry is there already: an id is in one place, whatever topic is given later."""
+        return next((each for each in self._store.folders(FOLDER) if self.has(f"{each}/{entry}")), None)
 
-    def _found(self, reference: str) -> Entry | None:
-        if self._store.stat(f"{FOLDER}/{reference}/meta.json") is None:
-            return None
-        return read_entry(self._store, reference)
+    def has(self, reference: str) -> bool:
+        return self._store.stat(f"{FOLDER}/{reference}/meta.json") is not None
+
+    def publish(self, made: Made) -> Entry:
+        """Make it visible, whole; what is there stays."""
+        if made.files:
+            with self._store.lock():
+                self._store.publish(f"{FOLDER}/{made.reference}", made.files, again=True)
+        return read_entry(self._store, made.reference)
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
         """What a distiller makes of it, which one, and what failed on the way."""
@@ -131,7 +137,7 @@ class Write:
         rules = Rules()
         return rules.distill(material, tokens), rules.name, failures
 
-    def _publish(
+    def _made(
         self,
         reference: str,
         raw: bytes,
@@ -139,15 +145,13 @@ class Write:
         made: Distilled,
         distiller: str,
         failures: tuple[str, ...],
-    ) -> Entry:
+    ) -> Made:
         topic, _, entry = reference.rpartition("/")
         whole = {"id": entry, "ts": time.time(), "topic": topic, "distiller": distiller}
         whole |= {"level": "rules" if distiller.startswith("rules/") else "distiller"}
         whole |= {"model": None, "tokens": 0, "cost": 0, "failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
-        with self._store.lock():
-            self._store.publish(f"{FOLDER}/{reference}", files, again=True)
-        return read_entry(self._store, reference)
+        return Made(reference, files)
 
 
 def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
@@ -166,9 +170,3 @@ def _made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
         "trust": lowest(level_of(origin) for origin in origins.values()),
         "sources": {source: origins[source] for source in sorted(noted & origins.keys())},
     }
-
-
-def refuse_distiller(name: str) -> Refused:
-    return Refused(
-        f"Nothing was distilled: there is no distiller {name!r}. Use rules/1, or give the memory one."
-    )

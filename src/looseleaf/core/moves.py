@@ -1,0 +1,111 @@
+"""Lines that go and come: those that one edit took away, until it is known what became of each; and those that somebody
+lately took off one page by hand, or put on one. A page that is moved is seen as one that goes and one that comes, in
+either order.
+
+Invariant: what is remembered is forgotten by the times of edits alone, so that the same edits leave the same.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from looseleaf.core.identity import relation_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from looseleaf.core.sheet import Shard
+    from looseleaf.values import Fact
+
+TAKEN = "-"
+PUT = "+"
+
+_SECONDS = 120.0
+_MOST = 20_000
+"""Lines that are remembered at most: more were never moved within two minutes by one hand."""
+
+
+class Moves:
+    def __init__(self) -> None:
+        self._all: dict[int, list[Any]] = {}
+        """[ts, way, relation, object, topic, id], oldest first."""
+        self._by_line: dict[tuple[str, str, str], list[int]] = {}
+        self._numbers = count()
+
+    def to_list(self) -> list[list[Any]]:
+        return list(self._all.values())
+
+    def extend(self, raw: list[Any]) -> None:
+        """ValueError or TypeError for what was never in a list of these."""
+        for ts, way, relation, said, topic, name in raw:
+            self._add([float(ts), str(way), str(relation), str(said), str(topic), str(name)])
+
+    def _add(self, move: list[Any]) -> None:
+        number = next(self._numbers)
+        self._all[number] = move
+        self._by_line.setdefault(tuple(move[1:4]), []).append(number)
+
+    def _drop(self, number: int) -> list[Any]:
+        move = self._all.pop(number)
+        line = tuple(move[1:4])
+        self._by_line[line].remove(number)
+        if not self._by_line[line]:
+            del self._by_line[line]
+        return move
+
+    def forget(self, ts: float) -> None:
+        """At this time, what is long ago."""
+        while self._all:
+            oldest = next(iter(self._all))
+            if len(self._all) <= _MOST and self._all[oldest][0] >= ts - _SECONDS:
+                break
+            self._drop(oldest)
+
+    def remember(self, way: str, ts: float, fact: Fact) -> None:
+        self._add([ts, way, fact.relation, fact.object, fact.topic, fact.id])
+
+    def find(self, way: str, ts: float, fact: Fact) -> tuple[str, str] | None:
+        """The topic and the id of the same line, which went the way not long before; it is not found again."""
+        for number in self._by_line.get((way, fact.relation, fact.object), ()):
+            if abs(self._all[number][0] - ts) <= _SECONDS:
+                move = self._drop(number)
+                return move[4], move[5]
+        return None
+
+
+class Left:
+    """The facts whose lines an edit took away, until it is known what became of each."""
+
+    def __init__(self, shard: Shard, gone: Iterable[str]) -> None:
+        self._facts = {name: shard.facts[name] for name in gone if name in shard.facts}
+        self._by_line: dict[tuple[str, str], list[str]] = {}
+        self._by_label: dict[str, list[str]] = {}
+        for name, fact in reversed(self._facts.items()):
+            self._by_line.setdefault((fact.relation, fact.object), []).append(name)
+            self._by_label.setdefault(relation_of(fact.relation).label, []).append(name)
+
+    def pop(self, name: str | None) -> Fact | None:
+        return self._facts.pop(name, None) if name is not None else None
+
+    def moved(self, read: Fact) -> Fact | None:
+        """The one that said the same."""
+        return self._first(self._by_line.get((read.relation, read.object), []))
+
+    def replaced(self, read: Fact) -> Fact | None:
+        """The one in whose place this stands now: of the same relation, and of many values the only one."""
+        relation = relation_of(read.relation)
+        if relation.many and len(self._facts) != 1:
+            return None
+        return self._first(self._by_label.get(relation.label, []), only="current")
+
+    def _first(self, names: list[str], only: str | None = None) -> Fact | None:
+        while names:
+            name = names.pop()
+            if name in self._facts and only in (None, self._facts[name].status):
+                return self._facts.pop(name)
+        return None
+
+    def rest(self) -> list[str]:
+        return list(self._facts)

@@ -1,0 +1,111 @@
+"""What plans and events of English clauses share: dates written out, words trimmed, what is too slight to be kept."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.core.dates import found as dates_in
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.distill.english.clauses import Clause
+    from looseleaf.values import TimeSpan
+
+_I = re.IGNORECASE
+
+
+@frozen
+class Timed:
+    """A commitment or an event, with the dates its words name."""
+
+    relation: str
+    object: str
+    first: str | None = None
+    last: str | None = None
+    span: TimeSpan | None = None
+
+
+_BEFORE_DATE = re.compile(
+    r"\b(?:on|in|by|until|till|since|from|before|after|around|for|of|at|to|early|late|mid|during|between|"
+    r"and)\s*\Z",
+    _I,
+)
+
+
+def written_out(
+    words: str, ts: float, *, past: bool = False, every: bool = False
+) -> tuple[str, str | None, str | None]:
+    """(the words with absolute dates, the first day they name, the last one)."""
+    parts: list[str] = []
+    end = 0
+    found = dates_in(words, ts, past=past)
+    for dated in found:
+        if dated.is_relative or (every and dated.first == dated.last):
+            before = words[end : dated.start]
+            written = _named(dated.written)
+            needs = (
+                ""
+                if _BEFORE_DATE.search(before)
+                else "on "
+                if dated.first == dated.last or "weekend" in written
+                else "in "
+            )
+            parts += [before, needs + written]
+            end = dated.end
+    text = " ".join("".join((*parts, words[end:])).split())
+    return text, (found[0].first if found else None), (found[-1].last if found else None)
+
+
+_MONTHS = "January February March April May June July August September October November December".split()
+
+
+def _named(written: str) -> str:
+    """A month by its name, as people write it."""
+    return (
+        f"{_MONTHS[int(written[5:]) - 1]} {written[:4]}"
+        if re.fullmatch(r"[0-9]{4}-[0-9]{2}", written)
+        else written
+    )
+
+
+IDLE = re.compile(
+    r"(?:milk|groceries|lunch|dinner|coffee|it|this|that|them|you|the (?:same|tests?|server|script|build|"
+    r"app|job|program|query|command|code|"
+    r"meeting|call|computer|benchmark)|an? (?:error|question|problem|issue|warning|message|"
+    r"timeout|crash|bug|look|reply|mail|email|404|notification|"
+    r"exception|segfault|try|go|test)|going to (?:bed|sleep|the (?:shop|store|toilet))|be right back|do "
+    r"(?:it|this|that)|try|check|see|look|"
+    r"use|fix|ask|tell|test|think|need|have to|get (?:some|back)|sleep|go (?:now|home|to bed|ahead)|send "
+    r"you|show|give you|paste|start (?:by|with)|"
+    r"assume|explain|be (?:back|late|honest|there|out|in|busy|afk))\b",
+    _I,
+)
+
+
+def owned(match: re.Match[str], clause: Clause, group: str) -> str:
+    if group not in match.re.groupindex:
+        return ""
+    start, end = match.span(group)
+    return clause.own[start:end].strip() if start >= 0 else ""
+
+
+def trimmed(words: str) -> str:
+    """Like `cut`, but what follows "before", "after" and "now" may be part of a date."""
+    words = re.sub(
+        r",? (?:because|since i|so (?:i|we|my|the|it|that|don't|please|typing)|which|but|though|although|"
+        r"if|while|please|thanks|btw|"
+        r"by the way|haha+|too|as well|of course|anyway|and (?:i|my|we|it|so|then)|fingers crossed|wish me "
+        r"luck|in case|can't wait|"
+        r"and (?:can't|am|was|had|it)|unfortunately|sadly|finally|at last|hopefully|not that)\b.*\Z",
+        "",
+        " " + words,
+        flags=_I | re.DOTALL,
+    ).strip(" ,.!")
+    words = re.sub(r"\A(?:an?|the) ", "", words, flags=_I)
+    return re.sub(
+        r"\b(broke|sold|lost|finished|quit|left|got|started|passed|had|defended|renew|finish|see) my\b",
+        r"\1",
+        words,
+        flags=_I,
+    )

@@ -1,0 +1,77 @@
+"""What happened to the speaker and those near to them, as English clauses tell it: what matters, or has a date."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.distill.english.dated import IDLE, Timed, owned, trimmed, written_out
+from looseleaf.distill.english.words import KIN_WORD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.distill.english.clauses import Clause
+    from looseleaf.values import TimeSpan
+
+_I = re.IGNORECASE
+_HAPPENED = (
+    r"(?:broke (?:my|a|an|up|both)|adopted|married|divorced|graduated|finished (?:my|the|school|"
+    r"university)|completed (?:my|the|a)|"
+    r"ran (?:an?|my|the) (?:\w+ )?(?:half[- ])?(?:marathon|race|ultra|10k|5k)|won|lost my|bought (?:an?|my|"
+    r"our|the)|sold (?:my|our|the)|quit my|"
+    r"retired|moved house|become an?|became|had (?:surgery|twins|an? (?:\w+ )?(?:operation|accident|baby|"
+    r"stroke|miscarriage|surgery|heart attack|"
+    r"daughter|son|breakdown|root canal|transplant|c-section)|my \w+ (?:out|removed|replaced)|our first)|"
+    r"gave birth|passed (?:my|the|away|an?)|"
+    r"failed (?:my|the|an?)|got (?:married|engaged|divorced|promoted|fired|laid off|hired|accepted|into|"
+    r"robbed|hit|injured|citizenship|tenure|"
+    r"my (?:degree|licen[cs]e|diploma|visa|green card|citizenship|driving licen[cs]e))|was (?:laid off|"
+    r"fired|hospitali[sz]ed|hired|in hospital|"
+    r"robbed|injured)|(?:visited|went to|travell?ed to|flew to|came back from|returned from) (?-i:[A-Z])|"
+    r"published|launched|released|"
+    r"moved in|signed|opened|founded|started (?:a|my|learning|playing|studying|therapy|school|university)|"
+    r"hiked|climbed|sprained|tore|defended|learned to|crashed my|"
+    r"joined (?:an?|the))"
+)
+_EVENT = re.compile(
+    rf"(?:i|we)(?:'ve| have)?(?: just| recently| finally| also| both| actually)* (?P<o>{_HAPPENED}\b.*)", _I
+)
+_EVENT_OF_THINGS = re.compile(
+    r"my (?P<o>(?:car|bike|bicycle|phone|laptop|wallet|bag|house|flat|basement|van) (?:got|was|has been) "
+    r"(?:stolen|broken into|totalled|flooded|burgled|towed|hit)\b.*)",
+    _I,
+)
+_EVENT_OF_KIN = re.compile(
+    rf"my (?P<o>(?:{KIN_WORD})(?: [A-Z]\w+)? (?:died|passed away|was born|got married|got engaged|"
+    r"graduated|had a baby|moved (?:in|out|away)|retired)\b.*)",
+    _I,
+)
+_LASTING = re.compile(
+    r"(?:broke|adopted|got (?:fired|laid off)|gave birth|graduated|passed (?:my|the|away)|won|"
+    r"had (?:surgery|twins|a baby|my first)|defended|was (?:laid off|fired|hospitali[sz]ed))\b",
+    _I,
+)
+
+
+def event(text: str, clause: Clause, ts: float) -> Timed | None:
+    match = _EVENT.fullmatch(text) or _EVENT_OF_KIN.fullmatch(text) or _EVENT_OF_THINGS.fullmatch(text)
+    if match is None:
+        return None
+    words = owned(match, clause, "o")
+    words, first, _ = written_out(trimmed(words), ts, past=True)
+    if (
+        len(words.split()) < 2
+        or not (first or _LASTING.match(words))
+        or IDLE.match(words)
+        or IDLE.match(words.partition(" ")[2])
+    ):
+        return None
+    return Timed("Event", words, first, None, _how_long(first, ts))
+
+
+def _how_long(first: str | None, ts: float) -> TimeSpan:
+    from datetime import UTC, date, datetime
+
+    if first is None:
+        return "medium_term"
+    days = (datetime.fromtimestamp(ts, UTC).date() - date.fromisoformat(first)).days
+    return "short_term" if days < 14 else "medium_term" if days < 366 else "long_term"

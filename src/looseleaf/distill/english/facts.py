@@ -1,0 +1,132 @@
+"""What an English clause says of the speaker and of those near to them, and what of it has ended."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.distill.english import likes, person, places, things
+from looseleaf.distill.english.clauses import Clause
+from looseleaf.distill.english.forms import Found, cut, own
+from looseleaf.distill.english.places import as_place
+from looseleaf.distill.english.words import DIETS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+_NO_MORE = r"(?: (?:any ?more|any longer|at all any ?more|these days|now))"
+_ENDED: list[tuple[str, re.Pattern[str]]] = [
+    (relation, re.compile(pattern, re.IGNORECASE))
+    for relation, patterns in {
+        "Employer": (
+            rf"i (?:don't|do not) work (?:at|for) (?P<o>.+?){_NO_MORE}.*",
+            r"i no longer work (?:at|for) (?P<o>.+)",
+            r"i(?:'ve)? (?:just |recently )?(?:left|quit) (?:my job at )?(?P<o>(?-i:[A-Z]).+)",
+            r"i(?:'m| am) no longer (?:at|with) (?P<o>.+)",
+        ),
+        "Home": (rf"i (?:don't|do not) live in (?P<o>.+?){_NO_MORE}.*", r"i no longer live in (?P<o>.+)"),
+        "Likes": (
+            r"i (?:don't|do not) (?:really )?(?:like|love|enjoy) (?P<o>.+?) any ?more.*",
+            r"i no longer (?:like|love|enjoy) (?P<o>.+)",
+        ),
+        "Uses": (
+            rf"i (?:don't|do not) use (?P<o>.+?){_NO_MORE}.*",
+            r"i no longer use (?P<o>.+)",
+            r"i(?:'ve)? stopped using (?P<o>.+)",
+            rf"we (?:don't|do not) use (?P<o>.+?){_NO_MORE}.*",
+            r"we(?:'ve)? (?:no longer use|stopped using|dropped|got rid of) (?P<o>(?-i:[A-Z])[\w.+-]+)",
+        ),
+        "Diet": (
+            r"i(?:'m| am) (?:not an? |no longer (?:an? )?|not )(?P<o>"
+            + "|".join(sorted(DIETS))
+            + r")(?: any ?more)?.*",
+        ),
+        "Owns": (
+            r"i(?:'ve)? (?:just |recently |finally )?sold my (?P<o>[\w -]+)",
+            r"i no longer (?:own|have|drive) (?P<o>.+)",
+            r"i (?:don't|do not) (?:own|have) (?P<o>an? .+?) any ?more.*",
+        ),
+        "Hobby": (r"i(?:'ve)? (?:stopped|given up|gave up|quit) (?:playing|doing|going) (?P<o>.+)",),
+        "Trait": (
+            (
+                r"i(?:'ve| have)? (?:just |recently |finally )?(?:quit|stopped|given up|gave up) "
+                r"(?P<o>smoking|"
+                r"drinking|gambling|vaping|biting my nails)\b(?! (?:coffee|tea|\w+ coffee|alcohol|beer|wine|"
+                r"soda|milk|energy)).*"
+            ),
+            r"i (?:no longer (?P<o>smoke|drink|vape)|don't (?P<p>smoke|drink|vape) any ?more)\b.*",
+        ),
+    }.items()
+    for pattern in patterns
+]
+
+
+def ended(clause: Clause) -> Iterator[Found]:
+    """What holds no more, where only that is said."""
+    for relation, ending in _ENDED:
+        match = ending.fullmatch(clause.text)
+        if match is None:
+            continue
+        words = own(match, clause) or (own(match, clause, "p") if "p" in ending.groupindex else "")
+        words = as_place(words) if relation == "Home" else cut(words)
+        words = (
+            re.sub(r" (?:in|last|this|on|two|a) (?:\w+ )?\w+(?: ago)?\Z", "", words)
+            if relation == "Employer"
+            else words
+        )
+        if relation == "Diet" and not re.search(r"any ?more|no longer", clause.text, re.IGNORECASE):
+            return
+        if words:
+            topic = "project" if clause.text.lower().startswith("we") else "user"
+            yield Found(relation, words, ended=True, correction=True, topic=topic)
+            return
+
+
+_FORMS = (
+    *person.FORMS.all,
+    *places.FORMS.all,
+    *likes.FORMS.all,
+    *things.FORMS.all,
+)
+_NEGATED = re.compile(
+    r"\A(?:i|we)(?:'m| am|'re| are)? (?:not|never|don't|do not|didn't|wasn't|can't|cannot|won't|haven't)\b",
+    re.IGNORECASE,
+)
+_MAY_NEGATE = frozenset({"Dislikes", "Diet", "Trait"})
+
+
+_ASIDE = re.compile(
+    r",? (?:for (?:[\w-]+ ){1,4}(?:years|months|weeks|ages|decades)(?: now| already)?|for (?:years|ages|"
+    r"decades)(?: now)?|"
+    r"since (?:i was|my|the|birth|childhood|school|(?:19|20)\d\d|last)\b.{0,40}|(?:most|all|a lot) of the "
+    r"time|all the time|"
+    r"every (?:single )?(?:day|week|weekend|morning|night|evening|summer|winter|sunday|saturday)|at "
+    r"(?:work|home|the weekend|weekends|school|night)|"
+    r"on (?:weekends|sundays|saturdays|the weekend)|(?:after|before) (?:work|school)|more than anything(?: "
+    r"else)?|like (?:crazy|mad)|"
+    r"when(?:ever)? i can|to be (?:exact|precise|fair|honest)|and (?:that|so|always|never|it|"
+    r"proud)\b.{0,60}|twice a \w+|once a \w+)\Z",
+    re.IGNORECASE,
+)
+"""How long, how often and how much: beside what is said."""
+
+
+def facts(clause: Clause) -> Iterator[Found]:
+    """The first form that fits says it all."""
+    text = _ASIDE.sub("", _ASIDE.sub("", clause.text))
+    if len(text) < len(clause.text) and len(text.split()) > 1:
+        clause = Clause(text, clause.own[: len(text)], clause.quote)
+    found = list(ended(clause))
+    if found:
+        yield from found
+        return
+    is_negated = _NEGATED.match(clause.text) is not None
+    for pattern, read in _FORMS:
+        match = pattern.fullmatch(clause.text)
+        if match is None:
+            continue
+        found = [each for each in read(match, clause) if not is_negated or each.relation in _MAY_NEGATE]
+        if found:
+            yield from found
+            return

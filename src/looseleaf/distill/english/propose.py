@@ -1,0 +1,305 @@
+"""The facts that an English sentence states: `propose`.
+
+Rather no fact than a wrong one: a sentence that asks, supposes, jokes, plays, doubts or reports gives none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.distill.english.clauses import (
+    CORRECTS,
+    CURRENT,
+    NO_FACT,
+    SENTENCE_CHARS,
+    Clause,
+    blanked,
+    clauses,
+    core,
+    is_meant,
+    stated,
+)
+from looseleaf.distill.english.facts import facts
+from looseleaf.distill.english.forms import Found
+from looseleaf.distill.english.rules import languages, order
+from looseleaf.distill.english.time import timed
+from looseleaf.distill.english.work import work
+from looseleaf.distill.shape import changed, kind_of, made, tidy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.talk import Proposal
+    from looseleaf.values import TimeSpan
+
+_SAYS = re.compile(
+    r"\b(?:said|says|say|told|tells|wrote|writes|claims?|claimed|thinks|thought|asked|asks|texted|goes|"
+    r"quoted?|"
+    r"sings?|sang|"
+    r"reads|shouted|replied|mentioned|according to)\b",
+    re.IGNORECASE,
+)
+_STANDS = re.compile(
+    r"\b(?:before|must|should|need|needs|treat|until|be|word|want|always|never|ever|from now on|from here "
+    r"on|going forward|moving forward|future|henceforth|"
+    r"whenever|every time|"
+    r"each time|any ?time|make sure|be sure|don't|do not|stop|avoid|only|keep|rules?|must not|mustn't|not "
+    r"allowed|answer|"
+    r"reply|respond|forget|drop|ignore|scrap|skip|spare|everywhere|consistently|in doubt|at most|max|"
+    r"format|round|"
+    r"name|show|put|sort|print|treat|unless|prefer|policy|convention|throughout|by default|all|every|"
+    r"each|when i|"
+    r"if i|when you|if you|once i|no|use|address me|call me|write|speak|talk|explain|communicate|"
+    r"chat)\b",
+    re.IGNORECASE,
+)
+_SHORT = re.compile(
+    r"\b(?:for (?:this|the) (?:task|session|project|week)|today|this week|until (?:tomorrow|friday|"
+    r"monday))\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"(?:(?:ok|okay|so|and|but|also|btw|by the way|fyi|please note(?: that)?|note(?: that)?|(?:please "
+    r")?remember(?: that)?|keep in mind(?: that)?|"
+    r"actually|yes|yeah|well|hey|hi|one thing|one more thing|important|reminder|for the record|just|oh|"
+    r"general|new|and please|thanks|in general|generally)"
+    r"\b[\s,:!.–—-]*)+",
+    re.IGNORECASE,
+)
+_ORDER_BEGINS = re.compile(
+    r"(?:\A|[,;:.!—-]\s+|\b(?:and|but|so|please)\s+)"
+    r"(?=(?:please,? )?(?:always|never|from now on|from here on|going forward|moving forward|in future|in "
+    r"the future|whenever|"
+    r"every time|each time|any ?time|make sure|be sure|don't|do not|stop|avoid|only|keep|must not|when i|"
+    r"if i|once i|no \w|"
+    r"i (?:don't )?want you to|i(?:'d| would) (?:like|rather|appreciate|prefer)|you (?:must|should|need|"
+    r"have)|we (?:always|never)|"
+    r"can you|could you|would you|answer|reply|respond|use|(?:address|call) me|remember|(?:\w+ "
+    r"){0,2}rules?:|write|speak|talk|"
+    r"explain|let's (?:talk|speak|chat)|forget|drop|ignore|scrap|the|zero|ok|okay|new|house|my|our|i|"
+    r"\w+ ))",
+    re.IGNORECASE,
+)
+
+
+_SO_NO = re.compile(r"[,;]?\s*so,? (?:please|no|don't|do not|avoid|keep|use|skip)\b", re.IGNORECASE)
+_HASTY = re.compile(
+    r"\b(?P<gap>i(?=(?:ve|m)\b)|(?:do|does|did|ca|wo|is|are|was|were|has|have|should|would|could|"
+    r"must)n(?=t\b)|"
+    r"you(?=re\b)|they(?=re\b)|that(?=s\b)|what(?=s\b)|\Alet(?=s\b))"
+    r"|\b(?:(?P<please>pl[sz]|plss|plz)|(?P<you>u)|(?P<your>ur)|(?P<want>wanna)|(?P<going>gonna)|"
+    r"(?P<because>cuz|coz|bc))"
+    r"\b(?![./@-])(?<![./@-]u)(?<![./@-]bc)",
+    re.IGNORECASE,
+)
+"""Where an apostrophe was left out, or a word was cut short."""
+_WHOLE = {
+    "please": "please",
+    "you": "you",
+    "your": "your",
+    "want": "want to",
+    "going": "going to",
+    "because": "because",
+}
+
+
+def _careful(sentence: str) -> tuple[str, list[int]]:
+    """(the sentence as it would be written with care, where each of its places is in the hasty one)."""
+    parts: list[str] = []
+    places: list[int] = []
+    end = 0
+    for match in _HASTY.finditer(sentence):
+        kind = match.lastgroup or ""
+        start = match.end() if kind == "gap" else match.start()
+        added = _WHOLE.get(kind, "'")
+        parts += [sentence[end:start], added]
+        places += [*range(end, start), *[start] * len(added)]
+        end = match.end()
+    return "".join((*parts, sentence[end:])), [*places, *range(end, len(sentence) + 1)]
+
+
+def propose(sentence: str, ts: float) -> list[Proposal]:
+    """What `sentence`, said at `ts`, states about the speaker or the work."""
+    sentence = sentence[:SENTENCE_CHARS]
+    careful, places = _careful(sentence)
+    if careful == sentence:
+        return _proposed(sentence, ts)
+    found = []
+    for each in _proposed(careful, ts):
+        start = careful.find(each.quote)
+        quote = sentence[places[start] : places[start + len(each.quote)]].strip()
+        found.append(changed(each, quote=quote))
+    return found
+
+
+def _proposed(sentence: str, ts: float) -> list[Proposal]:
+    start, end = core(blanked(sentence[:SENTENCE_CHARS].replace("’", "'")))
+    is_now = CURRENT.search(sentence[:SENTENCE_CHARS]) is not None
+    corrects = CORRECTS.search(sentence[:SENTENCE_CHARS]) is not None
+    if NO_FACT.search("x" + sentence[end:SENTENCE_CHARS]):
+        return []
+    sentence = sentence[start:end]
+    own = sentence.replace("’", "'")
+    text = blanked(own)
+    found = list(_orders(text, own, sentence))
+    taken = found[0][1] if found else len(text)
+    said = stated(text[:taken])
+    if said and is_meant(said):
+        found = [*_stated(said, sentence, ts, "current" if is_now else None, corrects), *found]
+    return _once([proposal for proposal, _ in found])
+
+
+def _once(proposals: list[Proposal]) -> list[Proposal]:
+    """Of several that say the same, the first; of two names or hometowns, the last."""
+    kept: dict[tuple[str, str], Proposal] = {}
+    for each in proposals:
+        kept.setdefault((each.relation.casefold(), each.object.casefold()), each)
+    for relation in ("name", "hometown"):
+        for key in [key for key in kept if key[0] == relation][:-1]:
+            del kept[key]
+    return list(kept.values())
+
+
+# --- orders ----------------------------------------------------------------------------
+
+
+def _orders(text: str, own: str, sentence: str) -> Iterator[tuple[Proposal, int]]:
+    """(the standing order, where it begins): it goes on to the end of the sentence."""
+    if not _STANDS.search(text) or re.match(
+        r"\W*(?:what if|suppose|imagine|pretend|you are(?! not allowed)|act as|hypothetically)\b",
+        text,
+        re.IGNORECASE,
+    ):
+        return
+    is_question = text.rstrip(" \"')").endswith("?")
+    if is_question and not re.match(
+        r"\W*(?:please |hey,? |ok,? |and |so )*(?:can|could|would|will) you (?:please )?(?:always|never|"
+        r"only|from now on)\b",
+        text,
+        re.IGNORECASE,
+    ):
+        return
+    if re.search(r"\b(?:just kidding|kidding|joking|lol|lmao)\b|😂", text, re.IGNORECASE):
+        return
+    tried = 0
+    for begin in _ORDER_BEGINS.finditer(text):
+        tried += 1
+        if tried > 12:
+            return
+        lead = _LEAD.match(text, begin.end())
+        start = lead.end() if lead else begin.end()
+        rest = text[start:].rstrip(" .!?")
+        before = text[: begin.start()]
+        joined = re.match(r"(?:and|but|so)\b", begin[0], re.IGNORECASE) and not text.startswith(
+            "please", begin.end()
+        )
+        if _SO_NO.match(begin[0] + text[begin.end() : begin.end() + 20]):
+            joined = None  # an order that follows from what was said
+        if joined and re.search(r"\b(?:i|you|he|she|they|we|who|it)\b", before, re.IGNORECASE):
+            continue  # it has the subject of what stands before it
+        if _SAYS.search(before) or re.search(
+            r"\b(?:if|that|who|which|to|i|they|he|she|it)\s*\Z", before, re.IGNORECASE
+        ):
+            continue
+        for each in order(rest, own[start:]):
+            words = tidy(each.object)
+            if words:
+                span: TimeSpan = "short_term" if _SHORT.search(text) else "long_term"
+                quote = sentence[start : start + len(rest)].strip()
+                yield (
+                    made(
+                        each.relation,
+                        words,
+                        quote,
+                        topic=each.topic,
+                        span=span,
+                        correction=each.correction,
+                        ended=each.ended,
+                    ),
+                    begin.start(),
+                )
+                return
+
+
+# --- statements ------------------------------------------------------------------------
+
+
+def _stated(
+    said: str, sentence: str, ts: float, span: TimeSpan | None, corrects: bool
+) -> Iterator[tuple[Proposal, int]]:
+    tongues = list(languages(said))
+    whole = Clause(said, sentence[: len(said)].replace("’", "'"), sentence[: len(said)])
+    if ": " in said and (labelled := [*work(whole), *facts(whole)]):
+        yield from ((_shaped(each, tidy(each.object), whole, span, corrects), 0) for each in labelled)
+        return
+    for clause in clauses(said, sentence[: len(said)]):
+        if tongues and re.search(
+            r"\b(?:discuss|code|talk|speak|answer|reply|comments)\b", clause.text, re.IGNORECASE
+        ):
+            continue
+        if _SAYS.search(clause.text[:60]) and not re.match(
+            r"i\b(?!.*\b(?:said|told|asked)\b)", clause.text, re.IGNORECASE
+        ):
+            break  # whatever follows is somebody else's
+        yield from ((proposal, 0) for proposal in _of_clause(clause, ts, span, corrects))
+    if tongues:
+        yield made("Language", tongues[0].object, sentence[: len(said)].strip(), correction=corrects), 0
+
+
+_BEFORE_EVENTS = frozenset(
+    (
+        "Employer",
+        "Role",
+        "Home",
+        "Education",
+        "Age",
+        "Name",
+        "Condition",
+        "Allergy",
+        "Birthday",
+        "Diet",
+        "Religion",
+    )
+)
+"""Where a clause says one of these, what happened is only how it came about."""
+
+
+def _of_clause(clause: Clause, ts: float, span: TimeSpan | None, corrects: bool) -> Iterator[Proposal]:
+    found = list(work(clause)) or list(facts(clause))
+    known = [
+        each for each in found if each.relation in _BEFORE_EVENTS and "promoted" not in clause.text.lower()
+    ]
+    for when in [] if known else timed(clause, ts):
+        words = tidy(when.object)
+        if words:
+            yield made(
+                when.relation,
+                words,
+                clause.quote.strip(),
+                span=when.span,
+                first=when.first,
+                last=when.last,
+                correction=corrects,
+            )
+            # An animal that has a name is told of beside how it came.
+            found = [each for each in found if each.relation == "Pet" and "(" in each.object]
+            break
+    for each in found:
+        words = tidy(each.object)
+        if words:
+            yield _shaped(each, words, clause, span, corrects)
+
+
+def _shaped(found: Found, words: str, clause: Clause, span: TimeSpan | None, corrects: bool) -> Proposal:
+    lasting = kind_of(found.relation) in ("identity", "preference", "trait", "decision")
+    return made(
+        found.relation,
+        words,
+        clause.quote.strip(),
+        topic=found.topic,
+        span=span if lasting else None,
+        correction=found.correction or corrects,
+        was=tidy(found.was) or None if found.was else None,
+        ended=found.ended,
+    )

@@ -1,0 +1,290 @@
+"""Forms that say who and what is near to the speaker: kin, friends, animals, things, tools, work in hand."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.distill.english.forms import HAVE, IM, NAME, Forms, Found, cut, own
+from looseleaf.distill.english.likes import VAGUE
+from looseleaf.distill.english.person import as_trade
+from looseleaf.distill.english.places import as_place
+from looseleaf.distill.english.words import DEMONYMS, DIETS, KIN, KIN_WORD, OLDER, is_trade
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.distill.english.clauses import Clause
+
+FORMS = Forms()
+
+
+def _kin(word: str) -> str:
+    return KIN.get(word.lower(), "")
+
+
+def _with_kind(relation: str, name: str, word: str) -> str:
+    return f"{name} ({word.lower()})" if relation == "Pet" else name
+
+
+@FORMS.form(
+    rf"i live (?:together )?with my (?:{OLDER})?(?P<k>{KIN_WORD})(?:,? (?P<o>{NAME}),?)?(?: in (?P<p>.+))?"
+)
+def _lives_with(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    relation, name = _kin(match["k"]), own(match, clause)
+    if relation and name:
+        yield Found(relation, _with_kind(relation, name, match["k"]))
+    where = re.sub(
+        r"\Aan? (?:\w+ )?(?:flat|house|apartment|place|home|studio) in ", "", own(match, clause, "p")
+    )
+    if home := as_place(where):
+        yield Found("Home", home)
+
+
+@FORMS.form(rf"(?:my|our) (?P<b>{OLDER})?(?P<k>{KIN_WORD})(?:,? (?P<o>{NAME}))?,?(?P<s>'s)? (?P<rest>.+)")
+def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    word, name = match["k"].lower(), own(match, clause)
+    relation = _kin(word)
+    rest = clause.own[match.start("rest") :]
+    if name and relation:
+        yield Found(relation, _with_kind(relation, name, word))
+    named = re.match(rf"(?:is|are|was)(?: called| named)? (?P<n>{NAME})(?:\s*\Z|[,.].*| and\b.*)", rest)
+    if named is None:
+        named = re.match(r"(?:is|was) (?:called|named) (?P<n>\w+)", rest)
+    if named and not match["s"] and relation and named["n"].lower() not in DEMONYMS:
+        yield Found(relation, _with_kind(relation, named["n"], word))
+        return
+    for label, said_so in _OF_RELATIVES[bool(match["s"])]:
+        said = said_so.match(rest)
+        if said is None:
+            continue
+        words = (
+            as_place(said["o"])
+            if label in ("home", "hometown")
+            else as_trade(said["o"])
+            if label == "role" and not said["o"].startswith("works in")
+            else cut(said["o"])
+        )
+        if label == "role" and not is_trade(words) and "works" not in said[0]:
+            continue
+        if words:
+            if label == "name" and relation in ("Partner", "Manager"):
+                yield Found(relation, words)
+            else:
+                yield Found(f"{_SAME_KIN.get(word, word).capitalize()}'s {label}", words)
+
+
+_NEAR = (
+    r"(?:next[- ]door )?neighbou?r|therapist|doctor|dentist|landlord|landlady|lawyer|accountant|teacher|"
+    r"trainer|coach|mentor|"
+    r"hairdresser|gp|assistant|advisor|tutor|psychiatrist|physio|nanny|cleaner|godson|goddaughter"
+)
+
+
+@FORMS.form(
+    rf"my (?P<k>{_NEAR})(?:'s name is|'s called| is called| is named| is) (?P<o>(?:(?:Mr|Mrs|Ms|Dr|"
+    rf"Prof)\.? )?{NAME})"
+)
+def _near(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    yield Found(f"{match['k'].capitalize()}'s name", own(match, clause))
+
+
+@FORMS.form(
+    rf"(?:my|our) (?:{OLDER})?(?:two |three )?(?P<k>(?:{KIN_WORD})s|children|twins|wives)(?: are| are "
+    r"called| are named|,| called)? "
+    rf"(?P<o>{NAME}(?:(?:, | and |, and ){NAME})+)\b.*"
+)
+def _several(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    word = {"children": "child", "twins": "child"}.get(
+        match["k"].lower(), match["k"].lower().removesuffix("s")
+    )
+    for name in re.split(r", and | and |, ", own(match, clause)):
+        if relation := _kin(word):
+            yield Found(relation, _with_kind(relation, name, word))
+
+
+_SAME_KIN = {
+    "dad": "father",
+    "mum": "mother",
+    "mom": "mother",
+    "gran": "grandmother",
+    "grandma": "grandmother",
+    "grandpa": "grandfather",
+}
+_OF_RELATIVES = {
+    False: [
+        (
+            "home",
+            re.compile(
+                r"(?:still |now |currently )?(?:lives?|living|is based|resides) in (?P<o>.+)", re.IGNORECASE
+            ),
+        ),
+        ("hometown", re.compile(r"(?:is|comes) (?:originally )?from (?P<o>.+)", re.IGNORECASE)),
+        ("employer", re.compile(rf"works (?:at|for) (?P<o>{NAME})", re.IGNORECASE)),
+        ("role", re.compile(r"(?:is|works as) an? (?P<o>.+)", re.IGNORECASE)),
+        ("role", re.compile(r"(?P<o>works in an? \w+)", re.IGNORECASE)),
+        (
+            "age",
+            re.compile(
+                r"(?:is|just turned|turned|is turning) (?P<o>\d{1,3})(?: years old| now|\Z|,| and)",
+                re.IGNORECASE,
+            ),
+        ),
+        ("birthday", re.compile(r"was born on (?P<o>.*\d.*)", re.IGNORECASE)),
+        ("allergy", re.compile(r"is (?:\w+ly )?allergic to (?P<o>.+)", re.IGNORECASE)),
+        ("diet", re.compile(rf"is (?:an? )?(?P<o>{'|'.join(sorted(DIETS))})\b", re.IGNORECASE)),
+    ],
+    True: [
+        ("name", re.compile(rf"name is (?P<o>{NAME})", re.IGNORECASE)),
+        ("birthday", re.compile(r"birthday is (?:on )?(?:the )?(?P<o>.+)", re.IGNORECASE)),
+        ("age", re.compile(r"(?:is )?(?P<o>\d{1,3})(?: years old|\Z)", re.IGNORECASE)),
+        ("email", re.compile(r"e-?mail(?: address)? is (?P<o>[^\s@]+@[^\s@]+\w)", re.IGNORECASE)),
+        ("phone", re.compile(r"(?:phone )?number is (?P<o>\+?\d[\d ()/-]{5,20}\d)", re.IGNORECASE)),
+        ("employer", re.compile(rf"(?:employer|company) is (?P<o>{NAME})", re.IGNORECASE)),
+    ],
+}
+
+
+@FORMS.form(
+    rf"{IM} an? (?:single |proud |stay-at-home )?(?:mum|mom|mother|dad|father|parent) (?:of|to) "
+    rf"(?P<n>\w+)(?: \w+)?(?:[,:] (?P<o>{NAME}(?:(?:, | and |, and ){NAME})*))?.*"
+)
+def _parent_of(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    names = own(match, clause)
+    for name in filter(None, re.split(r", and | and |, ", names)):
+        yield Found("Child", name)
+
+
+@FORMS.form(
+    rf"(?:{HAVE}|we(?: have|'ve got| got)|i(?:'ve)? (?:just |recently )?(?:adopted|got)) (?P<n>an?|one|two|"
+    r"three|four|five|\d)(?: \w+)?? "
+    rf"(?:{OLDER})?(?P<k>(?:{KIN_WORD}))(?:s|ren)?(?P<rest>\b.*)?"
+)
+def _has_kin(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    word = match["k"].lower()
+    relation = _kin(word)
+    rest = clause.own[match.end("k") :]
+    names = re.search(
+        rf"(?:called|named|,|:|names? (?:is|are)|-) (?P<o>{NAME}(?:(?:, | and |, and ){NAME})*)", rest
+    )
+    if not relation or re.match(
+        r"\s+(?:who|in|that|of|coming|visiting|over|question|asking)\b(?! named| called)", rest
+    ):
+        return
+    if names:
+        for name in re.split(r", and | and |, ", names["o"]):
+            yield Found(relation, _with_kind(relation, name.strip(), word))
+    elif relation == "Pet" and not re.match(r"s?\s+\w+ing\b", rest):
+        count = "" if match["n"].lower() in ("a", "an", "one") else match["n"] + " "
+        plural = re.match(r"s\b", rest)
+        yield Found(relation, f"{count}{word}{'s' if plural else ''}")
+    elif relation in ("Child", "Sibling") and re.match(r"(?:s|ren)?(?:\s*\Z|[,.]| and\b)", rest):
+        count = "" if match["n"].lower() in ("a", "an") else match["n"] + " "
+        end = re.match(r"(?:s|ren)?", rest)
+        yield Found(relation, f"{count}{word}{end[0] if end else ''}")
+
+
+_CARS = (
+    r"(?:car|van|bike|bicycle|motorbike|motorcycle|boat|house|flat|apartment|cabin|cottage|camper|"
+    r"scooter|piano|guitar|telescope|3d printer|kindle|macbook|thinkpad|iphone|laptop|tablet|"
+    r"greenhouse|garden|farm|bakery|restaurant|shop|company)"
+)
+_BRANDS = (
+    r"(?-i:Volvo|Toyota|Honda|BMW|Audi|Tesla|Ford|Fiat|Renault|Peugeot|Volkswagen|VW|Mazda|Subaru|"
+    r"Skoda|Kia|Hyundai|Nissan|Opel|Seat|Citroën|Mercedes|Porsche|Vespa|Yamaha|Ducati|Brompton|"
+    r"Canon|Nikon|Leica|Fender|Gibson|Prusa|Steam Deck|Nintendo|PlayStation|Xbox|Kindle|MacBook|"
+    r"ThinkPad|Framework|Garmin|Fuji)"
+)
+FORMS.plain(
+    "Owns",
+    r"i(?: also| now)? own (?P<o>.+)",
+    rf"i drive (?P<o>an? (?:[\w-]+ )*?{_BRANDS}.*|an? (?:\w+ )?{_CARS}\b.*)",
+    rf"{HAVE} (?P<o>an? (?:[\w-]+ ){{0,2}}{_BRANDS}.*)",
+    rf"{HAVE} (?P<o>an? (?:[\w-]+ ){{0,2}}{_CARS})\b(?! (?:question|problem|issue|reservation|booked)).*",
+)
+
+
+def as_tool(words: str) -> str:
+    words = re.sub(
+        r" (?:for|at|to|on|as|in|every|all|when|whenever|daily|with which|because)\b.*\Z",
+        "",
+        cut(words),
+        flags=re.IGNORECASE,
+    )
+    words = re.sub(r" and [a-z].*\Z", "", words)
+    return (
+        ""
+        if VAGUE.match(words)
+        or re.search(
+            r"\b(?:below|above|function|method|following|same|wrong|word|term)\b", words, re.IGNORECASE
+        )
+        or len(words.split()) > 7
+        else words.split(",")[0]
+    )
+
+
+@FORMS.form(
+    r"i(?:'ve| have)?(?: just| recently| finally| now)* (?:switched|moved|migrated|changed|went)(?: over)? "
+    r"from (?P<was>[\w .+#-]+?) to (?P<o>[\w .+#-]+)"
+)
+def _switched(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    tool, was = as_tool(own(match, clause)), cut(own(match, clause, "was"))
+    if tool and was:
+        yield Found("Uses", tool, was=was, correction=True)
+
+
+FORMS.plain(
+    "Uses",
+    r"i(?: mostly| mainly| usually| always| only| also| currently| now| still| primarily)? use "
+    r"(?P<o>(?!to\b|it\b|this|that|the (?:word|term)).+)",
+    r"i run (?P<o>(?:arch|ubuntu|debian|fedora|nixos|linux|windows|macos|gentoo|mint)(?: linux)?(?: "
+    r"\d+)?)\b.*",
+    rf"{IM} (?:on|running|using) (?P<o>(?:an? |my )?(?:\w+ )?(?:windows|ubuntu|macos|mac|linux|fedora|"
+    r"debian|arch|nixos|android|ios|macbook|thinkpad|chromebook|iphone|pixel|vim|neovim|emacs|vs "
+    r"?code)\b[\w .]*)(?:,.*)?",
+    r"my (?:\w+ )?(?:editor|ide|shell|terminal|browser|os|operating system|laptop|phone|computer|keyboard|"
+    r"camera|note-taking app|password manager|distro|main machine|machine)(?:'s| is| is "
+    r"called)(?: currently)? (?P<o>(?=an? |(?-i:[A-Z0-9])|vim|emacs|neovim|zsh|fish|bash|helix|vs "
+    r"?code)(?!not|broken|slow|too|very|so|dead|acting|old|new\b|on|out|at|in|the (?:one|same|"
+    r"problem)|really|always|a mess|freez|crash|over).+)",
+    shape=as_tool,
+)
+
+
+@FORMS.form(
+    r"i(?: mostly| mainly| usually)? (?:use|run) (?P<o>[\w .+#-]+?) on (?:an?|my) (?P<p>(?:\w+ )?(?:mac|"
+    r"macbook|linux|windows|thinkpad|pc|laptop|chromebook|pixel|iphone|ipad|raspberry pi|"
+    r"framework)\b[\w ]*)"
+)
+def _uses_on(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    for group in ("o", "p"):
+        if words := as_tool(own(match, clause, group)):
+            yield Found("Uses", words)
+
+
+FORMS.all.insert(0, FORMS.all.pop())
+FORMS.plain(
+    "Works on",
+    rf"(?:{IM}|we(?:'re| are)) (?:working on|building|developing|writing|creating|maintaining|restoring|"
+    r"renovating|designing|recording|composing|translating|editing) (?P<o>(?:an?|my|our|the) "
+    r"(?!(?:bug|issue|problem|ticket|task|test|fix|email|mail|letter|reply|error|same|first|"
+    r"feature|essay|message|next)\b).+)",
+    r"i (?:maintain|run|develop) (?P<o>(?:an?|the) (?:[\w-]+ ){0,5}(?:library|project|app|package|blog|"
+    r"podcast|newsletter|site|website|tool|framework|plugin|repo|channel|server|shop|company|"
+    r"startup|bakery|restaurant|café|cafe|studio|farm|gym|agency|bookshop|bookstore|business|club|"
+    r"band|choir)\b.*)",
+    r"my (?:side |current |main |pet )?project is (?P<o>(?!broken|failing|due|late|slow|not).+)",
+    shape=lambda words: (
+        re.sub(r" (?:right|with|since|for (?:the last|a|some|two|three|years)|today)\b.*\Z", "", cut(words))
+        if not re.search(
+            r"\b(?:this|today|tonight)\b|\b(?:project|something|thing|bug|issue|problem|ticket|task|fix|"
+            r"tests?|pr|branch|error)\Z"
+            r"|\A(?:an?|my|our|the) (?:[\w-]+ )?(?:function|script|query|regex|image|table|class|method|"
+            r"loop|component|migration|dockerfile|"
+            r"config|spreadsheet|presentation|slides?|report|letter|essay|email|post|tweet|readme|list|"
+            r"file|form|page|health|reply)\b",
+            words,
+        )
+        else ""
+    ),
+)

@@ -1,0 +1,313 @@
+"""How a sentence is read with the forms of its language: words that say a fact, where a clause begins with them.
+
+What a form finds is a fact only if nothing in the sentence says otherwise: a question, a supposition, a report, a
+joke, a part to play. The words of a fact are cut out of the sentence and never made up, but for dates, and its quote
+stands in the sentence as it is. A sentence longer than `LONGEST` is not looked at, and every repetition in a pattern is
+bounded: time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from looseleaf.core.relations import BY_LABEL
+from looseleaf.distill.languages.tongues import SLOTS
+from looseleaf.talk import Proposal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.core.dates import Dated
+    from looseleaf.distill.languages.tongues import Form, Tongue
+    from looseleaf.values import Kind, TimeSpan
+
+LONGEST = 600
+"""Characters of a sentence in which somebody says something about himself. What is longer is something else."""
+
+_MOST_LEADS = 3
+_LONGEST_OBJECT = 120
+_LONGEST_ITEM = 6
+SALIENCE = {
+    "identity": 0.9,
+    "commitment": 0.85,
+    "preference": 0.8,
+    "decision": 0.8,
+    "trait": 0.6,
+    "event": 0.5,
+}
+_LIKINGS = frozenset({"Likes", "Dislikes", "Favourite"})
+_DATED = frozenset({"Plan", "Goal", "Appointment", "Deadline", "Event"})
+_YEAR_SECONDS = 31_556_952
+_MONTH_CHARS = len("2026-03")
+_AFTER_DAY = re.compile(r"([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)(?:の(?!週))?(?=[\u3040-\u9fff])")
+_ON = re.compile(r"\b(?:am|der|den|dem|zum|le|el|au|al)\s+\Z", re.IGNORECASE)
+_MONTH = re.compile(
+    r"[0-9]{1,2}月|\b(?:jan(?:uar|vier)|jänner|enero|fe[bv]\w+|févr\w+|märz|mars|marzo|a[pbv]ril|mai|mayo|jun[io]\w?|juin"
+    r"|jul[io]\w?|juillet|august|agosto|août|se[pt]\w+bre|september|setiembre|o[ck]t\w+|noviembre|nov\w+|d[eéi][cz]\w+)\b",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
+
+
+# --- a sentence, ready to be read --------------------------------------------------------
+
+_QUOTED = re.compile(
+    r"„[^“”\"]{12,}[“”\"]|“[^”]{12,}”|\"[^\"]{12,}\"|«[^»]{14,}»|»[^«]{12,}«|「[^」]{6,}」|『[^』]{6,}』|`[^`]*`"
+)
+_INNER = re.compile(
+    r"(?<=\w)[.:](?=\w)|(?<=\d),(?=\d)|(?<=\d)\.(?= (?:[JFMASOND](?:an|eb|är|ar|pr|ai|un|ul|ug|ep|kt|ov|ez)|[a-zäöü]))"
+)
+_INNER_MARK = "\u2024"
+_PLAIN = str.maketrans({"’": "'", "\u00a0": " ", "\u202f": " ", "\u3000": " ", "\n": " ", "\t": " "})
+_CODE = re.compile(
+    r"[{}<>=;$|\\]{2}|=>|\w\(\w*\)|^\s*(?:def|class|import|return|const|let|var|function) |^\W*\w+="
+)
+
+
+def prepared(sentence: str) -> str:
+    """As long as the sentence, character for character, but dots inside words and dates are no ends, and what is
+    quoted at length is blotted out: the speaker does not say it."""
+    text = sentence.translate(_PLAIN)
+    text = _QUOTED.sub(lambda found: "\x00" * len(found[0]), text)
+    return _INNER.sub(_INNER_MARK, text)
+
+
+def dated(language: Tongue, text: str, ts: float, *, past: bool = False) -> str:
+    """With the days that are named relative to the message as dates. A month that is named keeps its name, and gets its
+    year."""
+    from looseleaf.core.dates import found
+
+    text = _HAN_NUMBER.sub(_digits, text)
+    parts: list[str] = []
+    end = 0
+    for date in found(text, ts, past=past):
+        if date.is_relative:
+            before = text[end : date.start]
+            said = _day(language, date)
+            parts += [_ON.sub("", before) if language.on and said.startswith(language.on) else before, said]
+            end = date.end
+    return "".join((*parts, text[end:])).replace("  ", " ").strip()
+
+
+_HAN_NUMBER = re.compile(r"(?<![一二三四五六七八九十])[一二三四五六七八九十]{1,3}(?=[月日号])")
+_HAN_DIGITS = {character: number for number, character in enumerate("一二三四五六七八九", 1)}
+
+
+def _digits(found: re.Match[str]) -> str:
+    """A day or a month that is written in characters, as a number."""
+    tens, ten, ones = found[0].rpartition("十")
+    return str((_HAN_DIGITS.get(tens, 1) * 10 if ten else 0) + _HAN_DIGITS.get(ones, 0))
+
+
+def _day(language: Tongue, date: Dated) -> str:
+    """As the language writes it."""
+    written, on, year = date.written, language.on, date.first[:4]
+    if written == date.first or written.startswith("the weekend"):
+        return f"{on} {date.first}".strip()
+    if written.startswith("the week"):
+        return language.week.format(date.first)
+    if len(written) == _MONTH_CHARS and (month := _MONTH.search(date.text)):
+        return (
+            f"{year}年{month[0]}" if month[0].endswith("月") else f"{date.text}{' de' * (on == 'el')} {year}"
+        )
+    if written[0].isalpha():  # a season, in English
+        return date.text if year in date.text or not on else f"{date.text} {year}"
+    return written + "年" * (not on and written == year)
+
+
+# --- reading -----------------------------------------------------------------------------
+
+
+def read(language: Tongue, sentence: str, ts: float) -> list[Proposal]:
+    """The facts of one sentence, in the order of its words."""
+    if len(sentence) > LONGEST:
+        return []
+    text = prepared(sentence)
+    parts = language.parts
+    if parts["never"].search(text) or _CODE.search(text):
+        return []
+    found: list[tuple[int, int, Proposal]] = []
+    starts, low = _starts(language, text), text.lower()
+    for form in language.forms:
+        if form.needles and not any(needle in low for needle in form.needles):
+            continue
+        pattern = language.pattern(form)
+        for match in filter(None, (pattern.match(text, start) for start in starts)):
+            if match.groupdict().get("drop") is not None and parts["other"].search(text, 0, match.start()):
+                continue
+            if parts["after"].match(text, match.end()) is None:
+                continue
+            before = list(found)
+            for start, end, proposal in _facts(language, form, match, sentence, ts):
+                if not any(start < other_end and other_start < end for other_start, other_end, _ in before):
+                    found.append((start, end, proposal))
+    return [proposal for _, _, proposal in sorted(found, key=lambda each: each[0])]
+
+
+def _starts(language: Tongue, text: str) -> list[int]:
+    """Where a clause begins: after what parts it from the one before, and after each of its leads."""
+    starts: set[int] = set()
+    for match in language.parts["begin"].finditer(text):
+        at = match.end()
+        starts.add(at)
+        for _ in range(_MOST_LEADS):
+            lead = language.parts["lead"].match(text, at)
+            if lead is None:
+                break
+            at = lead.end()
+            starts.add(at)
+    return sorted(starts)
+
+
+def _said(match: re.Match[str]) -> tuple[int, int]:
+    """Where the words of the object stand: two facts may share a verb, but not what is said."""
+    spans = [
+        match.span(name) for name, said in match.groupdict().items() if said and name not in ("k", "drop")
+    ]
+    return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _facts(
+    language: Tongue, form: Form, match: re.Match[str], sentence: str, ts: float
+) -> Iterator[tuple[int, int, Proposal]]:
+    """Each with the place of its words."""
+    groups = {name: sentence[slice(*match.span(name))] for name, said in match.groupdict().items() if said}
+    was = _cut(language, groups.pop("was", "") + groups.pop("w", ""))
+    if language.parts["hollow"].fullmatch(was):
+        return
+    fields = {"o": "", "p": "", "was": was}
+    for name, words in groups.items():
+        made = _fields(language, form, name, words, ts)
+        if made is None:
+            return
+        fields |= made
+    label, shape = form.relation.format(**fields), form.shape
+    if label == "Decision" and (chosen := _chosen(language, fields["o"])):
+        label, shape = chosen[0], "{o}"
+        fields["o"] = chosen[1]
+    known = BY_LABEL.get(label.casefold())
+    kind: Kind = known.kind if known else "identity"
+    corrects = "fix" in form.marks or bool(was) or language.parts["corrects"].search(match.string) is not None
+    place = _said(match)
+    for item in _items(language, fields["o"]) if "many" in form.marks else (fields["o"],):
+        said = " ".join(shape.format(**(fields | {"o": item})).split()).strip(" ,:")
+        said = _AFTER_DAY.sub(r"\1 ", said)
+        if "many" in form.marks:
+            start = sentence.find(item, place[0])
+            place = (start, start + len(item)) if start >= 0 else place
+        if said and len(said) <= _LONGEST_OBJECT:
+            yield (
+                *place,
+                Proposal(
+                    relation=label,
+                    object=said,
+                    quote=sentence[slice(*match.span())].strip(),
+                    topic="project" if "project" in form.marks else "user",
+                    kind=kind,
+                    time_span=_span(language, kind, match.string, said, ts),
+                    salience=0.95 if label == "Rule" else 0.6 if label in _LIKINGS else SALIENCE[kind],
+                    correction=corrects and (kind not in ("event", "constraint") or "fix" in form.marks),
+                    was=was or None,
+                    ended="end" in form.marks,
+                ),
+            )
+
+
+def _fields(language: Tongue, form: Form, name: str, words: str, ts: float) -> dict[str, str] | None:
+    """What a group gives to the object; None if its words are none that a fact is made of."""
+    if name in ("l", "c"):
+        return {name: language.languages[words.lower()], name.upper(): words}
+    if name == "v":  # what is in no table is the first person of a German verb
+        return {"v": language.verbs.get(words.lower(), _infinitive(words.lower()))}
+    if name == "k":
+        english, relation = language.kin[words.lower()]
+        return {"k": words, "K": english, "R": relation}
+    words = _cut(language, words)
+    parts = language.parts
+    if not words or (name == "o" and parts["hollow"].fullmatch(words)):
+        return None
+    if not form.marks & {"not", "many"} and parts["negative"].search(words):
+        return None
+    if name == "d":
+        day = dated(language, words, ts)
+        iso = _ISO.search(day)
+        return {"d": iso[0] if iso and form.relation == "Deadline" else day}
+    if form.relation in _DATED:
+        return {name: dated(language, words, ts, past=form.relation == "Event")}
+    return {name: words}
+
+
+_KNOWN = {
+    "Database": "database",
+    "Framework": "framework",
+    "Test runner": "runner",
+    "Package manager": "packer",
+}
+
+
+@cache
+def _products() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((label, re.compile(SLOTS[slot], re.IGNORECASE)) for label, slot in _KNOWN.items())
+
+
+def _chosen(language: Tongue, words: str) -> tuple[str, str] | None:
+    """A decision for a thing of a known sort says what is used: (relation, thing)."""
+    found = language.parts["choice"].fullmatch(words)
+    thing = found["o"].strip() if found else ""
+    dotless = thing.replace(".", _INNER_MARK)
+    return next(((label, thing) for label, sort in _products() if sort.fullmatch(dotless)), None)
+
+
+def _infinitive(verb: str) -> str:
+    return re.sub(r"(?<=[^aeiouäöü])(?:ere|re)\Z", "ern", verb) if verb.endswith("ere") else f"{verb}n"
+
+
+_EDGES = "*_ ,、-"
+_PAIRS = ("„“", "“”", "«»", "‹›", "「」", "『』", '""', "''")
+
+
+def _cut(language: Tongue, words: str) -> str:
+    """Without what hangs on it: politeness, fillers, marks, quotation marks around the whole or half of them."""
+    words = " ".join(words.split()).strip(_EDGES)
+    while cut := language.parts["tail"].search(words):
+        words = words[: cut.start()].rstrip(_EDGES)
+    for pair in _PAIRS:
+        opener, closer = pair[0], pair[1]
+        if words.startswith(opener) and words.find(closer, 1) in (-1, len(words) - 1):
+            words = words[1:].removesuffix(closer).strip(_EDGES)
+        elif words.endswith(closer) and opener not in words[:-1]:
+            words = words[:-1].rstrip(_EDGES)
+    return words
+
+
+def _items(language: Tongue, words: str) -> Iterator[str]:
+    """The items of a list, up to the first that is something else."""
+    parts = language.parts
+    for item in parts["joins"].split(words):
+        item = _cut(language, item)
+        if any((parts["stops"].match(item), parts["hollow"].fullmatch(item), parts["negative"].search(item))):
+            return
+        if len(item.split()) > _LONGEST_ITEM:
+            return
+        if item:
+            yield item
+
+
+def _span(language: Tongue, kind: Kind, text: str, said: str, ts: float) -> TimeSpan:
+    parts = language.parts
+    if kind == "commitment":
+        return "future"
+    if kind == "event":
+        if parts["recent"].search(text):
+            return "short_term"
+        year = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", said)
+        return "medium_term" if year is None or year[0] == _year(ts) else "long_term"
+    if kind == "constraint":
+        return "short_term" if parts["once"].search(text) else "long_term"
+    return "current" if kind != "decision" and parts["current"].search(text) else "long_term"
+
+
+def _year(ts: float) -> str:
+    return str(1970 + int(ts // _YEAR_SECONDS))

@@ -1,0 +1,318 @@
+"""What a person says of facts: it counts, it is journaled, and one undo takes it back exactly."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from looseleaf import Memory
+from looseleaf.errors import Refused
+from looseleaf.place import review
+from placing import THEN, journal, one, pages, stub, tell, text_of, tool_says, values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+STATUS = ("current", "superseded", "pending", "rejected")
+
+
+@pytest.fixture
+def memory(place: Path) -> Iterator[Memory]:
+    """It has a home and a taste on the user's page, a guess on another, and two things that wait."""
+    with Memory(place / "memory", distiller=stub()) as memory:
+        tell(memory, "I live in Berlin. I like tea.")
+        memory.record(assistant="And you are Zhang San.", ts=THEN + 5)
+        memory.distill()
+        tool_says(memory, "I like jazz.", at=THEN + 10)
+        tool_says(memory, "I live in Paris.", at=THEN + 20)
+        yield memory
+
+
+def state(memory: Memory) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
+    """Every page, and all that is known of every fact, but for when it was written down."""
+    known = [each.to_dict() for status in STATUS for each in memory.facts(status=status)]
+    for each in known:
+        each.pop("recorded_at", None)
+    return pages(memory), sorted(known, key=lambda each: str(each["id"]))
+
+
+def is_as(memory: Memory, before: tuple[dict[str, bytes], list[dict[str, Any]]]) -> bool:
+    """Whether all is as it was. That a correction was made, and is over, may stay in the history."""
+    now, facts = state(memory)
+    known = {each["id"] for each in before[1]}
+    left = [each for each in facts if each["id"] in known or each["status"] in ("current", "pending")]
+    return (now, left) == before
+
+
+def name(memory: Memory, relation: str, status: str = "current") -> str:
+    return one(memory, relation, status).id or ""
+
+
+ACTS: dict[str, Callable[[Memory], object]] = {
+    "score": lambda memory: memory.score(name(memory, "Home"), 9),
+    "score of what waits": lambda memory: memory.score(name(memory, "Home", "pending"), 2),
+    "pin": lambda memory: memory.pin(name(memory, "Home")),
+    "approve what waits": lambda memory: memory.approve(name(memory, "Likes", "pending")),
+    "approve against what stands": lambda memory: memory.approve(name(memory, "Home", "pending")),
+    "approve a guess": lambda memory: memory.approve(name(memory, "Name")),
+    "reject": lambda memory: memory.reject(name(memory, "Home")),
+    "reject a guess": lambda memory: memory.reject(name(memory, "Name")),
+    "reject what waits": lambda memory: memory.reject(name(memory, "Likes", "pending")),
+    "correct": lambda memory: memory.correct(name(memory, "Home"), "Lyon"),
+    "correct a guess": lambda memory: memory.correct(name(memory, "Name"), "Li Si"),
+    "correct the relation": lambda memory: memory.correct(name(memory, "Home"), "Hometown: Berlin"),
+    "correct what waits": lambda memory: memory.correct(name(memory, "Likes", "pending"), "bebop"),
+    "correct what waits against what stands": lambda memory: memory.correct(
+        name(memory, "Home", "pending"), "Lyon"
+    ),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_one_undo_takes_back_exactly_what_was_said(memory: Memory, act: str) -> None:
+    before = state(memory)
+    ACTS[act](memory)
+    after = state(memory)
+    assert after != before
+    memory.undo()
+    assert is_as(memory, before)
+    with Memory(memory.path) as other:
+        assert is_as(other, before)
+    ACTS[act](memory)
+    memory.undo()
+    assert is_as(memory, before), "and again"
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_what_was_said_is_the_same_when_the_views_are_made_again(memory: Memory, act: str) -> None:
+    ACTS[act](memory)
+    before = state(memory)
+    memory.close()
+    shutil.rmtree(Path(memory.path, "views"))
+    with Memory(memory.path) as other:
+        assert state(other) == before
+
+
+def test_undo_goes_back_step_by_step(memory: Memory) -> None:
+    states = []
+    acts = ("score", "approve what waits", "correct", "pin", "reject a guess")
+    for act in acts:
+        states.append(state(memory))
+        ACTS[act](memory)
+    for before in reversed(states):
+        memory.undo()
+        assert is_as(memory, before)
+
+
+def test_an_approval_can_be_undone_only_if_its_page_is_as_it_was_left(memory: Memory) -> None:
+    ACTS["approve what waits"](memory)
+    memory.edit("USER.md", lambda text: f"{text}\nA note.\n", reason="a note", author="person")
+    approved = state(memory)[1]
+    memory.undo()
+    assert state(memory)[1] == approved, "the note is the last thing that was done"
+    memory.undo()
+    assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
+
+
+def test_an_approval_whose_edits_are_not_known_any_more_is_left_alone(memory: Memory) -> None:
+    waiting = one(memory, "Likes", "pending")
+    memory._book.place.say(waiting, {}, ("level",), "approved", ["01JPAGES000000000000000009"])
+    with pytest.raises(Refused, match="was not undone"):
+        memory.undo()
+
+
+def test_what_is_approved_counts_from_now_if_something_newer_stood_there(memory: Memory) -> None:
+    memory.edit(
+        "USER.md", lambda text: text.replace("Home: Berlin", "Home: Rome"), reason="so", author="person"
+    )
+    memory.approve(name(memory, "Home", "pending"))
+    assert one(memory, "Home").object == "Paris"
+    assert "Rome" not in text_of(memory, "USER.md")
+
+
+# --- approving --------------------------------------------------------------------------
+
+
+def tick(memory: Memory, relation: str) -> None:
+    path = Path(memory.path, review.PATH)
+    path.write_text(path.read_text().replace(f"- [ ] {relation}", f"- [x] {relation}"))
+
+
+def approve_at_the_console(memory: Memory, relation: str) -> None:
+    from looseleaf.cli import main
+
+    assert main(["--memory", memory.path, "approve", name(memory, relation, "pending")]) == 0
+
+
+WAYS: dict[str, Callable[[Memory, str], object]] = {
+    "API": lambda memory, relation: memory.approve(name(memory, relation, "pending")),
+    "CLI": approve_at_the_console,
+    "tick": tick,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_approved_stands_on_its_page_once(memory: Memory, way: str) -> None:
+    waiting = one(memory, "Home", "pending")
+    WAYS[way](memory, "Home")
+    found = one(memory, "Home")
+    assert (found.id, found.object, found.level, found.path) == (waiting.id, "Paris", "confirmed", "USER.md")
+    everything = b"".join(pages(memory).values()).decode()
+    assert everything.count("Home: Paris") == 1
+    assert "Home: Berlin" not in everything
+    assert values(memory, "pending") == [("Likes", "jazz")]
+    before = pages(memory)
+    assert memory.distill() == []
+    assert memory.facts()
+    assert pages(memory) == before
+    old, new = memory.fact_history(found.id or "")
+    assert (old.object, old.superseded_by, new.object) == ("Berlin", found.id, "Paris")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_approval_that_is_undone_waits_again_unticked(memory: Memory, way: str) -> None:
+    before = state(memory)
+    WAYS[way](memory, "Likes")
+    assert ("Likes", "jazz") in values(memory)
+    memory.undo()
+    assert state(memory) == before
+    assert memory.facts()
+    assert state(memory) == before, "looking again does not approve it again"
+    WAYS[way](memory, "Likes")
+    assert ("Likes", "jazz") in values(memory)
+
+
+def test_what_was_saved_with_a_tick_stays_when_the_approval_is_undone(memory: Memory) -> None:
+    path = Path(memory.path, review.PATH)
+    path.write_text(re.sub(r"- \[ \] Home.*\n.*\n", "", path.read_text()).replace("- [ ]", "- [X]"))
+    assert ("Likes", "jazz") in values(memory)
+    memory.undo()
+    assert values(memory, "pending") == [("Likes", "jazz")]
+    assert values(memory, "rejected") == [("Home", "Paris")]
+    assert "- [ ] Likes: jazz" in text_of(memory, review.PATH)
+    assert ("Likes", "jazz") not in values(memory)
+
+
+def test_two_ticks_in_one_save_are_both_done_and_a_deletion_is_a_no(memory: Memory) -> None:
+    tool_says(memory, "We use Postgres.", at=THEN + 30)
+    path = Path(memory.path, review.PATH)
+    text = re.sub(r"- \[ \] Home.*\n.*\n", "", path.read_text())
+    path.write_text(text.replace("- [ ]", "- [x]"))
+    assert values(memory) == [
+        ("Database", "Postgres"),
+        ("Home", "Berlin"),
+        ("Likes", "jazz"),
+        ("Likes", "tea"),
+        ("Name", "Zhang San"),
+    ]
+    assert values(memory, "rejected") == [("Home", "Paris")]
+    assert values(memory, "pending") == []
+    assert "- [" not in text_of(memory, review.PATH)
+
+
+def test_a_yes_to_what_a_person_wrote_meanwhile_adds_no_line(memory: Memory) -> None:
+    memory.edit("USER.md", lambda text: f"{text}- Likes: jazz\n", reason="so", author="person")
+    memory.approve(name(memory, "Likes", "pending") if values(memory, "pending")[-1][0] == "Likes" else "")
+    assert text_of(memory, "USER.md").count("jazz") == 1
+    assert values(memory, "pending") == [("Home", "Paris")]
+    assert [each for each in values(memory) if each[1] == "jazz"] == [("Likes", "jazz")]
+    memory.undo()
+    assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
+
+
+def test_a_line_that_was_lost_from_review_is_asked_again(memory: Memory) -> None:
+    lines = text_of(memory, review.PATH).splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if "Home" in line)
+    memory.edit(review.PATH, "".join(lines[:at] + lines[at + 2 :]), reason="by a program", author="program")
+    assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
+    assert text_of(memory, review.PATH).count("Home: Paris") == 1
+
+
+def test_no_more_wait_than_a_person_reads(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(review, "MOST", 2)
+    tool_says(memory, "We use Postgres.", at=THEN + 30)
+    assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
+    assert any("were not put into review/pending.md" in note for note in memory.notes)
+
+
+# --- rejecting, correcting, scoring -------------------------------------------------------
+
+
+def test_a_correction_keeps_the_old_value_in_the_history(memory: Memory) -> None:
+    old = one(memory, "Home")
+    new = memory.correct("USER.md:5", "Lyon")
+    assert (new.relation, new.object, new.level, new.path) == ("Home", "Lyon", "confirmed", "USER.md")
+    assert memory.fact(old.id or "").superseded_by == new.id
+    assert tell(memory, "I live in Paris.", at=THEN + 9e8)[0].of("review") or values(memory, "pending")
+    assert one(memory, "Home").object == "Lyon"
+
+
+def test_a_correction_that_changes_nothing_is_a_yes(memory: Memory) -> None:
+    text = text_of(memory, "USER.md")
+    assert memory.correct(name(memory, "Home"), " Berlin ").level == "confirmed"
+    assert memory.correct(name(memory, "Likes", "pending"), "Likes: jazz").status == "current"
+    assert text_of(memory, "USER.md") == text.replace("- Likes: tea\n", "- Likes: tea\n- Likes: jazz\n")
+
+
+def test_a_correction_of_what_waits_is_what_lands(memory: Memory) -> None:
+    waiting = one(memory, "Likes", "pending")
+    new = memory.correct(waiting.id or "", "bebop\n# no heading")
+    assert (new.id, new.level, new.status) == (waiting.id, "confirmed", "current")
+    assert new.object == "bebop # no heading"
+    assert "jazz" not in text_of(memory, "USER.md") + text_of(memory, review.PATH)
+    assert values(memory, "pending") == [("Home", "Paris")]
+
+
+def test_what_a_person_said_no_to_is_not_asked_again(memory: Memory) -> None:
+    memory.reject(name(memory, "Likes", "pending"))
+    memory.reject(name(memory, "Name"))
+    assert values(memory, "rejected") == [("Likes", "jazz"), ("Name", "Zhang San")]
+    with Memory(memory.path, distiller=stub(name="other/1")) as other:
+        other.redistill(stub(name="third/1"), apply=True)
+        for turn in other.turns():
+            other.write([turn], topic="again")
+        assert ("Likes", "jazz") not in values(other) + values(other, "pending")
+        assert ("Name", "Zhang San") not in values(other) + values(other, "pending")
+
+
+REFUSED: dict[str, tuple[Callable[[Memory, str], object], str]] = {
+    "a score that is none": (lambda memory, past: memory.score(past, 11), "is no score"),
+    "a score that is no number": (lambda memory, past: memory.score(past, True), "is no score"),
+    "approving what is past": (lambda memory, past: memory.approve(past), "it is superseded"),
+    "rejecting what is past": (lambda memory, past: memory.reject(past), "it is superseded already"),
+    "correcting what is past": (
+        lambda memory, past: memory.correct(past, "x"),
+        "Correct the one that is current",
+    ),
+    "correcting to nothing": (lambda memory, past: memory.correct(name(memory, "Home"), " "), "was not"),
+    "a fact that is none": (lambda memory, past: memory.pin("f_000000000000"), "there is no fact"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_said_is_refused_and_changes_nothing(memory: Memory, what: str) -> None:
+    past = name(memory, "Home")
+    tell(memory, "I moved from Berlin to Paris.", at=THEN + 100)
+    before, count = state(memory), len(journal(memory))
+    act, sentence = REFUSED[what]
+    with pytest.raises(Refused) as refused:
+        act(memory, past)
+    assert sentence in str(refused.value) or what == "correcting to nothing"
+    assert (state(memory), len(journal(memory))) == (before, count)
+
+
+def test_saying_the_same_again_is_not_journaled(memory: Memory) -> None:
+    memory.score(name(memory, "Home"), 9)
+    memory.pin(name(memory, "Home"))
+    memory.approve(name(memory, "Name"))
+    count = len(journal(memory))
+    memory.score(name(memory, "Home"), 9.0)
+    memory.pin(name(memory, "Home"))
+    memory.approve(name(memory, "Name"))
+    assert len(journal(memory)) == count
+    assert memory.pin(name(memory, "Home"), pinned=False).tags == ()

@@ -1,0 +1,258 @@
+"""Recording, distilling, approving and correcting that is killed or fails loses no fact, doubles none, and goes on.
+
+With strace, a real SIGKILL before system calls of the work of `place_work`; on every system, a disk that ends the
+process before, after or in the middle of a call, and one whose calls fail. Afterwards another process does what is
+left, and everything must be as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+import traced
+from faults import CountedDisk, DyingDisk, FaultyDisk
+from looseleaf.errors import Refused
+from placing import one
+from scripts import place_work
+from scripts.place_work import FLAWS, expected, judge, mend, open_memory, steps, work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from looseleaf.store.disk import Disk
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
+
+CHANGES = frozenset("write truncate sync_data sync mkdir unlink rmdir rename rename_new exchange".split())
+"""Calls of a disk that change something, or make it last."""
+
+
+# --- strace ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def orders_for_placing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traced, "SCRIPT", Path(place_work.__file__))
+
+
+def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[int, list[str]]:
+    orders = [
+        {"trace": name, "inject": f"{name}:signal=SIGKILL:when={number}", **how} for name, number in where
+    ]
+    sites, wrong = 0, []
+    for order, answer in traced.killed_by(orders, place):
+        sites += 1
+        wrong += [f"{order['inject']}: {sentence}" for sentence in answer["lost"] + answer["shut"]]
+    return sites, wrong
+
+
+@pytest.mark.usefixtures("orders_for_placing")
+def test_a_sigkill_before_some_system_calls_loses_and_doubles_no_fact(place: Path) -> None:
+    sites, wrong = kill_at(traced.sites(traced.count_calls(place))[7::901], place)
+    print(f"sites={sites}")
+    assert not wrong
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("orders_for_placing")
+def test_a_sigkill_before_every_system_call_loses_and_doubles_no_fact(place: Path) -> None:
+    calls = traced.count_calls(place)
+    sites, wrong = kill_at(traced.sites(calls), place)
+    print(f"\nsites={sites}  " + " ".join(f"{name}={count}" for name, count in sorted(calls.items())))
+    assert not wrong
+    assert sites > 0.75 * sum(calls.values())
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("orders_for_placing")
+def test_placing_that_is_journaled_before_it_is_done_fails_the_sigkill_sweep(place: Path) -> None:
+    where = traced.sites(traced.count_calls(place, flaw="placed first"))
+    renames = [site for site in where if site[0] == "renameat2"]  # a page is written
+    _, wrong = kill_at(renames, place, flaw="placed first")
+    assert wrong
+
+
+# --- a disk that ends the process --------------------------------------------------------
+
+
+class Site(NamedTuple):
+    """A call of the work: its number, its name, and how the process ends there."""
+
+    number: int
+    call: str
+    how: str
+
+
+class NamesOfCalls(CountedDisk):
+    """Writes down which calls there are."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        super().__init__()
+
+    def called(self, name: str, real: Callable[..., object], args: tuple[object, ...]) -> object:
+        self.seen.append(name)
+        return real(*args)
+
+
+def sites(place: Path, flaw: str = "") -> list[Site]:
+    """Every call of the undisturbed work."""
+    expected()
+    disk = NamesOfCalls()
+    try:
+        FLAWS[flaw]()
+        list(work(place / "whole", disk))
+    finally:
+        mend()
+    assert judge(place / "whole").sentences == []
+    shutil.rmtree(place / "whole")
+    ways = {"write": ("before", "half", "after")}
+    return [
+        Site(number, name, how)
+        for number, name in enumerate(disk.seen, 1)
+        for how in ways.get(name, ("before", "after"))
+    ]
+
+
+def ends(folder: Path, disk: Disk, flaw: str = "") -> bool:
+    """Whether the work, done in a child, was ended by its disk. Anything that flies there is a failure here."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            FLAWS[flaw]()
+            list(work(folder, disk))
+            code = 0
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
+    return code == DyingDisk.EXIT
+
+
+def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: bool = False) -> list[str]:
+    wrong: list[str] = []
+    fired = count = 0
+    folder = place / "memory"
+    for site in where:
+        count += 1
+        fired += ends(folder, DyingDisk(site.number, site.how), flaw)
+        try:
+            FLAWS[flaw]()  # whoever goes on has it too
+            wrong += [f"{site}: {sentence}" for sentence in judge(folder).sentences]
+        finally:
+            mend()
+        shutil.rmtree(folder)
+        if until_wrong and wrong:
+            break
+    print(f"sites={count} fired={fired} {flaw}")
+    assert fired > 0.7 * count  # a run makes a few calls less than another
+    return wrong
+
+
+def test_a_process_that_ends_around_some_calls_loses_and_doubles_no_fact(place: Path) -> None:
+    assert end_at(sites(place)[11::2003], place) == []
+
+
+def test_a_process_that_ends_after_some_changes_loses_and_doubles_no_fact(place: Path) -> None:
+    where = [site for site in sites(place) if site.call in CHANGES and site.how == "after"]
+    assert end_at(where[3::61], place) == []
+
+
+@pytest.mark.long
+def test_a_process_that_ends_around_every_call_loses_and_doubles_no_fact(place: Path) -> None:
+    assert end_at(sites(place), place) == []
+
+
+@pytest.mark.parametrize("flaw", [flaw for flaw in FLAWS if flaw])
+def test_placing_with_a_flaw_fails_the_sweep(place: Path, flaw: str) -> None:
+    names = ("exchange", "rename_new")  # a page is changed, or is new; an entry becomes visible
+    where = [site for site in sites(place, flaw) if site.call in names and site.how == "after"]
+    wrong = end_at(where, place, flaw, until_wrong=True)
+    assert wrong
+    print(wrong[0])
+
+
+# --- a disk whose calls fail ---------------------------------------------------------------
+
+
+class FaultyChanges(FaultyDisk):
+    """What is there can be read. A full disk is like that."""
+
+    def called(self, name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        return super().called(name, real, args) if name in CHANGES else self._watched(name, real, args)
+
+
+def fail_at(where: Iterable[int], place: Path, *, lasting: bool) -> Iterator[str]:
+    """The work, refused at a change; the same process then does the rest, if the disk is well again."""
+    folder = place / "memory"
+    for at in where:
+        disk = FaultyChanges()
+        memory = open_memory(folder, disk)
+        disk.arm(errno.ENOSPC, at, lasting=lasting)
+        try:
+            list(steps(memory))
+        except Refused:
+            pass
+        disk.heal()
+        list(steps(memory))
+        memory.close()
+        yield from (f"change {at}: {sentence}" for sentence in judge(folder).sentences)
+        shutil.rmtree(folder)
+        if not disk.fired:
+            assert at > 50, "the work makes more changes than that"
+            break
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_what_a_full_disk_refused_is_done_later(place: Path, lasting: bool) -> None:
+    assert list(fail_at(range(5, 1000, 97), place, lasting=lasting)) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lasting", [False, True])
+def test_what_a_full_disk_refused_at_any_change_is_done_later(place: Path, lasting: bool) -> None:
+    assert list(fail_at(range(1, 1000), place, lasting=lasting)) == []
+
+
+def test_the_judge_sees_what_is_lost_or_doubled(place: Path) -> None:
+    def damage(change: Callable[[str], str]) -> list[str]:
+        folder = place / "memory"
+        list(work(folder))
+        with open_memory(folder) as memory:
+            memory.edit("USER.md", change, reason="damage", author="person")
+        found = judge(folder).sentences
+        shutil.rmtree(folder)
+        return found
+
+    assert damage(lambda text: text) == []
+    assert any("pages" in each for each in damage(lambda text: text.replace("- Likes: tea\n", "")))
+    assert any("twice" in each for each in damage(lambda text: text + "- Likes: tea\n"))
+
+
+def test_an_approval_is_not_lost_between_the_page_and_review(place: Path) -> None:
+    """The page comes first; the line that is left in review goes when somebody looks."""
+    folder = place / "memory"
+    with open_memory(folder) as memory:
+        for step in steps(memory):
+            if isinstance(step, list) and memory.facts(status="pending"):
+                break
+        place_of = memory._book.place
+        place_of.clear = lambda ids, reason="": _die()  # type: ignore[method-assign]
+        with pytest.raises(InterruptedError):
+            memory.approve(memory.facts(status="pending")[0].id or "")
+    assert judge(folder).sentences == []
+    with open_memory(folder) as memory:
+        assert one(memory, "Home").object == "Lyon"
+
+
+def _die() -> list[str]:
+    raise InterruptedError
