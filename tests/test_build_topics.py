@@ -272,6 +272,7 @@ def test_what_was_kept_of_another_journal_is_not_believed(
 ) -> None:
     with opened(tmp_path / "another") as memory:
         memory.edit("USER.md", "# User Facts\n", reason="begin")
+        memory.record(user="Hello.")
         memory.build()
     for name in ("agents/main/kept.json", "essentials.json", "topics.json"):
         shutil.copy(tmp_path / "another/views" / name, folder / "views" / name)

@@ -22,6 +22,7 @@ from looseleaf.core.gate import (
     judge,
     level_of,
     lowest,
+    mentions,
     proposal_of,
     says,
 )
@@ -123,12 +124,12 @@ def derive(random: Random, steps: int) -> None:
             before = {each.object: each.level for each in held.values()}
             for _ in range(random.choice((1, 3))):
                 plan.take(Proposal("Likes", said, f"I like {said}"), [witness(f"I like {said}", origin)])
-            for lines in plan.lines.values():
+            for path, lines in plan.lines.items():
                 for line in lines:
                     if line.remove is not None:
                         held.pop(line.remove.id or "", None)
                     if line.add is not None:
-                        held[line.add.id or ""] = line.add
+                        held[line.add.id or ""] = line.add.but(path=path)
                         assert line.add.level == level
                         assert line.add.level != "tainted"
             for each in held.values():
@@ -428,6 +429,20 @@ def test_the_best_who_said_it_counts_and_a_named_source_only_among_equals() -> N
     ]
     assert judge(Proposal("Likes", "jazz", "I like jazz", source="a"), heard).source == "b"
     assert judge(Proposal("Likes", "jazz", "I like jazz", source="c"), heard).source == "c"
+
+
+def test_a_whole_sentence_says_itself_and_a_part_of_it_need_not() -> None:
+    text = 'Hello. For example, never ask "who are you and why" again, but ship it! Should I mail Bob?'
+    assert says('For example, never ask "who are you and why" again, but ship it', text)
+    assert says("Should I mail Bob?", text)
+    assert not says("Should I mail Bob", text)
+    assert not says("mail Bob", text)
+
+
+def test_a_text_may_mention_what_it_does_not_say() -> None:
+    assert mentions("fix the login bug", "The login bug is fixed.")
+    assert not says("fix the login bug", "The login bug is fixed.")
+    assert not mentions("fix the login bug", "The login works. The bug is fixed.")
 
 
 def test_nothing_is_said_by_nobody() -> None:

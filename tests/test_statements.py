@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.core.relations import BY_LABEL
-from looseleaf.distill import statements as module
 from looseleaf.distill.english.propose import propose
 from looseleaf.distill.pasted import own_words
 from looseleaf.distill.shape import made, tidy
@@ -896,11 +895,6 @@ def test_of_a_long_message_the_beginning_and_the_end_are_read() -> None:
 )
 def test_the_language_of_a_sentence_is_picked(sentence: str, expected: str) -> None:
     assert language(sentence) == expected
-
-
-def test_a_language_that_is_not_there_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "looseleaf.distill.german", None)
-    assert module.statements("Ich wohne in Lyon", TS) == []
 
 
 @pytest.mark.parametrize(

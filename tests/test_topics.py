@@ -26,10 +26,9 @@ from looseleaf.core.topics import (
     topic_md,
     topic_memory,
     topic_name,
-    topic_of_text,
     vocabulary,
 )
-from looseleaf.core.vocabulary import NAME_CHARS, TEXT_CHARS, TEXT_WORDS, stem, wording
+from looseleaf.core.vocabulary import NAME_CHARS, TEXT_CHARS, TEXT_WORDS, stem, topic_of_text, wording
 from looseleaf.values import KINDS, Fact
 
 DAY = 86400.0
@@ -480,6 +479,7 @@ def test_the_same_memory_is_made_in_every_process() -> None:
     code = (
         "import json, test_topics as t, test_essentials as e\n"
         "from looseleaf.core.topics import *\n"
+        "from looseleaf.core.vocabulary import topic_of_text\n"
         "from looseleaf.core.essentials import *\n"
         "memory = topic_memory('project', t.FACTS, t.ENTRIES)\n"
         "pages = {name: vocabulary(text) for name, text in t.PAGES.items()}\n"

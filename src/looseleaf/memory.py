@@ -331,9 +331,6 @@ class Memory:
     def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
         """Bring the views up to date: topics, all of them together, what the agent's compactions kept. `full`: make all
         of them again, also from entries that another program left."""
-        from looseleaf.build.agents import build_agent
-
-        build_agent(self.store, self.agent)
         return self._book.build(full=full, progress=progress)
 
     def restore_pages(self) -> list[str]:

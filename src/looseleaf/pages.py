@@ -157,7 +157,8 @@ class Pages:
         """Change a page (None: remove it) as a model may: what it may not write there waits in review, and the receipt
         says so. Whoever hands a tool to a model uses this door, not `edit`."""
         path = page_path(path)
-        if path in _NOT_FOR_MODELS or path.startswith("review/") or self._guard is None:
+        is_peoples = any(same_name(path, only) for only in _NOT_FOR_MODELS) or path.startswith("review/")
+        if is_peoples or self._guard is None:
             raise Refused(
                 f"{path} was not changed: only people write it. Propose the change to the user instead."
             )

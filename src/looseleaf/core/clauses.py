@@ -185,7 +185,7 @@ _APART = re.compile(
     r"|mon|ma|yo|mi)\b)"
     r"|[,，、](?=\s?(?:so )?(?:which|i|i'm|i've|i'd|i'll|we|we're|it|it's|he|she|they|you|my|our|this|that"
     r"|there|call|use|write"
-    r"|answer|keep|make|put|go|just|only|always|please|because|no|never|without|don't|ich|wir|es|er"
+    r"|answer|keep|make|put|go|just|only|always|please|because|the|no|nicht|pas|non|todavía|encore|noch|never|without|don't|ich|wir|es|er"
     r"|mein\w{0,2}|kein\w{0,2}"
     r"|ohne|nie|nimm|nenn|immer|je|j'|nous|il|mon|ma|sans|jamais|toujours|utilise|yo|mi|nosotros|sin|nunca|usa"
     r"|siempre)"

@@ -7,7 +7,7 @@ Readings taken where words are ambiguous:
 - "Next Friday" is the Friday of the next calendar week (weeks begin on Monday), as 下周五 and 来週の金曜日 say
   outright. In French and Spanish ("vendredi prochain", "el próximo viernes") it is the first one after today.
 - "Last Friday" is the last one before today. A month or a day without a year is the next one to come; with `past`,
-  or with "last", the last one before this month, or before today.
+  or with "last", the last one before this month, or before today. So is a day without a month ("on the 12th").
 - "In two weeks" is a day, "in two months" that whole month, "in two years" that whole year. A season has three months,
   as in the north. A weekend is its Saturday and Sunday.
 
@@ -252,6 +252,19 @@ def _month_day(match: re.Match[str], today: date, past: bool) -> Span:
     return _nearest_day(today, number, int(day), past)
 
 
+def _day_alone(match: re.Match[str], today: date, past: bool) -> Span | None:
+    """The day of this month, or of one next to it."""
+    for months in (0, -1, -2) if past else (0, 1, 2):
+        first = _month(today.year, today.month + months)[0]
+        try:
+            made = _day(first.year, first.month, int(match[1]))
+        except ValueError:
+            continue
+        if made[0] <= today if past else made[0] >= today:
+            return made
+    return None
+
+
 def _month_year(match: re.Match[str], today: date, past: bool) -> Span:
     return _month(int(match[2]), words.MONTHS[match[1].lower()])
 
@@ -320,6 +333,7 @@ _READERS: tuple[tuple[re.Pattern[str], Read, bool], ...] = (
     (words.BACK_BEFORE, _back, True),
     (words.MONTH_DAY, _month_day, True),
     (words.DAY_MONTH, _month_day, True),
+    (words.DAY_ALONE, _day_alone, True),
     (words.MONTH_YEAR, _month_year, False),
     (words.IN_MONTH, _in_month, True),
     (words.IN_YEAR, _in_year, False),

@@ -199,6 +199,12 @@ DAY_MONTH = re.compile(
     rf"({_YEAR})\b)?",
     _I,
 )
+DAY_ALONE = re.compile(
+    r"\bon the ([0-9]{1,2})(?:st|nd|rd|th)\b(?! (?!at\b|in the (?:morning|evening|afternoon)|and\b|or\b|"
+    r"so\b|but\b|for\b|"
+    r"with\b|from\b|then\b)[a-z])",
+    _I,
+)
 MONTH_YEAR = re.compile(rf"\b({_LONG_MONTH})(?: de| of|,)? ({_YEAR})\b", _I)
 IN_MONTH = re.compile(
     r"\b(?:in|since|by|until|till|before|after|im|seit|bis|ab|en|depuis|desde|around|early|late|mid|from|"

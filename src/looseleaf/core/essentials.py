@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from looseleaf.values import Fact, Kind
 
     Tier = Literal["core", "secondary"]
+    Digest = Mapping[str, Any]
 
 SCHEMA = "global_memory.v1"
 
@@ -294,8 +295,6 @@ def _first(texts: Sequence[str], caps: Caps) -> list[str]:
 
 # --- of all ----------------------------------------------------------------------------
 
-_DAY = 86400
-
 
 def global_memory(topics: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> dict[str, Any]:
     """The global memory, of one digest per topic."""
@@ -306,11 +305,7 @@ def global_memory(topics: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> 
 
 
 def snapshots(
-    active: Sequence[Mapping[str, Any]],
-    topics: int,
-    updated_at: float | None,
-    chosen: list[dict[str, Any]],
-    caps: Caps,
+    active: Sequence[Digest], topics: int, updated_at: float | None, chosen: Sequence[Digest], caps: Caps
 ) -> dict[str, Any]:
     """The global memory of so many topics, of which the most active ones are given, and of its essentials."""
     return {
@@ -325,7 +320,7 @@ def snapshots(
 def activity(topic: Mapping[str, Any]) -> tuple[Any, ...]:
     """The newest first; of those that were touched on the same day, the one that holds most."""
     updated = topic["updated_at"] or 0.0
-    return -(updated // _DAY), -topic["facts_count"], -updated, topic["topic"]
+    return -(updated // 86400), -topic["facts_count"], -updated, topic["topic"]
 
 
 def _snapshot(topic: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
@@ -350,8 +345,7 @@ def essentials(found: Sequence[dict[str, Any]], caps: Caps) -> list[dict[str, An
     chosen: list[dict[str, Any]] = []
     seen: set[tuple[str, ...]] = set()
     for which, kind, most in places(caps):
-        ranked = sorted(by_place.get((which, kind), []), key=order_of)
-        chosen += _take(ranked, most, seen)
+        chosen += _take(sorted(by_place.get((which, kind), []), key=order_of), most, seen)
     return chosen
 
 

@@ -56,11 +56,16 @@ dutch: niederländisch néerlandais neerlandés holandés 荷兰语 オランダ
 mandarin: 普通话 国语
 cantonese: kantonesisch cantonais cantonés 粤语 広東語
 """
+_MORE_KIN = (
+    "frau/partner ehefrau/partner ehemann/partner femme/partner mari/partner esposa/partner esposo/partner "
+    "marido/partner mujer/partner 妻/partner 娘/daughter 息子/son 母/mother 父/father"
+)
 _SAME = {
     word: name
     for name, words in (line.split(":") for line in _TONGUES.strip().splitlines())
     for word in words.split()
 } | {word: name for word, name in WHOSE.items() if " " not in word}
+_SAME |= dict(pair.split("/") for pair in _MORE_KIN.split())
 """Names of languages and of kin, in the one language in which relations are written."""
 _KNOWN = frozenset((*_SAME, *_SAME.values()))
 _SAME_WIDE = re.compile(
@@ -92,7 +97,9 @@ _FREE_OF: dict[str, frozenset[str]] = {
 _UNORDERED = frozenset({"language", "pet", "favourite"})
 _WORDS_OF_ANOTHER = 4
 """So many words in quotation marks are somebody else's; fewer are a name."""
-_ENDINGS = frozenset(("", "e", "n", "en", "s", "es", "t", "te", "st", "em", "d", "ed", "ing", "r"))
+_ENDINGS = frozenset(
+    ("", "e", "n", "en", "s", "es", "t", "te", "st", "em", "d", "ed", "ing", "r", "o", "ar", "er", "ir")
+)
 _ROOT = 4
 
 
@@ -174,7 +181,7 @@ _SELF = re.compile(
 _MY_KIN = re.compile("(?:我|私|僕|俺)(?:的|の|家的?)?(?= )")
 _CUES = {
     "age": re.compile(
-        r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
+        r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
     )
 }
 """Without these words a number is a number of something else."""
@@ -183,7 +190,7 @@ _CUES = {
 class Claim:
     """What is to be found in words. `relation` is the canonical name of the relation, in lower case, where it has one;
     `was` the value that it puts right, whose words need not be said again; `ended`: it holds no more;
-    `only_named`: it may as well be denied or asked about."""
+    `only_named`: it may as well be denied or asked about, in any order."""
 
     def __init__(
         self,
@@ -275,11 +282,13 @@ class Claim:
     def _places(self, said: Sequence[_Word]) -> list[int] | None:
         """Where its words stand, in their order and near each other; None where they do not."""
         words = self.words
-        if self._relation in _UNORDERED:
+        if self._only_named or self._relation in _UNORDERED:
             return _anywhere(words, said)
         places = _in_order(words, said)
-        if places is None and len(words) > 2 and all(words[-1].surface != each.surface for each in said):
-            # A verb that the claim puts last, in another form: "fliege ich nach Japan", "nach Japan fliegen".
+        if places is not None or len(words) < 2:
+            return places
+        if self._relation == "plan" or all(words[-1].surface != each.surface for each in said):
+            # A verb that the claim puts last, mostly in another form: "fliege ich nach Japan", "nach Japan fliegen".
             last, others = _anywhere(words[-1:], said), _in_order(words[:-1], said)
             places = others + last if last is not None and others is not None else None
         return places

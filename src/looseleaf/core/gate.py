@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.clauses import located
+from looseleaf.core.clauses import located, sentences_of, spelled
 from looseleaf.core.evidence import Claim
 from looseleaf.core.lines import escape
 from looseleaf.core.relations import BY_LABEL
@@ -199,8 +199,19 @@ def claim_of(proposal: Proposal) -> Claim:
 
 
 def says(claim: str, text: str) -> bool:
-    """Whether one sentence of the text says it."""
-    return Claim(claim).is_said_in(text)
+    """Whether one sentence of the text says it, or is it."""
+    wanted, whole = Claim(claim), spelled(claim).strip(_AROUND)
+    is_there = whole != "" and not wanted.hidden and whole in spelled(text)
+    is_whole = is_there and any(each.strip(_AROUND) == whole for each in sentences_of(spelled(text)))
+    return is_whole or wanted.is_said_in(text)
+
+
+_AROUND = " \n\t.!。！"
+
+
+def mentions(claim: str, text: str) -> bool:
+    """Whether one sentence of the text has the words of the claim, in any order, whatever it says of them."""
+    return Claim(claim, only_named=True).is_said_in(text)
 
 
 def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool:

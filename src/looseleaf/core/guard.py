@@ -165,9 +165,9 @@ class _Change:
             return not self._is_strict or self._spoken.has(fact.object, fact.relation)
         if not self._is_strict:
             return True
-        if role == "title" and not self._is_top:
-            return escape(body(line)) == new_page(self._path).strip()
-        return self._spoken.has(body(line))
+        if role == "title" and escape(body(line)) == new_page(self._path).strip():
+            return True
+        return (role != "title" or self._is_top) and self._spoken.has(body(line))
 
     def _untold_lines(self) -> set[int]:
         """On a page of episodes: those whose title is not the user's words, which an index line would show."""

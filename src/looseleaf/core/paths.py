@@ -36,11 +36,12 @@ def name_fault(name: str) -> str | None:
         return f"has a part that begins with `{name[0]}`"
     if name != name.strip() or name.endswith("."):
         return "has a part that begins or ends with a space or ends with a dot"
-    for character in name:
-        if character in _FORBIDDEN:
-            return f"contains `{character}`"
-        if not character.isprintable():
-            return f"contains the invisible or unknown character U+{ord(character):04X}"
+    if not name.isprintable() or not _FORBIDDEN.isdisjoint(name):  # hardly ever: every look at a folder asks this
+        for character in name:
+            if character in _FORBIDDEN:
+                return f"contains `{character}`"
+            if not character.isprintable():
+                return f"contains the invisible or unknown character U+{ord(character):04X}"
     if "%" in name and _is_percent_encoded(name):
         return "contains a percent-encoded character"
     # Windows looks at what stands before the first dot, without the spaces behind it.

@@ -35,7 +35,7 @@ from looseleaf.core.sentences import (
     is_task,
     sentences,
 )
-from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary, wording
+from looseleaf.core.vocabulary import choose, topic_name, vocabulary, wording
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
 
@@ -54,7 +54,6 @@ __all__ = (
     "topic_md",
     "topic_memory",
     "topic_name",
-    "topic_of_text",
     "vocabulary",
 )
 

@@ -34,16 +34,20 @@ def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal
     """The facts that a user's message, said at `ts`, states. `before`: what was stated earlier, the newest last."""
     found: list[tuple[int, Proposal]] = []
     place = _Place(text)
-    number = 0
+    number = words = 0
     earlier = list(before[-BEFORE:])
     for stretch in own_words(text):
         for piece in islice(pieces(stretch), SENTENCES):
             if piece.kind != "sentence":
                 continue
             number += 1
+            # A few words more ("James Bond.") belong to what was said before them.
+            reach, words = 1 + (words < 3), piece.text.count(" ")
+            if _FRAMES.match(piece.text):
+                return [proposal for _, proposal in found]
             if _TAKES_BACK.match(piece.text):
                 last = found[-1][0] if found else -1
-                found = [each for each in found if each[0] != last or last < number - 1]
+                found = [each for each in found if each[0] != last or last < number - reach]
                 continue
             proposed = _proposed(piece.text, ts)
             if not proposed:
@@ -160,8 +164,23 @@ class _Place:
 
 # --- taking back -----------------------------------------------------------------------
 
+_FRAMES = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|here's|a|quick|little|just a|now|"
+    r"consider this)[\s,:]+){0,3}(?:thought experiment|hypothetical|"
+    r"(?:let's|we) (?:play|role-?play|pretend|imagine|suppose|say)|imagine\b|pretend\b|suppose\b|"
+    r"scenario|role-?play|fiction|(?:example|sample|test) (?:data|input|text|message|user|persona|profile)|"
+    r"for your (?:interview|trip|exam|wedding|date|holiday|presentation|first day|new job|visit|health|"
+    r"\w+ interview)|"
+    r"advice (?:for|to) (?:you|my)|my advice|(?:some |a few )?tips for|gedankenexperiment|rollenspiel|"
+    r"stell dir vor|angenommen|"
+    r"imagine que|imaginons|supposons|jeu de rôle|imagina|imaginemos|supongamos|juego de rol|"
+    r"假设|假如|想象一下|设想|思想实验|角色扮演|仮に|もしも|想像して|ロールプレイ)",
+    re.IGNORECASE,
+)
+"""What is said after it, to the end of the message, is of another world, or for somebody else."""
 _TAKES_BACK = re.compile(
-    r"\W*(?:(?:i'm |i am |i was |no,? |haha,? |lol,? )?(?:just|only|totally)? ?(?:kidding|joking|messing "
+    r"\W*(?:(?:haha+|lol|lmao|hehe)[\s,]*(?:no|nope|nah|not)|(?:i'm |i am |i was |no,? |haha,? |"
+    r"lol,? )?(?:just|only|totally)? ?(?:kidding|joking|messing "
     r"with you)|jk|just a joke|"
     r"not really|scratch that|ignore that|forget (?:that|it|what i said)|disregard that|strike that|that "
     r"was a joke|"

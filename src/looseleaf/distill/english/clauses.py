@@ -19,7 +19,8 @@ BLANK = "\u02ad"
 
 _I = re.IGNORECASE
 _QUOTED = re.compile(
-    r"\"[^\"]{1,300}\"|“[^”]{1,300}”|„[^“”]{1,300}[“”]|«[^»]{1,300}»|`[^`]{1,300}`|(?<!\w)'[^']{1,300}'(?!\w)"
+    r"\"[^\"]{1,300}\"|“[^”]{1,300}”|„[^“”]{1,300}[“”]|«[^»]{1,300}»|`[^`]{1,300}`|"
+    r"(?<!\w)'[^']{1,300}'(?!\w)"
 )
 
 NO_FACT = re.compile(
@@ -112,7 +113,10 @@ _SPLIT = re.compile(
 _BARE_VERB = re.compile(rf"(?:and |but )?(?:also )?(?:{_VERBS})\b", _I)
 _APPOSED = re.compile(r"(?:living|based|working|studying|originally|an?)\b|from (?-i:[A-Z])", _I)
 _ELIDED = re.compile(
-    r"(?:got (?:an?|two|three|\d)|can't stand|cannot stand|prefer|hate|love|moved (?:to|from)|grew up|"
+    r"(?:(?:just |finally |recently )*(?:got (?:married|engaged|promoted|fired|laid off|divorced|"
+    r"accepted|my)|(?:broke|lost|"
+    r"finished|passed|failed|sold|quit|defended|sprained) my|ran my|graduated)|got (?:an?|two|three|\d)|"
+    r"can't stand|cannot stand|prefer|hate|love|moved (?:to|from)|grew up|"
     r"adopted|born (?:in|on)|"
     r"don't (?:like|eat|drink)|just (?:moved|turned)|turned \d|(?P<be>not a (?:big |huge )?fan|allergic|"
     r"based in|working (?:as|at|for)|living in|"
@@ -160,6 +164,14 @@ CORRECTS = re.compile(
 CURRENT = re.compile(
     r"\b(?:for now|currently|at the moment|right now|temporarily|for the time being|this (?:semester|term)|"
     r"these days)\b",
+    _I,
+)
+
+
+_FRONT = re.compile(
+    r"\W*(?:(?:last|this|next|on|in|back in|early|late|earlier|the|two|three|four|a few|a couple of|"
+    r"some|over|by|during|just) "
+    r"[\w ]{2,24}|yesterday|today|tomorrow|recently)(?<! me)(?<! case)(?<! general)(?<! fact)",
     _I,
 )
 
@@ -253,13 +265,26 @@ def core(text: str) -> tuple[int, int]:
     return start, end
 
 
+_SPEAKS = re.compile(
+    r"(?!\W*(?:note|ps|fyi|update|reminder|correction|context|background|btw|edit|also|hi|hello|hey|"
+    r"facts?|me|about me|rules?|"
+    r"important|heads|warning|quick|one|small|fun|bio|intro|decision|decided|agreed|ok|okay|so|news|"
+    r"big news|good news|and|but|"
+    r"oh|well|my|our|i|we|for|to|the|this|that|full disclosure|disclaimer|truth|thing is|little|random|"
+    r"confession)\b)"
+    r"\W*[a-z]+(?: [a-z]+)?: (?:i|i'm|i've|my|we)\b",
+    _I,
+)
+"""A line of a play: whoever stands before the colon says it."""
+
+
 def stated(sentence: str) -> str:
     """The part of a sentence that states: all of it, what stands before a question, or nothing."""
     text = sentence.rstrip()
     told = _TOLD.match(text)
     if told:
         text = text[: told.end()]
-    if _BEGINS_QUESTION.match(text):
+    if _BEGINS_QUESTION.match(text) or _SPEAKS.match(text):
         return ""
     if text.rstrip(" \"')”").endswith(("?", "？")):
         asks = _QUESTION.search(text)
@@ -283,10 +308,13 @@ def clauses(text: str, sentence: str) -> Iterator[Clause]:
     own = sentence.replace("’", "'")
     start = 0
     subject = ""
+    is_being = True
     for end, after in [
         *((match.start(), match.end()) for match in _SPLIT.finditer(text)),
         (len(text), len(text)),
     ]:
+        if end < len(text) and _FRONT.fullmatch(text[start:end]):
+            continue  # when it was belongs to what it was
         begin = start + without_lead(text[start:end])
         if begin < end:
             part = text[begin:end].rstrip(" ,.")
@@ -300,11 +328,12 @@ def clauses(text: str, sentence: str) -> Iterator[Clause]:
                 # "Can't stand cilantro": nobody else can be meant.
                 lead = "I'm " if _ELIDED.match(part)["be"] else "I "  # type: ignore[index]
                 yield Clause(lead + part, lead + words, quote)
-            elif subject == "I" and _APPOSED.match(part):
+            elif subject == "I" and is_being and _APPOSED.match(part):
                 yield Clause(f"I'm {part}", f"I'm {words}", quote)
             elif part:
                 found = _SUBJECT.match(part)
                 subject = _subject(found[0]) if found else ""
+                is_being = re.match(r"(?:i'm|i am|im)\b|my name", part, _I) is not None
                 yield Clause(part, words, quote)
         start = after
 

@@ -9,6 +9,7 @@ from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from looseleaf.core.dates import Dated
     from looseleaf.distill.english.clauses import Clause
     from looseleaf.values import TimeSpan
 
@@ -42,7 +43,7 @@ def written_out(
     found = dates_in(words, ts, past=past)
     for dated in found:
         if dated.is_relative or (every and dated.first == dated.last):
-            before = words[end : dated.start]
+            before = _with_first(words[end : dated.start], dated)
             written = _named(dated.written)
             needs = (
                 ""
@@ -55,6 +56,21 @@ def written_out(
             end = dated.end
     text = " ".join("".join((*parts, words[end:])).split())
     return text, (found[0].first if found else None), (found[-1].last if found else None)
+
+
+_FROM_DAY = re.compile(
+    r"\b(from|between) (?:the )?([0-9]{1,2})(?:st|nd|rd|th)? (to|until|till|through|and|-|"
+    r"–) ?(?:the )?\Z",
+    _I,
+)
+
+
+def _with_first(before: str, dated: Dated) -> str:
+    """Of "from 20 to 27 December" the first day too."""
+    match = _FROM_DAY.search(before)
+    if match is None or dated.first != dated.last or not 0 < int(match[2]) < int(dated.first[8:]):
+        return before
+    return f"{before[: match.start()]}{match[1]} {dated.first[:8]}{int(match[2]):02d} {match[3]} "
 
 
 _MONTHS = "January February March April May June July August September October November December".split()
@@ -70,7 +86,8 @@ def _named(written: str) -> str:
 
 
 IDLE = re.compile(
-    r"(?:milk|groceries|lunch|dinner|coffee|it|this|that|them|you|the (?:same|tests?|server|script|build|"
+    r"(?:milk|groceries|lunch|dinner|coffee|it|this|that|them|you|him|her|a ton|a lot|so much|lots|"
+    r"the (?:same|tests?|server|script|build|"
     r"app|job|program|query|command|code|"
     r"meeting|call|computer|benchmark)|an? (?:error|question|problem|issue|warning|message|"
     r"timeout|crash|bug|look|reply|mail|email|404|notification|"
@@ -102,7 +119,7 @@ def trimmed(words: str) -> str:
         " " + words,
         flags=_I | re.DOTALL,
     ).strip(" ,.!")
-    words = re.sub(r"\A(?:an?|the) ", "", words, flags=_I)
+    words = re.sub(r"\A(?:an?|the) |,? (?:now|myself|right now|lately|these days)\Z", "", words, flags=_I)
     return re.sub(
         r"\b(broke|sold|lost|finished|quit|left|got|started|passed|had|defended|renew|finish|see) my\b",
         r"\1",

@@ -40,7 +40,8 @@ _FORMS = tuple(
         (
             r"(?:we're|we are|we'll be|we will be) (?P<g>dropping|sunsetting|deprecating|"
             r"shipping without|removing|killing|"
-            r"keeping|postponing|delaying|freezing|splitting|abandoning|scrapping|retiring|outsourcing|"
+            r"keeping(?= \w+(?: \w+){0,2}\Z)|postponing|delaying|freezing|splitting|abandoning|"
+            r"scrapping|retiring|outsourcing|"
             r"skipping) (?P<h>.+)"
         ),
         (
@@ -109,7 +110,7 @@ def _settled(match: re.Match[str], own: str) -> Iterator[Found]:
         yield Found(tool(chosen["o"]), chosen["o"], was=chosen["w"], correction=True, topic="project")
     elif how != "against" and tool(words) and len(words.split()) == 1:
         yield Found(tool(words), words, topic="project")
-    elif (len(words.split()) > 1 or how == "against" or "-" in words) and not _is_unsaid(words):
+    elif (len(words.split()) > 1 or how in ("against", "on") or "-" in words) and not _is_unsaid(words):
         lead = {"against": "against ", "not to": "not to "}.get(how, "")
         yield Found("Decision", lead + words, topic="project")
 

@@ -30,33 +30,72 @@ _HAPPENED = (
     r"published|launched|released|"
     r"moved in|signed|opened|founded|started (?:a|my|learning|playing|studying|therapy|school|university)|"
     r"hiked|climbed|sprained|tore|defended|learned to|crashed my|"
-    r"joined (?:an?|the))"
+    r"joined (?:an?|the)|gave (?:my|an?|the) (?:\w+ )?(?:talk|speech|lecture|presentation|concert)|"
+    r"had (?:our|an?|the) (?:\w+ )?(?:outage|incident|breach|break-in|fire|flood|crash)|"
+    r"was (?:bitten|attacked|mugged|hit|diagnosed|promoted|elected|baptised)|"
+    r"got (?:back from (?-i:[A-Z])|my (?:first|driver's|phd|master's))|survived|inherited|immigrated|"
+    r"emigrated|"
+    r"ended up in (?:hospital|the er))(?!')"
+)
+_PAST = (
+    r"(?:(?!(?:need|used|wanted|tried|liked|loved|hated|decided|planned|hoped|asked|lived|worked|stayed|"
+    r"studied|moved|"
+    r"fixed|added|changed|deleted|updated|installed|committed|pushed|tested|removed|noticed|wondered|"
+    r"thought)\b)\w{2,}ed|swam|"
+    r"sailed|drove|rode|ran|flew|wrote|gave|met|built|taught|won|lost|fell|began|sang|sold|bought|spent|"
+    r"became|hitch-?hiked)"
 )
 _EVENT = re.compile(
     rf"(?:i|we)(?:'ve| have)?(?: just| recently| finally| also| both| actually)* (?P<o>{_HAPPENED}\b.*)", _I
 )
+_LONG_AGO = re.compile(
+    rf"(?:i|we)(?: once| also| finally)? (?P<o>{_PAST} (?!(?:it|this|that|them|the|you)\b).+)", _I
+)
+"""Whoever names the year, or calls it his first, tells of his life."""
+_BIOGRAPHIC = re.compile(r"\b(?:in|back in|of) (?:19|20)\d\d\b|\bmy (?:very )?first\b", _I)
 _EVENT_OF_THINGS = re.compile(
     r"my (?P<o>(?:car|bike|bicycle|phone|laptop|wallet|bag|house|flat|basement|van) (?:got|was|has been) "
-    r"(?:stolen|broken into|totalled|flooded|burgled|towed|hit)\b.*)",
+    r"(?:stolen|broken into|totalled|flooded|burgled|towed|hit)\b.*|"
+    r"(?:first|second|third|new|debut|latest|last) (?:novel|book|album|paper|film|single|game|"
+    r"article) (?:came out|was "
+    r"published|got published|was released)\b.*)",
     _I,
 )
 _EVENT_OF_KIN = re.compile(
-    rf"my (?P<o>(?:{KIN_WORD})(?: [A-Z]\w+)? (?:died|passed away|was born|got married|got engaged|"
-    r"graduated|had a baby|moved (?:in|out|away)|retired)\b.*)",
+    rf"my (?P<o>(?:{KIN_WORD})(?: [A-Z]\w+)? (?:also |just |recently )*(?:died|passed away|was born|"
+    rf"got married|got engaged|"
+    r"graduated|had (?:a baby|twins|surgery|a stroke|a heart attack)|gave birth|moved (?:in|out|away)|"
+    r"retired)\b.*)",
     _I,
 )
 _LASTING = re.compile(
     r"(?:broke|adopted|got (?:fired|laid off)|gave birth|graduated|passed (?:my|the|away)|won|"
-    r"had (?:surgery|twins|a baby|my first)|defended|was (?:laid off|fired|hospitali[sz]ed))\b",
+    r"had (?:surgery|twins|a baby|my first)|defended|was (?:laid off|fired|hospitali[sz]ed)|ran my first|"
+    r"gave my first|got (?:promoted(?! to\b)|engaged|divorced|robbed|my (?:degree|licen[cs]e|citizenship|"
+    r"green card|phd))|"
+    r"(?:car|bike|bicycle|phone|laptop|wallet|bag|house|flat|basement|van) (?:got|was|has been)|"
+    rf"(?:{KIN_WORD})(?: [A-Z]\w+)? (?:died|passed away|had|gave birth|got married|got engaged))\b",
+    _I,
+)
+
+
+_AFTERWARDS = re.compile(
+    r", (?!\d)(?![^,]*\b(?:19|20)\d\d).*\Z| (?:when|where) (?:i|we|it|my)\b.*\Z|,? (?:and|but) (?:it|"
+    r"now|that|"
+    r"still|was|felt|loved|didn't)\b.*\Z",
     _I,
 )
 
 
 def event(text: str, clause: Clause, ts: float) -> Timed | None:
     match = _EVENT.fullmatch(text) or _EVENT_OF_KIN.fullmatch(text) or _EVENT_OF_THINGS.fullmatch(text)
+    if match is None and _BIOGRAPHIC.search(text):
+        match = _LONG_AGO.fullmatch(text)
     if match is None:
         return None
-    words = owned(match, clause, "o")
+    words = _AFTERWARDS.sub("", owned(match, clause, "o"))
+    words = words[:1].lower() + words[1:] if words[1:2].islower() else words
+    words = re.sub(rf"\A((?:{KIN_WORD})(?: [A-Z]\w+)?) (?:also|just|recently) ", r"\1 ", words)
     words, first, _ = written_out(trimmed(words), ts, past=True)
     if (
         len(words.split()) < 2

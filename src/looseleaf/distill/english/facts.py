@@ -8,7 +8,7 @@ from looseleaf.distill.english import likes, person, places, things
 from looseleaf.distill.english.clauses import Clause
 from looseleaf.distill.english.forms import Found, cut, own
 from looseleaf.distill.english.places import as_place
-from looseleaf.distill.english.words import DIETS
+from looseleaf.distill.english.words import DIETS, PETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,25 @@ _ENDED: list[tuple[str, re.Pattern[str]]] = [
         "Employer": (
             rf"i (?:don't|do not) work (?:at|for) (?P<o>.+?){_NO_MORE}.*",
             r"i no longer work (?:at|for) (?P<o>.+)",
-            r"i(?:'ve)? (?:just |recently )?(?:left|quit) (?:my job at )?(?P<o>(?-i:[A-Z]).+)",
+            (
+                r"i(?:'ve)? (?:just |recently |finally )?(?:left|"
+                r"quit) (?:my job at )?(?P<o>(?-i:[A-Z])(?!.*\bago\b).+)"
+            ),
             r"i(?:'m| am) no longer (?:at|with) (?P<o>.+)",
+        ),
+        "Partner": (
+            (
+                r"(?:my \w+ )?(?P<o>(?-i:[A-Z])\w+) and i(?:'ve| have)?(?: just| recently)? (?:split up|"
+                r"broke up|broken up|"
+                r"separated|got divorced|divorced|are no longer together|aren't together any ?more)\b.*"
+            ),
+        ),
+        "Pet": (
+            (
+                rf"(?:my|our) (?:old |little )?(?P<o>(?:{'|'.join(sorted(PETS))})(?: (?-i:[A-Z])\w+)?) "
+                r"(?:has |just |sadly |recently )*"
+                r"(?:died|passed away|passed|had to be put (?:down|to sleep))\b.*"
+            ),
         ),
         "Home": (rf"i (?:don't|do not) live in (?P<o>.+?){_NO_MORE}.*", r"i no longer live in (?P<o>.+)"),
         "Likes": (
@@ -52,7 +69,8 @@ _ENDED: list[tuple[str, re.Pattern[str]]] = [
             (
                 r"i(?:'ve| have)? (?:just |recently |finally )?(?:quit|stopped|given up|gave up) "
                 r"(?P<o>smoking|"
-                r"drinking|gambling|vaping|biting my nails)\b(?! (?:coffee|tea|\w+ coffee|alcohol|beer|wine|"
+                r"drinking|gambling|vaping|biting my nails)\b(?! (?:coffee|tea|\w+ coffee|alcohol|beer|"
+                r"wine|"
                 r"soda|milk|energy)).*"
             ),
             r"i (?:no longer (?P<o>smoke|drink|vape)|don't (?P<p>smoke|drink|vape) any ?more)\b.*",

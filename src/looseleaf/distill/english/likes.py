@@ -39,7 +39,8 @@ VAGUE = re.compile(
     r"schedule)|my (?:new|old)|"
     r"idea|way|fact|look|all (?:of )?(?:this|that|these|it)|both|one|everything|being able|having to|so "
     r"far|option|nothing|"
-    r"anything|something|for|if|each other|where|working with you|talking to you|we|i|he|she|they|seeing "
+    r"anything|something|for|if|each other|where|yours|mine|theme|to\Z|stuff\Z|things?\Z|vibes?\Z|"
+    r"working with you|talking to you|we|i|he|she|they|seeing "
     r"(?:you|this)|hearing)\b",
     re.IGNORECASE,
 )
@@ -55,13 +56,28 @@ _POINTS = re.compile(
 )
 
 
+_ADJECTIVES = re.compile(
+    r"(?P<a>.*\ban? [\w-]+), (?P<b>(?!(?:an?|the|and|or|but|so|my|i|it|they)\b)[\w-]+ [\w-]+.*)",
+    re.IGNORECASE,
+)
+"""A comma between two adjectives: "a safe, inviting place"."""
+
+
+_LOOKS = re.compile(
+    r"\b(?:vibes?|looks?|theme|idea|design|style|layout|colou?rs?|touch|picture|pic|photo)\Z", re.IGNORECASE
+)
+"""What is liked of the thing at hand."""
+
+
 def _thing(words: str) -> str:
     words = words.strip()
+    if (two := _ADJECTIVES.fullmatch(words)) and not re.search(r", .*(?:,| and | or ) ", words):
+        return cut(f"{two['a']} {two['b']}")
     if VAGUE.match(words) or _POINTS.search(words) or re.match(r"(?:also|too)\b", words, re.IGNORECASE):
         return ""
     words = re.sub(r" (?:and|or) (?:i|my|it|we|he|she)\b.*\Z", "", cut(words), flags=re.IGNORECASE)
     words = re.sub(r"\Ato ", "", words)
-    return "" if VAGUE.match(words) or len(words.split()) > 9 else words
+    return "" if VAGUE.match(words) or _LOOKS.search(words) or len(words.split()) > 9 else words
 
 
 def _liked(relation: str, *patterns: str) -> None:
@@ -70,7 +86,17 @@ def _liked(relation: str, *patterns: str) -> None:
     def read(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         words = _thing(own(match, clause))
         parts = [part.strip() for part in SEPARATE.split(words) if part.strip()]
-        if len(parts) < 2 or any(len(part.split()) > 3 for part in parts) or re.search(r"\bboth\b", words):
+        is_deed = (
+            parts
+            and " " in parts[0]
+            and re.match(r"\w+ing ", parts[0])
+            and not re.match(r"\w+ing\b", parts[-1])
+        )
+        if is_deed and "," not in words:
+            parts = [
+                words
+            ]  # "making new and powerful models": what is made may be two things, the making is one
+        elif len(parts) < 2 or any(len(part.split()) > 3 for part in parts) or re.search(r"\bboth\b", words):
             parts = [words.split(", ")[0]]
         for part in parts:
             if part and not VAGUE.match(part):
@@ -97,7 +123,11 @@ def _prefers(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     ):
         return
     words = re.sub(
-        r"\A(?:it when|it if|if|that|when) (?:you )?|\Ato (?:be )?|\Ayou to ", "", words, flags=re.IGNORECASE
+        r"\A(?:it when|it if|if|that|when) (?:you )?|\Ato (?:be )?|"
+        r"\Ayou to ",
+        "",
+        words,
+        flags=re.IGNORECASE,
     )
     first, _, rest = words.partition(" ")
     words = f"{WISHED.get(first.lower(), first)} {rest}".strip()
@@ -116,7 +146,8 @@ def _prefers(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     if words.count(",") == 1:
         words = re.sub(r", [a-z][a-z' ]{0,24}\Z", "", words)
     tongue = re.search(
-        rf"\b(?:answers|repl|respon|talk|chat|speak|writ|commun|discuss)\w* (?:\w+ )?in (?P<l>{LANGUAGE})\b",
+        rf"\b(?:answers|repl|respon|talk|chat|speak|writ|commun|"
+        rf"discuss)\w* (?:\w+ )?in (?P<l>{LANGUAGE})\b",
         words,
         re.IGNORECASE,
     )
@@ -188,7 +219,7 @@ def _likes_better(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 )
 def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     words = re.sub(r",.*\Z", "", cut(own(match, clause)))
-    kind = re.sub(r"\b(?:favorite|one)\b", "", own(match, clause, "k")).strip()
+    kind = re.sub(r"\b(?:favorite|one|thing|to .*)\b", "", own(match, clause, "k")).strip()
     if words and not VAGUE.match(words) and not re.match(r"(?:when|that|how|to)\b", words) and kind:
         yield Found("Favourite", f"{kind}: {words}")
 
@@ -210,7 +241,8 @@ _liked(
 )
 FORMS.plain(
     "Trait",
-    rf"{IM} (?:also |a bit of |basically )?(?P<o>{TRAITS}){HEDGE}(?: (?:and|so|but|by nature|when)\b.*|,.*)?",
+    rf"{IM} (?:also |a bit of |basically )?(?P<o>{TRAITS}){HEDGE}(?: (?:and|so|but|by nature|when)\b.*|"
+    rf",.*)?",
 )
 FORMS.many(
     "Allergy",
@@ -292,7 +324,8 @@ def _hobbies(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 FORMS.each(
     _hobbies,
-    r"my (?:main |favourite |favorite |biggest )?hobb(?:y|ies)(?:'s| is| are| include)(?: \w+ly)? (?P<o>.+)",
+    r"my (?:main |favourite |favorite |biggest )?hobb(?:y|ies)(?:'s| is| are|"
+    r" include)(?: \w+ly)? (?P<o>.+)",
     r"in my (?:free|spare) time,? i (?:mostly |usually |like to |love to |enjoy |do |go |also |often "
     r")*(?P<o>.+)",
     r"i (?:do|practise|practice) (?P<o>yoga|pilates|karate|judo|bouldering|archery|crossfit|calligraphy|"

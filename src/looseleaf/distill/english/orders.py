@@ -148,7 +148,7 @@ ORDERS = tuple(
             r"(?:please )?(?P<o>(?:before|when|if|after|once|unless) (?!(?:you're|you are|it|this|that|"
             r"the|i'm|i am)\b)"
             r"(?:you |i |we )?(?:\w+ )?(?:an?|any|every|each|anything|something|someone|"
-            r"\w+s) [^,]{0,60}?,? "
+            r"\w+s) [^,]{0,60}?, "
             rf"(?:then |please |always |never |just |first )*(?:{_VERBS})\b.*)"
         ),
         (
@@ -299,7 +299,10 @@ ORDERS = tuple(
             r"should|"
             r"have to|go|get|need)\b .+)"
         ),
-        r"(?P<o>(?:every|each|all) [\w' -]{2,40}? (?:must|should|has to|have to|needs?|requires?)\b .+)",
+        (
+            r"(?P<o>(?:every|each|all) (?!(?:you|i|we|they|it)\b)[\w' -]{2,40}? (?:must|should|has to|"
+            r"have to|needs?|requires?)\b .+)"
+        ),
         (
             r"(?P<o>(?:our |your |my )?(?:commits|commit messages|prs|pull requests|tests|branches|"
             r"releases|"

@@ -54,7 +54,8 @@ def _named(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 
 @FORMS.form(
-    r"(?:my (?:full |first |real )?name(?:'s| is)|the name's|i(?:'m| am) called|(?:please |just |you can |"
+    r"(?:my (?:full |first |real )?name(?:'s| is)(?: spelled| spelt| written)?|it(?:'s| is) (?:spelled|"
+    r"spelt)|the name's|i(?:'m| am) called|(?:please |just |you can |"
     r"you may |"
     r"(?:all )?my friends |every(?:body|one) |people |they |most people )*calls? me|i (?:usually )?go by|"
     r"i'm known as|i(?:'ve)? changed my name to)"
@@ -95,6 +96,27 @@ def _here(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     name = own(match, clause)
     if name.split()[0].lower() not in _NO_ONE | _NO_NAME and len(name.split()) < 4:
         yield Found("Name", name)
+
+
+@FORMS.form(r"(?:an? )?(?P<o>[\w -]{3,50}?)(?: (?:at|for|with) (?P<e>" + NAME + r"))? here(?:,.*)?")
+def _trade_here(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    """ "Nurse here": who speaks as one."""
+    role = own(match, clause)
+    if is_trade(role) and not re.match(r"(?:the|my|our|no|is|any|your|new|another)\b", role, re.IGNORECASE):
+        yield Found("Role", role)
+        if employer := own(match, clause, "e"):
+            yield Found("Employer", employer)
+
+
+@FORMS.form(rf"i do (?P<r>[\w ]{{2,25}}?) (?:at|for) (?:an? [\w -]+? called )?(?P<o>{NAME})")
+def _does_at(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    yield Found("Role", own(match, clause, "r"))
+    yield Found("Employer", own(match, clause))
+
+
+@FORMS.form(rf"{IM} (?:at|with) (?P<o>{NAME})(?: now)?,? instead of (?P<w>{NAME})(?: now)?")
+def _instead(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    yield Found("Employer", own(match, clause), was=own(match, clause, "w"), correction=True)
 
 
 @FORMS.form(r"(?:speaking )?as an? (?P<o>[\w -]+?)(?: myself)?,? (?:i|my)\b(?! want| need| should).*")
@@ -233,6 +255,8 @@ FORMS.plain(
 
 
 def _employer(words: str) -> str:
+    if called := re.match(rf"an? [\w -]+? (?:called|named) (?P<n>{NAME})", words):
+        return called["n"]
     words = re.sub(
         r" (?:as|in|on|last|this|next|yesterday|doing|where|since|from|with|and|for|part-time|full-time|"
         r"now|until)\b.*\Z",
@@ -255,7 +279,10 @@ def _works_as(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 FORMS.plain(
     "Employer",
-    r"i(?: now| currently| still| actually)? work (?:at|for) (?P<o>.+)",
+    r"i(?: now| currently| still| actually)? work(?: remotely| part-time| full-time| nights|"
+    r" freelance)? (?:at|for) (?P<o>.+)",
+    r"i(?:'ve| have)?(?: just| recently)? (?:got|landed|took|accepted) (?:an? )?(?:new )?(?:job|"
+    r"position|role) (?:at|with) (?P<o>.+)",
     rf"{IM} (?:working|employed) (?:at|for|by|with) (?P<o>.+)",
     r"i(?:'ve)?(?: just| recently)? (?:joined|started (?:working |a new job |a job |work )?(?:at|with|"
     r"for)) (?P<o>.+)",
@@ -277,13 +304,15 @@ def _school(words: str) -> str:
 
 FORMS.plain(
     "Education",
+    r"i(?:'m| am)?(?: currently| still)? (?:study|studying)(?: \w+)?? at (?P<o>(?:the )?(?-i:[A-Z]).+)",
     r"i(?:'m| am)?(?: currently| still)? (?:study|studying|studied|majored in|majoring in|major in)(?: "
     r"for)? (?P<o>(?!hard|late|tonight"
     r"|all|every|for|the (?:docs|code|problem)|this|that|how|it\b).+)",
     r"i(?:'ve)? (?:graduated|got my (?:degree|phd|master's)) (?:from|in|at) (?P<o>.+)",
     rf"{HAVE} (?P<o>an? (?:phd|master's|masters|master|bachelor's|bachelor|mba|ba|bsc|msc|ma|degree|"
     r"doctorate)\b.*)",
-    r"i (?:went to|attend|go to|attended) (?P<o>[\w' ]*(?:university|college|school|institute|mit|eth)\b.*)",
+    r"i (?:went to|attend|go to|attended) (?P<o>[\w' ]*(?:university|college|school|institute|mit|"
+    r"eth)\b.*)",
     rf"{IM} doing (?P<o>(?:a|my) (?:phd|master's|masters|mba)\b.*)",
     shape=_school,
 )
@@ -297,6 +326,7 @@ FORMS.plain(
     r"(?:my (?:new )?(?:phone|mobile|cell|telephone)?(?: ?number| phone)?(?:'s| is)|call me on|you can "
     r"call me (?:at|on)|reach me on)"
     r" (?P<o>\+?\d[\d ()/-]{5,20}\d).*",
+    r"(?:you can )?(?:reach|call|text) me (?:at|on) (?P<o>\+?\d[\d ()/-]{5,20}\d).*",
 )
 FORMS.plain(
     "Marital status",
@@ -329,7 +359,8 @@ FORMS.plain(
 )
 FORMS.plain(
     "Nationality",
-    rf"{IM}(?: half)? (?P<o>{'|'.join(sorted(DEMONYMS))}){HEDGE}(?: (?:but|and)\b.*|,.*)?",
+    rf"{IM}(?: half)? (?P<o>{'|'.join(sorted(DEMONYMS))}){HEDGE}(?: (?:but|and)\b.*|,(?! half).*)?",
+    rf"{IM} (?P<o>half (?:{'|'.join(sorted(DEMONYMS))}),? (?:and )?half (?:{'|'.join(sorted(DEMONYMS))}))",
     shape=str,
 )
 FORMS.plain(

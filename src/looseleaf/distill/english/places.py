@@ -32,7 +32,10 @@ def as_place(words: str) -> str:
     """A place without what was said beside it; nothing, where it is none."""
     original = words
     words = re.sub(
-        r",? (?:last (?:\w+)|this (?:week|month|year|summer|spring|autumn|winter)|in (?:19|20)\d\d|"
+        r",? (?:in (?:spring|summer|autumn|fall|winter|january|february|march|april|may|june|july|"
+        r"august|september|october|"
+        r"november|december)|ages ago|last (?:\w+)|this (?:week|month|year|summer|spring|autumn|winter)|"
+        r"in (?:19|20)\d\d|"
         r"yesterday|(?:\w+) (?:days|weeks|months|years?|month|week) ago)\b.*\Z",
         "",
         words,
@@ -107,7 +110,7 @@ FORMS.plain(
     rf"(?:{IM}|i come|i(?:'m| am)) (?:originally )?from (?P<o>.+)",
     r"i (?:originally )?come from (?P<o>.+)",
     r"i grew up in (?P<o>.+)",
-    r"i was (?:born and )?(?:raised|brought up) in (?P<o>.+)",
+    r"(?:i was )?(?:born and )?(?:raised|brought up) in (?P<o>.+)",
     r"my home ?town(?:'s| is) (?P<o>.+)",
     r"i was born in (?P<o>(?!(?:\w+ )?(?:19|20)\d\d|january|feb|march|april|may|june|july|aug|sept|oct|nov|"
     r"dec|the).+)",

@@ -83,6 +83,13 @@ _ORDER_BEGINS = re.compile(
 )
 
 
+_IS_ORDER = re.compile(
+    r"\W*(?:please|always|never|don't|do not|use|answer|reply|respond|keep|write|be|no|only|avoid|stop|"
+    r"make|call me|from now|"
+    r"going forward|be brief|speak|talk|give|show|skip|explain|format|ask|remember|for all|when|"
+    r"whenever|if)\b",
+    re.IGNORECASE,
+)
 _SO_NO = re.compile(r"[,;]?\s*so,? (?:please|no|don't|do not|avoid|keep|use|skip)\b", re.IGNORECASE)
 _HASTY = re.compile(
     r"\b(?P<gap>i(?=(?:ve|m)\b)|(?:do|does|did|ca|wo|is|are|was|were|has|have|should|would|could|"
@@ -137,12 +144,13 @@ def _proposed(sentence: str, ts: float) -> list[Proposal]:
     start, end = core(blanked(sentence[:SENTENCE_CHARS].replace("’", "'")))
     is_now = CURRENT.search(sentence[:SENTENCE_CHARS]) is not None
     corrects = CORRECTS.search(sentence[:SENTENCE_CHARS]) is not None
+    is_polite = re.match(r"\W*please\b", sentence[end:], re.IGNORECASE) is not None
     if NO_FACT.search("x" + sentence[end:SENTENCE_CHARS]):
         return []
     sentence = sentence[start:end]
     own = sentence.replace("’", "'")
     text = blanked(own)
-    found = list(_orders(text, own, sentence))
+    found = list(_orders(text, own, sentence, is_polite))
     taken = found[0][1] if found else len(text)
     said = stated(text[:taken])
     if said and is_meant(said):
@@ -164,7 +172,7 @@ def _once(proposals: list[Proposal]) -> list[Proposal]:
 # --- orders ----------------------------------------------------------------------------
 
 
-def _orders(text: str, own: str, sentence: str) -> Iterator[tuple[Proposal, int]]:
+def _orders(text: str, own: str, sentence: str, is_polite: bool = False) -> Iterator[tuple[Proposal, int]]:
     """(the standing order, where it begins): it goes on to the end of the sentence."""
     if not _STANDS.search(text) or re.match(
         r"\W*(?:what if|suppose|imagine|pretend|you are(?! not allowed)|act as|hypothetically)\b",
@@ -194,15 +202,17 @@ def _orders(text: str, own: str, sentence: str) -> Iterator[tuple[Proposal, int]
         joined = re.match(r"(?:and|but|so)\b", begin[0], re.IGNORECASE) and not text.startswith(
             "please", begin.end()
         )
-        if _SO_NO.match(begin[0] + text[begin.end() : begin.end() + 20]):
+        follows = _SO_NO.match(begin[0] + text[begin.end() : begin.end() + 20])
+        if follows:
             joined = None  # an order that follows from what was said
-        if joined and re.search(r"\b(?:i|you|he|she|they|we|who|it)\b", before, re.IGNORECASE):
+        if joined and not _IS_ORDER.match(before):
             continue  # it has the subject of what stands before it
         if _SAYS.search(before) or re.search(
             r"\b(?:if|that|who|which|to|i|they|he|she|it)\s*\Z", before, re.IGNORECASE
         ):
             continue
-        for each in order(rest, own[start:]):
+        begged = "please " if (is_polite or follows) and re.match(r"no ", rest, re.IGNORECASE) else ""
+        for each in order(begged + rest, begged + own[start:]):
             words = tidy(each.object)
             if words:
                 span: TimeSpan = "short_term" if _SHORT.search(text) else "long_term"
@@ -225,18 +235,25 @@ def _orders(text: str, own: str, sentence: str) -> Iterator[tuple[Proposal, int]
 # --- statements ------------------------------------------------------------------------
 
 
+_SETTLED = re.compile(
+    r"\b(?:that's|it's|this is) (?:\w+ )?(?:decided|settled|final|agreed|official)\W*\Z", re.IGNORECASE
+)
+
+
 def _stated(
     said: str, sentence: str, ts: float, span: TimeSpan | None, corrects: bool
 ) -> Iterator[tuple[Proposal, int]]:
     tongues = list(languages(said))
     whole = Clause(said, sentence[: len(said)].replace("’", "'"), sentence[: len(said)])
-    if ": " in said and (labelled := [*work(whole), *facts(whole)]):
+    if (": " in said or _SETTLED.search(said)) and (labelled := [*work(whole), *facts(whole)]):
         yield from ((_shaped(each, tidy(each.object), whole, span, corrects), 0) for each in labelled)
         return
     for clause in clauses(said, sentence[: len(said)]):
         if tongues and re.search(
             r"\b(?:discuss|code|talk|speak|answer|reply|comments)\b", clause.text, re.IGNORECASE
         ):
+            continue
+        if re.match(r"i said\b", clause.text, re.IGNORECASE):
             continue
         if _SAYS.search(clause.text[:60]) and not re.match(
             r"i\b(?!.*\b(?:said|told|asked)\b)", clause.text, re.IGNORECASE

@@ -21,7 +21,7 @@ _I = re.IGNORECASE
 _SURE = re.compile(
     r"\b(?:always|never|ever|whenever|every|each|any ?time|from now on|going forward|future|under no|"
     r"rules?|policy|at all times|"
-    r"by default|general|without exception|throughout|no matter)\b",
+    r"by default|general|without exception|throughout|no matter|when(?:ever)? i (?:say|write|type))\b",
     _I,
 )
 _ADVICE = re.compile(

@@ -8,7 +8,7 @@ from looseleaf.distill.english.forms import HAVE, IM, NAME, Forms, Found, cut, o
 from looseleaf.distill.english.likes import VAGUE
 from looseleaf.distill.english.person import as_trade
 from looseleaf.distill.english.places import as_place
-from looseleaf.distill.english.words import DEMONYMS, DIETS, KIN, KIN_WORD, OLDER, is_trade
+from looseleaf.distill.english.words import CONDITIONS, DEMONYMS, DIETS, KIN, KIN_WORD, OLDER, is_trade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,20 +41,84 @@ def _lives_with(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         yield Found("Home", home)
 
 
-@FORMS.form(rf"(?:my|our) (?P<b>{OLDER})?(?P<k>{KIN_WORD})(?:,? (?P<o>{NAME}))?,?(?P<s>'s)? (?P<rest>.+)")
+_POSSESSIVE = (
+    r"name|nickname|hostname|ip(?: address)?|serial number|licen[cs]e plate|number plate|registration|"
+    r"breed|husband|wife|"
+    r"partner|boyfriend|girlfriend|school|teacher|nursery|kindergarten|doctor|vet|shoe size|size|"
+    r"password hint|model|"
+    r"favou?rite \w+|blood type|bedtime|middle name|maiden name|address|username|handle"
+)
+
+
+@FORMS.form(
+    rf"(?:my|our) (?:{OLDER})?(?P<k>[a-z][a-z-]+)'s (?P<r>{_POSSESSIVE}) (?:is|are)(?: called| named|"
+    rf" now)? "
+    r"(?P<o>(?!not|too|very|so|the same|wrong|broken|full|down|a |an |on |in |at |still|never|"
+    r"always)[\w'.@/: -]{1,40}?)"
+    r"(?:,? (?:if|in case|so|because|by the way|btw)\b.*)?"
+)
+def _possessed(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    """Anything of somebody's or something's that has a value of its own."""
+    word, what = match["k"].lower(), match["r"].lower()
+    if word in (
+        "it",
+        "that",
+        "what",
+        "let",
+        "who",
+        "function",
+        "class",
+        "variable",
+        "module",
+        "method",
+        "file",
+    ):
+        return
+    words = own(match, clause)
+    if what == "name" and _kin(word) in ("Partner", "Manager"):
+        yield Found(_kin(word), words)
+    else:
+        yield Found(f"{_SAME_KIN.get(word, word).capitalize()}'s {what}", words)
+
+
+_UNNAMED = frozenset(
+    "function variable class method file table column branch script package library project repo repository module "
+    "service test bug field parameter command folder directory document name app company band team podcast blog "
+    "startup employer".split()
+)
+
+
+@FORMS.form(rf"(?:my|our) (?:\w+ )?(?P<k>[a-z][a-z-]+) (?:is|are) (?:called|named) (?P<o>{NAME})(?:,.*)?")
+def _called(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    word = match["k"].lower()
+    if word not in _UNNAMED and word not in KIN and not word.endswith("s"):
+        yield Found(f"{word.capitalize()}'s name", own(match, clause))
+
+
+@FORMS.form(
+    rf"(?:my|our) (?:(?P<a>\d{{1,2}})[- ]years?[- ]old )?(?P<b>{OLDER})?(?P<k>{KIN_WORD})"
+    rf"(?:,? (?P<o>{NAME}))?,?(?P<s>'s)? (?P<rest>.+)"
+)
 def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     word, name = match["k"].lower(), own(match, clause)
     relation = _kin(word)
     rest = clause.own[match.start("rest") :]
     if name and relation:
         yield Found(relation, _with_kind(relation, name, word))
+    if match["a"]:
+        yield Found(f"{_SAME_KIN.get(word, word).capitalize()}'s age", match["a"])
     named = re.match(rf"(?:is|are|was)(?: called| named)? (?P<n>{NAME})(?:\s*\Z|[,.].*| and\b.*)", rest)
     if named is None:
         named = re.match(r"(?:is|was) (?:called|named) (?P<n>\w+)", rest)
     if named and not match["s"] and relation and named["n"].lower() not in DEMONYMS:
         yield Found(relation, _with_kind(relation, named["n"], word))
         return
-    for label, said_so in _OF_RELATIVES[bool(match["s"])]:
+    is_short = match["s"] and re.match(
+        r"(?:an?|called|named|from|in|at|\d|allergic|\w+ing)\b", rest, re.IGNORECASE
+    )
+    if is_short:
+        rest = f"is {rest}"  # "my husband's a carpenter"
+    for label, said_so in _OF_RELATIVES[bool(match["s"]) and not is_short]:
         said = said_so.match(rest)
         if said is None:
             continue
@@ -62,10 +126,10 @@ def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
             as_place(said["o"])
             if label in ("home", "hometown")
             else as_trade(said["o"])
-            if label == "role" and not said["o"].startswith("works in")
+            if label == "role" and not said["o"].startswith(("works", "teaches"))
             else cut(said["o"])
         )
-        if label == "role" and not is_trade(words) and "works" not in said[0]:
+        if label == "role" and not is_trade(words) and not re.search("works|teaches", said[0]):
             continue
         if words:
             if label == "name" and relation in ("Partner", "Manager"):
@@ -122,11 +186,30 @@ _OF_RELATIVES = {
         ("hometown", re.compile(r"(?:is|comes) (?:originally )?from (?P<o>.+)", re.IGNORECASE)),
         ("employer", re.compile(rf"works (?:at|for) (?P<o>{NAME})", re.IGNORECASE)),
         ("role", re.compile(r"(?:is|works as) an? (?P<o>.+)", re.IGNORECASE)),
-        ("role", re.compile(r"(?P<o>works in an? \w+)", re.IGNORECASE)),
+        (
+            "role",
+            re.compile(
+                r"(?P<o>works (?:\w+ )?(?:in|at) (?:an?|the) \w+"
+                r"(?: (?!there|here|now|and|in|at|on|for|with|as|so)\w+)?)",
+                re.IGNORECASE,
+            ),
+        ),
+        ("role", re.compile(r"(?P<o>teaches \w+(?: \w+)?)", re.IGNORECASE)),
+        (
+            "education",
+            re.compile(
+                r"(?:is )?(?:still |now |currently )?(?:studying|studies|"
+                r"majoring in) (?:at )?(?P<o>(?!hard|for)\w.+)",
+                re.IGNORECASE,
+            ),
+        ),
+        ("condition", re.compile(rf"has (?P<o>{CONDITIONS})\b", re.IGNORECASE)),
         (
             "age",
             re.compile(
-                r"(?:is|just turned|turned|is turning) (?P<o>\d{1,3})(?: years old| now|\Z|,| and)",
+                r"(?:is|just turned|turned|is turning) (?P<o>\d{1,3})(?: years old| now|\Z|,| and| last|"
+                r" this| yesterday|"
+                r" today| in| on| so)",
                 re.IGNORECASE,
             ),
         ),
@@ -205,6 +288,8 @@ FORMS.plain(
 
 
 def as_tool(words: str) -> str:
+    if re.match(r"my ", words, re.IGNORECASE) and not re.search(r"[A-Z0-9]", words[1:]):
+        return ""  # what somebody has in him is no tool
     words = re.sub(
         r" (?:for|at|to|on|as|in|every|all|when|whenever|daily|with which|because)\b.*\Z",
         "",

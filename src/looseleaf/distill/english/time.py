@@ -30,13 +30,23 @@ _ING = {
 _PLANS = tuple(
     re.compile(pattern, _I)
     for pattern in (
+        (
+            r"(?:i|we)(?:'ll| will|'m|'re| am| are)(?: going to)?(?: be)? (?P<leave>on "
+            r"(?:[\w-]+ ){0,2}?(?:leave|holidays?|vacation|sabbatical|tour|call) .+)"
+        ),
+        (
+            r"(?:i|we) (?P<o>start (?:my|a|the|our) (?:new )?(?:job|course|phd|degree|internship|"
+            r"apprenticeship|role)\b.+)"
+        ),
+        r"(?:i|we)(?:'m| am|'re| are) (?P<e>expecting (?:a|our|my) .+)",
         r"(?:i|we)(?:'m| am|'re| are) off to (?P<f>(?:the |an? )?(?-i:[A-Z]).+)",
         (
             r"(?:i|we)(?:'m| am|'re| are)?(?: also| currently)? (?:plan|planning|intend|intending|aim to|"
             r"scheduled|set) (?:to|on) (?P<o>.+)"
         ),
         (
-            r"(?:i|we)(?:'m| am|'re| are) planning (?P<n>(?:an?|our|my|the) (?:[\w-]+ ){0,3}?(?:trip|holiday|"
+            r"(?:i|we)(?:'m| am|'re| are) planning (?P<n>(?:an?|our|my|the) (?:[\w-]+ ){0,3}?(?:trip|"
+            r"holiday|"
             r"vacation|wedding|party|move|visit|honeymoon|road trip|renovation|sabbatical|cruise|"
             r"conference|exhibition)\b.*)"
         ),
@@ -64,8 +74,10 @@ _GOALS = tuple(
             r"ambition|resolution|new year's resolution)(?: for [\w ]+| this year)? is(?: to)? (?P<o>.+)"
         ),
         (
-            r"(?:i|we) (?:really |eventually |also |still )?(?:want|hope|would love|'d love|aim|am hoping|'m "
-            r"hoping|am aiming|'m aiming) to (?P<o>(?:learn|become|run|write|lose|finish|read|get "
+            r"(?:i|we) (?:really |eventually |also |still )?(?:want|hope|would love|'d love|aim|"
+            r"am hoping|'m "
+            r"hoping|am aiming|'m aiming) to (?:finally |also |eventually )?(?P<o>(?:learn|become|run|"
+            r"write|lose|finish|read|get "
             r"(?:better|fit|into|a|my)|start|climb|visit|save|build|quit|stop|improve|publish|pass|swim|"
             r"cycle|complete|speak|travel|open|found|earn|retire|master) (?!this|that|it\b|with (?:the|"
             r"this)|by saying|working on the|the (?:test|build|script|server|app|file|code)|a (?:test|"
@@ -76,7 +88,8 @@ _GOALS = tuple(
             r"(?P<t>(?!this\b|it\b).+)"
         ),
         (
-            r"i(?:'m| am) (?:learning|trying to learn) (?P<l>(?!about|that|this|how|to\b|a lot|so|more|it\b|"
+            r"i(?:'m| am) (?:learning|trying to learn) (?P<l>(?!about|that|this|how|to\b|a lot|so|more|"
+            r"it\b|"
             r"from).+)"
         ),
         (
@@ -90,19 +103,21 @@ _MEETING = (
     r"operation|flight|date|lesson|class|presentation|hearing|visit|demo|reservation|scan|test "
     r"drive|driving test|job interview|doctor's|dentist's?|vet|haircut|physio|therapy|lunch|"
     r"dinner|standup|review|wedding|graduation|conference|concert|webinar|defen[cs]e|"
-    r"physiotherapy|blood test|mri|driving lesson|parent-teacher evening)"
+    r"(?:driving )?theory test|physiotherapy|blood test|mri|driving lesson|parent-teacher evening)"
 )
 _APPOINTMENTS = tuple(
     re.compile(pattern, _I)
     for pattern in (
         (
-            r"(?:i|we)(?:'ve got| have got| have|'ve|'m having| got) (?:an? |my |our |the |to see the |to go "
+            r"(?:i|we)(?:'ve got| have got| have|'ve|'m having| got) (?:an? |my |our |the |to see the |"
+            r"to go "
             rf"to the )?(?P<o>(?:[\w'-]+ ){{0,4}}?(?:{_MEETING}|dentist|doctor)\b.*)"
         ),
         (
-            rf"(?:my|our|the) (?P<o>(?:next )?(?:[\w'-]+ ){{0,3}}?{_MEETING})(?: with (?P<w>[\w .]+?))? "
-            r"is(?: "
-            r"scheduled| booked| set)?(?: for| on)? (?P<d>.+)"
+            rf"(?:(?:my|our|the) )?(?P<o>(?:next )?(?!(?:it|this|that|there|"
+            rf"what)\b)(?:[\w'-]+ ){{0,3}}?{_MEETING})"
+            r"(?: with (?P<w>[\w .]+?))? is(?: actually| now)?(?: "
+            r"scheduled| booked| set)?(?: for)? (?P<d>.+)"
         ),
         (
             r"(?:i(?:'m| am) |we(?:'re| are) )?(?:seeing|meeting(?: with)?|appointment with|call with|"
@@ -124,7 +139,8 @@ _DEADLINES = tuple(
             r"by)? (?P<d>.+)"
         ),
         (
-            r"(?:they |we |the client |my boss |he |she |the )?(?:(?:moved|pushed|extended|shifted|changed) "
+            r"(?:they |we |the client |my boss |he |she |the )?(?:(?:moved|pushed|extended|shifted|"
+            r"changed) "
             r"(?:the|our|my) deadline|deadline (?:was|got|has been|is) (?:moved|pushed|extended|"
             r"shifted))(?: for (?P<o>.+?))?(?: back| out)?(?: from (?P<w>.+?))? to (?P<d>.+)"
         ),
@@ -228,10 +244,11 @@ def _plan(text: str, clause: Clause, ts: float) -> Timed | None:
     for form in _PLANS:
         if match := form.fullmatch(text):
             words = owned(match, clause, "o") or owned(match, clause, "b") or owned(match, clause, "n")
+            words = words or owned(match, clause, "leave") or owned(match, clause, "e")
             words = words or f"go to {owned(match, clause, 'f')}"
             words, _, last = written_out(trimmed(words), ts)
             words = _infinitive(words)
-            if "b" in form.groupindex and last is None:
+            if {"b", "leave", "e"} & form.groupindex.keys() and last is None:
                 continue
             if words and not IDLE.match(words):
                 return Timed("Plan", words, None, last)

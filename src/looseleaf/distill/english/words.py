@@ -47,14 +47,16 @@ CONDITIONS = (
 ILL = (
     r"(?:diabetic|type [12] diabetic|dyslexic|colou?r[- ]?blind|deaf|hard of hearing|blind|visually "
     r"impaired|autistic|"
-    r"epileptic|asthmatic|pregnant|lactose[- ]intolerant|gluten[- ]intolerant|celiac|coeliac|short-?sighted|"
+    r"epileptic|asthmatic|pregnant|lactose[- ]intolerant|gluten[- ]intolerant|celiac|coeliac|"
+    r"short-?sighted|"
     r"near-?sighted|bipolar|anemic|anaemic)"
 )
 TRAITS = (
     r"(?:(?:not )?(?:an? )?(?:\w+ )?(?:night owl|early bird|early riser|morning person|evening person|"
     r"night person|introvert|"
     r"extrovert|ambivert|perfectionist|procrastinator|optimist|pessimist|minimalist|homebody|workaholic|"
-    r"visual learner|slow reader|fast reader|light sleeper|heavy sleeper|people person|cat person|dog person|"
+    r"visual learner|slow reader|fast reader|light sleeper|heavy sleeper|people person|cat person|"
+    r"dog person|"
     r"neat freak|coffee addict)|left-?handed|right-?handed|ambidextrous|introverted|extroverted|"
     r"(?:really |very |quite |pretty |terribly |so )?(?:bad|terrible|awful|hopeless) (?:with|at) [\w' "
     r"-]{3,40}|"
@@ -82,7 +84,10 @@ KIN: dict[str, str] = {
     }.items()
     for word in words.split()
 }
-OTHER_KIN = "grandmother grandma gran grandfather grandpa aunt uncle cousin niece nephew"
+OTHER_KIN = (
+    "youngest eldest oldest sister-in-law brother-in-law mother-in-law father-in-law "
+    "grandmother grandma gran grandfather grandpa aunt uncle cousin niece nephew"
+)
 KIN_WORD = "|".join(sorted({*KIN, *OTHER_KIN.split()}, key=len, reverse=True))
 OLDER = (
     r"(?:(?:older|younger|little|big|elder|twin|eldest|youngest|oldest|best|good|old|new|close|first|"

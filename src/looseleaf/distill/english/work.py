@@ -51,7 +51,11 @@ _USING = (
     r"move to|stick with)|opted for)"
 )
 _INSTEAD = r"(?:instead of|rather than|in place of|over|and not|not)"
-_WE_USE = re.compile(rf"{_WE}{_ALREADY} {_USING} (?P<o>.+)", _I)
+_WE_USE = re.compile(
+    rf"(?:{_WE}{_ALREADY} |(?:just |finally )?(?=(?:switched|moved|migrated|ported) (?:the|"
+    rf"our) )){_USING} (?P<o>.+)",
+    _I,
+)
 _USE = re.compile(
     r"(?:(?:so|then|ok(?:ay)?|yes|please|alright|right),? )*(?P<s>(?:let's|lets|we should|we'll|we will) "
     r"(?:all |just |rather |instead |now )?)?"
@@ -169,9 +173,11 @@ _IT_IS = re.compile(
     r"(?P<o>[\w.+#-]+(?: (?-i:[A-Z])[\w.+#-]+)?) it is(?:,? (?:then|folks|guys|everyone))?", _I
 )
 _DAY = re.compile(
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|today|noon|ok|okay|so|as|that|what|here|there|well|yes|now",
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|today|noon|ok|okay|so|as|that|what|here|there|"
+    r"well|yes|now",
     _I,
 )
+_PLACES = re.compile(r"[A-ZÀ-Þ][a-zß-ÿ]+(?:[ -][A-ZÀ-Þ][a-zß-ÿ]+)+")
 _HOSTS = re.compile(r"\b(?:host|deploy)", _I)
 
 
@@ -279,7 +285,9 @@ def _replaced(new: str, old: str, said: str) -> Iterator[Found]:
     relation = tool(new)
     if relation:
         yield Found(relation, new, was=old, correction=True, topic="project")
-    elif re.match(r"(?:we|i)\b.*\b(?:moved|moving|move|relocated)\b", said, _I) and new[:1].isupper():
+    elif re.match(r"(?:we|i)\b.*\b(?:moved|moving|move|relocated)\b", said, _I) and _PLACES.fullmatch(
+        f"{old} {new}"
+    ):
         return  # people move too, and houses have no relation here
     elif re.match(r"(?:we|let's|our|the)\b", said, _I) and not _VAGUE.match(new) and not new[:1].isdigit():
         yield Found("Decision", f"use {new} instead of {old}", was=old, correction=True, topic="project")

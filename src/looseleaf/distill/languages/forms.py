@@ -39,7 +39,6 @@ SALIENCE = {
 }
 _LIKINGS = frozenset({"Likes", "Dislikes", "Favourite"})
 _DATED = frozenset({"Plan", "Goal", "Appointment", "Deadline", "Event"})
-_YEAR_SECONDS = 31_556_952
 _MONTH_CHARS = len("2026-03")
 _AFTER_DAY = re.compile(r"([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)(?:の(?!週))?(?=[\u3040-\u9fff])")
 _ON = re.compile(r"\b(?:am|der|den|dem|zum|le|el|au|al)\s+\Z", re.IGNORECASE)
@@ -48,6 +47,7 @@ _MONTH = re.compile(
     r"|jul[io]\w?|juillet|august|agosto|août|se[pt]\w+bre|september|setiembre|o[ck]t\w+|noviembre|nov\w+|d[eéi][cz]\w+)\b",
     re.IGNORECASE,
 )
+_DAY_OR_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])(?:-[0-9]{2}(?:-[0-9]{2})?)?")
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
 
 
@@ -126,6 +126,9 @@ def read(language: Tongue, sentence: str, ts: float) -> list[Proposal]:
         return []
     text = prepared(sentence)
     parts = language.parts
+    asked = parts["asks"].search(text)
+    if asked and not parts["supposes"].search(text):
+        text = text[: asked.start()]
     if parts["never"].search(text) or _CODE.search(text):
         return []
     found: list[tuple[int, int, Proposal]] = []
@@ -197,7 +200,7 @@ def _facts(
         if "many" in form.marks:
             start = sentence.find(item, place[0])
             place = (start, start + len(item)) if start >= 0 else place
-        if said and len(said) <= _LONGEST_OBJECT:
+        if said and len(said) <= _LONGEST_OBJECT and _is_in_time(label, said, ts):
             yield (
                 *place,
                 Proposal(
@@ -261,7 +264,7 @@ def _chosen(language: Tongue, words: str) -> tuple[str, str] | None:
 
 
 def _infinitive(verb: str) -> str:
-    return re.sub(r"(?<=[^aeiouäöü])(?:ere|re)\Z", "ern", verb) if verb.endswith("ere") else f"{verb}n"
+    return f"{verb[:-1]}n" if verb.endswith("ere") else f"{verb}n"
 
 
 _EDGES = "*_ ,、-"
@@ -303,11 +306,22 @@ def _span(language: Tongue, kind: Kind, text: str, said: str, ts: float) -> Time
         if parts["recent"].search(text):
             return "short_term"
         year = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", said)
-        return "medium_term" if year is None or year[0] == _year(ts) else "long_term"
+        return "medium_term" if year is None or year[0] == _today(ts)[:4] else "long_term"
     if kind == "constraint":
         return "short_term" if parts["once"].search(text) else "long_term"
     return "current" if kind != "decision" and parts["current"].search(text) else "long_term"
 
 
-def _year(ts: float) -> str:
-    return str(1970 + int(ts // _YEAR_SECONDS))
+def _is_in_time(label: str, said: str, ts: float) -> bool:
+    """What is to come has no date that is past, and what has been none that is to come."""
+    if label not in _DATED:
+        return True
+    today = _today(ts)
+    dates = [date for date in _DAY_OR_YEAR.findall(said) if not today.startswith(date)]
+    return all(date < today if label == "Event" else date > today for date in dates)
+
+
+def _today(ts: float) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(ts, UTC).date().isoformat()

@@ -41,9 +41,10 @@ never = \b(?:écris|écrivez|rédige[zs]?|compose|génère|invente)\b[^:]{0,60}:
   |a demandé|a répondu|répond que|dit :|citation)\b|\b(?:exemple|par ex\b|p\. ?ex|roman|personnage|héroïne?
   |dans l'histoire|tradui[st]\w*|traduction|poème|chanson|corrige\w*|dans le film|dans mon rêve|j'ai rêvé
   |texte suivant|phrase suivante)\b|\bje (?:crois|pense|me demande|doute|ne sais pas|hésite)\b|\bj'espère\b
-hollow = (?:ça|cela|ceci|le|la|les|l'|te|toi|vous|tu|moi|lui|elle|elles|eux|ce|cette|c'est|rien|tout|quoi|y|en|bien
-  |beaucoup|trop|un|une|des|du|de|celui-ci|celle-ci|ici|là|plus|je|que|qui|comment)|(?:ce|cet|cette|ces|ton|ta|tes
-  |votre|vos) .*|.* suivante?s?
+hollow = (?:les?|la) nouve(?:au|lle|l|lles|aux)\b .*|(?:l')?option\b.*|(?:la |l')?(?:version|variante|solution
+  |proposition)\b.*|(?:le|la|les) (?:premi|deuxi|second|derni|troisi)\w+\b.*|(?:ça|cela|ceci|le|la|les|l'|te|toi|vous
+  |tu|moi|lui|elle|elles|eux|ce|cette|c'est|rien|tout|quoi|y|en|bien|beaucoup|trop|un|une|des|du|de|celui-ci|celle-ci
+  |ici|là|plus|je|que|qui|comment)|(?:ce|cet|cette|ces|ton|ta|tes|votre|vos) .*|.* suivante?s?
 negative = \b(?:pas|jamais|plus (?:de|du|d')|aucune?|rien|personne)\b|\bn'|\bne\b
 tail = (?:^|[ ,]+)(?:s'il (?:te|vous) pla[iî]t|stp|svp|merci|aussi|également|d'ailleurs|en fait|quoi|voilà|etc
   |maintenant|actuellement|désormais|depuis (?:\w+ ){0,3}\w+|en ce moment|hein|beaucoup|énormément|vraiment|bien sûr
@@ -57,13 +58,18 @@ current = \b(?:actuellement|en ce moment|pour l'instant|pour le moment|temporair
 recent = \b(?:aujourd'hui|hier|avant-hier|cette semaine|la semaine dernière|ce matin|il y a (?:deux|trois|quelques
   |[2-9]) jours|(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche) dernier|ce week-end)\b
 once = \b(?:aujourd'hui|pour cette (?:tâche|session|fois)|dans cette (?:session|conversation)|cette fois)\b
+asks = [,.;!–—] ?(?:et |donc |alors |mais )?(?:tu (?:peux|pourrais|connais|as|sais|me|aurais)|peux-tu|pourrais-tu
+  |connais-tu|as-tu|est-ce|qu'est-ce|que |quels?|quelles?|comment|où|quand|pourquoi|combien|vous (?:pouvez|avez
+  |connaissez)|pouvez-vous|avez-vous|y a-t-il|il y a)[^,;\x00]{2,90}\?\s*\Z
+supposes = \b(?:si|supposons|imagine\w*)\b|\bs'il(?! (?:te|vous))
 other = (?!)
 # parts of patterns
-begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:et|mais|donc|que|car|avec)\b|\bqu(?='))\s*
+begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:et|mais|donc|car|avec)\b)\s*
 lead = (?:oui|non|alors|et|mais|donc|bonjour|salut|coucou|ok|d'accord|au fait|d'ailleurs|en fait|en réalité|sinon
-  |note que|notez que|retiens que|sache que|pour info|finalement|aussi|également|actuellement|en ce moment|maintenant
-  |désormais|depuis (?:(?:le|la|début|fin|une?|deux|trois|quatre|cinq|dix|[0-9]+|plusieurs|quelques) )?\w+|moi|bref
-  |ah|perso|personnellement|à vrai dire|pour ma part|voilà)[ ,:!]+
+  |(?:note[zr]?|notez bien|note bien|retiens|retenez|sache|sachez|rappelle-toi|souviens-toi|n'oublie pas
+  |il se trouve) (?:que(?= )|qu(?=')) ?(?<=[ '])|il faut savoir que|pour info|finalement|aussi|également|actuellement
+  |en ce moment|maintenant|désormais|depuis (?:(?:le|la|début|fin|une?|deux|trois|quatre|cinq|dix|[0-9]+|plusieurs
+  |quelques) )?\w+|moi|bref|ah|perso|personnellement|à vrai dire|pour ma part|voilà)[ ,:!]+
 and = s'il (?:te|vous) pla[iî]t|stp|svp|et (?:je|j'|mon|ma|mes|on|nous|il|elle|c'est|travaille|habite|parle|vis
   |suis|pas)|mais|car|parce que?|parce|puisque|quand|lorsque|depuis|afin|alors que|pour que|où|qui|donc|comme ça|sauf
 but = mais|car|parce que?|puisque|et (?:je|j'|mon|ma|mes|nous|on|pas)|depuis|quand|surtout|sauf
@@ -84,8 +90,8 @@ season = été|hiver|automne|printemps
 count = [0-9]{1,2}|une?|deux|trois|quatre|cinq|six|sept|huit|dix|quelques
 unit = jours?|semaines?|mois|ans?|années?
 clock = (?: à [0-9]{1,2} ?(?:h(?:eures?)?|:|․)?(?:[0-9]{2})?)?
-date = (?:(?:le |du |au |pour le |d'ici le |avant le )?(?:(?:<day>),? )?(?:le )?(?:[0-9]{1,2}(?:er)? (?:<month>)(?
-  : [0-9]{4})?|[0-9]{1,2}/[0-9]{1,2}(?:/[0-9]{2,4})?|[0-9]{4}-[0-9]{2}-[0-9]{2})|(?:le |la |l')?(?:<day>|<season>
+date = (?:(?:le |du |au |pour le |d'ici le |avant le )?(?:(?:<day>),? )?(?:le )?(?:[0-9]{1,2}(?:er)? (?:<month>)
+  (?: [0-9]{4})?|[0-9]{1,2}/[0-9]{1,2}(?:/[0-9]{2,4})?|[0-9]{4}-[0-9]{2}-[0-9]{2})|(?:le |la |l')?(?:<day>|<season>
   |semaine|mois|année|an|<month>|week-end) (?:prochaine?|suivante?|qui vient)|(?:ce |cet |cette )(?:<day>|<season>
   |semaine|mois|année|week-end|soir|après-midi)|(?:en |au mois de |au mois d')(?:<month>)(?: [0-9]{4})?|(?:en |a
   u |à l')(?:<season>)(?: [0-9]{4})?|en 20[0-9]{2}|(?:<day>)(?: matin| soir| après-midi)?|après-demain
@@ -96,7 +102,8 @@ past = (?:hier(?: soir)?|avant-hier|aujourd'hui|ce matin|(?:le |la |l')?(?:<day>
   |ce mois-ci)
 old = (?:(?:petite?|grande?|jeune|cher|chère|meilleure?|nouvelle|nouveau|vieux|vieille) )?
 my = (?:mon|ma|notre)
-use = utilisons|utilise|utilisez|prenons|prends|prenez|choisissons|gardons|passons à|part sur|utiliserons
+use = utilisons|utilise|utilisez|prenons|prends|prend|garde|choisit|prenez|choisissons|gardons|passons à|part sur
+  |utiliserons
 we = (?:nous |on |je |j')?
 from = (?:à partir de maintenant|dorénavant|désormais|à l'avenir|dès maintenant|à compter d'aujourd'hui
   |à partir d'aujourd'hui)
@@ -122,16 +129,20 @@ big = (?:adopté|acheté|vendu|réussi|passé|obtenu|cassé|foulé|eu(?= une? (?
   |promotion)| (?:mon|ma|le) (?:permis|bac|diplôme|licence|master|promotion|concours))|commencé|gagné|fondé|ouvert
   |couru|visité|publié|signé|quitté|démissionné|déménagé|divorcé|épousé|rencontré|soutenu|lancé|arrêté|changé|subi
   |décroché)
+choice = (?:d'|de )?(?:utiliser |prendre |passer (?:à|sur) |partir sur |adopter |choisir )?(?P<o>.+?)(?: (?:comme
+  |pour|en tant que) .+)?
 on = le
 week = la semaine du {}
 more = (?:, (?:sauf|à moins|même si|sans|avant|même) <any>{2,80}?)?
 used = (?: (?:comme|pour|en) <any>{2,30}?)?<end>
-weuse = (?:(?:nous|on) (?:utilisons|utilise|se sert de)|notre (?:projet|backend) (?:utilise|tourne avec|tourne sur)
-  |le projet utilise|notre (?:base de données|framework) (?:est|c'est))[ ]
-written = (?:le|notre|mon) (?:projet|backend|code|serveur) est (?:entièrement )?écrit en |(?:on|nous) (?:code
-  |codons|développe|développons)(?: tout)? en[ ]
-wehost = (?:(?:on|nous) (?:héberge|hébergeons)(?: tout| le projet)?|(?:le|notre) (?:projet|site
-  |serveur) est hébergé|tout est hébergé|(?:le|notre) (?:projet|site) tourne) (?:chez|sur)[ ]
+weuse = (?:(?:nous|on) (?:utilisons|utilise|se sert de|testons avec|teste(?: tout)? avec|prend|prenons
+  |travaille avec|travaillons avec)|notre (?:projet|backend|frontend|équipe) (?:utilise|tourne avec|tourne sur)
+  |le projet utilise|notre (?:base de données|framework|gestionnaire de paquets) (?:est|c'est))[ ]
+written = (?:le|notre|mon|l') ?(?:projet|backend|frontend|code|serveur|appli(?:cation)?|site) est (?:entièremen
+  t |tout )?(?:écrite?|faite?|codée?|développée?|construite?) (?:en|avec) |(?:on|nous) (?:code|codons|développe
+  |développons)(?: tout)? en[ ]
+wehost = (?:(?:on|nous) (?:héberge|hébergeons|déploie|déployons)(?: tout| (?:le|la|notre) \w+)?|(?:le
+  |notre) (?:projet|site|serveur) est hébergé|tout est hébergé|(?:le|notre) (?:projet|site) tourne) (?:chez|sur)[ ]
 licence = (?:(?:le|notre) (?:projet|code) est (?:publié |distribué )?sous (?:la )?licenc
   e |notre licence est (?:la )?)
 port = (?:le serveur|l'api|l'application|notre (?:serveur|api)|le backend) (?:tourne|écoute) sur le port[ ]

@@ -39,16 +39,17 @@ FORMS = r"""
 - moi,? c'est <Word>(?: <Word>)?, <age> ans
 @ Birthday :: (?:mon anniv(?:ersaire)?,? (?:est|c'est|tombe)|je fête mon anniversaire
   |je suis née?) le (?P<o>[0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?|[0-9]{1,2}/[0-9]{1,2}(?:/[0-9]{4})?)
-@ Hometown :: (?:je suis née?|j'ai grandi)(?: le [0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?)?(?: et j'ai grandi)? (
-  ?:à|en|au|aux|dans (?:le|la|les)) <Name>
+@ Hometown :: (?:je suis née?|j'ai grandi)(?: le [0-9]{1,2}(?:er)? (?:<month>)(?: [0-9]{4})?)?(?: et j'ai grandi)
+  ? (?:à|en|au|aux|dans (?:le|la|les)) <Name>
 - je suis de <Name><end>
 - (?:je viens|je suis originaire) (?:de la |de l'|de |d'|du |des )(?!commencer)<Name>(?! en (?:train|voiture|avion
   |bus))<notwas>
 @ Nationality :: je suis <now>(?:de nationalité )?(?P<o><folk>)<end>
 - j'ai la nationalité (?P<o><folk>)
-@ Home :: (?:j'habite|je vis|je réside|nous (?:habitons|vivons))<adverb> (?:avec <any>{2,30}? )?<to>(?P<o><Words>)<n
-  otwas>
-@ Employer :: je (?:travaille|bosse)<adverb> (?:comme <any>{2,40}? |en tant que? <any>{2,40}? )?(?:chez
+@ Home :: (?:j'habite|je vis|je réside|nous (?:habitons|vivons))<adverb> (?:avec <any>{2,30}? )?<to>
+  (?P<o><Words>)<notwas>
+@ Employer :: je suis (?:employée?|salariée?|embauchée?) (?:chez|à la|à l'|au|de la|de l') ?(?P<o><Words>)<end>
+- je (?:travaille|bosse)<adverb> (?:comme <any>{2,40}? |en tant que? <any>{2,40}? )?(?:chez
   |pour) (?P<o><Words>)<notwas>
 - (?:je (?:travaille|bosse))<adverb> à (?P<o>(?:la |l')<Words>)(?= comme |<end>)
 - mon (?:nouvel )?employeur (?:est|c'est) <Name>
@@ -73,16 +74,16 @@ FORMS = r"""
 @ Pronouns :: mes pronoms sont <thing>
 @ Time zone :: mon fuseau horaire est <thing>
 # others
-@ {R} :: <my> <old>(?P<k><kin>),? (?P<o><Word>)(?= (?:habite|vit|travaille|est|a|et moi|s'appelle)\b|\s*(?:[,.!;]
-  |\Z))
+@ {R} :: <my> <old>(?P<k><kin>),? (?P<o><Word>)(?= (?:habite|vit|travaille|est|a|et moi|s'appelle|va|fait|aime|joue
+  |étudie|vient|entre|apprend|commence)\b|\s*(?:[,.!;]|\Z))
 - <my> <old>(?P<k><kin>) (?:s'appelle|se nomme|c'est) <Name>
 - (?:j'ai|nous avons|on a) une? <old>(?P<k><kin>)(?: qui s'appelle|,? (?:nommée?|prénommée?
   |appelée?))?,? (?P<o><Word>)<end>
 - avec <my> <old>(?P<k><kin>),? <Name>
-@ {K}'s home :: <my> <old>(?P<k><kin>)(?:,? (?:s'appelle )?<Word>,?)?(?: et(?: il| elle)?)? (?:habite
+@ {K}'s home :: <my> <old>(?P<k><family>)(?:,? (?:s'appelle )?<Word>,?)?(?: et(?: il| elle)?)? (?:habite
   |vit)<adverb> <to><Name>
-@ {K}'s role :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? (?:est|travaille comme) (?P<o><job>)<end>
-@ {K}'s age :: <my> <old>(?P<k><kin>)(?:,? <Word>,?)? a <age> ans
+@ {K}'s role :: <my> <old>(?P<k><family>)(?:,? <Word>,?)? (?:est|travaille comme) (?P<o><job>)<end>
+@ {K}'s age :: <my> <old>(?P<k><family>)(?:,? <Word>,?)? a <age> ans
 @ Child :: (?:j'ai|nous avons|on a) (?P<o>(?:une?|deux|trois|quatre|cinq|[1-9]) (?:enfants?|filles?|fils
   |garçons?)(?: et (?:une?|deux|trois) (?:filles?|fils|garçons?))?)(?!, (?-i:[A-Z])| qui s')<end>
 @ Sibling :: j'ai (?P<o>(?:une?|deux|trois|quatre|[1-9]) <old>(?:frères?|s(?:œ|oe)urs?)(?: et (?:une?|deux
@@ -103,9 +104,9 @@ FORMS = r"""
 - (?:discussions?|échanges|réponses|explications)(?: \w+)? en (?P<l><lang>),?(?: et
   | mais)?,? <code>(?: \w+)? en (?P<c><lang>)
 - (?:écris |j'écris )?<code>(?: \w+){0,2} en (?P<c><lang>),?(?: et| mais)?,? (?:[\w'-]+ ){0,4}en (?P<l><lang>)
-@ Language = answers in {l} :: <please>(?:<from>[ ,]+)?<please>(?:réponds|répondez|répondre|parle|parlez|parler
-  |écris|écrivez|écrire|communique|réponse)(?:-moi|-nous)?(?: (?:moi|toujours|uniquement|seulement|désormais
-  |dorénavant|stp|svp|s'il te plaît|plutôt|à l'avenir)){0,3} en (?P<l><lang>)<end>
+@ Language = {L} :: <please>(?:<from>[ ,]+)?<please>(?:réponds|répondez|répondre|parle|parlez|parler|écris|écrivez
+  |écrire|communique|réponse)(?:-moi|-nous)?(?: (?:moi|toujours|uniquement|seulement|désormais|dorénavant|stp|svp
+  |s'il te plaît|plutôt|à l'avenir)){0,3} en (?P<l><lang>)<end>
 - je (?:préfère|veux|souhaite)(?: que tu répondes| que vous répondiez| des réponses| les réponses| tes réponses
   | vos réponses| qu'on parle| parler| discuter| recevoir des réponses) en (?P<l><lang>)
 - (?:en (?P<l><lang>)),? (?:s'il te pla[iî]t|s'il vous pla[iî]t|stp|svp)<end>
@@ -117,12 +118,19 @@ FORMS = r"""
 @ Allergy +many :: (?:je suis|suis) <now>(?:très |fortement )?(?:allergique|intolérante?) (?:à la |à l'|au |au
   x |à )<list>
 - j'ai une (?:grave |forte )?allergie (?:à la |à l'|au |aux |à )<list>
-@ Condition :: (?:j'ai|je souffre) <now>(?:de |d'|du |de la |un |une )?(?P<o>diabète(?: de type [12])?|asthme
-  |migraines?|tdah|hypertension|dyslexie|épilepsie|maladie cœliaque|sclérose en plaques|autisme|acouphènes)<end>
+@ Condition :: (?:j'ai|je souffre) <now>(?:de l'|de la |de |d'|du |des |un |une )?(?P<o>diabète(?: de type [12])?
+  |asthme|migraines?|tdah|hypertension|dyslexie|épilepsie|maladie cœliaque|sclérose en plaques|autisme
+  |acouphènes)<end>
 - je suis <now>(?P<o>asthmatique|diabétique|daltonien(?:ne)?|dyslexique|malentendante?|sourde?|aveugle|myope
   |enceinte|autiste|épileptique|cœliaque|migraineuse?)<end>
 # rules
-@ Rule +not :: <please>(?P<o>(?:ne |n')(?:me |m'|nous )?\w+ pas (?:de |d')<any>{4,60}?)<end>
+@ Rule +not :: (?P<o>(?:les )?(?:commentaires(?: (?:du|de) code)?|messages de commit|commits|noms de variables
+  |docstrings|documentation)(?: toujours| uniquement)? en (?:<lang>))<end>
+- <please>(?P<o>(?:écris|écrivez|rédige) (?:toujours )?(?:les |tes |vos )?(?:commentaires(?: (?:du|de) code)?
+  |messages de commit|commits|docstrings)(?: toujours)? en (?:<lang>))<end>
+- <please>(?P<o>(?:ne |n')(?:me |m'|nous )?\w+ pas (?:de |d')<any>{4,60}?)<end>
+- (?P<o>(?:à )?(?:chaque fois|dès) que tu <any>{3,50}?, [\w]+-(?:moi|nous)\b<any>{0,50}?)<end>
+- (?P<o>(?:fais|donne|écris|réponds|utilise|mets|garde|explique)(?:-moi)? <any>{4,50}?, toujours)<end>
 - (?P<o>(?:tutoie|vouvoie|tutoyez|vouvoyez)-moi)<end>
 - (?P<o>pas (?:de |d')(?!souci|problème|panique|soucis|quoi)<any>{3,40}?),? (?:s'il te pla[iî]t|s'il vous pla[iî]t
   |stp|svp)<end>
@@ -153,6 +161,8 @@ FORMS = r"""
 - (?:nous |on |je )?(?:remplaçons|remplace) (?P<was><any>{1,40}?) par (?P<o><any>{1,40}?)<end>
 @ Decision +project :: (?:nous avons|on a|j'ai) (?:finalement )?(?:choisi|opté pour|retenu) (?P<o><any>{2,60}?)<end>
 - (?:on|nous) (?:part|partons) (?:finalement )?sur (?P<o><any>{2,50}?)<end>
+- (?:on est|nous sommes) passée?s? (?:à|sur) (?P<o>(?-i:[A-Z])<any>{1,40}?)<end>
+- (?:on|nous) (?:passe|passons) (?:à|sur) (?P<o>(?-i:[A-Z])<any>{1,40}?)<end>
 @ Decision +not +project :: (?:nous avons|on a|j'ai) (?:finalement |<past> )?décidé (?:de |d'
   |que )(?P<o><any>{4,90}?)<end>
 # plans and dates
@@ -179,7 +189,8 @@ FORMS = r"""
   |faire|réessayer|y |te |vous |le |la )[\w'-]+(?:er|ir|re|oir)\b <any>{3,90}?)<end>
 @ Plan = {o} {p} :: (?P<p><date>),? (?:je vais|nous allons|on va|je compte) (?P<o>(?!essayer|voir|regarder|vérifier
   |tester|faire|réessayer|y |te |vous |le |la )[\w'-]+(?:er|ir|re|oir)\b(?: <any>{2,80}?)?)<end>
-@ Plan = {v} {o} {p} :: (?P<p><date>),? (?:je|nous|on) (?P<v><verb>) (?P<o><any>{2,70}?)<end>
+@ Plan = {v} {o} {p} :: (?P<p><date>),? (?:je|nous|on) (?P<v><verb>) (?P<o>(?!faire|voir|essayer|[\w'-]+(?:er|ir|re
+  |oir)\b|te |vous )<any>{2,70}?)<end>
 - (?:je|nous|on) (?P<v><verb>) (?P<o>(?:à|en|au|aux|chez|de|pour|dans) <any>{2,50}?) (?P<p><date>)<end>
 - (?:je|nous|on) (?P<v><verb>) (?P<p><date>) (?P<o>(?:à|en|au|aux|chez|pour|dans) <any>{2,50}?)<end>
 @ Plan = {v} {p} :: (?:je me|nous nous|on se) (?P<v>marie|marions) (?P<p><date>)
@@ -200,14 +211,20 @@ FORMS = r"""
   ? |plutôt qu'|au lieu de |aux |à la |à l'|au |à )(?P<p><any>{2,40}?)<end>
 @ Prefers :: je préfère (?:largement |nettement )?(?!ne |que |pas|si|attendre|te |vous |y )(?P<o><any>{2,80}?)<end>
 @ Dislikes +many :: je (?:déteste|hais|ne supporte pas|supporte pas) (?!quand|que |être)<list>
+- j'ai horreur (?:de la |de l'|du |des |de |d')<list>
 - (?:je n'aime|j'aime) (?:pas(?: du tout| vraiment| trop)?|guère) (?!quand|que |ta |ton |tes |cette |ce )<list>
 @ Likes +many :: (?:j'adore|j'aime)<adverb>(?: (?:bien|beaucoup))?+ (?!pas|plus|quand|que |ta |ton |tes |votr
   e |vos |cette |ce |cet |ces |comment|autant|mieux|ça|ton|l'idée|savoir)<list>
 - je suis (?:fan|passionnée?|amateur|amatrice) (?:de |d'|du |des |par (?:la |le |les |l')?)<list>
 @ Hobby +many :: (?:mes (?:loisirs|passe-temps|hobbies) (?:sont|préférés sont)|mon (?:loisir|passe-temps
   |hobby) (?:est|c'est)) <list>
+- (?:le week-end|les week-ends|le (?:<day>)|tous les (?:<day>)s|pendant mon temps libre
+  |à mes heures perdues),? je (?:fais|pratique|joue) (?:de la |de l'|du |des |au |aux |la |le |à la )(?P<o>(?!courses
+  |ménage|grasse)<any>{3,40}?)<end>
 @ Skill :: je joue (?:depuis (?:\w+ ){1,3})?(?P<o>(?:du |de la |de l'|au |aux )(?:piano|guitare|violon|violoncelle
-  |batterie|flûte|trompette|saxophone|basse|orgue|accordéon|échecs|harpe))<end>
+  |batterie|flûte|trompette|saxophone|basse|orgue|accordéon|échecs|harpe|clarinette|alto|ukulélé
+  |trombone))(?= (?:dans|depuis|et|en|avec)\b|<end>)
+- je (?:code|programme)(?: principalement| surtout| beaucoup)? en (?P<o><program>)(?= (?:depuis|et)\b|<end>)
 @ Trait :: je suis <now>(?:une? )?(?P<o>couche-tard|lève-tôt|gauch(?:er|ère)|droiti(?:er|ère)|introvertie?
   |extravertie?|perfectionniste|matinale?|oiseau de nuit)<end>
 # tools, work
@@ -215,6 +232,8 @@ FORMS = r"""
   e |cette |ces |ton|ta |un truc)(?P<o>[^;:.!?()…\x00]{2,80}?)(?= (?:comme|pour|au|sur|avec|afin)\b|\s*(?:[;:.!?()…]
   |\Z)|,? (?:<but>)\b)
 @ Owns :: (?:je possède|je conduis|je roule en) (?P<o>(?:une? )?<any>{2,40}?)<end>
-@ Works on :: je travaille<adverb> sur (?P<o>(?:une?|mon|ma|notre|le projet|la refonte) (?!bug|problème|erreur
+@ Works on :: (?:je prépare|j'écris|je rédige|je développe|je construis)<adverb> (?P<o>(?:une?|mon|ma) (?:thèse
+  |mémoire|livre|appli|application|jeu|site|logiciel|bibliothèque|compilateur|blog)\b<any>{0,60}?)<end>
+- je travaille<adverb> sur (?P<o>(?:une?|mon|ma|notre|le projet|la refonte) (?!bug|problème|erreur
   |truc)<any>{4,70}?)<end>
 """

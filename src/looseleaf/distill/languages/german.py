@@ -39,12 +39,14 @@ never = \b(?:schreib|verfass|formulier|erstell|entwirf|generier)\w*\b[^:]{0,60}:
   |lol|xd|rofl|ironie|nicht ernst)\b|[😂🤣😜😉🙃]|;-?\)|\b(?:sagte[nt]?|sagt|meinte[nt]?|meint|schrieb|schreibt
   |behaupte\w*|erzählt\w*|fragte?|antwortete|zitat\w*|laut|zufolge|(?:hat|haben) (?:\w+ ){0,3}(?:gesagt|gemeint
   |geschrieben|erzählt|gefragt))\b|\b(?:beispiel\w*|testdaten|(?:im|in meinem|in einem) (?:roman|buch|film|spiel
-  |traum)|geschichte|protagonist\w*|(?:haupt)?figur|übersetz\w*|gedicht|liedtext|korrigiere|mein traum war|träumte)\b
-  |\bich (?:glaube|denke|hoffe|überlege|frage mich)\b|\bob ich\b
-hollow = (?:es|das|dies(?:es)?|dich|sie|ihn|mich|dir|euch|sowas|so etwas|etwas|was|alles|nichts|sehr|den|die|der
-  |dass|wie|ja|ihr|ihm|diese[rns]?|das hier|hier|da|dort|beide[sn]?|eine|einen|ein|viel|mehr|ich)
-  |(?:diese[nrms]?(?! (?:jahr|woche|monat|sommer|herbst|winter|frühling))|folgende[nrms]?|deine?[nrms]?|dir|dich
-  |jene[nrms]?) .*
+  |traum)|geschichte|protagonist\w*|(?:haupt)?figur|übersetz(?:e|en|t|ung\w*)?|gedicht|liedtext|korrigiere
+  |mein traum war|träumte)\b|\bich (?:glaube|denke|hoffe|überlege|frage mich)\b|\bob ich\b
+hollow = (?:(?:gerade|jetzt|aktuell|nun) )?(?:(?:das|die|der|den) neue[nrs]? .*|(?:die |der |den )?(?:option
+  |variante|version|vorschlag|lösung)\b.*|(?:den|die|das) (?:erste|zweite|dritte|obige|letzte)[nrs]?\b.*)
+  |(?:(?:gerade|jetzt|aktuell|nun) )?(?:es|das|dies(?:es)?|dich|sie|ihn|mich|dir|euch|sowas|so etwas|etwas|was|alles
+  |nichts|sehr|den|die|der|dass|wie|ja|ihr|ihm|diese[rns]?|das hier|hier|da|dort|beide[sn]?|eine|einen|ein|viel|mehr
+  |ich)|(?:(?:gerade|jetzt|aktuell|nun) )?(?:diese[nrms]?(?! (?:jahr|woche|monat|sommer|herbst|winter|frühling))
+  |folgende[nrms]?|deine?[nrms]?|dir|dich|jene[nrms]?) .*
 negative = \b(?:nicht|kein\w*|nie|niemals|nichts|niemand)\b
 tail = (?:^|[ ,]+)(?:bitte|danke|übrigens|auch|und so|halt|eben|oder so|usw|etc|sehr|total|wirklich|gern|gerne|mal
   |jetzt|ja|und|aber|schon|noch|einfach|so|seit (?:\w+ ){1,3}\w+)$
@@ -60,10 +62,15 @@ recent = \b(?:heute|gestern|vorgestern|letzte woche|diese woche|vor (?:ein paar|
   |(?:letzten|am) (?:wochenende|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag))\b
 once = \b(?:heute|für diese (?:aufgabe|sitzung|session)|in dieser (?:sitzung|session|unterhaltung)|diesmal
   |nur jetzt|für dieses mal)\b
+asks = [,.;!–—] ?(?:und |also |aber )?(?:kannst|könntest|kennst|hast|weißt|würdest|gibt es|gibt's|was|wie|wo|wohin
+  |wann|welche\w*|wer|warum|soll|sollte|darf|lohnt|empfiehlst|habt|könnt|können sie|ist|sind
+  |hättest)\b[^,;\x00]{2,90}\?\s*\Z
+supposes = \b(?:wenn|falls|sofern|ob|angenommen)\b
 other = (?!)
 # parts of patterns
-begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:und|aber|denn|also|dass|sondern|mit)\b)\s*
-lead = (?:ja|nein|also|und|aber|übrigens|hallo|hi|hey|ok|okay|ach|achso|bitte merk dir|merk dir|merke dir
+begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:und|aber|denn|also|sondern|mit|(?:merke? dir|beachte|denk daran
+  |vergiss nicht|notiere?|wichtig ist),? dass)\b)\s*
+lead = (?:bitte|ja|nein|also|und|aber|übrigens|hallo|hi|hey|ok|okay|ach|achso|bitte merk dir|merk dir|merke dir
   |tatsächlich|eigentlich|genau|dann|zur info|kurz|außerdem|ferner|zudem|moin|inzwischen|jetzt|mittlerweile|derzeit
   |momentan|zurzeit|privat|beruflich|seit (?:(?:dem|der|letztem|letzter|anfang|ende|mitte|\w+(?= (?:jahr|monat|woche
   |tag))) )?\w+|dort)[ ,:!]+
@@ -81,6 +88,13 @@ now = (?:(?:jetzt|nun|derzeit|zurzeit|momentan|aktuell|gerade|inzwischen|mittler
 soon = (?:(?:gerade|vor kurzem|endlich|jetzt|inzwischen|mittlerweile|leider|schon lange|seit (?:\w+ ){0,2}\w+
   |übrigens|heute) ){0,2}
 home = (?:wohne|lebe)
+land = (?:der (?:Schweiz|Türkei|Ukraine|Slowakei|Mongolei|Pfalz|Eifel|Lausitz|Oberpfalz|Steiermark|Toskana|Bretagne
+  |Normandie|Provence|Ukraine)|den (?:USA|Niederlanden|Philippinen|Vereinigten Staaten)|dem (?:Iran|Irak|Libanon
+  |Jemen|Sudan|Kosovo|Saarland|Schwarzwald|Ruhrgebiet|Rheinland|Allgäu|Harz|Münsterland|Emsland|Sauerland|Odenwald
+  |Vogtland|Erzgebirge|Burgenland)|(?!(?:Angst|Frieden|Armut|Sorge|Trennung|Scheidung|Miete|Untermiete|Gewohnheit
+  |Zufall|Spaß|Urlaub|Büro|Haus|Hause|Arbeit|Kino|Training|Bett|Schule|Not|Neugier|Freude)\b)<Words>)
+choice = (?:auf |zu |für )?(?P<o>.+?)(?: (?:als|für) .+)?(?: (?:zu )?(?:verwenden|nutzen|benutzen|nehmen|setzen
+  |wechseln|einzusetzen|umzusteigen))?
 notwas = (?:,? (?:und )?nicht(?: mehr)? (?:in |bei |bei der |aus |als )?<Was>)?
 day = montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag
 month = januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember
@@ -109,7 +123,7 @@ code = (?:den |der |dein\w* |alle[rn]? )?(?:code|quellcode|quelltext|programmcod
 big = (?:geheiratet|umgezogen|gekündigt|adoptiert|gekauft|bestanden|abgeschlossen|gebrochen|operiert|promoviert
   |gewonnen|(?:kind|baby|zusage|tochter|sohn|beförderung|diagnose) bekommen|gegründet|eröffnet|gelaufen|besucht
   |verlobt|getrennt|veröffentlicht|unterschrieben|verletzt|verkauft|befördert(?: worden)?|gewechselt|geflogen|gereist
-  |verstaucht|aufgenommen|geworden|absolviert|operiert worden)
+  |verstaucht|aufgenommen|geworden|absolviert|(?:nach|in) <Words> (?:um)?gezogen|operiert worden)
 job = (?:entwickler|lehrer|ingenieur|arzt|ärztin|helfer|pfleger|krankenschwester|anwalt|anwältin|architekt|designer
   |informatiker|student|schüler|koch|köchin|bäcker|journalist|autor|künstler|musiker|forscher|wissenschaftler
   |programmierer|berater|tischler|elektriker|mechaniker|polizist|physiker|chemiker|biologe|biologin|mathematiker
@@ -125,13 +139,18 @@ diet = vegan|vegetarisch|vegetarier(?:in)?|veganer(?:in)?|pescetarier(?:in)?|fle
 on = am
 week = in der Woche vom {}
 more = (?:, (?:ohne|außer|es sei denn|bevor|auch wenn|sondern|selbst wenn) <any>{2,80}?)?
-used = (?: (?:als|für) <any>{2,30}?)?<end>
-weuse = (?:wir (?:nutzen|benutzen|verwenden|setzen auf|testen mit)|(?:unser|das) (?:projekt|backend
-  |frontend) (?:nutzt|verwendet|läuft mit)|unsere? (?:datenbank|db|framework) ist) <then>
-written = (?:(?:unser|das|der|mein) (?:ganze )?(?:projekt|backend|code|server) ist in|wir (?:schreiben
-  |programmieren|entwickeln)(?: alles)? in) (?=\w+(?: \w+)? geschrieben|\w+(?: [0-9․]+)?<end>)
-wehost = (?:wir hosten(?: alles| das| das projekt)?|(?:unser|das) projekt (?:läuft|wird gehostet)
-  |gehostet wird(?: das| alles)?|(?:die app|der server|die seite|alles) läuft) (?:bei|auf)[ ]
+used = (?: (?:geschrieben|gebaut|entwickelt|programmiert|umgesetzt|implementiert))?(?: (?:als|für
+  |zum) <any>{2,30}?)?<end>
+weuse = (?:wir (?:nutzen|benutzen|verwenden|nehmen|setzen auf|testen(?: alles)? mit|arbeiten mit)|(?:unser|das
+  |mein) (?:projekt|backend|frontend|team) (?:nutzt|verwendet|läuft mit|setzt auf|basiert auf|ist mit)
+  |als (?:datenbank|framework|paketmanager|test-?runner|testframework) (?:nutzen|benutzen|verwenden|nehmen) wir
+  |unsere? (?:datenbank|db|framework|paketmanager|test-?runner) ist) <then>
+written = (?:(?:unsere?|das|der|die|mein) (?:ganzes? )?(?:projekt|backend|frontend|code|server|app
+  |anwendung) (?:ist|wurde|haben wir)(?: komplett)? (?:in|mit)|wir (?:schreiben|programmieren|entwickeln)(?: alles
+  | das backend| das frontend)? (?:in|mit))[ ]
+wehost = (?:wir (?:hosten|deployen|betreiben)(?: alles| das| (?:das|die|den|unsere?n?) \w+)?|(?:unser
+  |das) projekt (?:läuft|wird gehostet)|gehostet wird(?: das| alles)?|(?:die app|der server|die seite
+  |alles) läuft) (?:bei|auf)[ ]
 licence = (?:(?:unser|das) projekt|(?:der|unser) code|wir veröffentlichen(?: alles)?) (?:steht |is
   t |läuft )?unter (?:der )?|unsere lizenz ist (?:die )?
 port = (?:der (?:server|dienst|dev-server)|die (?:api|app|anwendung)|unser (?:server|backend)|das (?:backend

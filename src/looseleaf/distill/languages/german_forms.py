@@ -15,7 +15,7 @@ FORMS = r"""
 @ Employer +fix +end :: (?:ich )?arbeite (?:ich )?<soon>nicht (?:mehr|länger) (?:bei|für) (?:der |dem )?<Name>
 - (?:ich habe|habe ich) <soon>(?:<past> )?(?:meinen job |meine stelle )?bei (?:der |dem )?<Name> (?:gekündigt
   |aufgehört)
-@ Role +fix +end :: (?:ich )?bin (?:ich )?<soon>keine? (?P<o><Word>) mehr\b
+@ Role +fix +end :: (?:ich )?bin (?:ich )?<soon>keine? (?P<o>(?!(?:<diet>)\b)<Word>) mehr\b
 - (?:ich )?arbeite (?:ich )?<soon>nicht (?:mehr|länger) als (?P<o><Word>)
 @ Diet +fix +end :: (?:ich )?(?:bin|lebe|esse) (?:ich )?<soon>(?:nicht mehr|keine?) (?P<o><diet>)(?: mehr)?<end>
 @ Diet +fix +not :: (?:ich )?(?:esse|trinke) (?:ich )?<soon>(?P<o>keine?n? <any>{2,40}?) mehr<end>
@@ -46,18 +46,20 @@ FORMS = r"""
   |[0-9]{1,2}․[0-9]{1,2}․[0-9]{4})(?: in <Words>)?(?: geboren|<end>)
 @ Hometown :: (?:ich bin|ich wurde|bin ich) (?:ursprünglich )?in (?:der |dem )?<Name> (?:geboren|aufgewachsen
   |groß geworden)
-- (?:ich )?(?:komme|stamme) (?:ich )?<now>aus (?P<o>(?:der |dem |den )?(?!Urlaub|Büro|Haus|Arbeit|Kino|Training
-  |Bett|Schule)<Words>)(?! zurück)<notwas>
+- (?:ich )?(?:komme|stamme) (?:ich )?<now>aus (?P<o><land>)(?! zurück| nicht| gerade)<notwas>
 - ich bin <Word>(?: <Word>)?,? (?:[0-9]{1,2}(?: jahre(?: alt)?)?,? (?:und )?)?aus (?P<o>(?:der |dem |den )?<Words>)
 - (?:ich bin|ich wurde) am <date> in <Name> geboren
 @ Nationality :: (?:ich )?bin (?:ich )?<now>(?:eine? )?(?P<o><folk>)<end>
-@ Home :: (?:ich <home>|<home> ich|wohne) <now>(?:(?:zusammen )?mit <any>{1,40}? )?in (?:der nähe von )?(?P<o>(?:de
-  r |den |dem )?<Words>)<notwas>
+@ Home :: (?:ich <home>|<home> ich|wohne) <now>(?:(?:zusammen )?mit <any>{1,40}? )?in (?:der nähe von )?
+  (?P<o><land>)<notwas>
 - ich <now>in <Name> (?:wohne|lebe)\b
 - mein (?:neuer )?wohnort ist <now><Name>
 @ Employer = {o} :: (?:ich )?arbeite (?:ich )?<now>(?:bei|für) (?:der |de
   m |den )?(?P<o>(?!Stunden)<Words>)<notwas>(?= als |<end>| in | und )
 - mein(?: neuer)? arbeitgeber (?:ist|heißt) <now><Name>
+- (?:ich )?bin (?:ich )?<now>bei (?:der |dem |den )?<Name> (?:angestellt|beschäftigt|tätig)
+- (?:ich )?(?:arbeite|jobbe) (?:ich )?<now>(?:beim|im) (?P<o>(?!Büro|Garten|Homeoffice|Home|Moment|Team|Verkauf
+  |Vertrieb|Krankenhaus|Labor|Schichtdienst|Support)<Words>)(?= als |<end>)
 - bei (?:der |dem )?<Name>(?= als (?-i:[A-Z])[\w-]+<end>)
 @ Role :: (?:ich )?arbeite (?:ich )?<now>(?:(?:bei|für) (?:der )?<Words> )?als (?P<o>(?!ob)<any>{2,50}?)(?= (?:bei
   |in|an|für|auf|am|im|und) |<end>)
@@ -67,28 +69,29 @@ FORMS = r"""
   |gelernte)[rn]? |senior[- ]|junior[- ]|data )?[\w-]*<job>)(?=\s*(?:[,.!;]|\Z| [-–—])| (?:und|in|bei|an|aus|für|am
   |im|von|mit)\b)
 - mein beruf ist <thing>
+- von beruf bin ich (?:eine? )?<thing>
 @ Employer :: als (?:(?-i:[A-Z])[\w-]+) (?:bei|für) (?:der )?<Name>(?=<end>| in | und )
 - (?:ich )?bin (?:ich )?<now>(?:eine? )?(?:\w+ )?(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job> bei (?:der )?<Name>
 @ Education :: (?:ich )?studiere (?:ich )?<now>(?P<o><any>{2,60}?)(?= (?:und|im|seit)\b|<end>)
 - (?:ich habe|habe ich) <now>(?P<o>(?-i:[A-ZÄÖÜ])<any>{2,50}?) studiert
 @ Partner :: (?:ich )?bin (?:ich )?<now>mit <Name> (?:verheiratet|verlobt|zusammen)
 @ Marital status :: (?:ich )?bin (?:ich )?<now>(?:glücklich )?(?P<o>verheiratet|ledig|geschieden|verwitwet|verlobt
-  |single)<end>
+  |single|witwer?|alleinstehend)<end>
 @ Religion :: (?:ich )?bin (?:ich )?<now>(?P<o>katholisch|evangelisch|muslimisch|jüdisch|buddhistisch
   |atheist(?:in)?|muslima?|christ(?:in)?|buddhist(?:in)?)<end>
 @ Email :: meine (?:e-?mail|mail)(?:-?adresse)? (?:ist|lautet) (?P<o><mail>)
 @ Phone :: meine (?:telefon|handy|mobil)?nummer (?:ist|lautet) (?P<o>\+?[0-9][0-9 /-]{5,18}[0-9])
 @ Pronouns :: meine pronomen sind <thing>
 @ Time zone :: meine zeitzone ist <thing>
-@ {R} :: <my> <old>(?P<k><kin>),? (?P<o>(?-i:[A-ZÀ-Þ])[\w'-]*+)(?= (?:wohnt|lebt|arbeitet|ist|hat|heißt|und ich)\b
-  |\s*(?:[,.!;]|\Z))
+@ {R} :: <my> <old>(?P<k><kin>),? (?P<o>(?-i:[A-ZÀ-Þ])[\w'-]*+)(?<!Montag)(?<!Dienstag)(?<!Freitag)(?<!Samstag)
+  (?<!Sonntag)(?= (?-i:[a-zäöü])\w+t\b| und ich\b|\s*(?:[,.!;]|\Z))
 - <my> <old>(?P<k><kin>) (?:hei(?:ß|ss)t|namens) <Name>
 - (?:ich habe|habe ich|wir haben|habe) <now>eine?n? <old>(?P<k><kin>)(?: namens|,? (?:der|die) hei(?:ß|ss)t)? <Name>
-@ {K}'s home :: <my> <old>(?P<k><kin>)(?:(?: hei(?:ß|ss)t)? <Word>)?(?: und)? (?:wohnt|lebt) <now>in <Name>
-@ {K}'s role :: <my> <old>(?P<k><kin>)(?: <Word>)? (?:arbeitet als
+@ {K}'s home :: <my> <old>(?P<k><family>)(?:(?: hei(?:ß|ss)t)? <Word>)?(?: und)? (?:wohnt|lebt) <now>in <Name>
+@ {K}'s role :: <my> <old>(?P<k><family>)(?: <Word>)? (?:arbeitet als
   |ist) (?:eine? )?(?P<o>(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job>)<end>
-@ {K}'s age :: <my> <old>(?P<k><kin>)(?: <Word>)? ist <now><age>(?: jahre?(?: alt)?)?<end>
-@ {K}'s birthday :: <my> <old>(?P<k><kin>)(?: <Word>)? hat am (?P<o>[0-9]{1,2}․? ?(?:<month>)) geburtstag
+@ {K}'s age :: <my> <old>(?P<k><family>)(?: <Word>)? ist <now><age>(?: jahre?(?: alt)?)?<end>
+@ {K}'s birthday :: <my> <old>(?P<k><family>)(?: <Word>)? hat am (?P<o>[0-9]{1,2}․? ?(?:<month>)) geburtstag
 @ Child :: (?:ich habe|wir haben|habe) (?P<o>(?:eine?n?|zwei|drei|vier|fünf|[1-9]) (?:(?:kleine
   |erwachsene)[rns]? )?(?:kind(?:er)?|töchter|söhne|tochter|sohn))<end>
 @ Sibling :: (?:ich habe|habe) (?P<o>(?:eine?n?|zwei|drei|vier|[1-9]) <old>(?:geschwister|schwestern?|bruder
@@ -111,16 +114,15 @@ FORMS = r"""
 - (?:diskussion(?:en)?|gespräche?|chat|unterhaltung|antworten|erklärungen)(?: bitte)? auf (?P<l><lang>),?(?: und
   | aber)?,? <code>(?: bitte)? auf (?P<c><lang>)
 - (?:schreib\w* )?<code>(?: bitte| immer)? auf (?P<c><lang>),?(?: und| aber)?,? (?:\w+ ){0,4}(?:auf )?(?P<l><lang>)
-@ Language = answers in {l} :: (?:bitte )?(?:<from> )?(?:bitte )?(?:antworte|schreibe?|rede|sprich|antworten sie
-  |antwortet|schreiben sie|sprechen sie|kommuniziere)(?: (?:mir|mit mir|bitte|immer|ab jetzt|in zukunft|künftig|nur
-  |stets|von nun an|ab sofort|grundsätzlich)){0,4} (?:auf|in) (?P<l><lang>)(?= und |<end>)
+@ Language = {L} :: (?:bitte )?(?:<from> )?(?:bitte )?(?:antworte|schreibe?|rede|sprich|antworten sie|antwortet
+  |schreiben sie|sprechen sie|kommuniziere)(?: (?:mir|mit mir|bitte|immer|ab jetzt|in zukunft|künftig|nur|stets
+  |von nun an|ab sofort|grundsätzlich)){0,4} (?:auf|in) (?P<l><lang>)(?= und |<end>)
 - (?:bitte )?(?:(?:<from>|immer|nur|bitte|mir|grundsätzlich) ){0,3}auf (?P<l><lang>)(?: (?:bitte|immer
   |nur)){0,2} (?:antworten|schreiben|sprechen|reden|kommunizieren)<end>
 - (?:ich )?(?:möchte|will|bevorzuge)(?: \w+){0,3} (?:antworten|erklärungen) auf (?P<l><lang>)
 - (?:ich )?bevorzuge (?:es auf )?(?P<l><lang>)<end>
 - (?:lass uns) (?:bitte |ab jetzt )?(?:auf )?(?P<l><lang>) (?:sprechen|reden|schreiben)<end>
-@ Language = {c} code :: (?:bitte )?(?:schreibe? |<code> (?:bitte )?)(?:<code> )?(?:bitte |immer )?(?:auf
-  |in) (?P<c>englisch|deutsch)(?: schreiben)?<end>
+- (?:sprich|rede|schreib) (?:bitte )?(?:<from> )?(?:immer |nur )?(?P<l><lang>)(?: mit mir)?<end>
 # diet, health
 @ Diet :: (?:ich )?(?:bin|lebe|esse|koche|ernähre mich) (?:ich )?<now>(?:eine? )?(?P<o><diet>)<end>
 @ Diet +not :: (?:ich )?(?:esse|trinke) (?:ich )?<now>(?P<o>(?:keine?n?|nur) (?!mehr|heute|gerade)<any>{2,40}?)<end>
@@ -135,11 +137,19 @@ FORMS = r"""
 - (?:ich )?bin (?:ich )?<now>(?P<o>laktoseintolerant|farbenblind|schwerhörig|gehörlos|blind|legastheniker(?:in)?
   |diabetiker(?:in)?|kurzsichtig|schwanger|autist(?:in)?)<end>
 # rules
-@ Rule +not :: (?P<o>vor (?:jedem|jeder) <any>{3,30}? (?:müssen|muss|immer|bitte) <any>{3,60}?)<end>
+@ Rule +not :: (?P<o>(?:code-?)?(?:kommentare|commit-?messages|commit-?nachrichten|code|variablennamen
+  |dokumentation|docstrings)(?: bitte)?(?: immer| stets| grundsätzlich| nur)? (?:auf
+  |in) (?:<lang>)(?: schreiben)?)<end>
+- bitte (?P<o>keine? (?!diese|ahnung|sorge|angst|zeit|frage|panik|eile|stress)<any>{3,40}?)<end>
+- (?P<o>vor (?:jedem|jeder) <any>{3,30}? (?:müssen|muss|immer|bitte) <any>{3,60}?)<end>
+- (?P<o>(?:jedes mal|immer),? wenn du <any>{3,50}?, (?:sag|gib|frag|informier|schreib|warn|zeig
+  |erinner)e?\b<any>{3,60}?)<end>
+- (?!ich|wir|er\b|es\b|sie\b|das|der|die|mein|ein)(?P<o>(?:antworte|schreib|mach|gib|erklär|fass
+  |halt)\w* <any>{3,50}?, (?:immer|stets|grundsätzlich))<end>
 - (?P<o>(?:duze?|sieze?) mich)(?: bitte)?<end>
 - (?P<o>keine (?!ahnung|sorge|angst|zeit|frage|lust|panik|idee|ursache)<any>{3,40}?),? bitte<end>
-- (?P<o>(?:verwende|benutze|nutze|schreibe?|mache?|setze|gib)(?: bitte)?(?: mir)? keine?n? (?!diese)<any>{3,60}?)<en
-  d>
+- (?P<o>(?:verwende|benutze|nutze|schreibe?|mache?|setze|gib)(?: bitte)?(?: mir)? keine?n
+  ? (?!diese)<any>{3,60}?)<end>
 - (?P<o>[a-zäöüß]{3,14}e?(?: mir)?(?: bitte)? <from> <any>{3,60}?)<end>
 - ich (?:möchte|will), dass du (?P<o>(?:immer|nie(?:mals)?|ab jetzt|stets|nicht mehr|keine?) <any>{3,80}?)<end>
 - (?P<o>(?:immer )?wenn ich (?:["'„“])?<any>{1,40}?(?:["'“”])? (?:sage|schreibe), (?:dann )?<any>{3,90}?<more>)<end>
@@ -172,7 +182,9 @@ FORMS = r"""
   |migriert)
 - wir (?:steigen|wechseln|migrieren|ziehen) <then>(?:<date> )?von (?P<was><any>{1,40}?) (?:auf|zu
   |nach) (?P<o><any>{1,40}?)(?: um)?<end>
-@ Decision +project :: (?:wir haben|ich habe|haben wir) (?:uns|mich) (?:(?:<past>|heute|jetzt
+@ Decision +project :: wir sind (?:<past> |jetzt |gerade )?(?:auf|zu) (?P<o><any>{1,40}?) (?:umgestiegen|gewechselt
+  |migriert)<end>
+- (?:wir haben|ich habe|haben wir) (?:uns|mich) (?:(?:<past>|heute|jetzt
   |nun) )?(?:für) (?P<o><any>{2,60}?) entschieden
 - (?:wir (?:steigen|wechseln|migrieren)) <then>(?P<o>(?:auf|zu|nach) <any>{1,40}?)(?: um)?<end>
 @ Decision +not +project :: (?:wir haben|ich habe) (?:(?:<past>|heute|jetzt) )?(?:beschlossen|entschieden
@@ -188,6 +200,8 @@ FORMS = r"""
 - (?:ich muss|wir müssen|muss ich) (?:den |die |das |meine?n
   ? |unsere?n? )?(?P<o><any>{2,60}?) (?:spätestens )?bis(?: zum| spätestens)? (?P<d><date>|<day>) (?:abgeben
   |einreichen|abschicken|fertigstellen|liefern|abliefern|fertig haben)
+- bis(?: zum| spätestens)? (?P<d><date>|<day>) (?:muss ich|müssen wir) (?:den |die |das |meine?n
+  ? |unsere?n? )?(?P<o><any>{2,60}?) (?:abgeben|einreichen|abschicken|fertigstellen|liefern|abliefern|fertig haben)
 @ Deadline = {d} :: (?:die |meine |unsere )?(?:abgabefrist|frist|deadline|abgabe) ist (?P<d><date>)
 @ Appointment = {o} {d} :: (?:ich habe|habe ich|wir haben|ich hab
   |hab ich) (?P<d><date>) (?:eine?n? )?(?P<o>(?:termin |verabredung )?(?:(?:beim|bei der|bei|mit) )?<any>{3,50}?)<end>
@@ -198,8 +212,9 @@ FORMS = r"""
   |bei der|bei|mit) <any>{2,30}?)?)<end>
 - <my> (?P<o>[\w-]*(?:termin|gespräch|prüfung|untersuchung|interview|meeting|besprechung|operation|klausur|hochzeit
   |op)(?: (?:beim|bei|mit|zur) <any>{2,30}?)?) (?:ist|findet) (?P<d><date>)(?: statt)?
-@ Plan = {p} {o} {v} :: (?P<p><date>) (?P<v><verb>) (?:ich|wir) (?P<o><any>{2,70}?)<end>
-- (?:ich|wir) (?P<v><verb>) (?P<p><date>) (?P<o><any>{2,70}?)<end>
+@ Plan = {p} {o} {v} :: (?P<p><date>) (?P<v><verb>) (?:ich
+  |wir) (?P<o>(?!(?:\w+ )?(?-i:[a-zäöü])\w*en<end>)<any>{2,70}?)<end>
+- (?:ich|wir) (?P<v><verb>) (?P<p><date>) (?P<o>(?!(?:\w+ )?(?-i:[a-zäöü])\w*en<end>)<any>{2,70}?)<end>
 @ Plan = {p} {v} :: (?P<p><date>) (?P<v>heirate|heiraten) (?:ich|wir)<end>
 - (?:ich|wir) (?P<v>heirate|heiraten) (?P<p><date>)<end>
 @ Plan = {o} {p} {v} :: (?:ich|wir) (?P<v><verb>) (?P<o>(?:nach|in|zu) <any>{2,40}?) (?P<p><date>)<end>
@@ -226,6 +241,8 @@ FORMS = r"""
 - (?:ich )?(?:mag|trinke|esse) (?P<o><Words>) lieber als <any>{2,40}?<end>
 - mir (?:ist|sind) (?P<o><any>{2,60}?) lieber<end>
 @ Prefers = {o} als {p} :: mir (?:ist|sind) (?P<o><any>{2,60}?) lieber als (?P<p><any>{2,40}?)<end>
+@ Prefers = {o} {v} :: ich (?P<v>arbeite|lerne|lese|schreibe|programmiere|fahre|reise
+  |laufe) (?:viel )?lieber (?P<o>(?!erst|mal|selbst)<any>{3,30}?)<end>
 @ Dislikes +many :: (?:ich )?(?:hasse|verabscheue) (?:ich )?<list>
 - (?:ich )?mag (?:ich )?(?:überhaupt |gar )?keine?n? <list>
 @ Dislikes :: (?:ich )?(?:mag|kann) (?:ich )?(?P<o>(?:(?!nicht)[\w-]+ ){1,4}?)(?:überhaupt |gar |wirklich |einfac
@@ -235,10 +252,22 @@ FORMS = r"""
 - (?:ich )?(?:mag|liebe) (?:ich )?<now>(?!es\b|wie|dass|keine?|lieber|dein|diese|dich|euch|ihr)<list>
 - am liebsten (?:esse|trinke|höre|lese|schaue) ich <list>
 - (?:ich )?(?:esse|trinke|höre|lese|koche|schaue) (?:ich )?(?:sehr |am )?(?:gerne?|liebsten) <list>
+@ Likes = {o} {v} :: ich (?P<v>(?!hätte|wäre|würde|möchte|nutze|benutze|verwende|helfe|komme|mache|nehme|sehe
+  |wüsste|hätte|habe|könnte|sage|zeige|gebe)[a-zäöüß]{2,12}e) (?:sehr |unheimlich |total |am )?(?:gerne?
+  |liebsten) (?P<o>(?!mal\b|noch|wieder|hier|mit dir)<any>{2,40}?)<end>
+@ Likes = {v} :: ich (?P<v>(?!hätte|wäre|würde|möchte|helfe|komme|mache|nehme|wüsste|habe|könnte|sage|zeige
+  |gebe)[a-zäöüß]{2,12}e) (?:sehr |unheimlich |total |für mein leben )?gerne?<end>
 @ Hobby +many :: (?:meine hobbys sind|mein hobby ist|zu meinen hobbys (?:gehören|zählen)) <list>
 @ Hobby :: in meiner freizeit (?:spiele|gehe|mache) ich (?:gerne? )?(?P<o><any>{2,50}?)<end>
+@ Hobby = {o} {v} :: (?:sonntags|samstags|am wochenende|in meiner freizeit|nach feierabend
+  |an den wochenenden) (?P<v>(?!arbeite|schlafe|bleibe|habe|komme|werde)[a-zäöüß]{2,12}e) ich (?:gerne? |of
+  t |meistens |immer )?(?P<o>(?!aus|nicht|lange|frei)<any>{2,40}?)<end>
 @ Skill :: (?:ich )?spiele (?:ich )?(?:seit (?:\w+ ){1,2}?)?(?P<o>klavier|gitarre|geige|cello|schlagzeug|flöte
-  |trompete|saxophon|bass|orgel|schach)<end>
+  |trompete|saxophon|bass|orgel|schach|posaune|klarinette|harfe|ukulele|akkordeon|bratsche)(?= (?:in|im|seit|und
+  |bei)\b|<end>)
+- (?:ich )?programmiere (?:ich )?(?:seit (?:\w+ ){1,3}?)?(?:hauptsächlich |meisten
+  s |vor allem )?in (?P<o><program>)(?= (?:und|seit)\b|<end>)
+- (?:ich )?kann (?:ich )?(?:gut |sehr gut |fließend )?(?P<o><program>)<end>
 @ Trait :: (?:ich )?bin (?:ich )?<now>(?:eine? )?(?P<o>nachteule|frühaufsteher(?:in)?|morgenmensch
   |linkshänder(?:in)?|introvertiert|extrovertiert|perfektionist(?:in)?|nachtmensch|rechtshänder(?:in)?)<end>
 @ Uses +many :: (?:ich )?(?:nutze|benutze|verwende|arbeite (?:ich )?(?:meistens |immer )?mit) (?:ich )?<now>(?!dich
@@ -246,7 +275,6 @@ FORMS = r"""
   |\s*(?:[;:.!?()…]|\Z)|,? (?:<but>)\b)
 @ Uses :: mein (?:editor|betriebssystem|browser|laptop|rechner) ist (?:eine? )?<thing>
 @ Owns :: (?:ich )?besitze (?:ich )?<now>(?P<o>eine?n? <any>{2,40}?)<end>
-- (?:ich )?fahre (?:ich )?<now>(?P<o>eine?n? (?-i:[A-Z])<any>{2,30}?)<end>
-@ Works on :: (?:ich )?(?:arbeite|schreibe) (?:ich )?<now>an (?P<o>(?:eine[mr]|meine[mr]|dem|der
-  |unsere[mr]) (?!uni\b|hochschule|schule|fehler|bug|problem|aufgabe|funktion)<any>{4,70}?)<end>
-"""
+- (?:ich )?fahre (?:ich )?<now>(?P<o>eine?n? (?:[a-zäöüß]+e[nrs]? )?(?-i:[A-Z])<any>{2,30}?)<end>
+@ Works on :: (?:ich )?(?:arbeite|schreibe) (?:ich )?<now>an (?=(?:eine[mr]|meine[mr]|dem|der|unsere[mr]) (?!uni\b
+  |hochschule|schule|fehler|bug|problem|aufgabe|funktion))(?:meine[mr] |unsere[mr] )?(?P<o><any>{4,70}?)<end>"""

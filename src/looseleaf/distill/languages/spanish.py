@@ -39,9 +39,10 @@ never = \b(?:escribe|redacta|inventa|genera|compón)\b[^:]{0,60}:|\?[\s"'”»)]
   |ha dicho|dijeron|escribió|afirma|según|comenta|comentó|preguntó|pregunta si|respondió|contó)\b|\b(?:ejemplo|novela
   |personaje|protagonista|en la historia|traduce\w*|traducir|traducción|poema|canción|corrige\w*|en la película|soñé
   |frase siguiente|siguiente frase|siguiente texto)\b|\b(?:creo que|pienso que|me pregunto|dudo|no sé|espero que)\b
-hollow = (?:lo|la|los|las|el|eso|esto|esta|este|te|ti|tú|usted|me|mí|él|ella|ellos|nada|todo|algo|mucho|muy|más|un
-  |una|unos|unas|de|que|cómo|así|aquí|ahí|bien|ese|esa|yo|ya|tu|tus)|(?:est[eao]s?|es[eao]s?|tus?) .*|(?:el|la|los
-  |las) siguientes? .*
+hollow = (?:el|la|los|las) nuev[oa]s?\b .*|(?:la )?(?:opción|versión|variante|solución|propuesta)\b.*|(?:el|la|los
+  |las) (?:primer|segund|últim|tercer)\w*\b.*|(?:lo|la|los|las|el|eso|esto|esta|este|te|ti|tú|usted|me|mí|él|ella
+  |ellos|nada|todo|algo|mucho|muy|más|un|una|unos|unas|de|que|cómo|así|aquí|ahí|bien|ese|esa|yo|ya|tu|tus)
+  |(?:est[eao]s?|es[eao]s?|tus?) .*|(?:el|la|los|las) siguientes? .*
 negative = \b(?:no|nunca|jamás|ningun[oa]?|ningún|nada|nadie|tampoco)\b
 tail = (?:^|[ ,]+)(?:por favor|porfa|gracias|también|además|la verdad|en realidad|etc|ahora|ahora mismo|actualmente
   |desde (?:\w+ ){0,3}\w+|hace (?:\w+ ){1,2}\w+|de momento|mucho|muchísimo|eh|vale|y|pero|por cierto|sobre todo
@@ -55,13 +56,16 @@ current = \b(?:actualmente|de momento|por ahora|por el momento|ahora mismo|tempo
 recent = \b(?:hoy|ayer|anteayer|antier|anoche|esta semana|la semana pasada|esta mañana|hace (?:dos|tres|unos|pocos
   |[2-9]) días|el (?:lunes|martes|miércoles|jueves|viernes|sábado|domingo) pasado|este fin de semana)\b
 once = \b(?:hoy|para esta (?:tarea|sesión)|en esta (?:sesión|conversación)|esta vez|por esta vez|solo por hoy)\b
+asks = [,.;!–—] ?(?:y |así que |entonces )?¿[^¿;\x00]{2,90}\?\s*\Z|[,.;!] ?(?:qué|cuál(?:es)?|cómo|dónde|cuándo
+  |puedes|podrías|conoces|sabes|tienes|hay|me recomiendas|me ayudas)\b[^,;\x00]{2,90}\?\s*\Z
+supposes = \b(?:si|supón|supongamos|imagina\w*)\b
 other = (?!)
 # parts of patterns
-begin = (?:\A|[,;:.!¡()–—]|\x00|- |\b(?:y|e|pero|así que|que|pues|con)\b)\s*
+begin = (?:\A|[,;:.!¡()–—]|\x00|- |\b(?:y|e|pero|así que|pues|con)\b)\s*
 lead = (?:sí|no,|no:|y|pero|pues|bueno|hola|buenas|buenos días|vale|ok|oye|por cierto|en realidad|de hecho
-  |la verdad es que|la verdad|además|también|ten en cuenta que|recuerda que|apunta que|para que lo sepas|actualmente
-  |ahora|ahora mismo|desde (?:(?:hace|el|la|principios de|finales de) )?(?:\w+ (?=año|mes|día|semana))?\w+
-  |hace (?:\w+ ){1,2}que|entonces|personalmente|yo|al final|finalmente|de momento|perdón)[ ,:!]+
+  |la verdad es que|la verdad|además|también|(?:ten en cuenta|recuerda|apunta|anota|no olvides|resulta|es|sabes) que
+  |para que lo sepas|actualmente|ahora|ahora mismo|desde (?:(?:hace|el|la|principios de|finales de) )?(?:\w+ (?=año
+  |mes|día|semana))?\w+|hace (?:\w+ ){1,2}que|entonces|personalmente|yo|al final|finalmente|de momento|perdón)[ ,:!]+
 and = por favor|porfa|y (?:yo|mi|mis|me|vivo|trabajo|soy|tengo|hablo|no|es|estoy|estudio|uso|nosotros|ella|él)|pero
   |porque|ya que|pues|aunque|cuando|mientras|desde|para que|donde|que|así que|puesto que|hace
 but = pero|porque|ya que|aunque|y (?:yo|mi|mis|me|vivo|trabajo|soy|tengo|no|odio|detesto)|desde|cuando|sobre todo
@@ -116,16 +120,19 @@ big = (?:adopté|adoptamos|compré|compramos|vendí|vendimos|aprobé|obtuve|cons
   |me rompí|me fracturé|me operaron|me mudé|nos mudamos|empecé|gané|fundé|fundamos|abrí|abrimos|corrí|visité
   |visitamos|publiqué|publicamos|firmé|dejé|renuncié|me divorcié|me comprometí|me ascendieron|me despidieron|nació mi
   |terminé (?:la|mi) (?:carrera|tesis|máster)|me jubilé|me torcí|me torcí|tuve un (?:bebé|hijo|accidente)|tuvimos un)
+choice = (?:usar |utilizar |pasar(?:nos)? a |adoptar |elegir |ir con |migrar a )?(?P<o>.+?)(?: (?:como|para) .+)?
 on = el
 week = la semana del {}
 more = (?:, (?:salvo|excepto|a menos que|aunque|sin|antes) <any>{2,80}?)?
 used = (?: (?:como|para|en) <any>{2,30}?)?<end>
-weuse = (?:usamos|utilizamos|nuestro (?:proyecto|backend) (?:usa|utiliza)|el proyecto (?:usa|utiliza)
-  |nuestra base de datos es|nuestro framework es)[ ]
-written = (?:el|nuestro|mi) (?:proyecto|backend|código|servidor) está (?:todo )?escrito en |(?:programamos
+weuse = (?:usamos|utilizamos|probamos con|trabajamos con|nuestro (?:proyecto|backend|frontend|equipo) (?:usa
+  |utiliza)|el proyecto (?:usa|utiliza)|nuestra base de datos es|nuestro (?:framework|gestor de paquetes) es)[ ]
+written = (?:el|nuestro|mi|la|nuestra) (?:proyecto|backend|frontend|código|servidor|app|aplicación
+  |web) está (?:todo |tod[oa] )?(?:escrit|hech|desarrollad|programad|construid)[oa] (?:en|con) |(?:programamos
   |desarrollamos)(?: todo)? en[ ]
-wehost = (?:(?:alojamos|hospedamos|desplegamos)(?: todo| el proyecto)?|(?:el|nuestro) (?:proyecto|sitio
-  |servidor) (?:está alojado|corre|está desplegado)|todo (?:está alojado|corre)) en[ ]
+wehost = (?:(?:vamos a |hemos decidido |decidimos )?(?:alojar|hospedar|desplegar|alojamos|hospedamos
+  |desplegamos)(?: todo| (?:el|la|nuestro|nuestra) \w+)?|(?:el|nuestro) (?:proyecto|sitio|servidor) (?:está alojado
+  |corre|está desplegado)|todo (?:está alojado|corre)) en[ ]
 licence = (?:(?:el|nuestro) (?:proyecto|código) (?:está |se publica )?bajo (?:la )?licenci
   a |nuestra licencia es (?:la )?)
 port = (?:el servidor|la api|la aplicación|nuestro servidor|el backend) (?:corre|escucha|está) en el puerto[ ]

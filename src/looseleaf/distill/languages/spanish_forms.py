@@ -14,6 +14,7 @@ FORMS = r"""
   |con) <Name>
 - (?:dejé|he dejado) <Was> (?:por|para (?:irme a|entrar en|unirme a)) <Name>
 @ Employer +fix +end :: ya no trabajo (?:en|para|con) <Name>
+- (?:dejé|he dejado) (?:mi|el) (?:trabajo|puesto|empleo) en <Name>
 - (?:renuncié|he renunciado) a (?:mi (?:trabajo|puesto) en )?<Name>
 @ Role +fix +end :: ya no (?:soy|trabajo (?:como|de)) (?P<o><job>)<end>
 @ Diet +fix +end :: ya no soy (?P<o><diet>)<end>
@@ -44,8 +45,8 @@ FORMS = r"""
 - (?:mi nacionalidad es|tengo nacionalidad) (?P<o><folk>)
 @ Home :: <yo>(?:vivo|vivimos|resido) <now>(?:con <any>{2,30}? )?(?:en|cerca de) (?P<o>(?:el |l
   a |los )?<Words>)<notwas>
-@ Employer :: <yo>trabajo <now>(?:como <any>{2,40}? |de <any>{2,40}? )?(?:para|en) (?:el |la )?(?P<o>(?!(?:<day>
-  |<month>)\b)<Words>)<notwas>(?= como | de |<end>| y )
+@ Employer :: <yo>(?:trabajo|curro) <now>(?:como <any>{2,40}? |de <any>{2,40}? )?(?:para|en) (?:e
+  l |la )?(?P<o>(?!(?:<day>|<month>)\b)<Words>)<notwas>(?= como | de |<end>| y )
 - mi (?:nueva )?empresa (?:es|se llama) <Name>
 - <yo>soy <job> en <Name>
 @ Role :: <yo>trabajo <now>(?:(?:en|para) <Words> )?(?:como|de) (?:una? )?(?P<o>(?!forma|manera|lunes|noche|día
@@ -66,13 +67,13 @@ FORMS = r"""
 @ Pronouns :: mis pronombres son <thing>
 @ Time zone :: mi zona horaria es <thing>
 # others
-@ {R} :: <my> <old>(?P<k><kin>)<after>,? (?P<o><Word>)(?= (?:vive|trabaja|es|tiene|está|y yo|se llama)\b
-  |\s*(?:[,.!;]|\Z))
+@ {R} :: <my> <old>(?P<k><kin>)<after>,? (?P<o><Word>)(?= (?:vive|trabaja|es|tiene|está|y yo|se llama|va|hace
+  |estudia|juega|viene|empieza|aprende|cumple)\b|\s*(?:[,.!;]|\Z))
 - <my> <old>(?P<k><kin>)<after> se llama <Name>
 - <yo>(?:tengo|tenemos) una? <old>(?P<k><kin>)<after>(?:,? (?:que se llama|llamad[oa])|,) (?P<o><Word>)<end>
-@ {K}'s home :: <my> <old>(?P<k><kin>)<after>(?:,? (?:se llama )?<Word>,?)?(?: y)? vive <now>en <Name>
-@ {K}'s role :: <my> <old>(?P<k><kin>)<after>(?:,? <Word>,?)? (?:es|trabaja (?:como|de)) (?P<o><job>)<end>
-@ {K}'s age :: <my> <old>(?P<k><kin>)<after>(?:,? <Word>,?)? tiene <age> años
+@ {K}'s home :: <my> <old>(?P<k><family>)<after>(?:,? (?:se llama )?<Word>,?)?(?: y)? vive <now>en <Name>
+@ {K}'s role :: <my> <old>(?P<k><family>)<after>(?:,? <Word>,?)? (?:es|trabaja (?:como|de)) (?P<o><job>)<end>
+@ {K}'s age :: <my> <old>(?P<k><family>)<after>(?:,? <Word>,?)? tiene <age> años
 @ Child :: <yo>(?:tengo|tenemos) (?P<o>(?:una?|dos|tres|cuatro|cinco|[1-9]) (?:hij[oa]s?|niñ[oa]s?)(?: y (?:una?
   |dos|tres) hij[oa]s?)?)(?!,? (?-i:[A-Z])| que se)<end>
 @ Sibling :: <yo>tengo (?P<o>(?:una?|dos|tres|cuatro|[1-9]) herman[oa]s?(?: (?:mayor|menor|pequeñ[oa])(?:es
@@ -92,9 +93,9 @@ FORMS = r"""
 - (?:conversación|conversaciones|respuestas|explicaciones|charla)(?: \w+)? en (?P<l><lang>),?(?: y
   | pero)?,? <code>(?: \w+)? en (?P<c><lang>)
 - (?:escribe |escribo )?<code>(?: \w+){0,2} en (?P<c><lang>),?(?: y| pero)?,? (?:[\w'-]+ ){0,4}en (?P<l><lang>)
-@ Language = answers in {l} :: <please>(?:<from>[ ,]+)?<please>(?:responde|respóndeme|contesta|contéstame|responda
-  |habla|háblame|escribe|escríbeme|respondan|respondas|contestes|hables|escríbame|contésteme
-  |respóndame)(?: (?:siempre|solo|únicamente|por favor|conmigo|mejor)){0,3} en (?P<l><lang>)<end>
+@ Language = {L} :: <please>(?:<from>[ ,]+)?<please>(?:responde|respóndeme|contesta|contéstame|responda|habla
+  |háblame|escribe|escríbeme|respondan|respondas|contestes|hables|escríbame|contésteme|respóndame)(?: (?:siempre|solo
+  |únicamente|por favor|conmigo|mejor)){0,3} en (?P<l><lang>)<end>
 - (?:prefiero|quiero)(?: que (?:me )?(?:respondas|hables|contestes)| las respuestas| respuestas| hablar| conversar
   | que hablemos| recibir respuestas)(?: siempre)? en (?P<l><lang>)
 - en (?P<l><lang>),? (?:por favor|porfa)<end>
@@ -111,7 +112,14 @@ FORMS = r"""
   |epiléptic[oa])<end>
 - <yo>estoy (?P<o>embarazada)<end>
 # rules
-@ Rule +not :: (?P<o>(?:tutéame|trátame de (?:tú|usted)))<end>
+@ Rule +not :: (?P<o>(?:los )?(?:comentarios(?: (?:del|de) código)?|mensajes de commit|commits|nombres de variables
+  |docstrings|documentación)(?: siempre| solo)? en (?:<lang>))<end>
+- <please>(?P<o>(?:escribe|redacta|pon) (?:siempre )?(?:los |tus )?(?:comentarios(?: (?:del|de) código)?
+  |mensajes de commit|commits|docstrings)(?: siempre)? en (?:<lang>))<end>
+- (?P<o>(?:cada vez que|siempre que) \w+(?:es|as)\b<any>{0,50}?, (?:no \w+(?:es|as)|[\wáéíóú]+(?:me|nos
+  |melo))\b<any>{0,50}?)<end>
+- (?P<o>(?:responde|respóndeme|escribe|haz|dame|da|usa|explica|mantén)\w* <any>{4,50}?, siempre)<end>
+- (?P<o>(?:tutéame|trátame de (?:tú|usted)))<end>
 - (?P<o>sin (?!duda|embargo|problema)<any>{3,40}?),? (?:por favor|porfa)<end>
 - <please>(?P<o>no (?:me )?(?:escribas|uses|utilices|hagas|pongas|añadas|incluyas|respondas) (?!est|es[eao]|eso|l
   o |la |más)<any>{3,60}?)<end>
@@ -127,8 +135,9 @@ FORMS = r"""
 - <please>(?P<o>no (?!te preocupes|me |lo |te |se )[\w]+(?:es|as|en|an) (?:nunca|jamás) <any>{2,90}?<more>)<end>
 - <please>(?P<o>no (?:(?:me|lo|la|los|las|te|le) )?\w+(?:as|es|an|en) (?=<any>{0,60}\b(?:nunca|ning\w+|jamás
   |sin)\b)<any>{2,90}?<more>)<end>
-- <please>(?P<o>siempre (?!me |he |lo |la |es |está|que |había|fui|quise|igual|soy|tengo|vivo|como |uso|hay|pasa
-  |sale|da )[\w]+(?:r|a|e|rlo|rme|as|es)\b <any>{2,90}?<more>)<end>
+- <please>(?P<o>(?<!\by )siempre (?!llega|falla|sale|va |funciona|quiere|tiene|hace|dice|viene|da |me |he |lo |l
+  a |es |está|que |había|fui|quise|igual|soy|tengo|vivo|como |uso|hay|pasa|sale|da )[\w]+(?:r|a|e|rlo|rme|as
+  |es)\b <any>{2,90}?<more>)<end>
 - <please>(?P<o>(?:usa|utiliza|escribe|responde|haz|añade|pregunta|ejecuta|incluye|mantén|pon|revisa|pide|contesta
   |trátame|tutéame)\w* siempre <any>{2,90}?<more>)<end>
 - (?:debes|tienes que|hay que|se debe|no debes|no se debe|nunca debes|nunca se debe) (?P<o>(?:siempre
@@ -142,11 +151,13 @@ FORMS = r"""
   a |el )?(?P<was><any>{1,40}?)<end>
 - (?:en vez de|en lugar de) (?P<was><any>{1,40}?),? (?:<use>) (?:mejor )?(?P<o><any>{1,50}?)<end>
 - (?:<use>) (?P<o><any>{1,50}?),? (?:y )?no (?P<was><any>{1,40}?)<end>
-- (?:pasamos|migramos|cambiamos|hemos pasado|hemos migrado
+- (?:nos )?(?:pasamos|migramos|cambiamos|hemos pasado|hemos migrado
   |hemos cambiado) de (?P<was><any>{1,40}?) a (?P<o><any>{1,40}?)<end>
 - ya no usamos (?P<was><any>{1,40}?),? (?:sino|ahora usamos|usamos) (?P<o><any>{1,40}?)<end>
 @ Decision +project :: (?:hemos elegido|elegimos|hemos optado por|optamos por|nos hemos decidido por
   |nos quedamos con|vamos con) (?P<o><any>{2,60}?)<end>
+- nos (?:hemos pasado|pasamos|hemos cambiado|cambiamos) a (?P<o>(?-i:[A-Z])<any>{1,40}?)<end>
+- (?:pasamos|hemos migrado|migramos) a (?P<o>(?-i:[A-Z])<any>{1,40}?)<end>
 @ Decision +not +project :: (?:hemos decidido|decidimos|he decidido|decidí|acordamos
   |hemos acordado) (?:que )?(?P<o><any>{4,90}?)<end>
 # plans and dates
@@ -172,7 +183,8 @@ FORMS = r"""
   |hacer)[\w]+(?:ar|er|ir|me|nos)\b(?: <any>{2,80}?)?)<end>
 @ Plan = {v} {o} {p} :: (?P<p><date>),? (?:me|nos) (?P<v>caso|casamos|mudo|mudamos)(?P<o> <any>{2,50}?)?<end>
 - (?:me|nos) (?P<v>caso|casamos|mudo|mudamos)(?P<o> a <any>{2,30}?)? (?P<p><date>)<end>
-@ Plan = {v} {o} {p} :: (?P<p><date>),? (?P<v><verb>) (?P<o>(?:a|de|en|por|al|con) <any>{2,70}?)<end>
+@ Plan = {v} {o} {p} :: (?P<p><date>),? (?P<v><verb>) (?P<o>(?:a(?! \w+r(?:l[oa]s?|me|se)?\b)|de|en|por|al|con
+  |(?:el|la|un|una|mi|las|los)(?= \w)) <any>{2,70}?)<end>
 - (?P<v><verb>) (?P<o>(?:a(?! \w+r(?:l[oa]s?|me|se)?\b)|de|en|por|al) <any>{2,50}?) (?P<p><date>)<end>
 - (?P<v><verb>) (?P<p><date>) (?P<o>(?:a|de|en|por|al) <any>{2,50}?)<end>
 @ Goal :: mi (?:gran )?(?:objetivo|meta|sueño) (?:es|para \w+ es) (?P<o><any>{4,90}?)<end>
@@ -187,7 +199,7 @@ FORMS = r"""
 @ Favourite = {p}: {o} :: mis? (?P<p>[\w'-]{2,30}(?: [\w'-]{2,20})?) (?:favorit[oa]s?|preferid[oa]s?) (?:es
   |son) <thing>
 @ Prefers = {o} antes que {p} :: <yo>prefiero <now>(?P<o><any>{2,60}?) (?:antes que|en vez de|en lugar de|a la|al
-  |a(?= (?-i:[A-Z]))|que) (?P<p><any>{2,40}?)<end>
+  |a los|a las|a(?= (?-i:[A-Z]))|que) (?P<p><any>{2,40}?)<end>
 @ Prefers :: <yo>prefiero <now>(?!no |que |esperar|si |lo |la de)(?P<o><any>{2,80}?)<end>
 @ Dislikes +many :: <yo>(?:odio|detesto|no soporto|no aguanto) (?!que |cuando |ser |tener )<list>
 - (?:a mí )?no me gustan? (?:nada |mucho )?(?!que |cómo|tu |tus |esta |este |eso|esto)<list>
@@ -197,13 +209,17 @@ FORMS = r"""
 - <yo>(?:adoro|amo) (?!que |cuando |tu |a )<list>
 - <yo>soy (?:fan|aficionad[oa]|amante|apasionad[oa]) (?:de la |de las |de los |del |de |a la |al |a los )<list>
 @ Hobby +many :: (?:mis (?:aficiones|pasatiempos|hobbies) son|mi (?:afición|pasatiempo|hobby) es) <list>
+- (?:los (?:<day>|sábados|domingos)|los fines de semana|en mi tiempo libre|en mis ratos libres),? (?!trabajo|duermo
+  |descanso|tengo|estoy|voy|me |no )(?P<o>(?:hago|juego|practico|pinto|leo|escalo|corro|nado|cocino|toco|bailo|monto
+  |salgo a|[a-z]+o(?= (?:el|la|los|las|en|al|a)\b))\b<any>{0,40}?)<end>
 @ Skill :: <yo>toco (?P<o>(?:el |la )?(?:piano|guitarra|violín|violonchelo|chelo|batería|flauta|trompeta|saxofón
-  |bajo|órgano|acordeón|arpa|ukelele))<end>
+  |bajo|órgano|acordeón|arpa|ukelele|clarinete|viola|trombón|bandurria))(?= (?:en|desde|y|con)\b|<end>)
+- <yo>programo(?: principalmente| sobre todo)? en (?P<o><program>)(?= (?:desde|y)\b|<end>)
 - <yo>juego (?P<o>al ajedrez)<end>
 @ Trait :: <yo>soy <now>(?:una? )?(?P<o>noctámbul[oa]|madrugador[a]?|zurd[oa]|introvertid[oa]|extrovertid[oa]
   |perfeccionista|búho nocturno|diestr[oa])<end>
 # tools, work
-@ Uses +many :: <yo>(?:uso|utilizo|trabajo con|programo (?:con|en)) <now>(?!esto|eso|este|esta|t
+@ Uses +many :: <yo>(?:uso|utilizo|trabajo con|programo con) <now>(?!esto|eso|este|esta|t
   u |un truco)(?P<o>[^;:.!?()…\x00]{2,80}?)(?= (?:como|para|en|con|a diario)\b|\s*(?:[;:.!?()…]|\Z)|,? (?:<but>)\b)
 @ Owns :: <yo>(?:poseo|conduzco) (?P<o>una? <any>{2,40}?)<end>
 @ Works on :: <yo>(?:estoy trabajando|trabajo) <now>en (?P<o>(?:una?|mi|nuestro|nuestra) (?!bug|error|problema
