@@ -30,26 +30,26 @@ Wir sind von GitHub zu GitLab gewechselt. -> Decision: GitLab statt GitHub (was 
 Mein Bruder heißt Jonas und wohnt in Zürich. -> Sibling: Jonas | Brother's home: Zürich
 Nächsten Freitag fliege ich nach Lissabon. -> Plan: am 2026-03-06 nach Lissabon fliegen
 Gestern habe ich eine Katze adoptiert. -> Event: am 2026-02-25 eine Katze adoptiert
-Lass uns lieber Vue statt React verwenden. -> Decision: Vue statt React (was React)
+Lass uns lieber Vue statt React verwenden. -> Framework: Vue (was React)
 Hallo, ich bin Lena, 28, aus Hamburg. -> Name: Lena | Age: 28 | Hometown: Hamburg
 Meine Schwester Julia wohnt in Bremen. -> Sibling: Julia | Sister's home: Bremen
 Ich arbeite als Krankenschwester in einem Krankenhaus. -> Role: Krankenschwester
 Ich bin letzten Monat von Köln nach München gezogen. -> Home: München (was Köln)
 Ich mag Jazz und lange Spaziergänge. -> Likes: Jazz | Likes: lange Spaziergänge
 Die Abgabefrist für den Antrag ist der 1. Mai. -> Deadline: 2026-05-01, Antrag / Ich spiele Klavier. -> Skill: Klavier
-Wir nehmen Postgres statt MySQL. -> Decision: Postgres statt MySQL (was MySQL)
+Wir nehmen Postgres statt MySQL. -> Database: Postgres (was MySQL)
 Ich bin allergisch gegen Nüsse und Gluten. -> Allergy: Nüsse | Allergy: Gluten
 Statt Jira nutzen wir jetzt Linear. -> Decision: Linear statt Jira (was Jira)
-Wir benutzen jetzt uv statt poetry. -> Decision: uv statt poetry (was poetry)
+Wir benutzen jetzt uv statt poetry. -> Package manager: uv (was poetry)
 Mein Ziel ist es, einen Roman zu schreiben. -> Goal: einen Roman zu schreiben
 Ich studiere Physik an der TU Dresden. -> Education: Physik an der TU Dresden
 Ich arbeite an einem Compiler für Lua. -> Works on: einem Compiler für Lua
 Meine Frau Sabine ist Ärztin. -> Partner: Sabine | Wife's role: Ärztin / Wir setzen auf FastAPI. -> Framework: FastAPI
 Ich benutze Neovim und Arch Linux. -> Uses: Neovim | Uses: Arch Linux / Meine Schwester heißt Julia. -> Sibling: Julia
 Meine Tochter Mia ist 4 Jahre alt. -> Child: Mia | Daughter's age: 4 / Der Server läuft auf Port 8080. -> Port: 8080
-Wir verwenden pnpm statt npm. -> Decision: pnpm statt npm (was npm) / Ich mag keinen Koriander. -> Dislikes: Koriander
+Wir verwenden pnpm statt npm. -> Package manager: pnpm (was npm) / Ich mag keinen Koriander. -> Dislikes: Koriander
 wohne jetzt in Graz, nicht mehr in Wien -> Home: Graz (was Wien) / Unser Hauptbranch heißt develop. -> Branch: develop
-Bitte antworte immer auf Deutsch. -> Language: answers in German / Ich bin verheiratet. -> Marital status: verheiratet
+Bitte antworte immer auf Deutsch. -> Language: Deutsch / Ich bin verheiratet. -> Marital status: verheiratet
 Nie direkt auf main pushen. -> Rule: Nie direkt auf main pushen / Mein Mann arbeitet als Koch. -> Husband's role: Koch
 Wir verwenden PostgreSQL als Datenbank. -> Database: PostgreSQL / Ich habe am 3. Mai Geburtstag. -> Birthday: 3. Mai
 Ich heiße nicht Peter, sondern Paul. -> Name: Paul (was Peter) / Ich habe Heuschnupfen. -> Condition: Heuschnupfen
@@ -67,10 +67,10 @@ Ich bin Linkshänder. -> Trait: Linkshänder
 J'ai rendez-vous chez le dentiste demain à 10h. -> Appointment: rendez-vous chez le dentiste le 2026-02-27 à 10h
 Je parle français, anglais et un peu d'espagnol. -> Speaks: français | Speaks: anglais | Speaks: espagnol
 Bonjour, je suis Marc, j'ai 42 ans et j'habite à Lyon. -> Name: Marc | Age: 42 | Home: Lyon
-On utilise maintenant uv au lieu de poetry. -> Decision: uv au lieu de poetry (was poetry)
+On utilise maintenant uv au lieu de poetry. -> Package manager: uv (was poetry)
 Mon frère s'appelle Jonas et habite à Genève. -> Sibling: Jonas | Brother's home: Genève
 Je suis allergique aux arachides et au lactose. -> Allergy: arachides | Allergy: lactose
-Utilisons Postgres au lieu de MySQL. -> Decision: Postgres au lieu de MySQL (was MySQL)
+Utilisons Postgres au lieu de MySQL. -> Database: Postgres (was MySQL)
 On est passés de GitHub à GitLab. -> Decision: GitLab au lieu de GitHub (was GitHub)
 Je suis née le 3 mars 1991 à Toulouse. -> Birthday: 3 mars 1991 | Hometown: Toulouse
 Au lieu de Jira, on utilise Linear. -> Decision: Linear au lieu de Jira (was Jira)
@@ -80,7 +80,7 @@ Vendredi prochain je pars à Lisbonne. -> Plan: partir à Lisbonne le 2026-02-27
 J'ai déménagé de Paris à Nantes le mois dernier. -> Home: Nantes (was Paris)
 Je vis en Belgique avec ma femme Claire. -> Home: Belgique | Partner: Claire
 Notre repo est sur github.com/acme/app. -> Repository: github.com/acme/app / Je suis mariée. -> Marital status: mariée
-On utilise pnpm au lieu de npm. -> Decision: pnpm au lieu de npm (was npm) / Ma sœur s'appelle Inès. -> Sibling: Inès
+On utilise pnpm au lieu de npm. -> Package manager: pnpm (was npm) / Ma sœur s'appelle Inès. -> Sibling: Inès
 Nous utilisons PostgreSQL comme base de données. -> Database: PostgreSQL / Je suis végétarienne. -> Diet: végétarienne
 J'adore le jazz et la randonnée. -> Likes: le jazz | Likes: la randonnée
 J'habite maintenant à Bordeaux, plus à Pau -> Home: Bordeaux (was Pau) / Je travaille chez Airbus. -> Employer: Airbus
@@ -89,7 +89,7 @@ Ma sœur Inès habite à Lille. -> Sibling: Inès | Sister's home: Lille / Le pr
 Je ne m'appelle pas Paul, mais Pierre. -> Name: Pierre (was Paul) / Nous hébergeons le projet sur OVH. -> Hosting: OVH
 Hier, j'ai adopté un chat. -> Event: adopté un chat le 2026-02-25 / Je déteste les réunions. -> Dislikes: les réunions
 Je ne travaille plus chez Renault. -> Employer: Renault (no more) / Je ne suis plus végane. -> Diet: végane (no more)
-Réponds-moi toujours en français. -> Language: answers in French / Le serveur tourne sur le port 8080. -> Port: 8080
+Réponds-moi toujours en français. -> Language: français / Le serveur tourne sur le port 8080. -> Port: 8080
 Mon objectif est de publier un livre. -> Goal: publier un livre / Mon fils Hugo a 7 ans. -> Child: Hugo | Son's age: 7
 Ma couleur préférée est le vert. -> Favourite: couleur: le vert / Mon mari est médecin. -> Husband's role: médecin
 Notre branche principale s'appelle develop. -> Branch: develop / Mon chef s'appelle Luc Martin. -> Manager: Luc Martin
@@ -111,20 +111,20 @@ Nací el 3 de marzo de 1991 en Bogotá. -> Birthday: 3 de marzo de 1991 | Hometo
 La fecha límite para la solicitud es el 1 de mayo. -> Deadline: 2026-05-01, solicitud
 Soy alérgico a los cacahuetes y al marisco. -> Allergy: cacahuetes | Allergy: marisco
 Hemos pasado de GitHub a GitLab. -> Decision: GitLab en vez de GitHub (was GitHub) / Toco el piano. -> Skill: el piano
-Usemos Postgres en vez de MySQL. -> Decision: Postgres en vez de MySQL (was MySQL)
-Ahora usamos uv en vez de poetry. -> Decision: uv en vez de poetry (was poetry) / Tengo una hija, Emma. -> Child: Emma
+Usemos Postgres en vez de MySQL. -> Database: Postgres (was MySQL)
+Ahora usamos uv en vez de poetry. -> Package manager: uv (was poetry) / Tengo una hija, Emma. -> Child: Emma
 Estoy trabajando en un compilador para Lua. -> Works on: un compilador para Lua
 En vez de Jira usamos Linear. -> Decision: Linear en vez de Jira (was Jira) / Soy argentina. -> Nationality: argentina
 Estudio Derecho en la Complutense. -> Education: Derecho en la Complutense / Estoy casada. -> Marital status: casada
 El próximo viernes viajo a Lisboa. -> Plan: viajar a Lisboa el 2026-02-27 / Mi hermana se llama Inés. -> Sibling: Inés
 Vivo en Valencia con mi mujer Clara. -> Home: Valencia | Partner: Clara / Mi perro se llama Toby. -> Pet: Toby (perro)
-Usamos pnpm en lugar de npm. -> Decision: pnpm en vez de npm (was npm) / Ya no uso Windows. -> Uses: Windows (no more)
+Usamos pnpm en lugar de npm. -> Package manager: pnpm (was npm) / Ya no uso Windows. -> Uses: Windows (no more)
 Me encanta el jazz y la montaña. -> Likes: el jazz | Likes: la montaña / Alojamos todo en Hetzner. -> Hosting: Hetzner
 Me mudé de Madrid a Bilbao el mes pasado. -> Home: Bilbao (was Madrid) / Ya no soy vegana. -> Diet: vegana (no more)
 Mi hermana Inés vive en Vigo. -> Sibling: Inés | Sister's home: Vigo / Odio las reuniones. -> Dislikes: las reuniones
 Ahora vivo en Málaga, ya no en Cádiz -> Home: Málaga (was Cádiz) / El proyecto está bajo licencia MIT. -> Licence: MIT
 He renunciado a mi trabajo en Lidl. -> Employer: Lidl (no more) / El servidor escucha en el puerto 8080. -> Port: 8080
-Respóndeme siempre en español. -> Language: answers in Spanish / Mi jefe se llama Luis Martín. -> Manager: Luis Martín
+Respóndeme siempre en español. -> Language: español / Mi jefe se llama Luis Martín. -> Manager: Luis Martín
 Mi hija Lola tiene 4 años. -> Child: Lola | Daughter's age: 4 / Ya no trabajo en Repsol. -> Employer: Repsol (no more)
 Usamos PostgreSQL como base de datos. -> Database: PostgreSQL / Ya no vivo en Barcelona. -> Home: Barcelona (no more)
 Mi objetivo es publicar un libro. -> Goal: publicar un libro / No me llamo Paco, sino Pedro. -> Name: Pedro (was Paco)
@@ -140,15 +140,15 @@ Soy vegetariana. -> Diet: vegetariana
     "chinese": """
 我是张三，用中文讨论，但写代码用英文。 -> Name: 张三 | Language: prefers Chinese discussion, English code
 我是李雷，今年30岁，住在杭州，是一名软件工程师。 -> Name: 李雷 | Age: 30 | Home: 杭州 | Role: 软件工程师
-我们改用 Postgres，不用 MySQL 了。 -> Decision: Postgres代替MySQL (was MySQL) / 我的生日是5月3日。 -> Birthday: 5月3日
+我们改用 Postgres，不用 MySQL 了。 -> Database: Postgres (was MySQL) / 我的生日是5月3日。 -> Birthday: 5月3日
 我会说中文、英语和一点日语。 -> Speaks: 中文 | Speaks: 英语 | Speaks: 日语 / 我们的项目部署在阿里云 -> Hosting: 阿里云
 我们从 GitHub 换到了 GitLab -> Decision: GitLab代替GitHub (was GitHub) / 我不叫李明，我叫李鸣 -> Name: 李鸣 (was 李明)
 我妹妹是护士，住在广州。 -> Sister's role: 护士 | Sister's home: 广州 / 我不再用 Windows 了 -> Uses: Windows (no more)
 我弟弟叫小杰，住在日内瓦 -> Sibling: 小杰 | Brother's home: 日内瓦 / 不，我叫王芳，不是王方。 -> Name: 王芳 (was 王方)
 我明天下午三点要看牙医。 -> Appointment: 2026-02-27 下午三点看牙医 / 我在清华大学读物理。 -> Education: 清华大学读物理
-我们现在用 uv 代替 poetry -> Decision: uv代替poetry (was poetry) / 我喜欢爵士乐和爬山。 -> Likes: 爵士乐 | Likes: 爬山
+我们现在用 uv 代替 poetry -> Package manager: uv (was poetry) / 我喜欢爵士乐和爬山。 -> Likes: 爵士乐 | Likes: 爬山
 我用 Neovim 和 Arch Linux。 -> Uses: Neovim | Uses: Arch Linux / 下周五我要去上海出差。 -> Plan: 2026-03-06 去上海出差
-不要直接推送到 main 分支。 -> Rule: 不要直接推送到 main 分支 / 我们用 pnpm 代替 npm -> Decision: pnpm代替npm (was npm)
+不要直接推送到 main 分支。 -> Rule: 不要直接推送到 main 分支 / 我们用 pnpm 代替 npm -> Package manager: pnpm (was npm)
 我现在住在深圳南山，不在广州了 -> Home: 深圳南山 (was 广州) / 我昨天领养了一只猫。 -> Event: 2026-02-25 领养了一只猫
 论文的截止日期是5月1日。 -> Deadline: 2026-05-01, 论文 / 我们用 PostgreSQL 作为数据库。 -> Database: PostgreSQL
 我对花生和海鲜过敏。 -> Allergy: 花生 | Allergy: 海鲜 / 我上个月从北京搬到了成都。 -> Home: 成都 (was 北京)
@@ -170,14 +170,14 @@ Soy vegetariana. -> Diet: vegetariana
 我今年28岁。 -> Age: 28 / 我吃素。 -> Diet: 吃素
 """,
     "japanese": """
-MySQLではなくPostgresを使うことにしました。 -> Decision: MySQLの代わりにPostgres (was MySQL) / 28歳です。 -> Age: 28
+MySQLではなくPostgresを使うことにしました。 -> Database: Postgres (was MySQL) / 28歳です。 -> Age: 28
 日本語と英語と少し中国語が話せます。 -> Speaks: 日本語 | Speaks: 英語 | Speaks: 中国語 / 夜型です。 -> Trait: 夜型
-MySQLの代わりにPostgresを使います。 -> Decision: MySQLの代わりにPostgres (was MySQL) / 息子は7歳です。 -> Son's age: 7
+MySQLの代わりにPostgresを使います。 -> Database: Postgres (was MySQL) / 息子は7歳です。 -> Son's age: 7
 GitHubからGitLabに移行しました。 -> Decision: GitHubの代わりにGitLab (was GitHub) / 娘は4歳です。 -> Daughter's age: 4
 明日の午後3時に歯医者の予約があります。 -> Appointment: 2026-02-27 午後3時歯医者 / ピアノが弾けます。 -> Skill: ピアノ
-poetryの代わりにuvを使っています。 -> Decision: poetryの代わりにuv (was poetry) / 妻は医者です。 -> Wife's role: 医者
+poetryの代わりにuvを使っています。 -> Package manager: uv (was poetry) / 妻は医者です。 -> Wife's role: 医者
 弟の健はジュネーブに住んでいます。 -> Sibling: 健 | Brother's home: ジュネーブ / ライセンスはMITです。 -> Licence: MIT
-npmの代わりにpnpmを使っています。 -> Decision: npmの代わりにpnpm (was npm) / ベジタリアンです。 -> Diet: ベジタリアン
+npmの代わりにpnpmを使っています。 -> Package manager: pnpm (was npm) / ベジタリアンです。 -> Diet: ベジタリアン
 絶対にmainに直接pushしないでください。 -> Rule: 絶対にmainに直接pushしない / 誕生日は5月3日です。 -> Birthday: 5月3日
 NeovimとArch Linuxを使っています。 -> Uses: Neovim | Uses: Arch Linux / 夫は料理人です。 -> Husband's role: 料理人
 妹の花子は大阪に住んでいます。 -> Sibling: 花子 | Sister's home: 大阪 / トヨタで働いています。 -> Employer: トヨタ
@@ -191,7 +191,7 @@ Lua用のコンパイラを作っています。 -> Works on: Lua用のコンパ
 もうソニーでは働いていません。 -> Employer: ソニー (no more) / もう大阪には住んでいません。 -> Home: 大阪 (no more)
 ジャズと山登りが好きです。 -> Likes: ジャズ | Likes: 山登り / もうWindowsは使っていません。 -> Uses: Windows (no more)
 妹は看護師で、大阪に住んでいます。 -> Sister's role: 看護師 / 私は30歳で、東京に住んでいます。 -> Age: 30 | Home: 東京
-論文の締め切りは5月1日です。 -> Deadline: 2026-05-01, 論文 / 日本語で答えてください。 -> Language: answers in Japanese
+論文の締め切りは5月1日です。 -> Deadline: 2026-05-01, 論文 / 日本語で答えてください。 -> Language: 日本語
 結婚しています。 -> Marital status: 結婚しています / 上司の名前は佐藤です。 -> Manager: 佐藤
 糖尿病があります。 -> Condition: 糖尿病 / 好きな色は緑です。 -> Favourite: 色: 緑
 私は日本人です。 -> Nationality: 日本人 / ゴルフに乗っています。 -> Owns: ゴルフ

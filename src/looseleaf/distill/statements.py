@@ -42,7 +42,7 @@ def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal
                 continue
             number += 1
             # A few words more ("James Bond.") belong to what was said before them.
-            reach, words = 1 + (words < 3), piece.text.count(" ")
+            reach, words = 1 + (words < 2), piece.text.count(" ")
             if _FRAMES.match(piece.text):
                 return [proposal for _, proposal in found]
             if _TAKES_BACK.match(piece.text):

@@ -104,7 +104,7 @@ _SPLIT = re.compile(
     r")?(?:at|from|in|by|who|based|living|and)|from (?-i:[A-Z]))\b)"
     r"|\s+(?:and|but|"
     rf"yet)\s+(?=(?:{_SUBJECTS.removesuffix('|and|but|so|especially').replace('|the|', '|')})\b)"
-    rf"|\s+(?:and|but)\s+(?=(?:{_VERBS})\b)"
+    rf"|\s+(?:and|but)\s+(?=(?:{_VERBS})\b)|\s+but\s+(?=the\b)|,\s+(?=then\b)"
     r"|\s+(?=(?:because|although|even though|though|unless|so that|cause|cos|coz)\b)|\s+so\s+(?=(?:i|my|we|"
     r"the|it|please|"
     r"never|always|don't|typing|long|that)\b)",

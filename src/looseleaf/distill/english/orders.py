@@ -110,6 +110,12 @@ ORDERS = tuple(
     re.compile(pattern, _I)
     for pattern in (
         (
+            rf"(?:in (?:the )?future|as a (?:general )?rule|by default),? {_ASKED}(?P<o>(?:{_VERBS}|no|"
+            rf"never|always|only|all|"
+            r"every|each|your)\b.+)"
+        ),
+        (
+            r"(?!in the future|in future|as a (?:general )?rule|by default)"
             rf"{FROM_NOW}[,:]? {_ASKED}(?P<o>(?!i\b|we\b|it\b|my\b|the\b|he\b|she\b|they\b|i'm\b|i'll\b|"
             rf"you "
             r"are\b|you're\b|you will be\b|pretend|act\b).+)"
@@ -148,11 +154,12 @@ ORDERS = tuple(
             r"(?:please )?(?P<o>(?:before|when|if|after|once|unless) (?!(?:you're|you are|it|this|that|"
             r"the|i'm|i am)\b)"
             r"(?:you |i |we )?(?:\w+ )?(?:an?|any|every|each|anything|something|someone|"
-            r"\w+s) [^,]{0,60}?, "
+            r"\w+s)(?: [^,]{0,60})?, "
             rf"(?:then |please |always |never |just |first )*(?:{_VERBS})\b.*)"
         ),
         (
-            rf"(?:please )?(?P<o>(?:format|write|name|round|show|display|give me|express|spell|put|sort|"
+            rf"(?:please )?(?P<o>(?:format|write|name|round|show|display|give(?: me)?|express|spell|put|"
+            rf"sort|"
             rf"order|print|quote|"
             rf"convert|state|keep|indent|group) (?:out |all |my |your |any )*(?:\w+ )?{_THINGS} (?:as|"
             rf"in|to|with|using|"
@@ -236,7 +243,8 @@ ORDERS = tuple(
             r"is)?: (?P<o>.+)"
         ),
         (
-            r"(?:please )?(?P<o>keep (?!\w+ing\b|on\b|up\b|me\b|them\b|it\b|him\b|her\b|an eye|in mind|in "
+            r"(?:please )?(?P<o>keep (?!the (?:rest|first|second|last)\b|\w+ing\b|on\b|up\b|me\b|them\b|"
+            r"it\b|him\b|her\b|an eye|in mind|in "
             r"touch|calm|this|that|going|our|fighting)(?:your |all |the |my )?(?:[\w-]+ ){0,2}?[\w-]+s? "
             r"(?:short|brief|concise|small|simple|under|below|in|to|at|within|formal|informal|civil|out "
             r"of|as|polite|tidy|separate)\b.*)"
@@ -295,13 +303,21 @@ ORDERS = tuple(
         ),
         (
             rf"(?:{FROM_NOW},? )?(?:please )?(?:i(?:'d| would)? (?:want|need|expect|"
-            rf"like) )?(?P<o>all (?:[\w-]+ )?[\w-]+s (?:in|as|with|must|"
+            rf"like) )?(?P<o>all (?!(?:[\w-]+ )?(?:users|rows|customers|people|kids|players|"
+            rf"items)\b)(?:[\w-]+ )?[\w-]+s (?:in|as|with|must|"
             r"should|"
             r"have to|go|get|need)\b .+)"
         ),
         (
-            r"(?P<o>(?:every|each|all) (?!(?:you|i|we|they|it)\b)[\w' -]{2,40}? (?:must|should|has to|"
-            r"have to|needs?|requires?)\b .+)"
+            r"(?P<o>(?:every|each|all) (?:[\w'-]+ ){0,3}?(?:commits?|(?:commit )?messages?|prs?|"
+            r"pull requests?|merges?|"
+            r"functions?|class(?:es)?|modules?|tests?|releases?|migrations?|branch(?:es)?|files?|names?|"
+            r"changes?|features?|"
+            r"endpoints?|answers?|repl(?:y|ies)|responses?|emails?|reports?|invoices?|code|secrets?|"
+            r"deploys?|documents?|docs|"
+            r"tickets?|tasks?|meetings?|summar(?:y|ies)|recipes?|suggestions?|links?|sources?|dates|"
+            r"prices|amounts|orders?|"
+            r"bookings?|purchases?) (?:must|should|has to|have to|needs?|requires?)\b .+)"
         ),
         (
             r"(?P<o>(?:our |your |my )?(?:commits|commit messages|prs|pull requests|tests|branches|"
@@ -320,17 +336,18 @@ ORDERS = tuple(
             rf"messages|docs|documentation|names|identifiers|docstrings) in (?:{LANGUAGE})\b.*)"
         ),
         r"(?:please )?(?P<o>treat (?:everything|all|anything|my) .+? as .+)",
-        r"(?:please )?(?P<o>avoid (?!the\b|this\b|that\b|it\b).+)",
+        r"(?:please )?(?P<o>avoid (?!the\b|this\b|that\b|it\b|him\b|her\b|them\b|eye\b).+)",
         (
             r"(?:please )?(?P<o>only (?:use|answer|reply|write|suggest|recommend|give|speak|show) (?!the "
             r"(?:first|second|last)\b|this\b|that\b|it\b).+)"
         ),
         (
             r"(?:please )?(?P<o>use (?:british|american|uk|us|metric|imperial|celsius|24-hour|iso|"
+            r"fahrenheit|euros|dollars|"
             r"conventional|"
-            r"snake_case|camelcase|oxford)\b.+)"
+            r"snake_case|camelcase|oxford)\b.*)"
         ),
-        r"(?:please )?(?P<o>(?:address|call) me (?:as|by|with) .+)",
+        r"(?:please )?(?P<o>(?:address|call) me (?:(?:as|by|with) .+|\w+ly))",
         (
             r"i(?:'d| would) (?:rather|prefer it if|like it if|appreciate it if) you (?P<o>(?:always|never|"
             r"didn't|don't|not|kept|used|answered|wrote|stuck|asked|stopped) .+)"

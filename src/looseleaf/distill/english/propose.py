@@ -48,7 +48,7 @@ _STANDS = re.compile(
     r"allowed|answer|"
     r"reply|respond|forget|drop|ignore|scrap|skip|spare|everywhere|consistently|in doubt|at most|max|"
     r"format|round|"
-    r"name|show|put|sort|print|treat|unless|prefer|policy|convention|throughout|by default|all|every|"
+    r"name|show|put|give|sort|print|treat|unless|prefer|policy|convention|throughout|by default|all|every|"
     r"each|when i|"
     r"if i|when you|if you|once i|no|use|address me|call me|write|speak|talk|explain|communicate|"
     r"chat)\b",
@@ -181,6 +181,8 @@ def _orders(text: str, own: str, sentence: str, is_polite: bool = False) -> Iter
     ):
         return
     is_question = text.rstrip(" \"')").endswith("?")
+    if is_question and re.search(r"\bhere\b", text, re.IGNORECASE):
+        return
     if is_question and not re.match(
         r"\W*(?:please |hey,? |ok,? |and |so )*(?:can|could|would|will) you (?:please )?(?:always|never|"
         r"only|from now on)\b",
@@ -247,6 +249,10 @@ def _stated(
     whole = Clause(said, sentence[: len(said)].replace("’", "'"), sentence[: len(said)])
     if (": " in said or _SETTLED.search(said)) and (labelled := [*work(whole), *facts(whole)]):
         yield from ((_shaped(each, tidy(each.object), whole, span, corrects), 0) for each in labelled)
+        return
+    if re.search(r"\b(?:deadline|due(?: date)?)(?: for [\w ]{2,30})?: ", said, re.IGNORECASE):
+        dated = Clause(*(each.replace(": ", " is ", 1) for each in (whole.text, whole.own)), whole.quote)
+        yield from ((proposal, 0) for proposal in _of_clause(dated, ts, span, corrects))
         return
     for clause in clauses(said, sentence[: len(said)]):
         if tongues and re.search(

@@ -165,6 +165,8 @@ def order(text: str, own: str) -> Iterator[Found]:
             _I,
         ):
             return
+        if re.search(r"\b(?:they|people|as they|experts) say\b", words, _I):
+            return
         if _ADVICE.search(words) or re.search(r"\A\w+ (?:that|this|it|them|so)\Z", words, _I):
             return
         about_we = re.match(r"we\b", text, _I)

@@ -8,7 +8,7 @@ from looseleaf.distill.english.forms import HAVE, IM, NAME, Forms, Found, cut, o
 from looseleaf.distill.english.likes import VAGUE
 from looseleaf.distill.english.person import as_trade
 from looseleaf.distill.english.places import as_place
-from looseleaf.distill.english.words import CONDITIONS, DEMONYMS, DIETS, KIN, KIN_WORD, OLDER, is_trade
+from looseleaf.distill.english.words import CONDITIONS, DEMONYMS, DIETS, ILL, KIN, KIN_WORD, OLDER, is_trade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ _OF_RELATIVES = {
             ),
         ),
         ("hometown", re.compile(r"(?:is|comes) (?:originally )?from (?P<o>.+)", re.IGNORECASE)),
-        ("employer", re.compile(rf"works (?:at|for) (?P<o>{NAME})", re.IGNORECASE)),
+        ("employer", re.compile(rf"works (?:at|for) (?:the )?(?P<o>{NAME})", re.IGNORECASE)),
         ("role", re.compile(r"(?:is|works as) an? (?P<o>.+)", re.IGNORECASE)),
         (
             "role",
@@ -203,7 +203,7 @@ _OF_RELATIVES = {
                 re.IGNORECASE,
             ),
         ),
-        ("condition", re.compile(rf"has (?P<o>{CONDITIONS})\b", re.IGNORECASE)),
+        ("condition", re.compile(rf"(?:has|is)(?: also)? (?P<o>{CONDITIONS}|{ILL})\b", re.IGNORECASE)),
         (
             "age",
             re.compile(
@@ -257,6 +257,9 @@ def _has_kin(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     if names:
         for name in re.split(r", and | and |, ", names["o"]):
             yield Found(relation, _with_kind(relation, name.strip(), word))
+        for other in _AND_A.finditer(rest[names.end() :]):
+            if relation := _kin(other["k"]):
+                yield Found(relation, _with_kind(relation, other["o"], other["k"]))
     elif relation == "Pet" and not re.match(r"s?\s+\w+ing\b", rest):
         count = "" if match["n"].lower() in ("a", "an", "one") else match["n"] + " "
         plural = re.match(r"s\b", rest)
@@ -267,6 +270,7 @@ def _has_kin(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         yield Found(relation, f"{count}{word}{end[0] if end else ''}")
 
 
+_AND_A = re.compile(rf"\b(?:and|,) an? (?:\w+ )??(?P<k>(?i:{KIN_WORD})) (?:called|named) (?P<o>{NAME})")
 _CARS = (
     r"(?:car|van|bike|bicycle|motorbike|motorcycle|boat|house|flat|apartment|cabin|cottage|camper|"
     r"scooter|piano|guitar|telescope|3d printer|kindle|macbook|thinkpad|iphone|laptop|tablet|"

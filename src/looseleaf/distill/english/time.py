@@ -74,9 +74,9 @@ _GOALS = tuple(
             r"ambition|resolution|new year's resolution)(?: for [\w ]+| this year)? is(?: to)? (?P<o>.+)"
         ),
         (
-            r"(?:i|we) (?:really |eventually |also |still )?(?:want|hope|would love|'d love|aim|"
-            r"am hoping|'m "
-            r"hoping|am aiming|'m aiming) to (?:finally |also |eventually )?(?P<o>(?:learn|become|run|"
+            r"(?:i|we)(?:'m| am|'re| are)? (?:really |eventually |also |still )?(?:want|hope|"
+            r"love|"
+            r"aim|hoping|aiming) to (?:finally |also |eventually )?(?P<o>(?:learn|become|run|"
             r"write|lose|finish|read|get "
             r"(?:better|fit|into|a|my)|start|climb|visit|save|build|quit|stop|improve|publish|pass|swim|"
             r"cycle|complete|speak|travel|open|found|earn|retire|master) (?!this|that|it\b|with (?:the|"
@@ -103,7 +103,9 @@ _MEETING = (
     r"operation|flight|date|lesson|class|presentation|hearing|visit|demo|reservation|scan|test "
     r"drive|driving test|job interview|doctor's|dentist's?|vet|haircut|physio|therapy|lunch|"
     r"dinner|standup|review|wedding|graduation|conference|concert|webinar|defen[cs]e|"
-    r"(?:driving )?theory test|physiotherapy|blood test|mri|driving lesson|parent-teacher evening)"
+    r"(?:driving )?theory test|physiotherapy|blood test|mri|driving lesson|parent-teacher evening|"
+    r"dentist|optician|"
+    r"gynaecologist|cardiologist|orthodontist)"
 )
 _APPOINTMENTS = tuple(
     re.compile(pattern, _I)
@@ -111,7 +113,8 @@ _APPOINTMENTS = tuple(
         (
             r"(?:i|we)(?:'ve got| have got| have|'ve|'m having| got) (?:an? |my |our |the |to see the |"
             r"to go "
-            rf"to the )?(?P<o>(?:[\w'-]+ ){{0,4}}?(?:{_MEETING}|dentist|doctor)\b.*)"
+            rf"to the )?(?P<o>(?!(?:booked|just|already|been|had|"
+            rf"signed|missed|cancelled|finished)\b)(?:[\w'-]+ ){{0,4}}?(?:{_MEETING}|dentist|doctor)\b.*)"
         ),
         (
             rf"(?:(?:my|our|the) )?(?P<o>(?:next )?(?!(?:it|this|that|there|"
@@ -134,6 +137,11 @@ _APPOINTMENTS = tuple(
 _DEADLINES = tuple(
     re.compile(pattern, _I)
     for pattern in (
+        (
+            r"(?:i|we)(?:'ve| have)?(?: got| only have)? until (?P<d>.+?) to (?:submit|hand in|deliver|"
+            r"turn in|finish|send in|"
+            r"complete|file|ship|pay|decide on) (?P<o>.+)"
+        ),
         (
             r"(?:the |my |our )?(?:hard |final |submission )?deadline(?: for (?P<o>.+?))?(?: is|'s)(?: on| "
             r"by)? (?P<d>.+)"
@@ -169,10 +177,13 @@ def timed(clause: Clause, ts: float) -> Iterator[Timed]:
             return
 
 
+_SPEAKER = re.compile(r"(?:i|i'm|i've|we|we're|my|our|there)\b", _I)
 _FIRST = re.compile(r"(?:on |in |by |this |the )*", _I)
 
 
 def _turned(clause: Clause, ts: float) -> Clause:
+    if _SPEAKER.match(clause.text):
+        return clause
     found = dates_in(clause.own[:60], ts)
     lead = _FIRST.match(clause.text)
     if not found or lead is None or found[0].start > lead.end():
@@ -240,6 +251,15 @@ def _goal(text: str, clause: Clause, ts: float) -> Timed | None:
     return None
 
 
+_AT_HAND = re.compile(
+    r"\b(?:it|this|that|them|you|these|those)\b(?! (?:week|weekend|month|year|summer|spring|autumn|"
+    r"winter|friday|monday))"
+    r"|\A(?:first|refactor|check|debug|fix|test|try|add|deploy|push|rename|implement) ",
+    _I,
+)
+"""What somebody is about to do here and now is work, no plan of his."""
+
+
 def _plan(text: str, clause: Clause, ts: float) -> Timed | None:
     for form in _PLANS:
         if match := form.fullmatch(text):
@@ -250,7 +270,7 @@ def _plan(text: str, clause: Clause, ts: float) -> Timed | None:
             words = _infinitive(words)
             if {"b", "leave", "e"} & form.groupindex.keys() and last is None:
                 continue
-            if words and not IDLE.match(words):
+            if words and not IDLE.match(words) and not _AT_HAND.search(words):
                 return Timed("Plan", words, None, last)
     match = _GOING_TO.fullmatch(text)
     if match is None:
@@ -261,12 +281,7 @@ def _plan(text: str, clause: Clause, ts: float) -> Timed | None:
     is_going = "going to " in match[0][: match.start("o") - match.start()].lower()
     if not (is_going or first_word in _ING or (is_will and first_word in _ING.values())):
         return None
-    if re.search(
-        r"\b(?:it|this|that|them|you|these|those)\b(?! (?:week|weekend|month|year|summer|spring|autumn|"
-        r"winter|friday|monday))",
-        words,
-        _I,
-    ):
+    if _AT_HAND.search(words):
         return None
     if is_going and re.match(r"(?:an?|the|my|our|(?-i:[A-Z])\w+)\b", words, _I):
         words = f"go to {words}"

@@ -67,7 +67,8 @@ TRAITS = (
 
 _PETS = (
     "dog cat puppy kitten parrot rabbit hamster horse tortoise turtle goldfish budgie guinea-pig snake "
-    "lizard ferret"
+    "lizard ferret dachshund labrador retriever terrier poodle beagle corgi husky collie spaniel bulldog pug greyhound "
+    "canary cockatiel gecko axolotl chinchilla pony hedgehog"
 )
 PETS = frozenset(_PETS.split())
 KIN: dict[str, str] = {

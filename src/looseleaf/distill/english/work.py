@@ -75,7 +75,8 @@ _FROM_TO = re.compile(
 _REPLACED = re.compile(
     rf"(?:we|let's|please)?{_ALREADY} ?(?:replaced?|replacing|swap(?:ped)?|swapping|ditch(?:ed|ing)?|"
     rf"drop(?:ped|ping)?|"
-    rf"abandon(?:ed|ing)?)(?: out)? (?P<w>{_T}) (?:with|by|for|in favou?r of) (?P<o>{_T})(?: (?:in|for|"
+    rf"abandon(?:ed|ing)?)(?: out)? (?!support\b)(?P<w>{_T}) (?:with|by|for|"
+    rf"in favou?r of) (?P<o>{_T})(?: (?:in|for|"
     rf"because|since|last|everywhere)\b.*)?",
     _I,
 )
@@ -157,7 +158,7 @@ _AS = re.compile(
 )
 _VAGUE = re.compile(
     r"(?:it|this|that|the|a|an|your|my|our|their|in|up|one|them|both|care|these|those|some|more|less|each|"
-    r"\w+ing|what|whatever|option|to|me|us|his|her)\b",
+    r"\w+ing|what|whatever|option|to|me|us|his|her|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b",
     _I,
 )
 _FRONT = re.compile(
@@ -253,6 +254,8 @@ def _used(words: str, said: str = "", *, known_only: bool = False) -> Iterator[F
     parts = [_bare(part) for part in re.split(r",? and |, ", cut(_TAIL.sub("", new))) if part.strip()]
     for part in parts:
         relation = (ROLES_OF_TOOLS[role["r"].lower()] if role and len(parts) == 1 else "") or tool(part)
+        if _VAGUE.match(part):
+            continue
         if not relation and _HOSTS.search(said) and part[:1].isupper() and len(part.split()) < 4:
             relation = "Hosting"
         if not relation and re.search(r"\bbuilt (?:with|on|using)\b", said, _I) and part[:1].isupper():
@@ -268,7 +271,9 @@ def _used(words: str, said: str = "", *, known_only: bool = False) -> Iterator[F
             ):
                 verb = (
                     "use"
-                    if re.search(r"\b(?:went with|going with|go with|chose|picked|opted|adopt)", said, _I)
+                    if re.search(
+                        r"\b(?:went with|going with|go with|chose|picked|opted|adopt|to use)", said, _I
+                    )
                     else ""
                 )
                 yield Found(

@@ -7,6 +7,7 @@ FORMS = r"""
 @ Home +fix :: (?:j'ai|nous avons|on a) (?:récemment |<past> )?(?:déménagé|emménagé) (?:<past> )?de (?:l
   a |l')?<Was> (?:à|vers|pour|en) (?:la )?<Name>
 - (?:j'ai|nous avons|on a) (?:récemment |<past> )?(?:déménagé|emménagé) (?:<past> )?(?:à|en|au|vers|pour) <Name>
+- (?:je me suis|nous nous sommes|on s'est) installée?s? (?:<past> )?(?:à|en|au) <Name>
 - (?:je viens|nous venons) (?:de déménager|de m'installer|d'emménager) (?:de <Was> )?(?:à|en|au) <Name>
 - (?:j'habite|je n'habite|je vis|je ne vis) (?:pas|plus) <to><Was>,? mais <to><Name>
 - je n'habite plus <to><Was>,? (?:j'habite|je vis) (?:maintenant )?<to><Name>

@@ -48,9 +48,10 @@ FORMS = r"""
   |groß geworden)
 - (?:ich )?(?:komme|stamme) (?:ich )?<now>aus (?P<o><land>)(?! zurück| nicht| gerade)<notwas>
 - ich bin <Word>(?: <Word>)?,? (?:[0-9]{1,2}(?: jahre(?: alt)?)?,? (?:und )?)?aus (?P<o>(?:der |dem |den )?<Words>)
+- ich bin <Word>(?: <Word>)?, (?:[0-9]{1,2}(?: jahre(?: alt)?)?,? (?:und )?)?(?-i:[A-ZÄÖÜ])[\w-]+ aus (?P<o><land>)
 - (?:ich bin|ich wurde) am <date> in <Name> geboren
 @ Nationality :: (?:ich )?bin (?:ich )?<now>(?:eine? )?(?P<o><folk>)<end>
-@ Home :: (?:ich <home>|<home> ich|wohne) <now>(?:(?:zusammen )?mit <any>{1,40}? )?in (?:der nähe von )?
+@ Home :: (?:ich <home>|<home> ich|wohne|lebe) <now>(?:(?:zusammen )?mit <any>{1,40}? )?in (?:der nähe von )?
   (?P<o><land>)<notwas>
 - ich <now>in <Name> (?:wohne|lebe)\b
 - mein (?:neuer )?wohnort ist <now><Name>
@@ -58,8 +59,7 @@ FORMS = r"""
   m |den )?(?P<o>(?!Stunden)<Words>)<notwas>(?= als |<end>| in | und )
 - mein(?: neuer)? arbeitgeber (?:ist|heißt) <now><Name>
 - (?:ich )?bin (?:ich )?<now>bei (?:der |dem |den )?<Name> (?:angestellt|beschäftigt|tätig)
-- (?:ich )?(?:arbeite|jobbe) (?:ich )?<now>(?:beim|im) (?P<o>(?!Büro|Garten|Homeoffice|Home|Moment|Team|Verkauf
-  |Vertrieb|Krankenhaus|Labor|Schichtdienst|Support)<Words>)(?= als |<end>)
+- (?:ich )?(?:arbeite|jobbe) (?:ich )?<now>beim (?P<o><Words>)(?= als |<end>)
 - bei (?:der |dem )?<Name>(?= als (?-i:[A-Z])[\w-]+<end>)
 @ Role :: (?:ich )?arbeite (?:ich )?<now>(?:(?:bei|für) (?:der )?<Words> )?als (?P<o>(?!ob)<any>{2,50}?)(?= (?:bei
   |in|an|für|auf|am|im|und) |<end>)
@@ -70,6 +70,8 @@ FORMS = r"""
   |im|von|mit)\b)
 - mein beruf ist <thing>
 - von beruf bin ich (?:eine? )?<thing>
+- ich bin <Word>(?: <Word>)?, (?:[0-9]{1,2}(?: jahre(?: alt)?)?,? (?:und )?)?(?P<o>(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job>)
+  (?= aus | in | bei |<end>)
 @ Employer :: als (?:(?-i:[A-Z])[\w-]+) (?:bei|für) (?:der )?<Name>(?=<end>| in | und )
 - (?:ich )?bin (?:ich )?<now>(?:eine? )?(?:\w+ )?(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job> bei (?:der )?<Name>
 @ Education :: (?:ich )?studiere (?:ich )?<now>(?P<o><any>{2,60}?)(?= (?:und|im|seit)\b|<end>)
@@ -117,7 +119,7 @@ FORMS = r"""
 @ Language = {L} :: (?:bitte )?(?:<from> )?(?:bitte )?(?:antworte|schreibe?|rede|sprich|antworten sie|antwortet
   |schreiben sie|sprechen sie|kommuniziere)(?: (?:mir|mit mir|bitte|immer|ab jetzt|in zukunft|künftig|nur|stets
   |von nun an|ab sofort|grundsätzlich)){0,4} (?:auf|in) (?P<l><lang>)(?= und |<end>)
-- (?:bitte )?(?:(?:<from>|immer|nur|bitte|mir|grundsätzlich) ){0,3}auf (?P<l><lang>)(?: (?:bitte|immer
+- (?:bitte )?(?:(?:<from>|immer|nur|noch|bitte|mir|grundsätzlich) ){0,4}auf (?P<l><lang>)(?: (?:bitte|immer
   |nur)){0,2} (?:antworten|schreiben|sprechen|reden|kommunizieren)<end>
 - (?:ich )?(?:möchte|will|bevorzuge)(?: \w+){0,3} (?:antworten|erklärungen) auf (?P<l><lang>)
 - (?:ich )?bevorzuge (?:es auf )?(?P<l><lang>)<end>
@@ -146,6 +148,8 @@ FORMS = r"""
   |erinner)e?\b<any>{3,60}?)<end>
 - (?!ich|wir|er\b|es\b|sie\b|das|der|die|mein|ein)(?P<o>(?:antworte|schreib|mach|gib|erklär|fass
   |halt)\w* <any>{3,50}?, (?:immer|stets|grundsätzlich))<end>
+- (?:merke? dir(?: bitte)?|wichtig|regel|grundregel|denk(?: bitte)? dran)[:,] (?P<o>(?:keine?n?|nie|niemals|immer
+  |nur) <any>{3,80}?)<end>
 - (?P<o>(?:duze?|sieze?) mich)(?: bitte)?<end>
 - (?P<o>keine (?!ahnung|sorge|angst|zeit|frage|lust|panik|idee|ursache)<any>{3,40}?),? bitte<end>
 - (?P<o>(?:verwende|benutze|nutze|schreibe?|mache?|setze|gib)(?: bitte)?(?: mir)? keine?n
@@ -240,6 +244,7 @@ FORMS = r"""
   |verwende) (?:ich )?(?:viel )?lieber (?P<o><any>{2,60}? als <any>{2,40}?)<end>
 - (?:ich )?(?:mag|trinke|esse) (?P<o><Words>) lieber als <any>{2,40}?<end>
 - mir (?:ist|sind) (?P<o><any>{2,60}?) lieber<end>
+- (?P<o><any>{3,40}?) (?:ist|sind) mir lieber<end>
 @ Prefers = {o} als {p} :: mir (?:ist|sind) (?P<o><any>{2,60}?) lieber als (?P<p><any>{2,40}?)<end>
 @ Prefers = {o} {v} :: ich (?P<v>arbeite|lerne|lese|schreibe|programmiere|fahre|reise
   |laufe) (?:viel )?lieber (?P<o>(?!erst|mal|selbst)<any>{3,30}?)<end>

@@ -6,7 +6,8 @@ FORMS = r"""
 # ends and corrections
 @ Home +fix :: (?:me (?:he mudado|mudé)|nos (?:hemos mudado|mudamos)) (?:<past> )?(?:de
   |desde) <Was> (?:<past> )?a <Name>
-- (?:me (?:he mudado|mudé)|nos (?:hemos mudado|mudamos)|acabo de mudarme) (?:<past> )?a <Name>
+- (?:me (?:he mudado|mudé)|nos (?:hemos mudado|mudamos)|acabo de mudarme|me acabo de mudar|acabamos de mudarnos
+  |me he instalado en|me instalé en) ?(?:<past> )?(?:a |(?<=en ))<Name>
 - ya no vivo en <Was>,? (?:sino|ahora vivo|vivo|ahora estoy)(?: ahora)? en <Name>
 - no vivo en <Was>,? sino en <Name>
 @ Home +fix +end :: (?:ya no vivo|no vivo ya|dejé de vivir) en <Name>

@@ -110,8 +110,8 @@ the way). `hollow`: an object that says nothing (it, that, you). `negative`: wor
 marked `+not`. `tail`: what may hang after an object. `joins` part the items of a list, and `stops` begins one that is
 none. `corrects`: what was believed before is wrong. `current`, `recent`, `once`: for now, days ago, for this task.
 `other`: what stands before a clause without a subject is about somebody else. `after`: what may follow a form, where a
-clause that says more of a noun looks like one that states. `choice`: a thing (`o`) among the words of a decision. `asks`: a
-last clause that asks something else: what stands before it is said all the same, unless it `supposes`."""
+clause that says more of a noun looks like one that states. `choice`: a thing (`o`) among the words of a decision.
+`asks`: a last clause that asks something else; what stands before it is said all the same, unless it `supposes`."""
 
 _NOT_FAMILY = frozenset({"Pet", "Friend", "Colleague", "Manager"})
 """Of these a name is worth knowing, but not where they live and what they do."""
