@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 HIGHEST = 10
 """The highest score that a person gives a fact."""
 
+ENTRIES = 200
+"""Entries that a topic remembers, the newest: its state is made of them. The journal has all."""
+
 TICKED = "ticked"
 PINNED = "pinned"
 APPROVED = "approved"
@@ -374,6 +377,8 @@ class Ledger:
         shard = self._shard(str(record.get("topic")))
         shard.entries.pop(str(record.get("instead")), None)
         shard.entries[str(record.get("entry"))] = float(record.get("entry_ts") or 0.0)
+        if len(shard.entries) > ENTRIES:
+            del shard.entries[min(shard.entries, key=lambda name: (shard.entries[name], name))]
         self.touched.add(shard.name)
         for topic, name, source in record.get("restated", ()):
             fact = self._shard(str(topic)).facts.get(str(name))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.gate import says
+from looseleaf.core.gate import mentions
 from looseleaf.core.lines import escape
 from looseleaf.core.times import written
 
@@ -79,7 +79,7 @@ def _add(
 def _is_of(said: str, title: str) -> bool:
     """Whether a sentence speaks of a task: it says all of its title, and some word of it as it is written."""
     words = [title] if not title.isascii() else title.casefold().split()
-    return says(title, said) and any(word in said.casefold() or not word.isascii() for word in words)
+    return mentions(title, said) and any(word in said.casefold() or not word.isascii() for word in words)
 
 
 _DONE = re.compile(

@@ -8,7 +8,7 @@ import json
 import time
 from functools import partial
 
-from looseleaf.core.gate import is_trusted, level_of, says
+from looseleaf.core.gate import is_trusted, level_of, mentions, says
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.lines import escape
 from looseleaf.core.paths import STATE
@@ -58,7 +58,11 @@ class Diary:
         raw = self._entry.summary.get("episode")
         if not isinstance(raw, dict):
             return
-        said = {name: escape(str(value)) for name, value in raw.items() if isinstance(value, str)}
+        said = {
+            name: escape(str(value))
+            for name, value in raw.items()
+            if isinstance(value, str) and self._is_told(value)
+        }
         title = said.get("title") or said.get("task") or said.get("problem") or ""
         if not is_from(title, self._witnesses):  # it would stand in an index line
             title = " ".join(_opening(self._witnesses).split()[:_TITLE_WORDS])
@@ -81,6 +85,12 @@ class Diary:
             return Rewritten(new)
 
         self._pages.rewrite(path, change, reason=self._reason)
+
+    def _is_told(self, text: str) -> bool:
+        """Where tools had a say, what an episode tells must stand in what the user or the assistant said: the last
+        episodes are in every prompt."""
+        own = [each for each in self._witnesses if level_of(each.origin) != "tainted"]
+        return len(own) == len(self._witnesses) or any(mentions(text, each.text) for each in own)
 
     def day(self, facts: int) -> None:
         """A line of the day on which it was said; never loaded unasked."""

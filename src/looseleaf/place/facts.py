@@ -66,6 +66,15 @@ class Facts:
         shard = self._known(topic)
         return shard.placed() if shard is not None else []
 
+    def placed(self) -> list[str]:
+        """All entries that were placed, oldest first, without those that others stand for now. Reads the journal."""
+        found: dict[str, None] = {}
+        for line in self._store.read(JOURNAL):
+            if line.record.get("kind") == "placed" and line.record.get("entry"):
+                found.pop(str(line.record.get("instead")), None)
+                found[str(line.record["entry"])] = None
+        return list(found)
+
     def entries_of(self, topic: str) -> dict[str, float]:
         """The entries of a topic that were placed, and their times."""
         shard = self._known(topic)

@@ -10,7 +10,7 @@ from looseleaf.core.heads import AGENT, PERSON
 from looseleaf.core.identity import slot, true_at
 from looseleaf.core.paths import safe_name
 from looseleaf.core.placing import USER
-from looseleaf.core.vocabulary import choose, topic_name, vocabulary
+from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary
 from looseleaf.entries import FOLDER, Spot, entries_in, read_entry, traces_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -158,7 +158,9 @@ class Notebook:
     def placed(self, reference: str) -> Placed | None:
         """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
         try:
-            return self.place.entry(read_entry(self._store, reference))
+            placed = self.place.entry(read_entry(self._store, reference))
+            self.topics.build()  # what the agent's views tell as true is looked at again
+            return placed
         except Refused as refused:
             self._note(str(refused))
             return None
@@ -235,7 +237,7 @@ class Notebook:
         latest = sorted(self.known.topics.items(), key=lambda item: item[1], reverse=True)
         known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
         pages = {name: vocabulary(self._text_of(name)) for name in known[:_CHOSEN_FROM]}
-        return choose(text, pages) or topic_name(text, known)
+        return choose(text, pages) or topic_of_text(text, known)
 
     def _text_of(self, topic: str) -> str:
         facts = true_at(self.known.of(topic))
@@ -245,7 +247,7 @@ class Notebook:
         """Place texts' entries that are in the folder and were never placed: another program, or an older one, made
         them. Entries of talk are placed by their agents' own distilling, which knows what was distilled already."""
         self._catch_up()
-        placed = {name for topic in self.known.topics for name in self.known.entries_of(topic)} | self._past()
+        placed = {*self.known.placed(), *self._past()}
         done: list[Placed] = []
         for reference in entries_in(self._store):
             entry = self._read(reference) if reference not in placed else None

@@ -143,7 +143,7 @@ class Place:
         only from words of the user."""
         own = entry.reference.rpartition("/")[0]
         own = own if own != SESSIONS else PROJECT
-        known = [USER, *(topic for topic in self._facts.topics if "/" not in topic)]
+        known = [USER, *(topic for topic, mark in self._facts.topics.items() if "/" not in topic and mark[2])]
         name = topic_name(proposal.topic, [*known, PROJECT])
         if name in (PROJECT, SESSIONS):
             return own

@@ -104,14 +104,13 @@ class Redistill:
 
     def _entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
         """Those that were placed and are another distiller's; or those that are its own."""
-        for topic in sorted(self._facts.topics):
-            for reference in sorted(self._facts.entries_of(topic)):
-                try:
-                    entry = read_entry(self._store, reference)
-                except Refused:
-                    continue  # `check` names it
-                if (entry.meta.get("distiller") != name) == others:
-                    yield entry
+        for reference in sorted(self._facts.placed()):
+            try:
+                entry = read_entry(self._store, reference)
+            except Refused:
+                continue  # `check` names it
+            if (entry.meta.get("distiller") != name) == others:
+                yield entry
 
     def _made(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
         """(what the distiller makes of it, 1 if it had to read it, what failed)."""

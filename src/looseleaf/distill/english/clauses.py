@@ -115,7 +115,9 @@ _APPOSED = re.compile(r"(?:living|based|working|studying|originally|an?)\b|from 
 _ELIDED = re.compile(
     r"(?:(?:just |finally |recently )*(?:got (?:married|engaged|promoted|fired|laid off|divorced|"
     r"accepted|my)|(?:broke|lost|"
-    r"finished|passed|failed|sold|quit|defended|sprained) my|ran my|graduated)|got (?:an?|two|three|\d)|"
+    r"finished|passed|failed|sold|quit|defended|sprained|had) my|ran my|graduated|adopted (?:two|three|"
+    r"another)|bought (?:an?|my|our)|"
+    r"moved in with)|got (?:an?|two|three|\d)|"
     r"can't stand|cannot stand|prefer|hate|love|moved (?:to|from)|grew up|"
     r"adopted|born (?:in|on)|"
     r"don't (?:like|eat|drink)|just (?:moved|turned)|turned \d|(?P<be>not a (?:big |huge )?fan|allergic|"

@@ -110,7 +110,9 @@ def _settled(match: re.Match[str], own: str) -> Iterator[Found]:
         yield Found(tool(chosen["o"]), chosen["o"], was=chosen["w"], correction=True, topic="project")
     elif how != "against" and tool(words) and len(words.split()) == 1:
         yield Found(tool(words), words, topic="project")
-    elif (len(words.split()) > 1 or how in ("against", "on") or "-" in words) and not _is_unsaid(words):
+    elif (len(words.split()) > 1 or how in ("against", "on", "not to") or "-" in words) and not _is_unsaid(
+        words
+    ):
         lead = {"against": "against ", "not to": "not to "}.get(how, "")
         yield Found("Decision", lead + words, topic="project")
 

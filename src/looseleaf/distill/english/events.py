@@ -45,7 +45,7 @@ _PAST = (
     r"(?:(?!(?:need|used|wanted|tried|liked|loved|hated|decided|planned|hoped|asked|lived|worked|stayed|"
     r"studied|moved|"
     r"fixed|added|changed|deleted|updated|installed|committed|pushed|tested|removed|noticed|wondered|"
-    r"thought)\b)\w{2,}ed|swam|"
+    r"thought)\b)\w{2,}ed|swam|caught|"
     r"sailed|drove|rode|ran|flew|wrote|gave|met|built|taught|won|lost|fell|began|sang|sold|bought|spent|"
     r"became|hitch-?hiked)"
 )
@@ -56,11 +56,15 @@ _LONG_AGO = re.compile(
     rf"(?:i|we)(?: once| also| finally)? (?P<o>{_PAST} (?!(?:it|this|that|them|the|you)\b).+)", _I
 )
 """Whoever names the year, or calls it his first, tells of his life."""
-_BIOGRAPHIC = re.compile(r"\b(?:in|back in|of) (?:19|20)\d\d\b|\bmy (?:very )?first\b", _I)
+_BIOGRAPHIC = re.compile(
+    r"\b(?:in|back in|of) (?:(?:19|20)\d\d|(?:last )?(?-i:January|February|March|April|May|June|July|August|September|October|November|December))\b|\bmy (?:very )?first\b",
+    _I,
+)
 _EVENT_OF_THINGS = re.compile(
     r"(?:my|our) (?P<o>(?:car|bike|bicycle|phone|laptop|wallet|bag|house|flat|basement|van) (?:got|was|"
     r"has been) "
-    r"(?:stolen|broken into|totalled|flooded|burgled|towed|hit)\b.*|"
+    r"(?:stolen|broken into|totalled|flooded|burgled|towed|hit)\b.*|(?:house|flat|car|garage|"
+    r"barn) (?:burned|burnt|broke) down\b.*|"
     r"(?:first|second|third|new|debut|latest|last) (?:novel|book|album|paper|film|single|game|"
     r"article) (?:came out|was "
     r"published|got published|was released)\b.*)",

@@ -232,12 +232,24 @@ ORDERS = tuple(
             r"branch)\b.*)"
         ),
         MAKES_SURE,
+        (
+            r"(?:please )?(?P<o>(?:every|each) (?:(?:single|other) )?(?:day|morning|evening|night|week|"
+            r"month|weekday|(?:mon|tues|"
+            rf"wednes|thurs|fri|satur|sun)day),? (?:please )?(?!be\b|do\b|let\b|look\b|work\b){_VERBS} .+)"
+        ),
+        (
+            r"(?:please )?(?P<o>(?:remind|send|give|show|tell|ask|email|ping|text) me .*\b(?:every|"
+            r"each) (?:day|morning|evening|"
+            r"night|week|month|weekday|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b.*)"
+        ),
+        rf"please (?P<o>{_THINGS} (?:in|as|with) .+)",
         r"i (?:don't|do not|never) (?:ever )?want you to (?:ever )?(?P<n>.+)",
         (
             r"i (?:don't|do not|never) (?:ever )?want (?:to see )?(?:any |to get |"
             r"to have )?(?P<no>[\w-]+s\b.+)"
         ),
-        r"(?:you )?(?P<o>must not .+|mustn't .+|(?:are|you're) not allowed to .+)",
+        r"(?:you )?(?P<o>must not .+|mustn't .+)",
+        r"(?:you are|you're) not allowed to (?P<d>.+)",
         (
             r"(?:[\w']+ ){0,3}(?:rules?|policy|convention)(?: number \w+| for [\w ]{1,30}| here| of mine| "
             r"is)?: (?P<o>.+)"
@@ -338,7 +350,8 @@ ORDERS = tuple(
         r"(?:please )?(?P<o>treat (?:everything|all|anything|my) .+? as .+)",
         r"(?:please )?(?P<o>avoid (?!the\b|this\b|that\b|it\b|him\b|her\b|them\b|eye\b).+)",
         (
-            r"(?:please )?(?P<o>only (?:use|answer|reply|write|suggest|recommend|give|speak|show) (?!the "
+            r"(?:please )?(?P<o>only (?:use|answer|reply|write|suggest|recommend|give|speak|show|text|"
+            r"call|message|email|contact|book|schedule) (?!the "
             r"(?:first|second|last)\b|this\b|that\b|it\b).+)"
         ),
         (

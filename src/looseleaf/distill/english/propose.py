@@ -48,7 +48,8 @@ _STANDS = re.compile(
     r"allowed|answer|"
     r"reply|respond|forget|drop|ignore|scrap|skip|spare|everywhere|consistently|in doubt|at most|max|"
     r"format|round|"
-    r"name|show|put|give|sort|print|treat|unless|prefer|policy|convention|throughout|by default|all|every|"
+    r"name|show|put|give|if|quote|convert|express|state|prices|numbers|numbers|sort|print|treat|unless|"
+    r"prefer|policy|convention|throughout|by default|all|every|"
     r"each|when i|"
     r"if i|when you|if you|once i|no|use|address me|call me|write|speak|talk|explain|communicate|"
     r"chat)\b",
@@ -184,8 +185,8 @@ def _orders(text: str, own: str, sentence: str, is_polite: bool = False) -> Iter
     if is_question and re.search(r"\bhere\b", text, re.IGNORECASE):
         return
     if is_question and not re.match(
-        r"\W*(?:please |hey,? |ok,? |and |so )*(?:can|could|would|will) you (?:please )?(?:always|never|"
-        r"only|from now on)\b",
+        r"\W*(?:please |hey,? |ok,? |and |so )*(?:can|could|would|will) you (?:please )?(?:(?:always|never|"
+        r"only|from now on)\b|.{3,80}\b(?:from now on|going forward|in future)\W*\Z)",
         text,
         re.IGNORECASE,
     ):
@@ -213,7 +214,8 @@ def _orders(text: str, own: str, sentence: str, is_polite: bool = False) -> Iter
             r"\b(?:if|that|who|which|to|i|they|he|she|it)\s*\Z", before, re.IGNORECASE
         ):
             continue
-        begged = "please " if (is_polite or follows) and re.match(r"no ", rest, re.IGNORECASE) else ""
+        is_begged = is_polite or (follows and re.match(r"no ", rest, re.IGNORECASE))
+        begged = "please " if is_begged and not re.match(r"please\b", rest, re.IGNORECASE) else ""
         for each in order(begged + rest, begged + own[start:]):
             words = tidy(each.object)
             if words:

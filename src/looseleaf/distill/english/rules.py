@@ -169,7 +169,7 @@ def order(text: str, own: str) -> Iterator[Found]:
             return
         if _ADVICE.search(words) or re.search(r"\A\w+ (?:that|this|it|them|so)\Z", words, _I):
             return
-        about_we = re.match(r"we\b", text, _I)
+        about_we = re.match(r"we\b", words, _I)
         if words[1:2].islower():
             words = words[0].lower() + words[1:]
         first, _, rest = words.partition(" ")

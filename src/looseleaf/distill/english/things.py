@@ -96,7 +96,7 @@ def _called(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 
 @FORMS.form(
-    rf"(?:my|our) (?:(?P<a>\d{{1,2}})[- ]years?[- ]old )?(?P<b>{OLDER})?(?P<k>{KIN_WORD})"
+    rf"(?:(?:my|our) |(?=(?:mom|mum|dad|grandma|grandpa)\b))(?:(?P<a>\d{{1,2}})[- ]years?[- ]old )?(?P<b>{OLDER})?(?P<k>{KIN_WORD})"
     rf"(?:,? (?P<o>{NAME}))?,?(?P<s>'s)? (?P<rest>.+)"
 )
 def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
@@ -168,6 +168,11 @@ def _several(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 
 _SAME_KIN = {
+    "bro": "brother",
+    "sis": "sister",
+    "hubby": "husband",
+    "gf": "girlfriend",
+    "bf": "boyfriend",
     "dad": "father",
     "mum": "mother",
     "mom": "mother",
@@ -203,6 +208,10 @@ _OF_RELATIVES = {
                 re.IGNORECASE,
             ),
         ),
+        (
+            "education",
+            re.compile(r"has (?P<o>an? (?:phd|degree|doctorate|master's|bachelor's|mba)\b.*)", re.IGNORECASE),
+        ),
         ("condition", re.compile(rf"(?:has|is)(?: also)? (?P<o>{CONDITIONS}|{ILL})\b", re.IGNORECASE)),
         (
             "age",
@@ -213,7 +222,7 @@ _OF_RELATIVES = {
                 re.IGNORECASE,
             ),
         ),
-        ("birthday", re.compile(r"was born on (?P<o>.*\d.*)", re.IGNORECASE)),
+        ("birthday", re.compile(r"was born (?:on|in) (?P<o>.*\d.*)", re.IGNORECASE)),
         ("allergy", re.compile(r"is (?:\w+ly )?allergic to (?P<o>.+)", re.IGNORECASE)),
         ("diet", re.compile(rf"is (?:an? )?(?P<o>{'|'.join(sorted(DIETS))})\b", re.IGNORECASE)),
     ],

@@ -74,10 +74,10 @@ PETS = frozenset(_PETS.split())
 KIN: dict[str, str] = {
     word: relation
     for relation, words in {
-        "Sibling": "sibling sister brother twin stepsister stepbrother",
+        "Sibling": "bro sis sibling sister brother twin stepsister stepbrother",
         "Parent": "mother mom mum father dad stepmother stepfather",
         "Child": "daughter son kid child stepdaughter stepson baby",
-        "Partner": "wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse",
+        "Partner": "hubby gf bf wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse",
         "Friend": "friend roommate flatmate buddy",
         "Colleague": "colleague coworker co-worker teammate",
         "Manager": "manager boss supervisor",

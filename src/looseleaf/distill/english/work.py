@@ -52,8 +52,8 @@ _USING = (
 )
 _INSTEAD = r"(?:instead of|rather than|in place of|over|and not|not)"
 _WE_USE = re.compile(
-    rf"(?:{_WE}{_ALREADY} |(?:just |finally )?(?=(?:switched|moved|migrated|ported) (?:the|"
-    rf"our) )){_USING} (?P<o>.+)",
+    rf"(?:{_WE}{_ALREADY} |(?:just |finally )?(?=(?:switched|moved|migrated|ported) (?:the|our|"
+    rf"everything|all) |(?:going|sticking|went) with |settled on )){_USING} (?P<o>.+)",
     _I,
 )
 _USE = re.compile(
@@ -67,7 +67,7 @@ _USE = re.compile(
 )
 _FROM_TO = re.compile(
     rf"(?:(?:{_WE}|let's|i){_ALREADY} )?(?:please )?(?:switched|switching|switch|moved|moving|move|"
-    rf"migrated|migrating|migrate|changed|change)(?: \w+){{0,3}}?(?: over)? from (?P<w>{_T}) to "
+    rf"migrated|migrating|migrate|changed|change)(?: \w+){{0,3}}?(?: over)? (?:from|off) (?P<w>{_T}) to "
     rf"(?P<o>{_T})"
     r"(?: (?:for|because|since|last|this|yesterday|today|in|here|everywhere|please)\b.*)?",
     _I,
@@ -146,7 +146,7 @@ _SINGLE = (
 )
 _TAIL = re.compile(
     r",? (?:in (?:this|the|our|all|every)\b|here\b|for (?:this|the|our|all|everything|now|it|new|every|"
-    r"data|storage|hosting|deployment|production|local)\b|everywhere|from (?:now|here) on\b|please|"
+    r"data|storage|hosting|deployment|production|local)\b|everywhere|again\b|from (?:now|here) on\b|please|"
     r"as (?:the|our|a|an)\b|since\b|because\b|to (?:run|build|test|manage|store|host)\b|across\b|on "
     r"(?:this|the|our)\b|with (?:this|the)\b|in (?:19|20)\d\d|last\b|this\b|until\b|for \w+$).*\Z",
     _I,

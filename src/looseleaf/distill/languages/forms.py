@@ -114,7 +114,9 @@ def _day(language: Tongue, date: Dated) -> str:
         )
     if written[0].isalpha():  # a season, in English
         return date.text if year in date.text or not on else f"{date.text} {year}"
-    return written + "年" * (not on and written == year)
+    if written == year:
+        return f"en {year}" if on in ("le", "el") else year + "年" * (not on)
+    return written
 
 
 # --- reading -----------------------------------------------------------------------------

@@ -117,8 +117,10 @@ job = (?:(?:développeu|programmeu|chercheu|enseignant|professeur|ingénieu|infi
   |vendeu|comptable|manager|administrat|retraité|pharmacien|dentiste|vétérinaire|sage-femme|technicien|jardini
   |coiffeu|pilote|juge|kiné|thérapeute|bibliothécaire|graphiste|rédact|analyste|éducat|agricult|serveu|directeu
   |directrice|chef|data|prof\b|instituteu|institutrice|pompi|doctorant|freelance|entrepreneu|responsable|chauffeu
-  |artisan|plombi|webmaster|commercial|libraire|secrétaire|facteu|factrice|notaire)\w*)(?: (?!et |mais |à |che
-  z |depuis )[\w'-]+){0,4}?
+  |artisan|plombi|webmaster|commercial|ouvri|assistant|aide-soignant|animat|comédien|act(?:eur|rice)|chanteu|peintre
+  |maçon|caissi|gérant|éditeu|éditrice|illustrat|réalisat|magistrat|ostéopathe|opticien|orthophoniste|nutritionniste
+  |sociologue|géologue|statisticien|économiste|urbaniste|paysagiste|fleuriste|apicult|viticult|militaire|gendarme
+  |libraire|secrétaire|facteu|factrice|notaire)\w*)(?: (?!et |mais |à |chez |depuis )[\w'-]+){0,4}?
 folk = français|française|belge|suisse|canadien(?:ne)?|québécoise?|espagnole?|italien(?:ne)?|allemande?|portugaise?
   |marocaine?|algérien(?:ne)?|tunisien(?:ne)?|sénégalaise?|chinoise?|japonaise?|anglaise?|américaine?
   |brésilien(?:ne)?|polonaise?|russe|ukrainien(?:ne)?|grecque|turque|libanaise?|camerounaise?|ivoirien(?:ne)?

@@ -129,7 +129,12 @@ job = (?:entwickler|lehrer|ingenieur|arzt|ärztin|helfer|pfleger|krankenschweste
   |programmierer|berater|tischler|elektriker|mechaniker|polizist|physiker|chemiker|biologe|biologin|mathematiker
   |psychologe|psychologin|übersetzer|fotograf|verkäufer|buchhalter|manager|admin|administrator|rentner|apotheker
   |hebamme|professor|dozent|techniker|schreiner|gärtner|friseur|pilot|richter|therapeut|bibliothekar|grafiker
-  |redakteur|analyst|erzieher|landwirt|hausfrau|hausmann|kellner|leiter|scientist|engineer|doktorand|azubi)(?:in)?
+  |redakteur|analyst|erzieher|landwirt|hausfrau|hausmann|kellner|leiter|scientist|engineer|doktorand|azubi
+  |(?<!stuhl)(?<!rad)(?<!auto)(?<!bei)fahrer|arbeiter|führer|händler|meister|monteur|illustrator|kurator|moderator
+  |restaurator|ologe|ologin|kaufmann|kauffrau|beamter|beamtin|schauspieler|sänger|trainer|metzger|maler|dachdecker
+  |klempner|installateur|optiker|soldat|imker|winzer|referent|assistent|sekretär|reporter|lektor|regisseur|texter
+  |controller|logistiker|jurist|notar|pädagoge|pädagogin|zimmermann|kameramann|florist|konditor|sanitäter
+  |chemielaborant|laborant|tänzer)(?:in)?
 folk = deutscher?|österreicher(?:in)?|schweizer(?:in)?|franzose|französin|spanier(?:in)?|italiener(?:in)?|türk(?:e
   |in)|pol(?:e|in)|chines(?:e|in)|japaner(?:in)?|brit(?:e|in)|engländer(?:in)?|amerikaner(?:in)?|russ(?:e|in)
   |ukrainer(?:in)?|griech(?:e|in)|niederländer(?:in)?|brasilianer(?:in)?|inder(?:in)?|portugies(?:e|in)|syrer(?:in)?
@@ -146,8 +151,8 @@ weuse = (?:wir (?:nutzen|benutzen|verwenden|nehmen|setzen auf|testen(?: alles)? 
   |als (?:datenbank|framework|paketmanager|test-?runner|testframework) (?:nutzen|benutzen|verwenden|nehmen) wir
   |unsere? (?:datenbank|db|framework|paketmanager|test-?runner) ist) <then>
 written = (?:(?:unsere?|das|der|die|mein) (?:ganzes? )?(?:projekt|backend|frontend|code|server|app
-  |anwendung) (?:ist|wurde|haben wir)(?: komplett)? (?:in|mit)|wir (?:schreiben|programmieren|entwickeln)(?: alles
-  | das backend| das frontend)? (?:in|mit))[ ]
+  |anwendung) (?:ist|wurde|haben wir)(?: komplett)? (?:in|mit)|wir (?:schreiben|programmieren|entwickeln|machen
+  |bauen)(?: jetzt| inzwischen)?(?: alles| das backend| das frontend)? (?:in|mit))[ ]
 wehost = (?:wir (?:hosten|deployen|betreiben)(?: alles| das| (?:das|die|den|unsere?n?) \w+)?|(?:unser
   |das) projekt (?:läuft|wird gehostet)|gehostet wird(?: das| alles)?|(?:die app|der server|die seite
   |alles) läuft) (?:bei|auf)[ ]

@@ -11,9 +11,9 @@ FORMS = r"""
 @ Home +fix +end :: (?:ich )?<home> (?:ich )?<soon>nicht (?:mehr|länger) in <Name>
 @ Employer +fix :: (?:ich )?arbeite (?:ich )?nicht(?: mehr)? (?:bei|für) <Was>,? sondern (?:jetzt )?(?:bei
   |für) <Name>
-- (?:ich bin|bin ich|ich habe) <soon>(?:<past> )?von <Was> zu <Name> gewechselt
+- (?:ich bin|bin ich|ich habe?) <soon>(?:<past> )?von <Was> zu <Name> gewechselt
 @ Employer +fix +end :: (?:ich )?arbeite (?:ich )?<soon>nicht (?:mehr|länger) (?:bei|für) (?:der |dem )?<Name>
-- (?:ich habe|habe ich) <soon>(?:<past> )?(?:meinen job |meine stelle )?bei (?:der |dem )?<Name> (?:gekündigt
+- (?:ich habe?|habe? ich) <soon>(?:<past> )?(?:meinen job |meine stelle )?bei (?:der |dem )?<Name> (?:gekündigt
   |aufgehört)
 @ Role +fix +end :: (?:ich )?bin (?:ich )?<soon>keine? (?P<o>(?!(?:<diet>)\b)<Word>) mehr\b
 - (?:ich )?arbeite (?:ich )?<soon>nicht (?:mehr|länger) als (?P<o><Word>)
@@ -24,10 +24,11 @@ FORMS = r"""
 @ Likes +fix +end :: (?:ich )?mag (?:ich )?(?P<o>(?!kein)<any>{1,40}?) <soon>nicht mehr<end>
 - (?:ich )?mag (?:ich )?<soon>keine?n? (?P<o><any>{1,40}?) mehr<end>
 @ Speaks +fix +end :: (?:ich )?spreche (?:ich )?<soon>kein (?P<o><lang>) mehr<end>
-@ Event = {o} {p} +fix :: (?:ich habe|habe ich) (?P<p><past> )?(?P<o>mit dem (?:rauchen|trinken|alkohol) aufgehört)
+@ Event = {o} {p} +fix :: (?:ich habe?|habe? ich) (?P<p><past> )?(?P<o>mit dem (?:rauchen|trinken
+  |alkohol) aufgehört)
 @ Event +fix +not :: (?:ich )?(?P<o>(?:rauche|trinke) (?:ich )?<soon>nicht mehr)<end>
 # who one is
-@ Name :: (?:ich hei(?:ß|ss)e|hei(?:ß|ss)e ich|hei(?:ß|ss)e|mein (?:voller |vor)?name (?:ist
+@ Name :: (?:ich hei(?:ß|ss)e?|hei(?:ß|ss)e ich|hei(?:ß|ss)e|mein (?:voller |vor)?name (?:ist
   |lautet)) (?:nicht <Not>,? sondern |<now>)<name>(?:,? (?:und )?nicht <Was>)?
 - (?:nenn(?:t|en sie|e)? mich|du kannst mich|sie können mich) (?:(?:bitte|ab jetzt|einfach|ruhig|gerne?|lieber|also
   |nur) ){0,3}(?:nicht <Not>,? sondern )?["„“']?<Name>(?:["“”']? nennen)?<end>
@@ -39,7 +40,7 @@ FORMS = r"""
 @ Age :: (?:ich )?bin (?:ich )?<now>(?:<age>)(?: jahre?(?: alt| jung)?)?(?=\s*(?:[,.!;]|\Z
   |und\b))(?:,? (?:und )?nicht (?P<was>[0-9]{1,2}))?
 - ich bin <Word>(?: <Word>)?, <age>(?=\s*(?:[,.!;]|\Z| jahre))
-@ Birthday :: (?:ich habe |ich hab |mein geburts(?:tag|datum) ist )(?:immer )?(?:a
+@ Birthday :: (?:ich habe? |ich hab |mein geburts(?:tag|datum) ist )(?:immer )?(?:a
   m |der )?(?P<o>[0-9]{1,2}․? ?(?:<month>)(?: [0-9]{4})?|[0-9]{1,2}․[0-9]{1,2}(?:․[0-9]{4})?)\.?(?= geburtstag
   |(?<=mein geburtstag ist )|\s*(?:[,.!;]|\Z))(?: geburtstag)?
 - (?:ich bin|ich wurde|geboren (?:bin|wurde) ich) am (?P<o>[0-9]{1,2}․? ?(?:<month>)(?: [0-9]{4})?
@@ -51,8 +52,8 @@ FORMS = r"""
 - ich bin <Word>(?: <Word>)?, (?:[0-9]{1,2}(?: jahre(?: alt)?)?,? (?:und )?)?(?-i:[A-ZÄÖÜ])[\w-]+ aus (?P<o><land>)
 - (?:ich bin|ich wurde) am <date> in <Name> geboren
 @ Nationality :: (?:ich )?bin (?:ich )?<now>(?:eine? )?(?P<o><folk>)<end>
-@ Home :: (?:ich <home>|<home> ich|wohne|lebe) <now>(?:(?:zusammen )?mit <any>{1,40}? )?in (?:der nähe von )?
-  (?P<o><land>)<notwas>
+@ Home :: (?:ich <home>|wir (?:wohnen|leben)|<home> ich|wohne
+  |lebe) <now>(?:(?:zusammen )?mit <any>{1,40}? )?in (?:der nähe von )?(?P<o><land>)<notwas>
 - ich <now>in <Name> (?:wohne|lebe)\b
 - mein (?:neuer )?wohnort ist <now><Name>
 @ Employer = {o} :: (?:ich )?arbeite (?:ich )?<now>(?:bei|für) (?:der |de
@@ -65,9 +66,9 @@ FORMS = r"""
   |in|an|für|auf|am|im|und) |<end>)
 - (?:ich )?bin (?:ich )?<now>(?:von beruf |beruflich )(?:eine? )?<thing>
 - (?:ich )?bin (?:ich )?(?P<o><Word>) von beruf
-- (?:ich )?bin (?:ich )?<now>(?:eine? )?(?P<o>(?:(?:freiberufliche|selbständige|selbstständige|angehende|leitende
-  |gelernte)[rn]? |senior[- ]|junior[- ]|data )?[\w-]*<job>)(?=\s*(?:[,.!;]|\Z| [-–—])| (?:und|in|bei|an|aus|für|am
-  |im|von|mit)\b)
+- (?:ich )?bin (?:ich )?<now>(?:eine? )?(?P<o>(?:(?:freie|freischaffende|freiberufliche|selbständige|selbstständige
+  |angehende|leitende|gelernte)[rn]? |senior[- ]|junior[- ]|data )?[\w-]*<job>)(?=\s*(?:[,.!;]|\Z| [-–—])| (?:und|in
+  |bei|an|aus|für|am|im|von|mit)\b)
 - mein beruf ist <thing>
 - von beruf bin ich (?:eine? )?<thing>
 - ich bin <Word>(?: <Word>)?, (?:[0-9]{1,2}(?: jahre(?: alt)?)?,? (?:und )?)?(?P<o>(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job>)
@@ -75,7 +76,7 @@ FORMS = r"""
 @ Employer :: als (?:(?-i:[A-Z])[\w-]+) (?:bei|für) (?:der )?<Name>(?=<end>| in | und )
 - (?:ich )?bin (?:ich )?<now>(?:eine? )?(?:\w+ )?(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job> bei (?:der )?<Name>
 @ Education :: (?:ich )?studiere (?:ich )?<now>(?P<o><any>{2,60}?)(?= (?:und|im|seit)\b|<end>)
-- (?:ich habe|habe ich) <now>(?P<o>(?-i:[A-ZÄÖÜ])<any>{2,50}?) studiert
+- (?:ich habe?|habe? ich) <now>(?P<o>(?:in <Words> |an der <any>{2,30} )?(?-i:[A-ZÄÖÜ])<any>{2,50}?) studiert
 @ Partner :: (?:ich )?bin (?:ich )?<now>mit <Name> (?:verheiratet|verlobt|zusammen)
 @ Marital status :: (?:ich )?bin (?:ich )?<now>(?:glücklich )?(?P<o>verheiratet|ledig|geschieden|verwitwet|verlobt
   |single|witwer?|alleinstehend)<end>
@@ -88,21 +89,22 @@ FORMS = r"""
 @ {R} :: <my> <old>(?P<k><kin>),? (?P<o>(?-i:[A-ZÀ-Þ])[\w'-]*+)(?<!Montag)(?<!Dienstag)(?<!Freitag)(?<!Samstag)
   (?<!Sonntag)(?= (?-i:[a-zäöü])\w+t\b| und ich\b|\s*(?:[,.!;]|\Z))
 - <my> <old>(?P<k><kin>) (?:hei(?:ß|ss)t|namens) <Name>
-- (?:ich habe|habe ich|wir haben|habe) <now>eine?n? <old>(?P<k><kin>)(?: namens|,? (?:der|die) hei(?:ß|ss)t)? <Name>
+- (?:ich habe?|habe? ich|wir haben|habe) <now>eine?n? <old>(?P<k><kin>)(?: namens|,? (?:der|die) hei(?:ß
+  |ss)t)? <Name>
 @ {K}'s home :: <my> <old>(?P<k><family>)(?:(?: hei(?:ß|ss)t)? <Word>)?(?: und)? (?:wohnt|lebt) <now>in <Name>
 @ {K}'s role :: <my> <old>(?P<k><family>)(?: <Word>)? (?:arbeitet als
   |ist) (?:eine? )?(?P<o>(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job>)<end>
 @ {K}'s age :: <my> <old>(?P<k><family>)(?: <Word>)? ist <now><age>(?: jahre?(?: alt)?)?<end>
 @ {K}'s birthday :: <my> <old>(?P<k><family>)(?: <Word>)? hat am (?P<o>[0-9]{1,2}․? ?(?:<month>)) geburtstag
-@ Child :: (?:ich habe|wir haben|habe) (?P<o>(?:eine?n?|zwei|drei|vier|fünf|[1-9]) (?:(?:kleine
+@ Child :: (?:ich habe?|wir haben|habe) (?P<o>(?:eine?n?|zwei|drei|vier|fünf|[1-9]) (?:(?:kleine
   |erwachsene)[rns]? )?(?:kind(?:er)?|töchter|söhne|tochter|sohn))<end>
-@ Sibling :: (?:ich habe|habe) (?P<o>(?:eine?n?|zwei|drei|vier|[1-9]) <old>(?:geschwister|schwestern?|bruder
+@ Sibling :: (?:ich habe?|habe) (?P<o>(?:eine?n?|zwei|drei|vier|[1-9]) <old>(?:geschwister|schwestern?|bruder
   |brüder))<end>
 @ Pet = {o} ({k}) :: <my> <old>(?P<k><pet>)(?: (?:hei(?:ß|ss)t|namens)|,)? <Name>
-- (?:ich habe|habe ich|wir haben|habe) <now>eine?n? <old>(?P<k><pet>)(?: namens|,? (?:der|die|das) (?:hei(?:ß
+- (?:ich habe?|habe? ich|wir haben|habe) <now>eine?n? <old>(?P<k><pet>)(?: namens|,? (?:der|die|das) (?:hei(?:ß
   |ss)t)?| mit (?:dem )?namen?)? (?P<o><Word>)
-@ Pet :: (?:ich habe|habe ich|wir haben|habe) <now>(?P<o>(?:eine?n?|zwei|drei|vier|[1-9]) (?:hunde?|hündin|katzen?
-  |kater|hamster|kaninchen|pferde?|wellensittiche?|papagei(?:en)?|meerschweinchen|schildkröten?))<end>
+@ Pet :: (?:ich habe?|habe? ich|wir haben|habe) <now>(?P<o>(?:eine?n?|zwei|drei|vier|[1-9]) (?:hunde?|hündin
+  |katzen?|kater|hamster|kaninchen|pferde?|wellensittiche?|papagei(?:en)?|meerschweinchen|schildkröten?))<end>
 @ Speaks +many :: (?:ich )?spreche (?:ich )?<now>(?:(?:flie(?:ß|ss)end|auch|gut|etwas|ein bisschen
   |perfekt) )?(?P<o>(?:<lang>)(?:(?:,| und|, und| sowie) (?:(?:auch|etwas|ein bisschen|flie(?:ß
   |ss)end) )?(?:<lang>)){0,6})
@@ -136,8 +138,9 @@ FORMS = r"""
 @ Condition :: (?:ich )?(?:habe|leide (?:ich )?(?:an|unter)) (?:ich )?<now>(?P<o>diabetes(?: typ [12])?|asthma
   |migräne|adhs|zöliakie|bluthochdruck|legasthenie|epilepsie|rheuma|multiple sklerose|autismus|tinnitus
   |eine? rot-grün-schwäche|depressionen|heuschnupfen|(?:eine )?\w+intoleranz)<end>
-- (?:ich )?bin (?:ich )?<now>(?P<o>laktoseintolerant|farbenblind|schwerhörig|gehörlos|blind|legastheniker(?:in)?
-  |diabetiker(?:in)?|kurzsichtig|schwanger|autist(?:in)?)<end>
+- (?:ich )?bin (?:ich )?<now>(?:in der [0-9]{1,2}(?:\.|․)? ?(?:ssw|woche) |im \w+ monat )?(?P<o>laktoseintolerant
+  |farbenblind|schwerhörig|gehörlos|blind|legastheniker(?:in)?|diabetiker(?:in)?|kurzsichtig|schwanger
+  |autist(?:in)?)<end>
 # rules
 @ Rule +not :: (?P<o>(?:code-?)?(?:kommentare|commit-?messages|commit-?nachrichten|code|variablennamen
   |dokumentation|docstrings)(?: bitte)?(?: immer| stets| grundsätzlich| nur)? (?:auf
@@ -188,10 +191,10 @@ FORMS = r"""
   |nach) (?P<o><any>{1,40}?)(?: um)?<end>
 @ Decision +project :: wir sind (?:<past> |jetzt |gerade )?(?:auf|zu) (?P<o><any>{1,40}?) (?:umgestiegen|gewechselt
   |migriert)<end>
-- (?:wir haben|ich habe|haben wir) (?:uns|mich) (?:(?:<past>|heute|jetzt
+- (?:wir haben|ich habe?|haben wir) (?:uns|mich) (?:(?:<past>|heute|jetzt
   |nun) )?(?:für) (?P<o><any>{2,60}?) entschieden
 - (?:wir (?:steigen|wechseln|migrieren)) <then>(?P<o>(?:auf|zu|nach) <any>{1,40}?)(?: um)?<end>
-@ Decision +not +project :: (?:wir haben|ich habe) (?:(?:<past>|heute|jetzt) )?(?:beschlossen|entschieden
+@ Decision +not +project :: (?:wir haben|ich habe?) (?:(?:<past>|heute|jetzt) )?(?:beschlossen|entschieden
   |vereinbart),? (?P<o><any>{4,90}?)<end>
 # plans and dates
 @ Deadline = {d}, {o} :: (?:die |der |meine |unsere )?(?:abgabefrist|frist|deadline|abgabetermin|abgabe
@@ -207,11 +210,11 @@ FORMS = r"""
 - bis(?: zum| spätestens)? (?P<d><date>|<day>) (?:muss ich|müssen wir) (?:den |die |das |meine?n
   ? |unsere?n? )?(?P<o><any>{2,60}?) (?:abgeben|einreichen|abschicken|fertigstellen|liefern|abliefern|fertig haben)
 @ Deadline = {d} :: (?:die |meine |unsere )?(?:abgabefrist|frist|deadline|abgabe) ist (?P<d><date>)
-@ Appointment = {o} {d} :: (?:ich habe|habe ich|wir haben|ich hab
+@ Appointment = {o} {d} :: (?:ich habe?|habe? ich|wir haben|ich hab
   |hab ich) (?P<d><date>) (?:eine?n? )?(?P<o>(?:termin |verabredung )?(?:(?:beim|bei der|bei|mit) )?<any>{3,50}?)<end>
-- (?:ich habe|wir haben|ich hab) (?:eine?n? )?(?P<o>(?:[\w-]*termin|[\w-]*gespräch|[\w-]*prüfung|interview|meeting
+- (?:ich habe?|wir haben|ich hab) (?:eine?n? )?(?P<o>(?:[\w-]*termin|[\w-]*gespräch|[\w-]*prüfung|interview|meeting
   |klausur|operation|impfung)(?: (?:beim|bei der|bei|mit) <any>{2,30}?)?) (?P<d><date>)
-- (?P<d><date>) (?:habe ich|hab ich|haben wir) (?:eine?n? |um [0-9:․]{1,5}(?: uhr)? ){0,2}(?P<o>(?:[\w-]*termin
+- (?P<d><date>) (?:habe? ich|hab ich|haben wir) (?:eine?n? |um [0-9:․]{1,5}(?: uhr)? ){0,2}(?P<o>(?:[\w-]*termin
   |[\w-]*gespräch|[\w-]*prüfung|interview|meeting|klausur|operation|impfung|physiotherapie|[\w-]*therapie)(?: (?:beim
   |bei der|bei|mit) <any>{2,30}?)?)<end>
 - <my> (?P<o>[\w-]*(?:termin|gespräch|prüfung|untersuchung|interview|meeting|besprechung|operation|klausur|hochzeit
@@ -240,8 +243,8 @@ FORMS = r"""
   |statt) (?P<p><any>{2,40}?)<end>
 - (?:ich )?ziehe (?:ich )?<now>(?P<o><any>{2,60}?) (?:dem |der |den )?(?P<p><Word>) vor<end>
 @ Prefers :: (?:ich )?(?:bevorzuge|präferiere) (?:ich )?<now>(?P<o><any>{2,80}?)<end>
-- (?:ich )?(?:mag|trinke|esse|nutze|habe|benutze|schreibe|arbeite
-  |verwende) (?:ich )?(?:viel )?lieber (?P<o><any>{2,60}? als <any>{2,40}?)<end>
+- (?:ich )?(?:mag|trinke|esse|nutze|habe|benutze|schreibe|arbeite|verwende|lese|höre|schaue|fahre|spiele|koche
+  |programmiere|reise) (?:ich )?(?:viel )?lieber (?P<o><any>{2,60}? als <any>{2,40}?)<end>
 - (?:ich )?(?:mag|trinke|esse) (?P<o><Words>) lieber als <any>{2,40}?<end>
 - mir (?:ist|sind) (?P<o><any>{2,60}?) lieber<end>
 - (?P<o><any>{3,40}?) (?:ist|sind) mir lieber<end>
@@ -278,7 +281,10 @@ FORMS = r"""
 @ Uses +many :: (?:ich )?(?:nutze|benutze|verwende|arbeite (?:ich )?(?:meistens |immer )?mit) (?:ich )?<now>(?!dich
   |das\b|es\b|die\b|meine[mnr]?\b|dein)(?P<o>[^;:.!?()…\x00]{2,80}?)(?= (?:als|für|zum|zur|auf|mit|bei|unter|um)\b
   |\s*(?:[;:.!?()…]|\Z)|,? (?:<but>)\b)
-@ Uses :: mein (?:editor|betriebssystem|browser|laptop|rechner) ist (?:eine? )?<thing>
+@ Uses :: mein (?:editor|betriebssystem|browser|laptop|rechner|handy|smartphone|telefon) ist (?:eine? )?(?!kaputt
+  |weg|leer|alt|neu|langsam)<thing>
+- (?:für|zum) <any>{2,20} (?:nutze|benutze|verwende|nehme) ich (?:meistens |immer |am liebsten )?(?P<o>(?!dein
+  |diese|das\b)<any>{2,40}?)<end>
 @ Owns :: (?:ich )?besitze (?:ich )?<now>(?P<o>eine?n? <any>{2,40}?)<end>
 - (?:ich )?fahre (?:ich )?<now>(?P<o>eine?n? (?:[a-zäöüß]+e[nrs]? )?(?-i:[A-Z])<any>{2,30}?)<end>
 @ Works on :: (?:ich )?(?:arbeite|schreibe) (?:ich )?<now>an (?=(?:eine[mr]|meine[mr]|dem|der|unsere[mr]) (?!uni\b

@@ -110,7 +110,10 @@ job = (?:(?:desarrollador|programador|investigador|profesor|maestr[oa]|ingenier[
   |farmacéutic[oa]|dentista|veterinari[oa]|matrona|técnic[oa]|jardiner[oa]|peluquer[oa]|pilot[oa]|juez[a]?
   |fisioterapeuta|terapeuta|bibliotecari[oa]|redactor|analista|educador|agricultor|camarer[oa]|director|jef[ea]|data
   |bomber[oa]|doctorand[oa]|autónom[oa]|emprendedor|responsable|conductor|fontaner[oa]|secretari[oa]|librer[oa]
-  |notari[oa]|product|freelance|chef|barista)\w*)(?: (?!y |pero |en |desde |para )[\w'-]+){0,4}?
+  |notari[oa]|obrer[oa]|emplead[oa]|asistente|auxiliar|animador|actor|actriz|cantante|pintor|albañil|cajer[oa]|editor
+  |ilustrador|logopeda|óptic[oa]|nutricionista|sociólog[oa]|geólog[oa]|economista|urbanista|florista|apicultor
+  |militar|soldado|azafat[oa]|camioner[oa]|taxista|repartidor|ganader[oa]|pescador|zapater[oa]|soldador|guionista
+  |locutor|docente|funcionari[oa]|product|freelance|chef|barista)\w*)(?: (?!y |pero |en |desde |para )[\w'-]+){0,4}?
 folk = español[a]?|mexican[oa]|argentin[oa]|colombian[oa]|chilen[oa]|peruan[oa]|venezolan[oa]|cuban[oa]
   |ecuatorian[oa]|uruguay[oa]|bolivian[oa]|frances[a]?|francés|alemán|alemana|italian[oa]|portugues[a]?|portugués
   |inglés|inglesa|estadounidense|brasileñ[oa]|chin[oa]|japonés|japonesa|polac[oa]|rus[oa]|ucranian[oa]|marroquí
