@@ -173,7 +173,7 @@ def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
 
 def history(options: Options) -> int:
     with open_memory(options) as memory:
-        values = [(fact, _sources(memory, fact)) for fact in memory.fact_history(options.fact)]
+        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(options.fact)]
         if options.json:
             print_json(
                 [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
@@ -195,24 +195,6 @@ def _past(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
         yield f"{_source(each)}: {clipped(each.text)}"
 
 
-def _sources(memory: Memory, fact: Fact) -> list[Source]:
-    """The words that a fact rests on; of a tool, what it returned."""
-    return [
-        each if each.text or each.ts is None else _returned(memory, each) for each in memory.sources(fact)
-    ]
-
-
-def _returned(memory: Memory, source: Source) -> Source:
-    from looseleaf.core.window import said
-    from looseleaf.place.notebook import Source
-
-    try:
-        text = "\n".join(said(trace) for trace in memory.expand(source.source))
-    except Refused:
-        return source
-    return Source(source.source, source.origin, source.ts, text)
-
-
 def _source(source: Source) -> str:
     """Where words stand, and whose they are; the words are to follow."""
     if source.ts is None:
@@ -226,7 +208,7 @@ def _source(source: Source) -> str:
 def why(options: Options) -> int:
     with open_memory(options) as memory:
         fact = memory.fact(options.fact)
-        said, made = _sources(memory, fact), _made_by(memory, fact)
+        said, made = memory.sources(fact), _made_by(memory, fact)
         entry, distiller = _entry(memory, fact)
         if options.json:
             about = {"fact": fact.to_dict(), "why": _because(fact), "entry": entry, "distiller": distiller}

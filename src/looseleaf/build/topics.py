@@ -78,7 +78,7 @@ class Topics:
                 return self._up_to_date()[1]()
             except Refused:
                 pass  # where nothing can be written, all of it can be read
-        return global_memory(self._digest(name, as_of) for name in self.names)
+        return _not_after(as_of, global_memory(self._digest(name, as_of) for name in self.names))
 
     def _made(self, name: str, as_of: float | None = None) -> tuple[dict[str, Any], list[Fact]]:
         """The memory of a topic, and all facts that are true there."""
@@ -88,7 +88,7 @@ class Topics:
         entries = self._entries(name, as_of)
         made = topic_memory(name, facts, entries, as_of=as_of)
         inputs = state_inputs_hash(name, facts, entries, as_of=as_of)
-        return made | {"state_by": BY_RULES, "state_inputs": inputs}, facts
+        return _not_after(as_of, made) | {"state_by": BY_RULES, "state_inputs": inputs}, facts
 
     def _digest(self, name: str, as_of: float | None = None) -> dict[str, Any]:
         return digest(*self._made(name, as_of))
@@ -222,6 +222,12 @@ class Topics:
 
     def _has_global(self) -> bool:
         return all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))
+
+
+def _not_after(as_of: float | None, memory: dict[str, Any]) -> dict[str, Any]:
+    """As of a time, nothing was known later than then, whenever it was written down."""
+    updated = memory["updated_at"]
+    return memory if as_of is None or updated is None else memory | {"updated_at": min(updated, as_of)}
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

@@ -222,6 +222,7 @@ class Ledger:
         name = self._new_id(shard, edit, read)
         now = written(edit.ts)
         replaced = left.replaced(read)
+        like = replaced or read  # what it is and how much it matters does not change with its value
         if replaced is not None:
             self._end(shard, replaced.id or "", now, "superseded", name)
         fact = Fact(
@@ -236,6 +237,10 @@ class Ledger:
             level=level,
             valid_from=now,
             recorded_at=edit.ts,
+            kind=like.kind,
+            time_span=like.time_span,
+            salience=like.salience,
+            tags=tuple(tag for tag in like.tags if tag == PINNED),
         )
         if author == EXTERNAL:
             self.moves.remember(PUT, edit.ts, fact)

@@ -11,6 +11,7 @@ from looseleaf.core.identity import slot, true_at
 from looseleaf.core.paths import safe_name
 from looseleaf.core.placing import USER
 from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary
+from looseleaf.core.window import said as said_in
 from looseleaf.entries import FOLDER, Spot, entries_in, read_entry, traces_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -367,7 +368,7 @@ class Notebook:
     def _source(self, name: str, said: dict[str, Trace]) -> Source:
         if name in said:
             trace = said[name]
-            return Source(name, trace.origin, trace.ts, trace.content)
+            return Source(name, trace.origin, trace.ts, said_in(trace))
         page, at, edit_id = name.partition("@")
         if at:
             edit = next((each for each in self._pages.log(page) if each.id == edit_id), None)
@@ -377,7 +378,7 @@ class Notebook:
         agents = dict.fromkeys((self._agent, *self._store.folders(TRACES)))
         found = next((trace for agent in agents for trace, _ in self._spots({name}, agent)), None)
         if found is not None:
-            return Source(name, found.origin, found.ts, found.content)
+            return Source(name, found.origin, found.ts, said_in(found))
         return Source(name, "", None, "")
 
 

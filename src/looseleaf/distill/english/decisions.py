@@ -30,7 +30,8 @@ _FORMS = tuple(
             r"consensus|resolution)"
             r"(?: made| so far| is| was| from [\w ]{2,20})?|decided|agreed|resolved|settled|"
             r"(?:the )?team voted|it's decided|"
-            r"it's settled|it's official)(?::|,| -| –| is to| was to| is that| to) (?:to |that )?(?P<o>.+)"
+            r"it's settled|it's official)(?::|(?<=it's \w{7}),| -| –| is to| was to| is that|"
+            r" to) (?:to |that )?(?P<o>.+)"
         ),
         (
             r"(?P<o>(?:we|we'll|we're|let's) .+?)(?:,|:| -| –) (?:that's|it's|this is|that is|"

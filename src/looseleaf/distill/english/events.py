@@ -33,7 +33,7 @@ _HAPPENED = (
     r"restaurant|studio|business|"
     r"practice|bakery|gallery|office|bar|gym|clinic)|founded|started (?:a|my|learning|playing|studying|"
     r"therapy|school|university)|"
-    r"hiked|climbed|sprained|tore|defended|learned to|crashed my|"
+    r"hiked (?:the|an?|up|(?-i:[A-Z]))|climbed|sprained|tore|defended|learned to|crashed my|"
     r"joined (?:an?|the)|gave (?:my|an?|the) (?:\w+ )?(?:talk|speech|lecture|presentation|concert)|"
     r"had (?:our|an?|the) (?:\w+ )?(?:outage|incident|breach|break-in|fire|flood|crash)|"
     r"was (?:bitten|attacked|mugged|hit|diagnosed|promoted|elected|baptised)|"
@@ -56,9 +56,9 @@ _LONG_AGO = re.compile(
     rf"(?:i|we)(?: once| also| finally)? (?P<o>{_PAST} (?!(?:it|this|that|them|the|you)\b).+)", _I
 )
 """Whoever names the year, or calls it his first, tells of his life."""
+_MONTH = r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December)"
 _BIOGRAPHIC = re.compile(
-    r"\b(?:in|back in|of) (?:(?:19|20)\d\d|(?:last )?(?-i:January|February|March|April|May|June|July|August|September|October|November|December))\b|\bmy (?:very )?first\b",
-    _I,
+    rf"\b(?:in|back in|of) (?:(?:19|20)\d\d|(?:last )?{_MONTH})\b|\bmy (?:very )?first\b", _I
 )
 _EVENT_OF_THINGS = re.compile(
     r"(?:my|our) (?P<o>(?:car|bike|bicycle|phone|laptop|wallet|bag|house|flat|basement|van) (?:got|was|"
@@ -71,7 +71,8 @@ _EVENT_OF_THINGS = re.compile(
     _I,
 )
 _EVENT_OF_KIN = re.compile(
-    rf"my (?P<o>(?:{KIN_WORD})(?: [A-Z]\w+)? (?:also |just |recently )*(?:died|passed away|was born|"
+    rf"my (?P<o>(?:{KIN_WORD})(?: [A-Z]\w+)? (?:also |just |recently )*(?:died|passed away|"
+    rf"was born(?! (?:on|in) .*\d{4})|"
     rf"got married|got engaged|"
     r"graduated|had (?:a baby|twins|surgery|a stroke|a heart attack)|gave birth|moved (?:in|out|away)|"
     r"retired)\b.*)",

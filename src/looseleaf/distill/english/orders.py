@@ -65,7 +65,7 @@ _VERBS = (
     r"apologi[sz]e|praise|flatter|sugar-?coat|patroni[sz]e|guess|invent|make up|repeat|simplify|"
     r"elaborate|compare|"
     r"credit|hard-?code|disable|ignore|bypass|rely|reuse|inline|favou?r|default|substitute|translate|"
-    r"branch)"
+    r"branch|bring up|hold back|challenge)"
 )
 _WORKS = (
     r"(?:use|write|keep|add|run|commit|push|format|name|document|squash|rebase|merge|deploy|review|test|"

@@ -24,7 +24,8 @@ from looseleaf.distill.english.forms import Found
 from looseleaf.distill.english.rules import languages, order
 from looseleaf.distill.english.time import timed
 from looseleaf.distill.english.work import work
-from looseleaf.distill.shape import changed, kind_of, made, tidy
+from looseleaf.distill.shape import changed, kind_of, made
+from looseleaf.distill.shape import tidy as on_one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,6 +160,21 @@ def _proposed(sentence: str, ts: float) -> list[Proposal]:
     return _once([proposal for proposal, _ in found])
 
 
+_BROKEN = re.compile(
+    r"(?:\A|\b)(?:an?|the|of|for|to|with|by|from|and|or|but|my|our|your|their|than|because|very|about|"
+    r"into|which|whose|"
+    r"when|where|if|as|such|every|each|some)\Z",
+    re.IGNORECASE,
+)
+"""How no phrase ends."""
+
+
+def tidy(words: str) -> str:
+    """A phrase that is whole: nothing, where it was cut in its midst."""
+    words = on_one_line(words)
+    return "" if _BROKEN.search(words) else words
+
+
 def _once(proposals: list[Proposal]) -> list[Proposal]:
     """Of several that say the same, the first; of two names or hometowns, the last."""
     kept: dict[tuple[str, str], Proposal] = {}
@@ -250,10 +266,12 @@ def _stated(
     tongues = list(languages(said))
     whole = Clause(said, sentence[: len(said)].replace("’", "'"), sentence[: len(said)])
     if (": " in said or _SETTLED.search(said)) and (labelled := [*work(whole), *facts(whole)]):
-        yield from ((_shaped(each, tidy(each.object), whole, span, corrects), 0) for each in labelled)
+        for each in labelled:
+            if words := tidy(each.object):
+                yield _shaped(each, words, whole, span, corrects), 0
         return
     if re.search(r"\b(?:deadline|due(?: date)?)(?: for [\w ]{2,30})?: ", said, re.IGNORECASE):
-        dated = Clause(*(each.replace(": ", " is ", 1) for each in (whole.text, whole.own)), whole.quote)
+        dated = Clause(whole.text.replace(": ", " is ", 1), whole.own.replace(": ", " is ", 1), whole.quote)
         yield from ((proposal, 0) for proposal in _of_clause(dated, ts, span, corrects))
         return
     for clause in clauses(said, sentence[: len(said)]):

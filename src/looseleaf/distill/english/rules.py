@@ -29,6 +29,7 @@ _ADVICE = re.compile(
     r"messages?\b|comments?\b|suggestions?\b|examples?\b|sources?\b|reasoning\b|work\b|summar(?:y|ies)\b|"
     r"commits?\b|tests?\b|language\b|text\b|writing\b|emails?\b|drafts?\b|calculations?\b|lists?\b|"
     r"sentences\b|own (?:words|code|answers)\b|\w+ (?:answers|replies|responses|messages))|my friend|"
+    r"keep (?:going|trying|persevering|pushing|working hard|fighting|believing|moving|chasing)|"
     r"give up|for granted|too late|too (?:hard|much) on|sunscreen|each other|one another)\b"
     r"|\A(?:please )?(?:always |never |don't |do not )*(?:be (?:kind|proud|strong|grateful|true|"
     r"thankful|there|humble|"

@@ -96,7 +96,8 @@ def _called(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 
 @FORMS.form(
-    rf"(?:(?:my|our) |(?=(?:mom|mum|dad|grandma|grandpa)\b))(?:(?P<a>\d{{1,2}})[- ]years?[- ]old )?(?P<b>{OLDER})?(?P<k>{KIN_WORD})"
+    rf"(?:(?:my|our) |(?=(?:mom|mum|dad|grandma|grandpa)\b))"
+    rf"(?:(?P<a>\d{{1,2}})[- ]years?[- ]old )?(?P<b>{OLDER})?(?P<k>{KIN_WORD})"
     rf"(?:,? (?P<o>{NAME}))?,?(?P<s>'s)? (?P<rest>.+)"
 )
 def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
@@ -361,6 +362,26 @@ def _uses_on(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 
 FORMS.all.insert(0, FORMS.all.pop())
+_SLIGHT_WORK = re.compile(
+    r"\b(?:this|today|tonight)\b|\b(?:project|something|things?|bug|issue|problem|ticket|task|fix|"
+    r"tests?|pr|branch|error)"
+    r"(?: together| here| lately)?\Z"
+    r"|\A(?:(?:an?|my|our|the) )?(?:[\w-]+ )?(?:function|script|query|regex|image|table|class|method|"
+    r"loop|component|migration|"
+    r"dockerfile|config|spreadsheet|presentation|slides?|report|letter|essay|email|post|tweet|readme|"
+    r"list|file|form|page|health|"
+    r"reply)\b"
+)
+
+
+def _work_in_hand(words: str) -> str:
+    """What somebody works on for long; nothing, where it has no name or is done today."""
+    short = re.sub(
+        r" (?:right|with|since|for (?:the last|a|some|two|three|years)|today)\b.*\Z", "", cut(words)
+    )
+    return "" if _SLIGHT_WORK.search(words) or _SLIGHT_WORK.search(short) else short
+
+
 FORMS.plain(
     "Works on",
     rf"(?:{IM}|we(?:'re| are)) (?:working on|building|developing|writing|creating|maintaining|restoring|"
@@ -372,17 +393,5 @@ FORMS.plain(
     r"startup|bakery|restaurant|café|cafe|studio|farm|gym|agency|bookshop|bookstore|business|club|"
     r"band|choir)\b.*)",
     r"my (?:side |current |main |pet )?project is (?P<o>(?!broken|failing|due|late|slow|not).+)",
-    shape=lambda words: (
-        re.sub(r" (?:right|with|since|for (?:the last|a|some|two|three|years)|today)\b.*\Z", "", cut(words))
-        if not re.search(
-            r"\b(?:this|today|tonight)\b|\b(?:project|something|thing|bug|issue|problem|ticket|task|fix|"
-            r"tests?|pr|branch|error)\Z"
-            r"|\A(?:an?|my|our|the) (?:[\w-]+ )?(?:function|script|query|regex|image|table|class|method|"
-            r"loop|component|migration|dockerfile|"
-            r"config|spreadsheet|presentation|slides?|report|letter|essay|email|post|tweet|readme|list|"
-            r"file|form|page|health|reply)\b",
-            words,
-        )
-        else ""
-    ),
+    shape=_work_in_hand,
 )

@@ -244,6 +244,8 @@ def _goal(text: str, clause: Clause, ts: float) -> Timed | None:
             if training := owned(match, clause, "t"):
                 words = training
             if learning := owned(match, clause, "l"):
+                if IDLE.match(learning):
+                    return None
                 words = f"learn {learning}"
             words, _, last = written_out(trimmed(words), ts)
             if words and not IDLE.match(words):
@@ -254,7 +256,8 @@ def _goal(text: str, clause: Clause, ts: float) -> Timed | None:
 _AT_HAND = re.compile(
     r"\b(?:it|this|that|them|you|these|those)\b(?! (?:week|weekend|month|year|summer|spring|autumn|"
     r"winter|friday|monday))"
-    r"|\A(?:first|refactor|check|debug|fix|test|try|add|deploy|push|rename|implement) ",
+    r"|\A(?:start|leave|return|go|come|be) (?:on|in|at) (?:\d|the week|\w+ \d{4})|\A(?:first|refactor|"
+    r"check|debug|fix|test|try|add|deploy|push|rename|implement) ",
     _I,
 )
 """What somebody is about to do here and now is work, no plan of his."""
