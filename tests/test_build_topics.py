@@ -472,3 +472,15 @@ def test_a_noted_decision_that_was_superseded_is_told_no_more(tmp_path: Path) ->
         assert "We decided to use MySQL as our database." not in told
         assert [text for text in told if "Postgres" in text]
         assert "Never touch the generated files." in told
+
+
+@pytest.mark.parametrize("name", ["facts.json", "facts/user.json", "facts"])
+def test_a_view_of_facts_that_goes_while_a_memory_is_open_comes_back_with_the_next_build(
+    folder: Path, lived: tuple[Path, Views], name: str
+) -> None:
+    with opened(folder) as memory:
+        memory.facts()
+        gone = folder / "views" / name
+        shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+        memory.build()
+    assert saw(folder) == lived[1]

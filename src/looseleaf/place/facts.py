@@ -132,6 +132,13 @@ class Facts:
         """Take what is new in the journal. Whoever reads facts calls this first."""
         self._follow(self._go_on, self._load, self._begin_anew)
 
+    def make_whole(self) -> None:
+        """Make the views again if somebody deleted one of them while this was open."""
+        folders = (FOLDER, *(f"{FOLDER}/{each}" for each in self._store.folders(FOLDER)))
+        there = {stat.path for folder in folders for stat in self._store.list(folder)}
+        if self._there() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
+            self._follow(self._begin_anew)
+
     def _follow(self, *starts: Callable[[], None]) -> None:
         """Read on from the first of these from which it can be done. Other processes write views while we read them:
         they are looked at again before they are given up."""

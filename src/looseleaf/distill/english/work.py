@@ -146,7 +146,7 @@ _SINGLE = (
 )
 _TAIL = re.compile(
     r",? (?:in (?:this|the|our|all|every)\b|here\b|for (?:this|the|our|all|everything|now|it|new|every|"
-    r"data|storage|hosting|deployment|production|local)\b|everywhere|again\b|from (?:now|here) on\b|please|"
+    r"data|storage|hosting|deployment|production|local)\b|everywhere|(?:again|yesterday|today)\b|from (?:now|here) on\b|please|"
     r"as (?:the|our|a|an)\b|since\b|because\b|to (?:run|build|test|manage|store|host)\b|across\b|on "
     r"(?:this|the|our)\b|with (?:this|the)\b|in (?:19|20)\d\d|last\b|this\b|until\b|for \w+$).*\Z",
     _I,

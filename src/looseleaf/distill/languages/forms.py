@@ -202,7 +202,7 @@ def _facts(
         if "many" in form.marks:
             start = sentence.find(item, place[0])
             place = (start, start + len(item)) if start >= 0 else place
-        if said and len(said) <= _LONGEST_OBJECT and _is_in_time(label, said, ts):
+        if said and len(said) <= _LONGEST_OBJECT and _holds(language, label, said, ts):
             yield (
                 *place,
                 Proposal(
@@ -314,8 +314,10 @@ def _span(language: Tongue, kind: Kind, text: str, said: str, ts: float) -> Time
     return "current" if kind != "decision" and parts["current"].search(text) else "long_term"
 
 
-def _is_in_time(label: str, said: str, ts: float) -> bool:
-    """What is to come has no date that is past, and what has been none that is to come."""
+def _holds(language: Tongue, label: str, said: str, ts: float) -> bool:
+    """What is to come has no date that is past, and what has been none that is to come; a rule stands."""
+    if label == "Rule":
+        return language.parts["here"].search(said) is None
     if label not in _DATED:
         return True
     today = _today(ts)

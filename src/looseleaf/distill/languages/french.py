@@ -62,6 +62,7 @@ asks = [,.;!–—] ?(?:et |donc |alors |mais )?(?:tu (?:peux|pourrais|connais|a
   |connais-tu|as-tu|est-ce|qu'est-ce|que |quels?|quelles?|comment|où|quand|pourquoi|combien|vous (?:pouvez|avez
   |connaissez)|pouvez-vous|avez-vous|y a-t-il|il y a)[^,;\x00]{2,90}\?\s*\Z
 supposes = \b(?:si|supposons|imagine\w*)\b|\bs'il(?! (?:te|vous))
+here = \b(?:ce|cet|cette|ces)\b(?! (?:projet|dépôt|repo|conversation|discussion|que|qui|n'est))
 other = (?!)
 # parts of patterns
 begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:et|mais|donc|car|avec)\b)\s*

@@ -47,8 +47,8 @@ FORMS = r"""
   |bus))<notwas>
 @ Nationality :: je suis <now>(?:de nationalité )?(?P<o><folk>)<end>
 - j'ai la nationalité (?P<o><folk>)
-@ Home :: (?:j'habite|je vis|je réside|nous (?:habitons|vivons))<adverb> (?:avec <any>{2,30}? )?<to>
-  (?P<o><Words>)<notwas>
+@ Home :: (?:j'habite|je vis|je réside|on (?:habite|vit)|nous (?:habitons
+  |vivons))<adverb> (?:avec <any>{2,30}? )?<to>(?P<o><Words>)<notwas>
 @ Employer :: je suis (?:employée?|salariée?|embauchée?) (?:chez|à la|à l'|au|de la|de l') ?(?P<o><Words>)<end>
 - je (?:travaille|bosse)<adverb> (?:comme <any>{2,40}? |en tant que? <any>{2,40}? )?(?:chez
   |pour) (?P<o><Words>)<notwas>
@@ -123,7 +123,7 @@ FORMS = r"""
   |asthme|migraines?|tdah|hypertension|dyslexie|épilepsie|maladie cœliaque|sclérose en plaques|autisme
   |acouphènes)<end>
 - je suis <now>(?P<o>asthmatique|diabétique|daltonien(?:ne)?|dyslexique|malentendante?|sourde?|aveugle|myope
-  |enceinte|autiste|épileptique|cœliaque|migraineuse?)<end>
+  |enceinte|autiste|épileptique|cœliaque|migraineuse?)(?= de [0-9]|<end>)
 # rules
 @ Rule +not :: (?P<o>(?:les )?(?:commentaires(?: (?:du|de) code)?|messages de commit|commits|noms de variables
   |docstrings|documentation)(?: toujours| uniquement)? en (?:<lang>))<end>
@@ -232,6 +232,9 @@ FORMS = r"""
 @ Uses +many :: (?:j'utilise|je me sers de|je travaille (?:avec|sous)|je code (?:avec|sous|sur))<adverb> (?!ça|c
   e |cette |ces |ton|ta |un truc)(?P<o>[^;:.!?()…\x00]{2,80}?)(?= (?:comme|pour|au|sur|avec|afin)\b|\s*(?:[;:.!?()…]
   |\Z)|,? (?:<but>)\b)
+@ Uses :: mon (?:téléphone|portable|ordi(?:nateur)?|éditeur|navigateur) (?:est|c'est) (?:une? )?(?!cassé|en panne
+  |mort|lent|vieux)<thing>
+- pour <any>{2,20},? j'utilise (?P<o>(?!ça|ce |cette |ton |ta )<any>{2,40}?)<end>
 @ Owns :: (?:je possède|je conduis|je roule en) (?P<o>(?:une? )?<any>{2,40}?)<end>
 @ Works on :: (?:je prépare|j'écris|je rédige|je développe|je construis)<adverb> (?P<o>(?:une?|mon|ma) (?:thèse
   |mémoire|livre|appli|application|jeu|site|logiciel|bibliothèque|compilateur|blog)\b<any>{0,60}?)<end>

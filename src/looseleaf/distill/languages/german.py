@@ -66,6 +66,7 @@ asks = [,.;!–—] ?(?:und |also |aber )?(?:kannst|könntest|kennst|hast|weißt
   |wann|welche\w*|wer|warum|soll|sollte|darf|lohnt|empfiehlst|habt|könnt|können sie|ist|sind
   |hättest)\b[^,;\x00]{2,90}\?\s*\Z
 supposes = \b(?:wenn|falls|sofern|ob|angenommen)\b
+here = \bdiese[nrms]?\b(?! (?:projekt|repo|chat|unterhaltung|gespräch))
 other = (?!)
 # parts of patterns
 begin = (?:\A|[,;:.!()–—]|\x00|- |\b(?:und|aber|denn|also|sondern|mit|(?:merke? dir|beachte|denk daran

@@ -59,6 +59,7 @@ once = \b(?:hoy|para esta (?:tarea|sesión)|en esta (?:sesión|conversación)|es
 asks = [,.;!–—] ?(?:y |así que |entonces )?¿[^¿;\x00]{2,90}\?\s*\Z|[,.;!] ?(?:qué|cuál(?:es)?|cómo|dónde|cuándo
   |puedes|podrías|conoces|sabes|tienes|hay|me recomiendas|me ayudas)\b[^,;\x00]{2,90}\?\s*\Z
 supposes = \b(?:si|supón|supongamos|imagina\w*)\b
+here = \b(?:est[ea]s?|es[ea]s?)\b(?! (?:proyecto|repo|repositorio|chat|conversación))
 other = (?!)
 # parts of patterns
 begin = (?:\A|[,;:.!¡()–—]|\x00|- |\b(?:y|e|pero|así que|pues|con)\b)\s*

@@ -73,7 +73,8 @@ FORMS = r"""
 - <my> <old>(?P<k><kin>)<after> se llama <Name>
 - <yo>(?:tengo|tenemos) una? <old>(?P<k><kin>)<after>(?:,? (?:que se llama|llamad[oa])|,) (?P<o><Word>)<end>
 @ {K}'s home :: <my> <old>(?P<k><family>)<after>(?:,? (?:se llama )?<Word>,?)?(?: y)? vive <now>en <Name>
-@ {K}'s role :: <my> <old>(?P<k><family>)<after>(?:,? <Word>,?)? (?:es|trabaja (?:como|de)) (?P<o><job>)<end>
+@ {K}'s role :: <my> <old>(?P<k><family>)<after>(?:,? <Word>,?)? (?:es|trabaja (?:como|de)) (?P<o><job>)(?
+  = y |<end>)
 @ {K}'s age :: <my> <old>(?P<k><family>)<after>(?:,? <Word>,?)? tiene <age> años
 @ Child :: <yo>(?:tengo|tenemos) (?P<o>(?:una?|dos|tres|cuatro|cinco|[1-9]) (?:hij[oa]s?|niñ[oa]s?)(?: y (?:una?
   |dos|tres) hij[oa]s?)?)(?!,? (?-i:[A-Z])| que se)<end>
@@ -111,7 +112,7 @@ FORMS = r"""
   |hipertensión|dislexia|epilepsia|celiaquía|esclerosis múltiple|autismo|acúfenos|artritis)<end>
 - <yo>soy <now>(?P<o>asmátic[oa]|diabétic[oa]|daltónic[oa]|disléxic[oa]|sord[oa]|cieg[oa]|miope|autista
   |epiléptic[oa])<end>
-- <yo>estoy (?P<o>embarazada)<end>
+- <yo>estoy (?P<o>embarazada)(?= de [0-9]|<end>)
 # rules
 @ Rule +not :: (?P<o>(?:los )?(?:comentarios(?: (?:del|de) código)?|mensajes de commit|commits|nombres de variables
   |docstrings|documentación)(?: siempre| solo)? en (?:<lang>))<end>
@@ -123,10 +124,10 @@ FORMS = r"""
 - (?P<o>(?:tutéame|trátame de (?:tú|usted)))<end>
 - (?P<o>sin (?!duda|embargo|problema)<any>{3,40}?),? (?:por favor|porfa)<end>
 - <please>(?P<o>no (?:me )?(?:escribas|uses|utilices|hagas|pongas|añadas|incluyas|respondas) (?!est|es[eao]|eso|l
-  o |la |más)<any>{3,60}?)<end>
+  o |la |más<end>)<any>{3,60}?)<end>
 - quiero que (?P<o>(?:siempre|nunca|no) <any>{4,80}?)<end>
 - (?:hay que|debes|tienes que) (?P<o>\w+r siempre <any>{3,80}?)<end>
-- <please>(?P<o>(?:da|pregúnta|avísa|respónde|contésta|explíca|muéstra)(?:me|nos)? siempre <any>{2,90}?)<end>
+- <please>(?P<o>(?:sé|da|pregúnta|avísa|respónde|contésta|explíca|muéstra)(?:me|nos)? siempre <any>{2,90}?)<end>
 - (?P<o>(?:cuando|siempre que|cada vez que) (?:yo )?(?:diga|escriba
   |te diga) (?:["«'])?<any>{1,40}?(?:["»'])?, <any>{3,90}?<more>)<end>
 - <please>(?:<from>)[ ,]+<please>(?!(?:yo )?(?:vivo|soy|tengo|trabajo|voy|mi |me |uso|viviré|seré|trabajaré)
@@ -222,6 +223,9 @@ FORMS = r"""
 # tools, work
 @ Uses +many :: <yo>(?:uso|utilizo|trabajo con|programo con) <now>(?!esto|eso|este|esta|t
   u |un truco)(?P<o>[^;:.!?()…\x00]{2,80}?)(?= (?:como|para|en|con|a diario)\b|\s*(?:[;:.!?()…]|\Z)|,? (?:<but>)\b)
+@ Uses :: mi (?:móvil|celular|teléfono|portátil|ordenador|editor|navegador) es (?:una? )?(?!lento|viejo|muy
+  |[0-9+])<thing>
+- para <any>{2,20},? uso (?P<o>(?!est|es[oea]|tu )<any>{2,40}?)<end>
 @ Owns :: <yo>(?:poseo|conduzco) (?P<o>una? <any>{2,40}?)<end>
 @ Works on :: <yo>(?:estoy trabajando|trabajo) <now>en (?P<o>(?:una?|mi|nuestro|nuestra) (?!bug|error|problema
   |empresa|hospital|oficina|banco|tienda|escuela|colegio|universidad|restaurante|startup|compañía)<any>{4,70}?)<end>

@@ -42,6 +42,7 @@ SLOTS = {
     "choice": "(?P<o>.+)",
     "asks": "(?!)",
     "supposes": "(?!)",
+    "here": "(?!)",
     "age": r"(?P<o>[1-9][0-9]{0,2})(?![0-9])",
 }
 """What stands for a part of a pattern in `<angle brackets>`; a language adds its own."""
@@ -102,7 +103,7 @@ class Tongue:
 PARTS = tuple(
     (
         "never begin lead hollow negative tail joins stops corrects current recent once other after choice "
-        "asks supposes"
+        "asks supposes here"
     ).split()
 )
 """`never`: the sentence says no fact. `begin` ends where a clause begins, and after it may stand a `lead` (hello, by
@@ -111,7 +112,8 @@ marked `+not`. `tail`: what may hang after an object. `joins` part the items of 
 none. `corrects`: what was believed before is wrong. `current`, `recent`, `once`: for now, days ago, for this task.
 `other`: what stands before a clause without a subject is about somebody else. `after`: what may follow a form, where a
 clause that says more of a noun looks like one that states. `choice`: a thing (`o`) among the words of a decision.
-`asks`: a last clause that asks something else; what stands before it is said all the same, unless it `supposes`."""
+`asks`: a last clause that asks something else; what stands before it is said all the same, unless it `supposes`.
+`here`: the one thing at hand; what is told of it is no standing rule."""
 
 _NOT_FAMILY = frozenset({"Pet", "Friend", "Colleague", "Manager"})
 """Of these a name is worth knowing, but not where they live and what they do."""
