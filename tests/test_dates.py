@@ -229,4 +229,4 @@ def test_looking_for_dates_takes_linear_time(unit: str) -> None:
         text = unit * size
         return lambda: found(text, WEDNESDAY)
 
-    assert growth(work, 500) < LINEAR
+    assert growth(work, 250) < LINEAR

@@ -755,3 +755,23 @@ def test_turns_of_the_log_can_be_written_and_others_cannot(memory: Memory) -> No
     assert memory.distill() == []
     with Memory(Path(memory.path).parent / "other") as other, pytest.raises(Refused, match="not in the log"):
         other.write([turn])
+
+
+@pytest.mark.parametrize("path", ["USER.md", "facts/project.md"])
+def test_a_line_of_an_agent_that_the_user_says_too_stays_and_becomes_his(tmp_path: Path, path: str) -> None:
+    said = {"USER.md": "I live in Lyon.", "facts/project.md": "We decided to use PostgreSQL."}[path]
+    line = {"USER.md": "- Home: Lyon\n", "facts/project.md": "- Database: PostgreSQL\n"}[path]
+    with Memory(tmp_path / "m") as memory:
+        memory.edit(path, f"# Facts\n\n{line}", reason="concluded")
+        [before] = memory.facts()
+        assert before.level == "inferred"
+        memory.record(user=said)
+        memory.distill()
+        [fact] = memory.facts()
+        assert (fact.id, fact.level, fact.path) == (before.id, "said", path)
+        assert memory.sources(fact)[-1].text == said
+        memory.record(user="I prefer tea.")
+        memory.distill()
+        assert line in memory.page(path).text
+        assert fact.id in {each.id for each in memory.facts()}
+        assert memory.check() == []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
@@ -517,11 +517,11 @@ def test_reading_takes_linear_time() -> None:
         material = long_talk(size)
         return lambda: Rules().distill(material, 50)
 
-    assert growth(work, 20) < LINEAR
+    assert growth(work, 10) < LINEAR
 
 
 @pytest.mark.parametrize(
-    "content", ["never. " * 200_000, "x" * 1_000_000, json.dumps([{"id": f"A{n}"} for n in range(60_000)])]
+    "content", ["never. " * 150_000, "x" * 1_000_000, json.dumps([{"id": f"A{n}"} for n in range(60_000)])]
 )
 def test_a_megabyte_is_no_trouble(content: str) -> None:
     found = summary(
@@ -579,6 +579,7 @@ def crude(text: str) -> int:
     return (len(text) + 2) // 3
 
 
+@settings(max_examples=60)
 @given(st.lists(traces(), max_size=6), st.integers(-5, 400), st.sampled_from([estimate, crude, len]))
 def test_whatever_the_traces_hold_the_summary_is_made_fits_and_is_the_same_again(
     held: list[Trace], tokens: int, count: Callable[[str], int]
@@ -597,6 +598,7 @@ def test_whatever_the_traces_hold_the_summary_is_made_fits_and_is_the_same_again
     assert len(told.get("summary", "").split()) < 10
 
 
+@settings(max_examples=60)
 @given(st.lists(traces(), max_size=5))
 def test_no_content_begins_a_line_of_its_own(held: list[Trace]) -> None:
     lines = Rules().distill(Talk(held), AMPLE).summary.splitlines()

@@ -718,15 +718,13 @@ def rows(block: str) -> list[str]:
     return block.strip().splitlines()
 
 
-@pytest.mark.parametrize("row", rows(FACTS))
-def test_what_is_said_is_found(row: str) -> None:
-    sentence, expected = row.split(" => ")
-    assert facts(sentence) == expected.split(" | ")
+def test_what_is_said_is_found() -> None:
+    expected = dict(row.split(" => ") for row in rows(FACTS))
+    assert {sentence: " | ".join(facts(sentence)) for sentence in expected} == expected
 
 
-@pytest.mark.parametrize("sentence", rows(NO_FACTS))
-def test_what_is_not_said_is_not_found(sentence: str) -> None:
-    assert facts(sentence) == []
+def test_what_is_not_said_is_not_found() -> None:
+    assert {sentence: found for sentence in rows(NO_FACTS) if (found := facts(sentence))} == {}
 
 
 def test_the_example_of_the_design_is_reached() -> None:
@@ -972,6 +970,10 @@ def test_one_sentence_never_makes_english_fail(text: str) -> None:
         "From: a\n",
         "hi, ",
         "always always ",
+        "if a thing, ",
+        "we decided to use ",
+        "my cat's name is ",
+        "no more ",
     ],
 )
 def test_a_message_takes_linear_time(unit: str) -> None:
@@ -979,7 +981,7 @@ def test_a_message_takes_linear_time(unit: str) -> None:
         text = unit * size
         return lambda: statements(text, TS)
 
-    assert growth(work, 400) < LINEAR
+    assert growth(work, 200) < LINEAR
 
 
 def test_a_hundred_kilobytes_are_no_trouble() -> None:

@@ -392,6 +392,10 @@ class Ledger:
                 if len(sources) > _SOURCES:
                     sources = (sources[0], *sources[-_SOURCES + 1 :])
                 self._put(fact.but(sources=sources))
+        for raw in record.get("raised", ()):
+            fact = self._shard(str(raw.get("topic"))).facts.get(str(raw.get("id")))
+            if fact is not None and fact.status == "current":
+                self._put(Fact.from_dict({**raw, "status": "current"}).but(path=fact.path, line=fact.line))
         for raw in record.get("history", ()):
             self._put(Fact.from_dict({"subject": raw.get("topic", ""), **raw}))
 

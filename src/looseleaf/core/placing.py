@@ -86,6 +86,7 @@ class Plan:
         self.review: list[tuple[Fact, str]] = []
         self.restated: list[tuple[str, str, str]] = []
         self.history: list[Fact] = []
+        self.raised: list[Fact] = []
         self.outcomes: list[Outcome] = []
 
     def take(self, proposal: Proposal, witnesses: Sequence[Witness], score: float | None = None) -> None:
@@ -263,9 +264,21 @@ class Plan:
     def _restate(self, fact: Fact, old: Fact) -> None:
         """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
         if old.status == "current" and is_trusted(fact.level) and not is_trusted(old.level):
-            self._supersede(fact.but(sources=_sources(old, fact)), (old,))
+            better = fact.but(sources=_sources(old, fact))
+            if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):
+                self._raise(old, better)
+            else:
+                self._supersede(better, (old,))
         elif fact.sources and fact.sources[0] not in old.sources:
             self.restated.append((old.topic, old.id or "", fact.sources[0]))
+
+    def _raise(self, old: Fact, better: Fact) -> None:
+        """The same line in the same place: the fact stays, and rests on better words."""
+        members = ("level", "origin", "quote", "confidence", "tags", "sources", "entry_id", "entry_ts")
+        raised = old.but(**{name: getattr(better, name) for name in members})
+        held = self._held[old.topic]
+        held[:] = [raised if each.id == old.id else each for each in held]
+        self.raised.append(raised)
 
     def _never_held(self, fact: Fact, said: str) -> None:
         """The user says that something is over which is not held: older talk that is read later may still speak of it,

@@ -122,6 +122,7 @@ class Place:
                 "topic": topic,
                 "agent": str(entry.meta.get("agent")),
                 "restated": [list(each) for each in plan.restated],
+                "raised": [known(fact) for fact in plan.raised],
                 "history": [fact.to_dict() for fact in plan.history],
                 "dropped": [_told(each) for each in plan.outcomes if each.act == "drop"],
             }

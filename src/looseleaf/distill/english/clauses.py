@@ -322,7 +322,11 @@ def clauses(text: str, sentence: str) -> Iterator[Clause]:
             part = text[begin:end].rstrip(" ,.")
             words, quote = own[begin : begin + len(part)], sentence[begin : begin + len(part)]
             if _BARE_VERB.match(part) and not (begin == 0 and _ELIDED.match(part)):
-                if _OTHER.search(text[:begin]):
+                # After a dash, "like" only gives an example.
+                is_example = part.startswith("like ") and not re.search(
+                    r"\b(?:and|but)\s*\Z", text[:begin], _I
+                )
+                if is_example or _OTHER.search(text[:begin]):
                     subject = ""
                 lead = f"{subject} " if subject else ""
                 yield Clause(lead + part, lead + words, quote)

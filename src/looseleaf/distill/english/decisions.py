@@ -106,7 +106,7 @@ def _settled(match: re.Match[str], own: str) -> Iterator[Found]:
     if "w" in said:
         words = f"don't {said['w']}"
     chosen = re.fullmatch(r"(?P<o>[\w.+#-]+) over (?P<w>[\w.+#-]+)", words, _I)
-    how = said.get("c", "").lower()
+    how = (match.groupdict().get("c") or "").lower()
     if chosen and tool(chosen["o"]):
         yield Found(tool(chosen["o"]), chosen["o"], was=chosen["w"], correction=True, topic="project")
     elif how != "against" and tool(words) and len(words.split()) == 1:
@@ -120,6 +120,8 @@ def _settled(match: re.Match[str], own: str) -> Iterator[Found]:
 
 def _is_unsaid(words: str) -> bool:
     """Whether it was decided elsewhere what is decided: "do that", "it"."""
+    if re.fullmatch(r"don't \w+", words, _I):
+        return True
     first, _, rest = re.sub(r"\A(?:don't|not to) ", "", words).partition(" ")
     return (
         _UNSAID.match(f"{first} {rest}") is not None

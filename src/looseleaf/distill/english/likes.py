@@ -39,7 +39,7 @@ VAGUE = re.compile(
     r"schedule)|my (?:new|old)|"
     r"idea|way|fact|look|all (?:of )?(?:this|that|these|it)|both|one|everything|being able|having to|so "
     r"far|option|nothing|"
-    r"anything|something|for|if|each other|where|yours|mine|theme|to\Z|stuff\Z|things?\Z|vibes?\Z|"
+    r"anything|something|for|if|each other|where|yours|mine|mondays|theme|to\Z|stuff\Z|things?\Z|vibes?\Z|"
     r"working with you|talking to you|we|i|he|she|they|seeing "
     r"(?:you|this)|hearing)\b",
     re.IGNORECASE,
@@ -80,22 +80,23 @@ def _thing(words: str) -> str:
     return "" if VAGUE.match(words) or _LOOKS.search(words) or len(words.split()) > 9 else words
 
 
+_DEED = re.compile(r"\w+ing [\w' -]+? (?:and|or|&) (?!\w+ing\b)", re.IGNORECASE)
+_ONE_HEAD = re.compile(
+    r"(?!\w+ing\b)[\w-]+ (?:and|or|&) [\w-]+ (?:movies|books|games|novels|films|stories|shows|food|"
+    r"cuisine)",
+    re.IGNORECASE,
+)
+
+
 def _liked(relation: str, *patterns: str) -> None:
     """Things of a few words each are told one by one."""
 
     def read(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         words = _thing(own(match, clause))
         parts = [part.strip() for part in SEPARATE.split(words) if part.strip()]
-        is_deed = (
-            parts
-            and " " in parts[0]
-            and re.match(r"\w+ing ", parts[0])
-            and not re.match(r"\w+ing\b", parts[-1])
-        )
-        if is_deed and "," not in words:
-            parts = [
-                words
-            ]  # "making new and powerful models": what is made may be two things, the making is one
+        # "making new and powerful models", "sci-fi and fantasy books": two words, but one thing.
+        if "," not in words and (_DEED.match(words) or _ONE_HEAD.fullmatch(words)):
+            parts = [words]
         elif len(parts) < 2 or any(len(part.split()) > 3 for part in parts) or re.search(r"\bboth\b", words):
             parts = [words.split(", ")[0]]
         for part in parts:
@@ -220,7 +221,12 @@ def _likes_better(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     words = re.sub(r",.*\Z", "", cut(own(match, clause)))
     kind = re.sub(r"\b(?:favorite|one|thing|to .*)\b", "", own(match, clause, "k")).strip()
-    if words and not VAGUE.match(words) and not re.match(r"(?:when|that|how|to)\b", words) and kind:
+    if (
+        words
+        and not VAGUE.match(words)
+        and not re.match(r"(?:when|that|how|to|last|first|second|other)\b", words)
+        and kind
+    ):
         yield Found("Favourite", f"{kind}: {words}")
 
 

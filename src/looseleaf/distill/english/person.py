@@ -308,7 +308,8 @@ FORMS.plain(
     r"i(?:'m| am)?(?: currently| still)? (?:study|studying|studied|majored in|majoring in|major in)(?: "
     r"for)? (?P<o>(?!hard|late|tonight"
     r"|all|every|for|the (?:docs|code|problem)|this|that|how|it\b).+)",
-    r"i(?:'ve)? (?:graduated|got my (?:degree|phd|master's)) (?:from|in|at) (?P<o>.+)",
+    r"i(?:'ve)? (?:graduated|got my (?:degree|phd|master's)) (?:from|at) (?P<o>(?:the )?(?-i:[A-Z]).+)",
+    r"i(?:'ve)? (?:graduated|got my (?:degree|phd|master's)) in (?P<o>.+)",
     rf"{HAVE} (?P<o>an? (?:phd|master's|masters|master|bachelor's|bachelor|mba|ba|bsc|msc|ma|degree|"
     r"doctorate)\b.*)",
     r"i (?:went to|attend|go to|attended) (?P<o>[\w' ]*(?:university|college|school|institute|mit|"

@@ -192,7 +192,8 @@ def _once(proposals: list[Proposal]) -> list[Proposal]:
 def _orders(text: str, own: str, sentence: str, is_polite: bool = False) -> Iterator[tuple[Proposal, int]]:
     """(the standing order, where it begins): it goes on to the end of the sentence."""
     if not _STANDS.search(text) or re.match(
-        r"\W*(?:what if|suppose|imagine|pretend|you are(?! not allowed)|act as|hypothetically)\b",
+        r"\W*(?:(?:system|assistant|user|customer|client|bot|ai|human) ?:|(?:what if|suppose|imagine|"
+        r"pretend|you are(?! not allowed)|act as|hypothetically)\b)",
         text,
         re.IGNORECASE,
     ):

@@ -75,6 +75,8 @@ def _possessed(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     ):
         return
     words = own(match, clause)
+    if re.match(r"(?:irrelevant|unknown|missing|empty|secret|private|unclear)\b", words, re.IGNORECASE):
+        return
     if what == "name" and _kin(word) in ("Partner", "Manager"):
         yield Found(_kin(word), words)
     else:
@@ -343,7 +345,7 @@ FORMS.plain(
     r"?code)\b[\w .]*)(?:,.*)?",
     r"my (?:\w+ )?(?:editor|ide|shell|terminal|browser|os|operating system|laptop|phone|computer|keyboard|"
     r"camera|note-taking app|password manager|distro|main machine|machine)(?:'s| is| is "
-    r"called)(?: currently)? (?P<o>(?=an? |(?-i:[A-Z0-9])|vim|emacs|neovim|zsh|fish|bash|helix|vs "
+    r"called(?! an? ))(?: currently)? (?P<o>(?=an? |(?-i:[A-Z0-9])|vim|emacs|neovim|zsh|fish|bash|helix|vs "
     r"?code)(?!not|broken|slow|too|very|so|dead|acting|old|new\b|on|out|at|in|the (?:one|same|"
     r"problem)|really|always|a mess|freez|crash|over).+)",
     shape=as_tool,

@@ -77,8 +77,10 @@ _GOALS = tuple(
             r"(?:i|we)(?:'m| am|'re| are)? (?:really |eventually |also |still )?(?:want|hope|"
             r"love|"
             r"aim|hoping|aiming) to (?:finally |also |eventually )?(?P<o>(?:learn|become|run|"
-            r"write|lose|finish|read|get "
-            r"(?:better|fit|into|a|my)|start|climb|visit|save|build|quit|stop|improve|publish|pass|swim|"
+            r"write|lose|finish|read(?= (?:more|\d|all|every))|get "
+            r"(?:better|fit|into|my|an?(?= (?:degree|promotion|job|dog|cat|phd|certificate|licen[cs]e|"
+            r"raise|new)\b))|"
+            r"start(?! over| again| with)|climb|visit|save|build|quit|stop|improve|publish|pass|swim|"
             r"cycle|complete|speak|travel|open|found|earn|retire|master) (?!this|that|it\b|with (?:the|"
             r"this)|by saying|working on the|the (?:test|build|script|server|app|file|code)|a (?:test|"
             r"query|function|script|regex|query|new (?:chat|conversation|topic|file|thread))).+)"
@@ -93,7 +95,8 @@ _GOALS = tuple(
             r"from).+)"
         ),
         (
-            r"i(?:'m| am) trying to (?P<o>(?:lose|quit|get fit|eat|drink|sleep|save|learn|read|cut|run|"
+            r"i(?:'m| am) trying to (?P<o>(?:lose|quit|get fit|eat|drink|sleep|save|learn|"
+            r"read(?= (?:more|\d))|cut|run|"
             r"exercise|become) .+)"
         ),
     )
@@ -248,7 +251,8 @@ def _goal(text: str, clause: Clause, ts: float) -> Timed | None:
                     return None
                 words = f"learn {learning}"
             words, _, last = written_out(trimmed(words), ts)
-            if words and not IDLE.match(words):
+            is_here = re.search(r"\b(?:at|with|about|of|in) (?:this|that|it)\Z", words, _I)
+            if words and not is_here and not IDLE.match(words):
                 return Timed("Goal", re.sub(r"\Ato ", "", words), None, last)
     return None
 
@@ -294,7 +298,8 @@ def _plan(text: str, clause: Clause, ts: float) -> Timed | None:
     )
     if first is None or today or IDLE.match(told) or re.match(r"(?:always|never|definitely)\b", told, _I):
         return None
-    return Timed("Plan", _infinitive(told), None, last)
+    plan = _infinitive(told)
+    return None if _AT_HAND.search(plan) else Timed("Plan", plan, None, last)
 
 
 def _infinitive(words: str) -> str:

@@ -146,7 +146,8 @@ _SINGLE = (
 )
 _TAIL = re.compile(
     r",? (?:in (?:this|the|our|all|every)\b|here\b|for (?:this|the|our|all|everything|now|it|new|every|"
-    r"data|storage|hosting|deployment|production|local)\b|everywhere|(?:again|yesterday|today)\b|from (?:now|here) on\b|please|"
+    r"data|storage|hosting|deployment|production|local)\b|everywhere|(?:again|yesterday|today)\b|"
+    r"from (?:now|here) on\b|please|"
     r"as (?:the|our|a|an)\b|since\b|because\b|to (?:run|build|test|manage|store|host)\b|across\b|on "
     r"(?:this|the|our)\b|with (?:this|the)\b|in (?:19|20)\d\d|last\b|this\b|until\b|for \w+$).*\Z",
     _I,
@@ -286,6 +287,8 @@ def _used(words: str, said: str = "", *, known_only: bool = False) -> Iterator[F
 
 
 def _replaced(new: str, old: str, said: str) -> Iterator[Found]:
+    if re.match(r"an? (?![A-Z])", new):
+        return  # one thing for another of its kind
     new, old = _bare(cut(new)), _bare(cut(old))
     relation = tool(new)
     if relation:
@@ -301,7 +304,7 @@ def _replaced(new: str, old: str, said: str) -> Iterator[Found]:
 def _ordered(match: re.Match[str], words: str) -> Iterator[Found]:
     """ "Use X": it settles something when we shall, when it is instead of something, or when X is a tool."""
     new, old = _halves(words)
-    if _VAGUE.match(new) or not new:
+    if _VAGUE.match(new) or not new or re.search(r"\b(?:here|in (?:the|this) \w+)\Z|\bhere\b", words, _I):
         return
     part = _bare(cut(new))
     relation = tool(part)

@@ -40,7 +40,9 @@ SALIENCE = {
 _LIKINGS = frozenset({"Likes", "Dislikes", "Favourite"})
 _DATED = frozenset({"Plan", "Goal", "Appointment", "Deadline", "Event"})
 _MONTH_CHARS = len("2026-03")
-_AFTER_DAY = re.compile(r"([0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:の週|那周)?)?)(?:の(?!週))?(?=[\u3040-\u9fff])(?!の週|那周)")
+_AFTER_DAY = re.compile(
+    r"([0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:の週|那周)?)?)(?:の(?!週))?(?=[\u3040-\u9fff])(?!の週|那周)"
+)
 _ON = re.compile(r"\b(?:am|der|den|dem|zum|le|el|au|al)\s+\Z", re.IGNORECASE)
 _MONTH = re.compile(
     r"[0-9]{1,2}月|\b(?:jan(?:uar|vier)|jänner|enero|fe[bv]\w+|févr\w+|märz|mars|marzo|a[pbv]ril|mai|mayo|jun[io]\w?|juin"

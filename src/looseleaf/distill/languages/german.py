@@ -171,7 +171,8 @@ deutsch deutsche deutscher > German; englisch englische englischer > English; fr
 spanisch > Spanish; italienisch > Italian; chinesisch mandarin > Chinese; japanisch > Japanese
 portugiesisch > Portuguese; russisch > Russian; türkisch > Turkish; polnisch > Polish; niederländisch > Dutch
 koreanisch > Korean; arabisch > Arabic; ukrainisch > Ukrainian; schwedisch > Swedish; schwester > Sister > Sibling
-bruder > Brother > Sibling; mutter mama > Mother > Parent; vater papa > Father > Parent; tochter > Daughter > Child
+bruder zwillingsbruder > Brother > Sibling; zwillingsschwester > Sister > Sibling; mutter mama > Mother > Parent; va
+  ter papa > Father > Parent; tochter > Daughter > Child
 sohn > Son > Child; frau ehefrau > Wife > Partner; mann ehemann > Husband > Partner; freundin > Girlfriend > Partner
 partnerin partner verlobte verlobter > Partner > Partner; freund > Friend > Friend
 chefin chef vorgesetzter vorgesetzte > Manager > Manager; kollegin kollege > Colleague > Colleague

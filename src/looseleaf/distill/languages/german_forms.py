@@ -13,6 +13,8 @@ FORMS = r"""
   |für) <Name>
 - (?:ich bin|bin ich|ich habe?) <soon>(?:<past> )?von <Was> zu <Name> gewechselt
 @ Employer +fix +end :: (?:ich )?arbeite (?:ich )?<soon>nicht (?:mehr|länger) (?:bei|für) (?:der |dem )?<Name>
+- (?:ich )?bin (?:ich )?<soon>nicht (?:mehr|länger) bei (?:der |dem |den )?(?P<o>(?!Sinnen|Kräften|Trost
+  |Verstand)<Words>)<end>
 - (?:ich habe?|habe? ich) <soon>(?:<past> )?(?:meinen job |meine stelle )?bei (?:der |dem )?<Name> (?:gekündigt
   |aufgehört)
 @ Role +fix +end :: (?:ich )?bin (?:ich )?<soon>keine? (?P<o>(?!(?:<diet>)\b)<Word>) mehr\b
@@ -71,6 +73,8 @@ FORMS = r"""
   |bei|an|aus|für|am|im|von|mit)\b)
 - mein beruf ist <thing>
 - von beruf bin ich (?:eine? )?<thing>
+- (?:ich )?bin (?:ich )?<now>(?:selbst(?:st)?ändig|freiberuflich|tätig
+  |angestellt) als (?:eine? )?(?P<o>(?-i:[A-ZÄÖÜ])[\w-]+)(?= (?:bei|in|an|für|und)\b|<end>)
 - ich bin <Word>(?: <Word>)?, (?:[0-9]{1,2}(?: jahre(?: alt)?)?,? (?:und )?)?(?P<o>(?=(?-i:[A-ZÄÖÜ]))[\w-]*<job>)
   (?= aus | in | bei |<end>)
 @ Employer :: als (?:(?-i:[A-Z])[\w-]+) (?:bei|für) (?:der )?<Name>(?=<end>| in | und )
@@ -104,11 +108,13 @@ FORMS = r"""
 - (?:ich habe?|habe? ich|wir haben|habe) <now>eine?n? <old>(?P<k><pet>)(?: namens|,? (?:der|die|das) (?:hei(?:ß
   |ss)t)?| mit (?:dem )?namen?)? (?P<o><Word>)
 @ Pet :: (?:ich habe?|habe? ich|wir haben|habe) <now>(?P<o>(?:eine?n?|zwei|drei|vier|[1-9]) (?:hunde?|hündin
-  |katzen?|kater|hamster|kaninchen|pferde?|wellensittiche?|papagei(?:en)?|meerschweinchen|schildkröten?))<end>
+  |katzen?|kater|hamster|kaninchen|pferde?|wellensittiche?|papagei(?:en)?|meerschweinchen|schildkröten?))(?= zu hause
+  | daheim|<end>)
 @ Speaks +many :: (?:ich )?spreche (?:ich )?<now>(?:(?:flie(?:ß|ss)end|auch|gut|etwas|ein bisschen
   |perfekt) )?(?P<o>(?:<lang>)(?:(?:,| und|, und| sowie) (?:(?:auch|etwas|ein bisschen|flie(?:ß
   |ss)end) )?(?:<lang>)){0,6})
 @ Speaks :: meine muttersprache ist <now>(?P<o><lang>)
+- (?:ich )?kann (?:ich )?(?:(?:ganz|sehr|auch|etwas|ein bisschen|fließend|gut|recht) ){0,3}(?P<o><lang>)<end>
 # languages wanted
 @ Language = prefers {l} discussion, {c} code :: (?:ich |wi
   r |lass uns )?(?:bitte )?<talk>(?: \w+){0,3} auf (?P<l><lang>),?(?: und
@@ -131,11 +137,12 @@ FORMS = r"""
 @ Diet :: (?:ich )?(?:bin|lebe|esse|koche|ernähre mich) (?:ich )?<now>(?:eine? )?(?P<o><diet>)<end>
 @ Diet +not :: (?:ich )?(?:esse|trinke) (?:ich )?<now>(?P<o>(?:keine?n?|nur) (?!mehr|heute|gerade)<any>{2,40}?)<end>
 @ Allergy +many :: (?:ich )?(?:bin|reagiere) (?:ich )?<now>(?:stark |hoch|schwer )?allergisch (?:gegen|auf) <list>
-- (?:ich )?(?:habe (?:ich )?<now>eine (?:starke |schwere )?allergie (?:gegen|auf)|vertrage (?:ich )?keine?n?) <list>
+- (?:ich )?(?:habe? (?:ich )?<now>eine (?:starke |schwere )?allergie (?:gegen|auf)
+  |vertrage (?:ich )?keine?n?) <list>
 - (?:ich )?bin (?:ich )?<now>gegen (?P<o><any>{3,40}?) allergisch
-@ Allergy :: (?:ich )?habe (?:ich )?<now>(?:eine )?(?:starke |schwere )?(?P<o>[\w-]{3,30}?)-?(?:allergie
+@ Allergy :: (?:ich )?habe? (?:ich )?<now>(?:eine )?(?:starke |schwere )?(?P<o>[\w-]{3,30}?)-?(?:allergie
   |unverträglichkeit)<end>
-@ Condition :: (?:ich )?(?:habe|leide (?:ich )?(?:an|unter)) (?:ich )?<now>(?P<o>diabetes(?: typ [12])?|asthma
+@ Condition :: (?:ich )?(?:habe?|leide (?:ich )?(?:an|unter)) (?:ich )?<now>(?P<o>diabetes(?: typ [12])?|asthma
   |migräne|adhs|zöliakie|bluthochdruck|legasthenie|epilepsie|rheuma|multiple sklerose|autismus|tinnitus
   |eine? rot-grün-schwäche|depressionen|heuschnupfen|(?:eine )?\w+intoleranz)<end>
 - (?:ich )?bin (?:ich )?<now>(?:in der [0-9]{1,2}(?:\.|․)? ?(?:ssw|woche) |im \w+ monat )?(?P<o>laktoseintolerant
@@ -153,6 +160,9 @@ FORMS = r"""
   |halt)\w* <any>{3,50}?, (?:immer|stets|grundsätzlich))<end>
 - (?:merke? dir(?: bitte)?|wichtig|regel|grundregel|denk(?: bitte)? dran)[:,] (?P<o>(?:keine?n?|nie|niemals|immer
   |nur) <any>{3,80}?)<end>
+- (?P<o>(?:antworten|erklärungen|texte|commits|funktionen) bitte (?:immer |möglichst )?<any>{3,40}?en)<end>
+- (?P<o>(?:schreibe?|verfasse?) (?:code-?kommentare|kommentare|commit-?messages|commits|docstrings
+  |dokumentation)(?: bitte)?(?: immer| stets| nur)? auf (?:<lang>))<end>
 - (?P<o>(?:duze?|sieze?) mich)(?: bitte)?<end>
 - (?P<o>keine (?!ahnung|sorge|angst|zeit|frage|lust|panik|idee|ursache)<any>{3,40}?),? bitte<end>
 - (?P<o>(?:verwende|benutze|nutze|schreibe?|mache?|setze|gib)(?: bitte)?(?: mir)? keine?n
@@ -287,5 +297,8 @@ FORMS = r"""
   |diese|das\b)<any>{2,40}?)<end>
 @ Owns :: (?:ich )?besitze (?:ich )?<now>(?P<o>eine?n? <any>{2,40}?)<end>
 - (?:ich )?fahre (?:ich )?<now>(?P<o>eine?n? (?:[a-zäöüß]+e[nrs]? )?(?-i:[A-Z])<any>{2,30}?)<end>
-@ Works on :: (?:ich )?(?:arbeite|schreibe) (?:ich )?<now>an (?=(?:eine[mr]|meine[mr]|dem|der|unsere[mr]) (?!uni\b
-  |hochschule|schule|fehler|bug|problem|aufgabe|funktion))(?:meine[mr] |unsere[mr] )?(?P<o><any>{4,70}?)<end>"""
+@ Works on :: (?:ich )?(?:entwickle|baue|programmiere|schreibe) (?:ich )?<now>(?P<o>eine?n
+  ? (?:[a-zäöüß]+e[nrs]? )?[\w-]*(?:app|spiel|roman|buch|compiler|webseite|website|plattform|bibliothek|tool
+  |doktorarbeit|masterarbeit|bachelorarbeit|dissertation|editor|shop)\b<any>{0,50}?)<end>
+- (?:ich )?(?:arbeite|schreibe) (?:ich )?<now>an (?=(?:eine[mr]|meine[mr]|dem|der|unsere[mr]) (?!uni\b|hochschule
+  |schule|fehler|bug|problem|aufgabe|funktion))(?:meine[mr] |unsere[mr] )?(?P<o><any>{4,70}?)<end>"""
