@@ -316,3 +316,28 @@ def test_saying_the_same_again_is_not_journaled(memory: Memory) -> None:
     memory.approve(name(memory, "Name"))
     assert len(journal(memory)) == count
     assert memory.pin(name(memory, "Home"), pinned=False).tags == ()
+
+
+def test_one_undo_takes_back_all_that_a_distillation_brought(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory:
+        memory.edit("USER.md", "# User Facts\n\n- Home: Lyon\n", reason="told", author="person")
+        before = {path: memory.page(path).text for path in memory.pages()}
+        memory.record(user="I'm Zhang San. We decided to use Postgres.")
+        memory.distill()
+        assert len(memory.facts()) == 3
+        edit, _ = memory.undo()
+        assert edit.reason.startswith("distilled from sessions/")
+        assert {path: memory.page(path).text for path in memory.pages()} == before
+        assert [fact.object for fact in memory.facts()] == ["Lyon"]
+        memory.undo()
+        assert memory.facts() == []
+
+
+def test_after_a_later_edit_of_its_page_a_distillation_is_undone_page_by_page(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory:
+        memory.record(user="I'm Zhang San.")
+        memory.distill()
+        memory.edit("USER.md", lambda text: text + "- Home: Lyon\n", reason="told", author="person")
+        assert memory.undo()[0].reason == "told"
+        assert memory.undo()[0].reason.startswith("distilled from")
+        assert memory.facts() == []

@@ -177,7 +177,8 @@ def _undo(options: Options) -> int:
             # A word on a fact changed no page: it has no text before or after it.
             is_word = receipt.base is None and receipt.new is None
             gone = " The page is gone." if receipt.new is None and not is_word else ""
-            what = f"the {'word' if is_word else 'edit'} {plain(edit.id)} ({plain(edit.reason)})"
+            kind = "edit" if not is_word else "word" if edit.path.startswith("f_") else "entry"
+            what = f"the {kind} {plain(edit.id)} ({plain(edit.reason)})"
             print(f"{plain(edit.path)}: {what} is undone by {receipt.id}.{gone}")
     return 0
 

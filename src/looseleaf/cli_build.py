@@ -196,7 +196,10 @@ def build(options: Options) -> int:
             for path in restored:
                 say(f"{path} is there again")
             if options.pages and not restored:
-                say("No page was missing.")
+                say(
+                    "No page was missing. One that was removed before another command ran counts as removed by you: "
+                    "`looseleaf undo PAGE` brings it back."
+                )
             named = ", ".join(built.made[:_NAMED])
             more = f" and {len(built.made) - _NAMED:,} more" if len(built.made) > _NAMED else ""
             done = f"made again: {named}{more}" if built.made else "nothing had changed"

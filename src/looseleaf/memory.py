@@ -159,14 +159,8 @@ class Memory:
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
-        word = self._book.curate.undo() if path is None and self._has_words() else None
+        word = self._book.curate.undo() if path is None else None
         return word or self._pages.undo(path, author=author)
-
-    def _has_words(self) -> bool:
-        """Whether anything was said of facts that changed no page: else nothing of that needs to be loaded."""
-        return next(
-            (True for line in self.store.read_back(JOURNAL) if line.record.get("kind") == "fact"), False
-        )
 
     # --- recording what is said --------------------------------------------------------
 

@@ -154,8 +154,9 @@ class Plan:
             self._supersede(fact, made.facts)
 
     def _decide(self, fact: Fact, proposal: Proposal, held: list[Fact]) -> tuple[str, tuple[Fact, ...], str]:
-        if any(each.id == fact.id and each.status != "current" for each in held):
-            return "drop", (), "decided before"
+        before = next((each for each in held if each.id == fact.id and each.status != "current"), None)
+        if before is not None:
+            return "drop", (), "waits already" if before.status == "pending" else "decided before"
         if is_trusted(fact.level):
             # What nobody vouched for waits for a person; the user's own word is that.
             held = [each for each in held if each.status != "pending" or is_trusted(each.level)]

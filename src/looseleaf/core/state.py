@@ -13,7 +13,7 @@ from looseleaf.core.times import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     State = dict[str, Any]
@@ -42,13 +42,24 @@ def empty(ts: float) -> State:
 
 
 def moved(
-    state: State, ts: float, decided: Iterable[str], tasks: Iterable[str], done: Iterable[str]
+    state: State,
+    ts: float,
+    decided: Iterable[str],
+    tasks: Iterable[str],
+    done: Iterable[str],
+    is_outdated: Callable[[str], bool] = lambda decision: False,
 ) -> State:
-    """The state after something was decided, taken on, or said to be done. The same state if that is nothing new."""
+    """The state after something was decided, taken back, taken on, or said to be done. The same state if that is
+    nothing new."""
     new = dict(state)
     decisions, open_tasks = _list(state, "decisions_recent"), _list(state, "tasks_open")
     if decisions is not None:
-        _add(new, "decisions_recent", decisions, "D", decided, RECENT, {"why": "", "ts": written(ts)})
+        holding = [each for each in decided if not is_outdated(each)]
+        _add(new, "decisions_recent", decisions, "D", holding, RECENT, {"why": "", "ts": written(ts)})
+        recent = new.get("decisions_recent", [])
+        left = [each for each in recent if not is_outdated(_title(each))]
+        if len(left) < len(recent):
+            new["decisions_recent"] = left
     if open_tasks is not None:
         more = {"status": "open", "updated_at": written(ts)}
         _add(new, "tasks_open", open_tasks, "T", tasks, OPEN, more)

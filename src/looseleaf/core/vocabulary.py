@@ -250,7 +250,9 @@ def topic_name(given: str, existing: Iterable[str] = ()) -> str:
 
 def topic_of_text(text: str, existing: Iterable[str] = ()) -> str:
     """What a topic is called after the words of a text: at most three. An existing one of these words is that one."""
-    return _known(text, _joined(_telling(text), TEXT_CHARS), existing)
+    # What leads somewhere is not what a text is about.
+    words = (word for word in text.split() if "://" not in word and "@" not in word)
+    return _known(text, _joined(_telling(" ".join(words)), TEXT_CHARS), existing)
 
 
 def _known(given: str, name: str, existing: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from looseleaf.core.grammar import as_written, parse, remove_line, replace_fact, set_updated
-from looseleaf.core.heads import EXTERNAL, PERSON, SCHEMA
+from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
 from looseleaf.core.ledger import HIGHEST, PINNED
 from looseleaf.core.lines import statement
 from looseleaf.core.times import day
@@ -157,6 +157,8 @@ class Curate:
             kind = record.get("kind")
             if kind == "void":
                 undone.add(str(record.get("edit")))
+            if kind == "placed" and not undone.issuperset(record.get("edits", ())):
+                return self._take_out(record, undone)
             if kind not in ("edit", "fact"):
                 continue
             if record.get("undoes") is not None:
@@ -164,6 +166,24 @@ class Curate:
             elif record.get("id") not in undone:
                 return self._take_back(record) if kind == "fact" else None
         return None
+
+    def _take_out(self, placed: Record, undone: set[str]) -> tuple[Edit, Receipt] | None:
+        """All that an entry brought onto pages. None: a page was changed since, or not all can be told apart."""
+        entry = str(placed.get("entry"))
+        with self._pages.absorb.threads, self._store.lock():
+            self._pages.absorb()
+            edits = [str(each) for each in placed.get("edits", ()) if each not in undone]
+            paths = {edit.id: edit.path for edit in self._pages.log() if edit.id in edits}
+            for path, each in {paths.get(each): each for each in edits}.items():
+                last = self._pages.history.last_to_undo(path) if path is not None else None
+                if last is None or last.id != each:
+                    return None
+            for each in reversed(edits):
+                _, receipt = self._pages.undo(paths[each], author=PERSON)
+            self._facts.catch_up()
+        reason = f"distilled from {entry}"
+        edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
+        return edit, Receipt(receipt.id, entry, None, None, 0, 0)
 
     def _take_back(self, word: Record) -> tuple[Edit, Receipt]:
         """The edits that were made for it, the last one first; then what was said."""

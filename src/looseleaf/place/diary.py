@@ -35,13 +35,21 @@ class Diary:
     """Of one entry. `witnesses` are the words it was made of."""
 
     def __init__(
-        self, pages: Pages, note: Callable[[str], None], entry: Entry, witnesses: Sequence[Witness]
+        self,
+        pages: Pages,
+        note: Callable[[str], None],
+        entry: Entry,
+        witnesses: Sequence[Witness],
+        is_outdated: Callable[[str], bool],
     ) -> None:
         self._pages = pages
         self._note = note
         self._entry = entry
         self._witnesses = witnesses
         self._reason = f"distilled from {entry.reference}"
+        self._is_outdated = is_outdated
+        self.edits: list[str] = []
+        """The edits that were made."""
 
     def write(self, facts: int) -> None:
         """All of it, for an entry that says so many facts. A page that cannot be changed as it is keeps no facts from
@@ -53,6 +61,10 @@ class Diary:
                 raise
             except Refused as refused:
                 self._note(str(refused))
+
+    def _rewrite(self, path: str, change: Callable[[str], Rewritten]) -> None:
+        receipt = self._pages.rewrite(path, change, reason=self._reason)
+        self.edits += [receipt.id] if receipt.changed else []
 
     def episode(self) -> None:
         raw = self._entry.summary.get("episode")
@@ -84,7 +96,7 @@ class Diary:
                 new = set_summary(new, summary_of(page))
             return Rewritten(new)
 
-        self._pages.rewrite(path, change, reason=self._reason)
+        self._rewrite(path, change)
 
     def _is_told(self, text: str) -> bool:
         """Where tools had a say, what an episode tells must stand in what the user or the assistant said: the last
@@ -108,7 +120,7 @@ class Diary:
             text = text or f"# {day(when)}\n\n"
             return Rewritten(f"{text if text.endswith(chr(10)) else text + chr(10)}{line}\n")
 
-        self._pages.rewrite(path, change, reason=self._reason)
+        self._rewrite(path, change)
 
     def state(self) -> None:
         """Decisions and tasks that the user himself spoke of: the state is in every prompt."""
@@ -133,12 +145,12 @@ class Diary:
                 raise Refused(
                     f"{STATE} was left as it is: it is no JSON object. `looseleaf check` says more."
                 )
-            after = moved(before, ts, decided, tasks, done)
+            after = moved(before, ts, decided, tasks, done, self._is_outdated)
             return Rewritten(
                 f"{json.dumps(after, ensure_ascii=False, indent=2)}\n" if after != before else text
             )
 
-        self._pages.rewrite(STATE, change, reason=self._reason)
+        self._rewrite(STATE, change)
 
 
 def _opening(witnesses: Sequence[Witness]) -> str:

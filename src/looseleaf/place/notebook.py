@@ -333,8 +333,10 @@ class Notebook:
         """What is true now, or was at a time; or, by `status`, what waits, is past, or was rejected."""
         self._catch_up()
         found = self.known.of(topic) if topic is not None else self.known.all()
-        if as_of is not None or status == "current":
-            found = true_at(found, as_of)
+        if as_of is not None:  # what was true then was current then
+            found = [fact.but(status="current", superseded_by=None) for fact in true_at(found, as_of)]
+        elif status == "current":
+            found = true_at(found)
         else:
             found = [fact for fact in found if fact.status == status]
         found = [fact for fact in found if kind is None or fact.kind == kind]

@@ -21,10 +21,11 @@ _TELLING = 8
 """Characters of a quote by which a sentence is known again; fewer stand in many."""
 
 
-def outdated(facts: Facts, *found: Distilled) -> Callable[[str], bool]:
-    """Tells of a sentence whether it is outdated, by all that is known and what was just found beside it."""
-    over = [fact for fact in facts.all() if fact.status in ("superseded", "rejected")]
-    now = [fact for fact in facts.all() if fact.status == "current"]
+def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = None) -> Callable[[str], bool]:
+    """Tells of a sentence whether it is outdated, by all that is known (of some topics) and what was just found."""
+    known = [fact for topic in topics for fact in facts.of(topic)] if topics is not None else facts.all()
+    over = [fact for fact in known if fact.status in ("superseded", "rejected")]
+    now = [fact for fact in known if fact.status == "current"]
     for distilled in found:
         plan = _planned(facts, distilled)
         over += plan.history

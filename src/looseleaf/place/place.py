@@ -31,6 +31,7 @@ from looseleaf.page import Rewritten
 from looseleaf.place import review
 from looseleaf.place.diary import Diary
 from looseleaf.place.material import sources_of, vouched_for, witnesses_of
+from looseleaf.place.outdated import outdated
 from looseleaf.place.write import SESSIONS
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id
@@ -109,9 +110,12 @@ class Place:
                 return Placed(entry.reference, tuple(plan.outcomes))
             for fact in lost(plan) if lost is not None else ():
                 plan.give_up(fact)
-            self.carry_out(plan, reason=f"distilled from {entry.reference}")
+            edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
             if not entry.meta.get("instead"):  # what happened then is written down
-                Diary(self._pages, self._note, entry, witnesses).write(len(plan.outcomes))
+                is_outdated = outdated(self._facts, topics=dict.fromkeys((USER, PROJECT, topic)))
+                diary = Diary(self._pages, self._note, entry, witnesses, is_outdated)
+                diary.write(len(plan.outcomes))
+                edits += diary.edits
             record: Record = {
                 "schema": SCHEMA,
                 "id": new_id(),
@@ -125,6 +129,7 @@ class Place:
                 "raised": [known(fact) for fact in plan.raised],
                 "history": [fact.to_dict() for fact in plan.history],
                 "dropped": [_told(each) for each in plan.outcomes if each.act == "drop"],
+                "edits": edits,
             }
             if entry.meta.get("instead"):
                 record["instead"] = str(entry.meta["instead"])

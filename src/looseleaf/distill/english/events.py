@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _I = re.IGNORECASE
 _HAPPENED = (
-    r"(?:broke (?:my|a|an|up|both)|adopted (?!your|the\b|it\b|this|that)|married|divorced|graduated|"
+    r"(?:broke (?:my|a|an|up|both)|adopted (?!your|the\b|it\b|this|that)|married|divorced|"
+    r"graduated(?! from [a-z]+ to\b)|"
     r"finished (?:my|the (?:\w+ )?(?:marathon|degree|phd|course|race|programme?|training|renovation|"
     r"presentation)|school|"
     r"university)|completed (?:my|the|a)|"

@@ -153,7 +153,8 @@ ORDERS = tuple(
         (
             r"(?:please )?(?P<o>(?:before|when|if|after|once|unless) (?!(?:you're|you are|it|this|that|"
             r"the|i'm|i am)\b)"
-            r"(?:you |i |we )?(?:\w+ )?(?:an?|any|every|each|anything|something|someone|"
+            r"(?=[^,]*\b(?:you|i|we|tests?|builds?)\b|.*, .*\b(?:me|us|never|always)\b)(?:you |i |"
+            r"we )?(?:\w+ )?(?:an?|any|every|each|anything|something|someone|"
             r"\w+s)(?: [^,]{0,60})?, "
             rf"(?:then |please |always |never |just |first )*(?:{_VERBS})\b.*)"
         ),
@@ -226,8 +227,8 @@ ORDERS = tuple(
         ),
         (
             rf"{_ASKED}(?P<o>{_VERBS} .*\b(?:every (?:commit|pr|pull request|release|answer|reply|response|"
-            r"message|change|function|file|day|morning|week|time|session)|all (?:answers|replies|files|"
-            r"commits|functions|responses|messages|code|tests|dates|times|prices|amounts)|throughout|"
+            r"message|change|day|morning|week|time|session)|all (?:answers|replies|commits|responses|"
+            r"messages)|throughout|"
             r"without asking(?: me)?(?: first)?|each (?:commit|answer|reply|pr|file|release)|on any "
             r"branch)\b.*)"
         ),
@@ -257,14 +258,15 @@ ORDERS = tuple(
         (
             r"(?:please )?(?P<o>keep (?!the (?:rest|first|second|last)\b|\w+ing\b|on\b|up\b|me\b|them\b|"
             r"it\b|him\b|her\b|an eye|in mind|in "
-            r"touch|calm|this|that|going|our|fighting)(?:your |all |the |my )?(?:[\w-]+ ){0,2}?[\w-]+s? "
+            r"touch|calm|this|that|going|our|fighting)(?:your |all |my )?(?:[\w-]+ ){0,2}?[\w-]+s? "
             r"(?:short|brief|concise|small|simple|under|below|in|to|at|within|formal|informal|civil|out "
             r"of|as|polite|tidy|separate)\b.*)"
         ),
         (
             r"(?:please )?(?P<o>(?:answer|reply|respond|write|explain) (?:to me |me )?(?:briefly|concisely|"
             r"in "
-            r"(?:short|full|plain|simple|bullet) ?\w*|without \w+).*)"
+            r"(?:short|full|plain|simple|bullet) ?\w*|without \w+)(?: (?:to me|for me|with me|unless|"
+            r"when|and|or|please)\b.*|,.*)?)"
         ),
         (
             r"(?:please )?(?P<o>(?:no|zero) (?:\w+ ){0,2}?(?:emojis?|emoticons|exclamation marks|bullet "
@@ -342,7 +344,11 @@ ORDERS = tuple(
             r"need "
             r"(?:two|three|an?|at least))\b .+)"
         ),
-        rf"(?P<o>for (?:all|every|any|each) [\w' -]{{2,30}}?,? (?:please )?(?:{_VERBS})\b .+)",
+        (
+            rf"(?P<o>for (?:all|every|any|each) (?:[\w-]+ ){{0,2}}(?:answers?|repl(?:y|ies)|code|commits?|"
+            rf"prs?|questions?|emails?|projects?|recipes?|requests?|tests?|releases?|meetings?|documents?|"
+            rf"texts?|messages?),? (?:please )?(?:{_VERBS})\b .+)"
+        ),
         (
             r"(?:please )?(?P<o>(?:write|put|do) (?:all |your |my |the |our )*(?:[\w-]+ )?(?:comments|"
             rf"messages|docs|documentation|names|identifiers|docstrings) in (?:{LANGUAGE})\b.*)"
@@ -351,14 +357,15 @@ ORDERS = tuple(
         r"(?:please )?(?P<o>avoid (?!the\b|this\b|that\b|it\b|him\b|her\b|them\b|eye\b).+)",
         (
             r"(?:please )?(?P<o>only (?:use|answer|reply|write|suggest|recommend|give|speak|show|text|"
-            r"call|message|email|contact|book|schedule) (?!the "
-            r"(?:first|second|last)\b|this\b|that\b|it\b).+)"
+            r"call|message|email|contact|book|schedule) (?!the\b|this\b|that\b|it\b).+)"
         ),
         (
             r"(?:please )?(?P<o>use (?:british|american|uk|us|metric|imperial|celsius|24-hour|iso|"
             r"fahrenheit|euros|dollars|"
             r"conventional|"
-            r"snake_case|camelcase|oxford)\b.*)"
+            r"snake_case|camelcase|oxford)\b(?: (?:spelling|english|units?|measures?|format|dates?|"
+            r"times?|conventions?|"
+            r"notation|system|commas?|clock|commits?|for|in|when|everywhere|unless|only|not|instead)\b.*)?)"
         ),
         r"(?:please )?(?P<o>(?:address|call) me (?:(?:as|by|with) .+|\w+ly))",
         (

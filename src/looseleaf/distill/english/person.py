@@ -334,7 +334,7 @@ FORMS.plain(
     rf"{IM} (?:happily |recently |newly |a )?(?P<o>married|divorced|single|engaged|widowed|separated|"
     rf"widow(?:er|ed)?)(?! to\b){HEDGE}"
     r"(?: (?:with|and|for|since)\b.*|,.*)?",
-    r"i (?:just |recently )?got (?P<o>married|divorced|engaged)(?! to\b).*",
+    r"i (?:just |recently )?got (?P<o>married|divorced|engaged)(?! to\b| with\b| in the\b).*",
 )
 
 

@@ -21,7 +21,7 @@ from looseleaf.distill.english.clauses import (
 )
 from looseleaf.distill.english.facts import facts
 from looseleaf.distill.english.forms import Found
-from looseleaf.distill.english.rules import languages, order
+from looseleaf.distill.english.rules import SURE, languages, order
 from looseleaf.distill.english.time import timed
 from looseleaf.distill.english.work import work
 from looseleaf.distill.shape import changed, kind_of, made
@@ -90,6 +90,14 @@ _IS_ORDER = re.compile(
     r"make|call me|from now|"
     r"going forward|be brief|speak|talk|give|show|skip|explain|format|ask|remember|for all|when|"
     r"whenever|if)\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\W*(?:(?:please|can you|could you|would you|now|then|ok|hey|hi)[\s,]+)*(?:write|make|create|give|"
+    r"list|draw|draft|summari[sz]e|"
+    r"translate|rewrite|explain|show|fix|generate|build|suggest|recommend|find|help|tell|describe|"
+    r"compose|plan|compare|convert|"
+    r"refactor|review|check|add|implement|design|update|change|sort|shorten|i need|i want|i'd like)\b",
     re.IGNORECASE,
 )
 _SO_NO = re.compile(r"[,;]?\s*so,? (?:please|no|don't|do not|avoid|keep|use|skip)\b", re.IGNORECASE)
@@ -222,6 +230,8 @@ def _orders(text: str, own: str, sentence: str, is_polite: bool = False) -> Iter
         joined = re.match(r"(?:and|but|so)\b", begin[0], re.IGNORECASE) and not text.startswith(
             "please", begin.end()
         )
+        if before.strip() and _REQUEST.match(before) and not SURE.search(text):
+            return  # how the one thing is to be done that is asked for
         follows = _SO_NO.match(begin[0] + text[begin.end() : begin.end() + 20])
         if follows:
             joined = None  # an order that follows from what was said

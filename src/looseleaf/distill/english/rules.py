@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _I = re.IGNORECASE
 
-_SURE = re.compile(
+SURE = re.compile(
     r"\b(?:always|never|ever|whenever|every|each|any ?time|from now on|going forward|future|under no|"
     r"rules?|policy|at all times|"
     r"by default|general|without exception|throughout|no matter|when(?:ever)? i (?:say|write|type))\b",
@@ -92,7 +92,7 @@ _ONLY_HERE = re.compile(
 
 def languages(text: str) -> Iterator[Found]:
     """The language that is wanted in talk, in code, or in both: a wish that stands, whatever words it has."""
-    if _ONLY_HERE.search(text) and not _SURE.search(text):
+    if _ONLY_HERE.search(text) and not SURE.search(text):
         return
     talk, code = _TALK_LANGUAGE.search(text), _CODE_LANGUAGE.search(text)
     if talk and code:
@@ -145,7 +145,7 @@ def order(text: str, own: str) -> Iterator[Found]:
             continue
         group = next(name for name in form.groupindex if match[name])
         words = own[match.start(group) : match.end(group)]
-        if ONCE.search(match[group]) and not _SURE.search(text):
+        if ONCE.search(match[group]) and not SURE.search(text):
             return
         if re.search(
             r"\bthis (?!repo|project|chat|conversation|codebase|team|account|company|thread)\w+",
@@ -154,7 +154,7 @@ def order(text: str, own: str) -> Iterator[Found]:
         ):
             return
         is_once = form.pattern == MAKES_SURE and re.search(r"\b(?:it|this|that|the)\b", words, _I)
-        if is_once and not (_SURE.search(text) or re.search(r"\b(?:before|after|when)\b", words, _I)):
+        if is_once and not (SURE.search(text) or re.search(r"\b(?:before|after|when)\b", words, _I)):
             return
         if re.search(
             r"\b(?:hesitate|let me know|reach out|feel free|keep me posted|stay patient)\b", words, _I

@@ -180,6 +180,9 @@ _DAY = re.compile(
     _I,
 )
 _PLACES = re.compile(r"[A-ZÀ-Þ][a-zß-ÿ]+(?:[ -][A-ZÀ-Þ][a-zß-ÿ]+)+")
+_HERE = re.compile(
+    r"\bhere\b|\bin (?:the|this) (?!repo|project|codebase|team|backend|frontend|app|api)\w+\Z", _I
+)
 _HOSTS = re.compile(r"\b(?:host|deploy)", _I)
 
 
@@ -304,7 +307,7 @@ def _replaced(new: str, old: str, said: str) -> Iterator[Found]:
 def _ordered(match: re.Match[str], words: str) -> Iterator[Found]:
     """ "Use X": it settles something when we shall, when it is instead of something, or when X is a tool."""
     new, old = _halves(words)
-    if _VAGUE.match(new) or not new or re.search(r"\b(?:here|in (?:the|this) \w+)\Z|\bhere\b", words, _I):
+    if _VAGUE.match(new) or not new or _HERE.search(words):
         return
     part = _bare(cut(new))
     relation = tool(part)
