@@ -597,7 +597,7 @@ def test_pages_that_are_gone_are_made_again_before_anybody_misses_them(told: Run
     assert out.splitlines()[0] == "USER.md is there again"
     assert {path: path.read_bytes() for path in before} == before
     assert "deleted" not in told("log")[1]
-    assert told("build", "--pages")[1].startswith("No page was missing.\n")
+    assert told("build", "--pages")[1].startswith("No page was missing.")
     (folder / "USER.md").unlink()
     assert told_json(told, "build", "--pages")["restored"] == ["USER.md"]
 

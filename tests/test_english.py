@@ -750,6 +750,15 @@ Agreed, nature has a way of being inspiring
 Pets make us happier and never let us down
 I do one thing each day - like treating myself
 All you need is a gamepad
+Explain briefly how DNS works
+Write a haiku, don't use rhymes
+Draft a mail to my landlord, keep the tone polite
+For each row, add a column
+Add a docstring to every function
+Only use the attached file
+If there are duplicates, remove them
+Keep the email short
+Use US states as keys
 ugh my brain is mush today
 my boss is killing me lol
 I'm dead

@@ -65,13 +65,17 @@ def write(options: Options) -> int:
     return 0
 
 
+def _counted(act: str, count: int) -> str:
+    return "wait in review" if act == "review" and count > 1 else ACTS[act]
+
+
 def _tell(placed: Sequence[Placed], nothing: str) -> None:
     """What became of each proposal, a line each, and all of it in one."""
     outcomes = [outcome for each in placed for outcome in each.outcomes]
     for outcome in outcomes:
         say(_outcome(outcome))
     counts = {act: sum(outcome.act == act for outcome in outcomes) for act in ACTS}
-    told = ", ".join(f"{count} {ACTS[act]}" for act, count in counts.items() if count)
+    told = ", ".join(f"{count} {_counted(act, count)}" for act, count in counts.items() if count)
     entries = f"{len(placed)} {'entry' if len(placed) == 1 else 'entries'}"
     hint = " `looseleaf facts --pending` lists what waits for your yes." if counts["review"] else ""
     say(f"{entries}: {told or 'no facts'}.{hint}" if placed else nothing)

@@ -114,11 +114,7 @@ class Facts:
             found = [fact for fact in self.of(topic) if (fact.path, fact.line) == (place[1], int(place[2]))]
         else:
             wanted = name if name.startswith("f_") else f"f_{name}"
-            found = (
-                [fact for fact in self.all() if fact.id and fact.id.startswith(wanted)]
-                if len(name) > 3
-                else []
-            )
+            found = [fact for fact in self.all() if fact.id and fact.id.startswith(wanted)] if name else []
         if len(found) == 1:
             return found[0]
         why = f"there is no fact {name}" if not found else f"{len(found)} facts begin with {name}"

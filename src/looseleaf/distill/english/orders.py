@@ -153,7 +153,8 @@ ORDERS = tuple(
         (
             r"(?:please )?(?P<o>(?:before|when|if|after|once|unless) (?!(?:you're|you are|it|this|that|"
             r"the|i'm|i am)\b)"
-            r"(?=[^,]*\b(?:you|i|we|tests?|builds?)\b|.*, .*\b(?:me|us|never|always)\b)(?:you |i |"
+            r"(?=[^,]*\b(?:you|i|we|tests?|builds?|deploys?|commits?|releases?|merges?)\b|.*, .*\b(?:me|"
+            r"us|never|always)\b)(?:you |i |"
             r"we )?(?:\w+ )?(?:an?|any|every|each|anything|something|someone|"
             r"\w+s)(?: [^,]{0,60})?, "
             rf"(?:then |please |always |never |just |first )*(?:{_VERBS})\b.*)"
@@ -233,6 +234,7 @@ ORDERS = tuple(
             r"branch)\b.*)"
         ),
         MAKES_SURE,
+        r"(?:please )?(?P<o>make sure (?:that )?(?:every|each) (?!(?:user|row|item|player|one)\b)\w+ .+)",
         (
             r"(?:please )?(?P<o>(?:every|each) (?:(?:single|other) )?(?:day|morning|evening|night|week|"
             r"month|weekday|(?:mon|tues|"
@@ -346,8 +348,8 @@ ORDERS = tuple(
         ),
         (
             rf"(?P<o>for (?:all|every|any|each) (?:[\w-]+ ){{0,2}}(?:answers?|repl(?:y|ies)|code|commits?|"
-            rf"prs?|questions?|emails?|projects?|recipes?|requests?|tests?|releases?|meetings?|documents?|"
-            rf"texts?|messages?),? (?:please )?(?:{_VERBS})\b .+)"
+            rf"prs?|questions?|emails?|projects?|recipes?|requests?|tests?|releases?|meetings?|"
+            rf"documents?|reports?|texts?|messages?),? (?:please )?(?:{_VERBS})\b .+)"
         ),
         (
             r"(?:please )?(?P<o>(?:write|put|do) (?:all |your |my |the |our )*(?:[\w-]+ )?(?:comments|"
