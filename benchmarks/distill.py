@@ -43,6 +43,7 @@ VERDICTS = Path(__file__).parent / "data/locomo_verdicts.jsonl"
 
 GOALS = {"precision": 0.90, "recall": 0.60, "made up": 0.02}
 NO_FACT = "no fact"
+BEGIN, END = "<!-- benchmark: distill -->", "<!-- end -->"
 
 Item = dict[str, Any]
 Missed = tuple[str, str]
@@ -284,7 +285,7 @@ def main(arguments: list[str]) -> int:
         print("The misses of the held half are not listed: use --half tune.", file=sys.stderr)
         return 2
     if asked.readme:
-        print(table(asked.locomo))
+        print(f"{BEGIN}\n{table(asked.locomo)}\n{END}")
         return 0
     if asked.half:
         report(asked.half, asked.misses)

@@ -1,4 +1,4 @@
-"""English in the wild: forms that nobody tuned on, told as people tell them; and what only sounds like them."""
+"""English as people write it: forms that are read, each with what it says; and what only sounds like them."""
 
 from __future__ import annotations
 

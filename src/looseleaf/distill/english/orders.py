@@ -258,7 +258,7 @@ ORDERS = tuple(
             r"is)?: (?P<o>.+)"
         ),
         (
-            r"(?:please )?(?P<o>keep (?!the (?:rest|first|second|last)\b|\w+ing\b|on\b|up\b|me\b|them\b|"
+            r"(?:please )?(?P<o>keep (?!the\b|\w+ing\b|on\b|up\b|me\b|them\b|"
             r"it\b|him\b|her\b|an eye|in mind|in "
             r"touch|calm|this|that|going|our|fighting)(?:your |all |my )?(?:[\w-]+ ){0,2}?[\w-]+s? "
             r"(?:short|brief|concise|small|simple|under|below|in|to|at|within|formal|informal|civil|out "
