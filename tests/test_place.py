@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.core.state import empty, is_done, moved
+from looseleaf.core.endings import is_done
+from looseleaf.core.state import empty, moved
 from looseleaf.errors import Refused
 from looseleaf.place import material, review
 from placing import (

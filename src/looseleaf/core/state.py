@@ -5,8 +5,6 @@ Members that are not known here are kept as they are.
 
 from __future__ import annotations
 
-import re
-
 from looseleaf.core.gate import mentions
 from looseleaf.core.lines import escape
 from looseleaf.core.times import written
@@ -91,22 +89,6 @@ def _is_of(said: str, title: str) -> bool:
     """Whether a sentence speaks of a task: it says all of its title, and some word of it as it is written."""
     words = [title] if not title.isascii() else title.casefold().split()
     return mentions(title, said) and any(word in said.casefold() or not word.isascii() for word in words)
-
-
-_DONE = re.compile(
-    r"\b(?:done|merged|fixed|finished|shipped|completed?|closed|resolved|deployed|released)\b|\b(?:erledigt|fertig|"
-    r"behoben|terminé|fini|fusionné|corrigé|hecho|terminado|listo|arreglado)\b|完成了|做完了|已完成|搞定|修好了|"
-    r"終わりました|終わった|完了しました|できました"
-)
-_NOT_DONE = re.compile(
-    r"\b(?:not|n't|never|almost|nearly|when|once|until|if|nicht|pas|no)\b|n't\b|还没|没有|まだ|[?？]"
-)
-
-
-def is_done(sentence: str) -> bool:
-    """Whether a sentence says that something is finished, and neither asks nor denies it."""
-    words = sentence.lower()
-    return bool(_DONE.search(words)) and not _NOT_DONE.search(words)
 
 
 def _list(state: State, name: str) -> list[Any] | None:

@@ -13,7 +13,7 @@ from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.lines import escape
 from looseleaf.core.paths import STATE
 from looseleaf.core.placing import is_from
-from looseleaf.core.state import empty, is_done, moved
+from looseleaf.core.state import empty, moved
 from looseleaf.core.times import clock, day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
@@ -161,6 +161,7 @@ def _opening(witnesses: Sequence[Witness]) -> str:
 
 
 def _closing(text: str) -> list[str]:
+    from looseleaf.core.endings import is_done
     from looseleaf.core.sentences import sentences
 
     return [sentence for sentence in sentences(text) if is_done(sentence)]
