@@ -4,6 +4,9 @@ from __future__ import annotations
 
 FACTS = {
     "german": """
+Wir nutzen Redis für den Cache. -> Decision: Redis für den Cache
+Wir nutzen Postgres für das Projekt. -> Database: Postgres
+Wir haben entschieden, Kafka nicht zu verwenden. -> Decision: Kafka nicht zu verwenden
 Ich spreche Deutsch, Englisch und ein bisschen Polnisch. -> Speaks: Deutsch | Speaks: Englisch | Speaks: Polnisch
 Ich habe morgen um 10 Uhr einen Zahnarzttermin. -> Appointment: Zahnarzttermin am 2026-02-27 um 10 Uhr
 Ich arbeite bei Siemens als Softwareentwickler. -> Employer: Siemens | Role: Softwareentwickler
@@ -46,6 +49,9 @@ Mein Hund heißt Bello. -> Pet: Bello (Hund) / Ich heiße Jürgen Weiß. -> Name
 Ich bin Linkshänder. -> Trait: Linkshänder
 """,
     "french": """
+On utilise Redis pour le cache. -> Decision: Redis pour le cache
+On a choisi Postgres comme base de données -> Database: Postgres
+on héberge tout chez Scaleway -> Hosting: Scaleway
 J'ai rendez-vous chez le dentiste demain à 10h. -> Appointment: rendez-vous chez le dentiste le 2026-02-27 à 10h
 Je parle français, anglais et un peu d'espagnol. -> Speaks: français | Speaks: anglais | Speaks: espagnol
 Bonjour, je suis Marc, j'ai 42 ans et j'habite à Lyon. -> Name: Marc | Age: 42 | Home: Lyon
@@ -85,6 +91,10 @@ J'utilise Neovim et Fedora. -> Uses: Neovim | Uses: Fedora
 Je n'habite plus à Marseille. -> Home: Marseille (no more)
 """,
     "spanish": """
+Usamos Redis para la caché. -> Decision: Redis para la caché / Usamos Postgres como base de datos. -> Database: Postgres
+Hemos decidido usar Redis para la caché. -> Decision: usar Redis para la caché
+Decidimos no usar Kafka -> Decision: no usar Kafka / Me encantan los mapas antiguos -> Likes: los mapas antiguos
+Hemos decidido usar MariaDB -> Database: MariaDB
 Tengo cita con el dentista mañana a las 10. -> Appointment: cita con el dentista el 2026-02-27 a las 10
 Hablo español, inglés y un poco de francés. -> Speaks: español | Speaks: inglés | Speaks: francés
 Hola, soy Marta, tengo 31 años y vivo en Sevilla. -> Name: Marta | Age: 31 | Home: Sevilla
@@ -120,6 +130,8 @@ Me llamo Íñigo Álvarez. -> Name: Íñigo Álvarez / Soy diabética. -> Condit
 Soy vegetariana. -> Diet: vegetariana
 """,
     "chinese": """
+我们用Redis做缓存 -> Decision: Redis做缓存
+我们决定不用Kafka -> Decision: 不用Kafka / 我们决定不上微服务了 -> Decision: 不上微服务
 我是张三，用中文讨论，但写代码用英文。 -> Name: 张三 | Language: prefers Chinese discussion, English code
 我是李雷，今年30岁，住在杭州，是一名软件工程师。 -> Name: 李雷 | Age: 30 | Home: 杭州 | Role: 软件工程师
 我们改用 Postgres，不用 MySQL 了。 -> Database: Postgres (was MySQL) / 我的生日是5月3日。 -> Birthday: 5月3日
@@ -152,6 +164,7 @@ Soy vegetariana. -> Diet: vegetariana
 我今年28岁。 -> Age: 28 / 我吃素。 -> Diet: 吃素
 """,
     "japanese": """
+私たちはKafkaを使わないことに決めました。 -> Decision: Kafkaを使わないこと
 MySQLではなくPostgresを使うことにしました。 -> Database: Postgres (was MySQL) / 28歳です。 -> Age: 28
 日本語と英語と少し中国語が話せます。 -> Speaks: 日本語 | Speaks: 英語 | Speaks: 中国語 / 夜型です。 -> Trait: 夜型
 MySQLの代わりにPostgresを使います。 -> Database: Postgres (was MySQL) / 息子は7歳です。 -> Son's age: 7

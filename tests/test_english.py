@@ -5,12 +5,33 @@ from __future__ import annotations
 from test_statements import facts, rows
 
 SAID = """
+We decided not to use Kafka. => project Decision: do not use Kafka
+We agreed not to ship on Monday. => project Decision: do not ship on Monday
+We decided that we will not use ORMs => project Decision: do not use ORMs
+We agreed that the API will not be public. => project Decision: API will not be public
+We agreed that the API stays on v2 until June. => project Decision: API stays on v2 until June
+We decided to use PostgreSQL for the billing service. => project Decision: use PostgreSQL for the billing service
+Let's go with Redis for the cache. => project Decision: use Redis for the cache
+For the cache we use Redis. => project Decision: use Redis for the cache
+We use Redis as a cache. => project Decision: use Redis as a cache
+We use React in the frontend. => project Decision: use React in the frontend
+We use PostgreSQL for the database. => project Database: PostgreSQL
+Let's use Postgres for this project. => project Database: Postgres
+I moved to Paris, then back to Lyon. => Home: Lyon
+I work in finance. => Trait: works in finance
+I'm an engineer at Brightwave in Lisbon => Role: engineer | Employer: Brightwave
+Remember that my car is a Volvo => Owns: Volvo
+ok so im jake, i do devops stuff at a bank, and i hate yaml lol => Name: Jake | Dislikes: yaml
+My manager is Oskar Lund now. => Manager: Oskar Lund
+I work at Northgate Dental again. => Employer: Northgate Dental
+My timezone is europe/berlin => Time zone: europe/berlin
+My role is product owner => Role: product owner
 Decision made: we're not supporting IE11. => project Decision: don't support IE11
 We've decided against GraphQL. => project Decision: against GraphQL
 We agreed that the API stays REST. => project Decision: API stays REST
 The team voted for trunk-based development. => project Decision: trunk-based development
-We're going with Kubernetes for the cluster. => project Decision: use Kubernetes
-We decided to postpone the launch until after Easter. => project Decision: postpone the launch
+We're going with Kubernetes for the cluster. => project Decision: use Kubernetes for the cluster
+We decided to postpone the launch until after Easter. => project Decision: postpone the launch until after Easter
 We'll use Stripe for payments. => project Uses: Stripe
 We won't use an ORM. => project Decision: don't use an ORM
 After a long debate we chose SvelteKit over Next.js. => project Framework: SvelteKit (was Next.js)
@@ -326,7 +347,7 @@ My boss's name is Helga Brandt. => Manager: Helga Brandt
 Migrated everything to pnpm yesterday. => project Package manager: pnpm
 Decided: ship on Thursdays. => project Decision: ship on Thursdays
 settled on Hetzner for hosting => project Hosting: Hetzner
-going with FastAPI for the backend => project Framework: FastAPI
+going with FastAPI for the backend => project Decision: use FastAPI for the backend
 we'll go with plan B => project Decision: use plan B
 The team agreed to pair on Mondays. => project Decision: pair on Mondays
 We picked Vitest as our test runner. => project Test runner: Vitest
@@ -374,7 +395,7 @@ My brother has a degree in physics. => Brother's education: degree in physics
 My car is called Bertha. => Car's name: Bertha
 our wifi is called Moonbase => Wifi's name: Moonbase
 My server's IP is 10.0.0.12. => Server's ip: 10.0.0.12
-sold my car last week => Event: sold car in the week of 2026-02-16
+sold my car last week => Event: sold car in the week of 2026-02-16 | Owns: car (ended)
 I got my driving licence in 2012. => Event: got driving licence in 2012
 I quit my job on Friday. => Event: quit job on 2026-02-20
 I was in hospital for a week in March 2025. => Event: was in hospital for a week in March 2025
@@ -386,7 +407,7 @@ I ran a 10k this morning. => Event: ran a 10k on 2026-02-25
 I caught covid in December. => Event: caught covid in December 2025
 I had a car accident two years ago. => Event: had a car accident in 2024
 my house burned down in 2020 => Event: house burned down in 2020
-I got divorced last year. => Event: got divorced in 2025
+I got divorced last year. => Event: got divorced in 2025 | Partner:  (ended)
 I was elected to the city council in 2024. => Event: was elected to the city council in 2024
 ok I slept on it, let's go with Postgres, sqlite will bite us later => project Database: Postgres
 pls dont use emojis when u write to me => Rule: don't use emojis when you write to me
@@ -402,8 +423,8 @@ We will ship it without offline mode, that's decided => project Decision: ship i
 Final decision: pytest => project Test runner: pytest
 The verdict: we're dropping the beta => project Decision: drop beta
 We're not going to upgrade Django => project Decision: don't upgrade Django
-We've agreed not to hire anyone => project Decision: not to hire anyone
-We agreed not to hire => project Decision: not to hire
+We've agreed not to hire anyone => project Decision: do not hire anyone
+We agreed not to hire => project Decision: do not hire
 Ruby it is => project Programming language: Ruby
 NATS it is => project Decision: use NATS
 For the wedding we settled on the barn => project Decision: barn
@@ -908,6 +929,25 @@ I left Augsburg ages ago
 Monday it is
 We're keeping the new addition on a leash while they get used to it
 My function's name is parse
+We decided not to use it
+We don't use Docker
+My name is spelled with a C.
+My name is pronounced Shiv-awn.
+My name is spelled J-o-n.
+My name is user01
+My job is killing me.
+My job is boring
+My timezone is weird.
+Hier sind die Logs: Ich heiße Server01.
+We use it every day.
+Never use it.
+Always do this every time
+You can use it again
+Sleeping on Fridays is fine now
+My favourite thing about Rust is the compiler.
+I love the library for
+I like creating a safe
+I'm the pope lol
 my class is called Foo
 """
 

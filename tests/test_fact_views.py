@@ -400,9 +400,11 @@ def test_a_fact_is_found_by_its_id_and_by_its_place(busy: Desk) -> None:
     facts = busy.facts()
     home = next(fact for fact in facts.of("user"))
     assert facts.find(home.id or "") == facts.find((home.id or "")[2:9]) == facts.find("USER.md:1") == home
-    for name in ("f_", "zz", "USER.md:9", "SOUL.md:1", "f_zzzzzz"):
+    for name in ("", "zz", "USER.md:9", "SOUL.md:1", "f_zzzzzz"):
         with pytest.raises(Refused, match="there is no fact"):
             facts.find(name)
+    with pytest.raises(Refused, match="facts begin with f_"):
+        facts.find("f_")
 
 
 # --- a journal with holes ----------------------------------------------------------------------

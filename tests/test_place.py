@@ -19,6 +19,8 @@ from looseleaf.core.endings import is_done
 from looseleaf.core.state import empty, moved
 from looseleaf.errors import Refused
 from looseleaf.place import material, review
+from looseleaf.policy import Policy
+from looseleaf.talk import Distilled, Proposal
 from placing import (
     RULES,
     THEN,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.place.place import Placed
+    from looseleaf.talk import Material
 
 
 @pytest.fixture
@@ -776,3 +779,78 @@ def test_a_line_of_an_agent_that_the_user_says_too_stays_and_becomes_his(tmp_pat
         assert line in memory.page(path).text
         assert fact.id in {each.id for each in memory.facts()}
         assert memory.check() == []
+
+
+def homes(memory: Memory) -> list[str]:
+    return [fact.object for fact in memory.facts() if fact.relation == "Home"]
+
+
+def test_there_and_back_within_one_distillation_leaves_the_fact_and_its_line(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory:
+        memory.record(user="I live in Lyon.", ts=1000.0)
+        memory.distill()
+        memory.record(user="I moved to Paris.", ts=2000.0)
+        memory.record(user="I moved back to Lyon.", ts=3000.0)
+        memory.distill()
+        assert homes(memory) == ["Lyon"]
+        for when, home in ((1500.0, "Lyon"), (2500.0, "Paris"), (3500.0, "Lyon")):
+            assert [fact.object for fact in memory.facts(as_of=when)] == [home]
+        memory.record(user="I like tea.")
+        memory.distill()
+        assert homes(memory) == ["Lyon"]
+        assert "- Home: Lyon\n" in memory.page("USER.md").text
+
+
+def test_what_the_assistant_and_then_the_user_said_in_one_entry_is_the_user_s(tmp_path: Path) -> None:
+    class Both:
+        name = "both/1"
+
+        def distill(self, material: Material, tokens: int) -> Distilled:
+            said = [
+                Proposal("Home", "Lyon", trace.content, source=trace.id).to_dict()
+                for trace in material.traces()
+            ]
+            return Distilled("Lyon.", facts=tuple(said))
+
+    with Memory(tmp_path / "m", distiller=Both()) as memory:
+        memory.record(assistant="So your home is Lyon.")
+        memory.record(user="My home is Lyon.")
+        memory.distill()
+        [fact] = memory.facts()
+        assert (fact.object, fact.level, fact.path) == ("Lyon", "said", "USER.md")
+
+
+def test_yes_to_an_ending_ends_and_confirms_nothing(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory:
+        memory.edit("USER.md", "# User Facts\n\n- Likes: tea\n", reason="told", author="person")
+        memory.record(user="I no longer like tea.")
+        memory.distill()
+        assert [fact.object for fact in memory.facts()] == ["tea"], "a person wrote it"
+        [asked] = memory.facts(status="pending")
+        assert "- [ ] No longer Likes: tea\n" in memory.page("review/pending.md").text
+        memory.approve(asked.id or "")
+        assert memory.facts() == []
+        assert memory.facts(status="pending") == []
+        assert "tea" not in memory.page("USER.md").text
+        memory.undo()
+        assert [fact.object for fact in memory.facts()] == ["tea"]
+
+
+def test_what_was_said_again_is_as_new_as_that(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory, Memory(tmp_path / "m", agent="other") as other:
+        memory.record(user="I live in Lyon.", ts=1000.0)
+        memory.distill()
+        other.record(user="I live in Paris.", ts=2000.0)
+        memory.record(user="I live in Lyon.", ts=3000.0)
+        memory.distill()
+        other.distill()
+        assert homes(memory) == ["Lyon"]
+
+
+def test_edits_found_on_disk_while_they_were_not_trusted_stay_so(tmp_path: Path) -> None:
+    page = tmp_path / "m/USER.md"
+    with Memory(tmp_path / "m", policy=Policy(trust_external_edits=False)) as memory:
+        page.write_text("# User Facts\n\n- Rule: obey\n")
+        assert [fact.level for fact in memory.facts()] == ["inferred"]
+    with Memory(tmp_path / "m") as memory:
+        assert [fact.level for fact in memory.facts()] == ["inferred"]

@@ -266,7 +266,7 @@ dont ever use emojis => Rule: don't ever use emojis
 I prefer answers in English => Language: answers in English
 I write code in English => Language: English code
 please write all code in English => Language: English code
-forget the rule about bullet points => Rule: rule about bullet points (ended)
+forget the rule about bullet points => Rule: bullet points (ended)
 I'm a 34-year-old nurse from Leeds => Age: 34 | Role: nurse
 our stack is Django and Postgres => project Framework: Django | project Database: Postgres
 it's all hosted on Scaleway => project Hosting: Scaleway
@@ -345,8 +345,8 @@ I had a car accident last week => Event: had a car accident in the week of 2026-
 my sister had a baby yesterday => Event: sister had a baby on 2026-02-24
 I'm Polish-American => Nationality: Polish-American
 home is Bristol => Home: Bristol
-I work in IT support => Role: IT support
-I'm in marketing => Role: marketing
+I work in IT support => Trait: works in IT support
+I'm in marketing => Trait: works in marketing
 I'm an engineer by training but I run a café now => Role: engineer | Works on: café
 I teach maths => Role: teaches maths
 I'm studying computer science at TU Delft => Education: computer science at TU Delft
@@ -791,6 +791,61 @@ def test_the_dates_that_words_name_bound_a_fact() -> None:
     assert statements("I adopted a cat last Saturday", TS)[0].valid_from == "2026-02-21"
 
 
+@pytest.mark.parametrize(
+    ("sentence", "relation", "begun"),
+    [
+        ("I moved from Paris to Berlin in March 2025.", "Home", "2025-03-01"),
+        ("I moved to Porto last week", "Home", "2026-02-16"),
+        ("Since 2020 I work at Acme", "Employer", "2020-01-01"),
+        ("In January 2024 I started working at Globex", "Employer", "2024-01-01"),
+        ("I've lived in Lyon since 2019", "Home", "2019-01-01"),
+        ("Ich bin im März 2025 von Paris nach Berlin gezogen.", "Home", "2025-03-01"),
+        ("Seit 2020 arbeite ich bei Siemens.", "Employer", "2020-01-01"),
+        ("J'ai déménagé à Lyon en mars 2025.", "Home", "2025-03-01"),
+        ("Me mudé a Porto en 2024.", "Home", "2024-01-01"),
+        ("我2020年搬到了上海。", "Home", "2020-01-01"),
+        ("I live in Lyon", "Home", None),
+        ("I live in Lyon and fly to Rome in March 2026", "Home", None),
+    ],
+)
+def test_what_goes_on_holds_from_the_day_its_words_name(
+    sentence: str, relation: str, begun: str | None
+) -> None:
+    said = next(each for each in statements(sentence, TS) if each.relation == relation)
+    assert (said.valid_from, said.valid_to) == (begun, None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "relation", "value"),
+    [
+        ("You can use emojis again.", "Rule", "use emojis"),
+        ("It's fine now to push to main.", "Rule", "push to main"),
+        ("Deploying on Fridays is fine now.", "Rule", "deploy on Fridays"),
+        ("Committing secrets is okay again", "Rule", "commit secrets"),
+        ("Forget the rule about Fridays, you may deploy then.", "Rule", "Fridays"),
+        ("Turns out I'm not allergic to nuts after all.", "Allergy", "nuts"),
+        ("I'm no longer allergic to cats", "Allergy", "cats"),
+        ("I eat meat again now.", "Diet", ""),
+        ("My wife and I got divorced.", "Partner", ""),
+        ("My husband left me", "Partner", ""),
+        ("My dog Rufus died last month.", "Pet", "Rufus (dog)"),
+    ],
+)
+def test_what_is_over_ends_what_was_said_of_it(sentence: str, relation: str, value: str) -> None:
+    found = [each for each in statements(sentence, TS) if each.relation != "Event"]
+    assert [(each.relation, each.object, each.ended) for each in found] == [(relation, value, True)]
+
+
+def test_a_loss_is_an_event_too() -> None:
+    for sentence in ("My wife and I got divorced.", "My dog Rufus died last month."):
+        assert "Event" in {each.relation for each in statements(sentence, TS)}
+
+
+def test_a_deadline_that_moved_corrects_the_one_that_was_named() -> None:
+    (moved,) = statements("The deadline moved to 15 December.", TS)
+    assert (moved.relation, moved.object, moved.correction) == ("Deadline", "2026-12-15", True)
+
+
 # --- corrections -----------------------------------------------------------------------
 
 
@@ -885,6 +940,12 @@ def test_of_a_long_message_the_beginning_and_the_end_are_read() -> None:
         ("Ich wohne in Lyon", "german"),
         ("J'habite à Lyon", "french"),
         ("vivo en Sevilla", "spanish"),
+        ("Hemos decidido usar MariaDB", "spanish"),
+        ("Me encantan los mapas antiguos", "spanish"),
+        ("On a choisi Postgres comme base de données", "french"),
+        ("on héberge tout chez Scaleway", "french"),
+        ("Working on a parser in Rust", "english"),
+        ("so was an das am in", "german"),
         ("我住在杭州", "chinese"),
         ("我用 VS Code 和 Rust", "chinese"),
         ("私は札幌に住んでいます", "japanese"),

@@ -341,6 +341,8 @@ class Absorb:
         old = self.head_bytes(path)
         lost = self.heads.get(path).sha256 if old is None else None
         author = self.heads.author(path)
+        if not self._policy.trust_external_edits:
+            author = UNKNOWN  # it may be anybody's, also for whoever reads this with other settings
         reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
         edit = make_edit(new_id(), time.time(), path, author, reason, old, new, lost_base=lost)
         self._store.append(JOURNAL, [record_of(edit)])

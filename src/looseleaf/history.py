@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from looseleaf.core.journal import Broken, backward, forward, happened_back, undo_target, version
+from looseleaf.core.journal import (
+    Broken,
+    backward,
+    forward,
+    happened_back,
+    is_housekeeping,
+    undo_target,
+    version,
+)
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256_or_none
 from looseleaf.store import JOURNAL
@@ -101,7 +109,10 @@ class History:
             raise _hidden(broken) from broken
 
     def last_to_undo(self, path: str | None) -> Edit | None:
-        target, follows = undo_target(self.back(path))
+        edits = self.back(path)
+        if path is None:  # what nobody asked for, nobody means by "undo"
+            edits = (edit for edit in edits if edit.undoes or not is_housekeeping(edit.author, edit.path))
+        target, follows = undo_target(edits)
         if target is not None and not follows:
             raise Refused(
                 f"Nothing was undone: {target.path} was changed after the edit {target.id} by one whose record is "

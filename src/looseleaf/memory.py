@@ -159,7 +159,7 @@ class Memory:
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
-        word = self._book.curate.undo() if path is None else None
+        word = self._book.curate.undo(author or f"agent:{self.agent}") if path is None else None
         return word or self._pages.undo(path, author=author)
 
     # --- recording what is said --------------------------------------------------------

@@ -187,6 +187,8 @@ class Fact:
     status: Status = "current"
     path: str | None = None
     superseded_by: str | None = None
+    said_at: float | None = None
+    """When it was last said again."""
 
     def to_dict(self) -> dict[str, Any]:
         """Members that say nothing are left out; `from_dict` gives the fact back."""

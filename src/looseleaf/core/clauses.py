@@ -1,4 +1,5 @@
-"""Sentences and clauses of a text: where they end, and what they deny, ask, suppose or put an end to.
+"""Sentences and clauses of a text: where they end, what they deny, ask, suppose, report or put an end to, and which
+lines of a message are the words of whoever sent it.
 
 Told by their words alone, in six languages, on text in one spelling (`spelled`), in time linear in it.
 
@@ -35,6 +36,68 @@ def spelled(text: str) -> str:
 
 WIDE = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 IS_WIDE = re.compile(f"[{WIDE}]")
+
+# --- whose words a message holds --------------------------------------------------------
+
+_TEXTS = (
+    r"(?:e-?mails?|mail|text|page|site|message|logs?|letter|article|comment|post|review|output|error|paragraph"
+    r"|transcript|draft|document|excerpt|conversation|chat|report|file|response|dialog(?:ue)?|prompt|code|readme"
+    r"|nachricht|seite|brief|artikel|courriel|texte|lettre|correo|texto|carta|mensaje|página)"
+)
+_INTRODUCES = re.compile(
+    r"(?i)(?:^|[.!?,;]\s)\W{0,3}(?:(?:please|pls|can you|could you|bitte|now|then|and) ){0,2}"
+    r"(?:translate|proofread|rewrite|summari[sz]e|rephrase|paraphrase|polish|shorten|classify|explain|analy[sz]e"
+    r"|repeat|übersetze?|korrigiere|fasse|traduis|traduisez|corrige|résume|traduce|traduzca|resume)"
+    r"\b[^:\n：?.!]{0,80}[:：](?=\s|$|[^\x00-\x7f])"
+    r"|\b(?:here(?:'s|’s| is| are| comes)|this is|below|following|received|hier (?:ist|kommt)|folgende|voici|voilà"
+    rf"|aquí (?:está|tienes)|siguiente|pasted?)\b[^:\n：.!]{{0,60}}\b{_TEXTS}\b[^:\n：.!]{{0,60}}[:：](?=\s|$)"
+    rf"|^\W{{0,3}}(?:the |my |error )?{_TEXTS}\s?:\s*$"
+    r"|(?:翻译|润色|改写|总结|翻訳|要約|添削|校对|校正)[^:\n：]{0,40}[:：]"
+    r"|(?:以下是|下面是|这里是|以下は|以下の)[^:\n：]{0,40}[:：]"
+)
+"""What follows it is a text to work on, to the end of the message."""
+_HEADER = re.compile(r"(?i)[ \t]*(?:from|to|subject|date|cc|sent|von|an|betreff|objet|asunto|para) ?: ?\S")
+_MAIL = re.compile(r"(?i)[ \t]*(?:(?:subject|betreff|objet|asunto) ?: ?\S|(?:from|von|de) ?: ?[^\n@]{1,80}@)")
+_LOGGED = re.compile(
+    r"[ \t]*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:| \[?[A-Z]{4,8}\b)|\[?[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b|Traceback |File \"|\$ |>>> |npm ERR|\+\+\+ |@@ )"
+)
+_SPEAKER = re.compile(
+    r"(?i:[ \t]*[\[*]{0,2}(?:user|assistant|human|system|ai|bot|chatgpt|claude|agent|customer|support|interviewer)"
+    r"[\]*]{0,2} ?[:：])"
+    r"|[ \t]*(?!(?:Note|Update|Correction|Edit|Reminder|Also|About|Actually|Btw|Important|Ps)\b)[A-Z][a-z'-]{1,20}"
+    r" ?: ?[\"']?(?:I|I'm|I’m|I've|My|We)\b"
+)
+"""A label that says who speaks; behind any other, it must be somebody who speaks of himself."""
+_PASTED = "\n·\n"
+
+
+@lru_cache(64)
+def own_words(text: str) -> str:
+    """A message without what was pasted into it: code, quotes, mails, logs, talk of others, texts to work on."""
+    lines = text.split("\n")
+    is_mail = sum(_HEADER.match(line) is not None for line in lines) > 1 and any(map(_MAIL.match, lines))
+    spoken = [at for at, line in enumerate(lines) if _SPEAKER.match(line)]
+    kept: list[str] = []
+    fence = ""
+    is_talk = False
+    for at, line in enumerate(lines):
+        bare = line.lstrip()
+        mark = bare[:3] if bare.startswith(("```", "~~~")) else ""
+        if is_mail and _HEADER.match(line):
+            break
+        is_talk = at in spoken[:1] or (is_talk and (at < spoken[-1] or bool(bare) or at == spoken[-1]))
+        if mark and fence in ("", mark):
+            fence = "" if fence else mark
+        elif not (fence or is_talk or bare.startswith(">") or _LOGGED.match(line)):
+            begins = _INTRODUCES.search(line)
+            kept.append(line[: begins.start()] if begins else line)
+            if begins:
+                break
+            continue
+        kept.append(_PASTED)
+    return "\n".join(kept)
+
 
 # --- sentences -------------------------------------------------------------------------
 
@@ -207,11 +270,49 @@ _UNREAL = re.compile(
     r"|zum beispiel|imaginons|supposons|par exemple|imagina|supongamos|por ejemplo)\b|假设|假如|想象|比如"
     r"|例えば|もしも|仮に"
 )
-_ASKS = re.compile(r"[?？][\s\"')\]]*$")
+_ASKS = re.compile(
+    r"[?？][\s\"')\]]*$"
+    r"|^\W*(?:perhaps |maybe )?(?:(?:should|shall|am|is|are|was|did|does|may|must) (?:i|we|you|they|he|she|it)"
+    r"|(?:do|have) (?:i|we|you|they))\b"
+)
 _REQUESTS = re.compile(
     r"\b(?:can|could|would|will) (?:you|we)\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\bpourrais-tu\b"
     r"|\bpuedes\b|\bpodrías\b"
     r"|\bremember\b|可以|能不能|くれ|もらえ|ください"
+)
+_OWN_SAYING = re.compile(
+    r"\b(?:i|i've|i'd|we|we've|ich|je|j'ai|yo)(?: (?:have|had|already|just|also|once|hab\w*|he|ya)){0,2}"
+    r" (?:said|say|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
+)
+_REPORTED = re.compile(
+    r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|insisted|according to|reads|states|stated"
+    r"|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut|a dit|disait|prétend|a écrit|selon|dice|dijo"
+    r"|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)|と言って|と言った|によると"
+)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|provided that|in case|falls|wenn|si|s'il|à moins que|a menos que)\b|如果|要是|除非|もし"
+)
+_MERE_COURTESY = re.compile(
+    r"\bif (?:possible|necessary|needed|not|you (?:can|could|must|don't mind|like|want|need|wonder|ask)|you're "
+    r"(?:wondering|asking|curious)|(?:that|it) (?:helps|matters|is|works|'s))\b|\b(?:as|even|see|know|wonder|ask"
+    r"|check|sure) if\b|\bwenn (?:möglich|nötig|du (?:willst|magst|kannst))\b|\bsi (?:possible|posible|tu veux"
+    r"|quieres|vous plaît|te plaît)\b|s'il (?:te|vous) pla[iî]t"
+)
+_AS_IF = re.compile(
+    r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|could have|should have|wish(?:es)?|if only|hopefully|würde|wäre"
+    r"|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
+)
+_MERE_MOOD = re.compile(
+    r"\b(?:would|(?:i|we|it)'d|würde|hätte)(?: really| also| much)? (?:like|love|prefer|rather|appreciate|say|be (?:happy|"
+    r"glad|great|nice|good|grateful|helpful)|help|better|been|got|had|gern\w*|lieber)\b|\b(?:would|could) you\b"
+)
+_PAST = re.compile(
+    r"(?<!'m )(?<!am )(?<!are )(?<!get )(?<!getting )\bused to\b|\b(?:früher|autrefois|formerly|previously)\b"
+    r"|\bantes (?:yo )?(?:viv|trabaj|era)|\bback when\b|\bonce (?:lived|worked|liked)\b|曾经|以前は|昔は|以前(?:住|在)"
+)
+_WISH = re.compile(
+    r"\b(?:want|wants|wanna|hope|hoping|dream(?:ing)?|wish|plan|planning|thinking|considering|going|about|trying) (?:to|of|about)"
+    r"\b|\b(?:möchte|träume|j'aimerais|je voudrais|je veux|quiero|me gustaría|espero)\b|想要|希望|たい(?:です|と|な)"
 )
 QUOTED = re.compile(r"\"[^\"\n]{1,600}\"|(?<![\w])'[^'\n]{12,600}'(?![\w])")
 _CORRECTS = re.compile(
@@ -232,6 +333,7 @@ class Clauses:
         self._starts = sorted({0, *(found.start() for found in _APART.finditer(sentence)), *apart})
         stops = [*self._starts[1:], len(sentence)]
         parts = [sentence[start:stop] for start, stop in zip(self._starts, stops, strict=True)]
+        self._parts = parts
         self._denies = [_NEGATIVE.search(part) is not None for part in parts]
         self._dislikes = [_AVERSE.search(part) is not None for part in parts]
 
@@ -244,6 +346,14 @@ class Clauses:
 
     def dislike(self, places: Sequence[int]) -> bool:
         return any(self._dislikes[self._of(at)] for at in places)
+
+    def around(self, places: Sequence[int]) -> str:
+        """The clauses in which they stand."""
+        return " ".join(self._parts[of] for of in sorted({self._of(at) for at in places}))
+
+    def before(self, at: int) -> str:
+        """What stands before a place in its clause."""
+        return self._parts[self._of(at)][: at - self._starts[self._of(at)]]
 
     def _of(self, at: int) -> int:
         return bisect_right(self._starts, at) - 1
@@ -268,6 +378,42 @@ def is_told(sentence: str) -> bool:
     if sentence.lstrip().startswith((">", "|")) or _UNREAL.search(sentence):
         return False
     return not _ASKS.search(sentence) or _REQUESTS.search(sentence) is not None
+
+
+def is_supposed(sentence: str, at: Sequence[int]) -> bool:
+    """Whether what stands there holds only if something else does, of which nothing stands there, or not at all."""
+    bare = _MERE_COURTESY.sub(lambda found: "·" * len(found[0]), sentence)
+    for found in _CONDITION.finditer(bare):
+        stop = _CONDITION_ENDS.search(bare, found.end())
+        end = stop.start() if stop else len(bare)
+        if all(place >= found.start() for place in at) and not any(found.end() <= place < end for place in at):
+            return True
+        if all(found.end() <= place < end for place in at):
+            return True
+    return False
+
+
+_CONDITION_ENDS = re.compile(r"[,，、;:]|\b(?:then|dann|alors|entonces|always|never|immer|toujours|siempre)\b")
+
+
+def is_unreal(clause: str) -> bool:
+    """Whether a clause tells what could be, or could have been."""
+    return _AS_IF.search(_MERE_MOOD.sub(" ", clause)) is not None
+
+
+def is_past(clause: str) -> bool:
+    return _PAST.search(clause) is not None
+
+
+def is_wished(clause: str) -> bool:
+    return _WISH.search(clause) is not None
+
+
+def is_reported(sentence: str, at: Sequence[int]) -> bool:
+    """Whether what stands there follows somebody else's saying it."""
+    bare = _OWN_SAYING.sub(lambda found: "·" * len(found[0]), sentence)
+    found = _REPORTED.search(bare)
+    return found is not None and found.start() < min(at) and not re.search(r";|\bbut\b", bare[found.end() : min(at)])
 
 
 def corrects(sentence: str) -> bool:

@@ -24,7 +24,12 @@ from looseleaf.core.clauses import (
     denies,
     dislikes,
     is_over,
+    is_past,
+    is_reported,
+    is_supposed,
     is_told,
+    is_unreal,
+    is_wished,
     sentences_of,
     spelled,
     stands_in,
@@ -187,10 +192,33 @@ _CUES = {
 """Without these words a number is a number of something else."""
 
 
+_OF_A_PERSON = _OF_ONESELF | set("likes,dislikes,trait,skill,hobby,allergy,condition,owns,speaks,marital status".split(","))
+_OF_KIN = frozenset("partner manager child sibling parent friend colleague".split())
+_HOPES = frozenset("plan goal appointment prefers rule language event".split())
+_OWN = re.compile(
+    _SELF.pattern + r"|\b(?:my|mine|our|ours|i'\w+|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w{1,2})\b"
+    r"|\bj'|わたし|ぼく|咱"
+)
+_DOES = re.compile(
+    r"(?<!which )(?<!that )\b(?:lives|likes|loves|hates|works|enjoys|owns|speaks|eats|plays|studies|adores|wohnt|lebt|mag|arbeitet"
+    r"|vive|trabaja)\b"
+)
+"""What only somebody else does."""
+_OTHERS = re.compile(
+    r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|彼(?:は|女|が)|\buser\b"
+)
+_THINKS = re.compile(r"\b(?:i|we) (?:think|know|guess|believe|heard|hear|hope|suppose|see|bet)\b")
+_NOT_OF = {
+    "name": re.compile(r"\b(?:call|name|named|nenn\w*|appeler|llamar) (?:my|our|the|him|her|it|them|this)\b"),
+    "allergy": re.compile(r"\b(?:lol|haha\w*|jk|kidding)\b"),
+}
+"""With these words it is another's, or meant in jest."""
+
+
 class Claim:
     """What is to be found in words. `relation` is the canonical name of the relation, in lower case, where it has one;
     `was` the value that it puts right, whose words need not be said again; `ended`: it holds no more;
-    `only_named`: it may as well be denied or asked about, in any order."""
+    `only_named`: it may as well be denied or asked about, in any order; `is_own`: it is of whoever says it."""
 
     def __init__(
         self,
@@ -200,8 +228,9 @@ class Claim:
         was: str = "",
         ended: bool = False,
         only_named: bool = False,
+        is_own: bool = False,
     ) -> None:
-        self._relation, self._ended, self._only_named = relation, ended, only_named
+        self._relation, self._ended, self._only_named, self._is_own = relation, ended, only_named, is_own
         self._was = " ".join(spelled(was).split())
         self._is_corrected = False
         self.hidden = {each for each in claim if not each.isprintable() and not each.isspace()}
@@ -248,7 +277,8 @@ class Claim:
         at = [said[place].at for place in places] or dates or [0]
         return (
             is_told(sentence)
-            and self._is_of_the_speaker(sentence, said)
+            and self._holds(_shown(sentence), at)
+            and self._is_of_the_speaker(_shown(sentence), at)
             and (not self._is_corrected or corrects(sentence))
             and (not self._is_standing or ALWAYS.search(sentence) is not None)
             and self._is_of_the_same_mind(_shown(sentence), at)
@@ -293,17 +323,36 @@ class Claim:
             places = others + last if last is not None and others is not None else None
         return places
 
-    def _is_of_the_speaker(self, sentence: str, said: Sequence[_Word]) -> bool:
-        """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
-        if self._relation not in _OF_ONESELF or self._is_of_another:
-            return True
-        if corrects(sentence):
-            return True
-        cue = _CUES.get(self._relation)
-        if cue is not None and not cue.search(sentence):
+    def _holds(self, sentence: str, at: Sequence[int]) -> bool:
+        """Whether it is so, by the speaker's own word, and the speaker's: not supposed, reported, past or wished."""
+        clause = Clauses(sentence).around(at)
+        if is_supposed(sentence, at) or is_reported(sentence, at):
             return False
-        others = any(word.form in _KIN for word in said)
-        return not others or _SELF.search(_MY_KIN.sub(" ", _shown(sentence))) is not None
+        if self._relation not in _HOPES and is_unreal(clause):
+            return False
+        if not self._is_own or self._relation not in _OF_A_PERSON:
+            return True
+        if not self._ended and (is_past(clause) or (self._relation in _OF_ONESELF and is_wished(clause))):
+            return False
+        return True
+
+    def _is_of_the_speaker(self, sentence: str, at: Sequence[int]) -> bool:
+        """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
+        relation, clauses = self._relation, Clauses(sentence)
+        is_own = relation in _OF_ONESELF or (self._is_own and relation in _OF_A_PERSON)
+        if not (is_own or (self._is_own and relation in _OF_KIN)) or self._is_of_another or corrects(sentence):
+            return True
+        if _DOES.search(clauses.before(min(at))):
+            return False
+        if not is_own:
+            return True
+        cue, other = _CUES.get(relation), _NOT_OF.get(relation)
+        if (cue and not cue.search(sentence)) or (other and other.search(sentence)):
+            return False
+        clause = clauses.around(at)
+        if any(word.form in _KIN for word in _words(clause)) or _OTHERS.search(clause):
+            return _SELF.search(_MY_KIN.sub(" ", _THINKS.sub(" ", clause))) is not None
+        return not self._is_own or _OWN.search(sentence) is not None or _is_short_of_a_subject(sentence)
 
     def _is_of_the_same_mind(self, sentence: str, at: Sequence[int]) -> bool:
         if self._ended:
@@ -379,3 +428,7 @@ def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
         and len(_WORD.findall(found[0])) >= _WORDS_OF_ANOTHER
         for found in QUOTED.finditer(_shown(sentence))
     )
+
+
+def _is_short_of_a_subject(sentence: str) -> bool:
+    return IS_WIDE.search(sentence) is not None

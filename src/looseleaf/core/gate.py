@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.clauses import located, sentences_of, spelled
+from looseleaf.core.clauses import located, own_words, sentences_of, spelled
 from looseleaf.core.evidence import Claim
 from looseleaf.core.lines import escape
 from looseleaf.core.relations import BY_LABEL
@@ -194,7 +194,8 @@ def claim_of(proposal: Proposal) -> Claim:
     whose, _, own = relation.rpartition("'s ")
     if own.casefold() in BY_LABEL:
         claim = f"{whose} {said}" if whose else said
-        return Claim(claim, own.casefold(), was=was, ended=proposal.ended)
+        is_own = proposal.topic.casefold() == "user" and not whose
+        return Claim(claim, own.casefold(), was=was, ended=proposal.ended, is_own=is_own)
     return Claim(f"{proposal.relation} {said}", was=was, ended=proposal.ended)
 
 
@@ -223,7 +224,7 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     """Those who say it where they hold the quote."""
     quote = proposal.quote
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
-    places = [(each, place) for each in heard if (place := located(quote, each.text)) is not None]
+    places = [(each, place) for each in heard if (place := located(quote, _own(each))) is not None]
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
     was, relation = proposal.was or "", relation_of(proposal.relation)
@@ -236,6 +237,11 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
         said = [each for each, place in places if corrected.is_said_in(place, each.ts)]
         return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
     return said
+
+
+def _own(witness: Witness) -> str:
+    """What a user pastes into a message is not what the user says. Nobody vouches for the others anyway."""
+    return own_words(witness.text) if witness.origin == "user" else witness.text
 
 
 def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:

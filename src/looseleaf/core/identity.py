@@ -275,7 +275,8 @@ def _replace(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decis
 
 
 def _ended(new: Fact, place: _Place, current: list[tuple[Fact, _Place]]) -> Decision:
-    gone = [fact for fact, at in current if at.key == place.key]
+    # "You may use emojis" ends "never use emojis".
+    gone = [fact for fact, at in current if at.key == place.key or _is_reverse(place, at)]
     doubtful: list[Fact] = []
     if not gone:
         part = [
@@ -322,6 +323,8 @@ def _is_older(new: Fact, fact: Fact) -> bool:
         return True
     if begins is None or began is None:
         begins, began = _last(new.entry_ts, new.recorded_at), _last(fact.entry_ts, fact.recorded_at)
+    if began is not None and fact.said_at is not None:
+        began = max(began, fact.said_at)  # what was said again since is as new as that
     return begins is not None and began is not None and begins < began
 
 

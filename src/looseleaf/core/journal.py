@@ -7,7 +7,7 @@ record hides no version, because those before it are rebuilt forwards and those 
 from __future__ import annotations
 
 from looseleaf.core.diff import apply, diff, invert
-from looseleaf.core.heads import SCHEMA
+from looseleaf.core.heads import PROGRAM, SCHEMA
 from looseleaf.hashing import sha256_or_none
 from looseleaf.values import Edit, Hunk
 
@@ -190,6 +190,11 @@ def version(edits: Sequence[Edit], index: int, last: bytes | None) -> bytes | No
         where = f"the text of {edits[index].path} after edit {edits[index].id}"
         raise Broken(f"{where} cannot be rebuilt") from broken
     return page
+
+
+def is_housekeeping(author: object, path: object) -> bool:
+    """What the program does on the page of review by itself: undone, it would only do it again."""
+    return author == PROGRAM and str(path).startswith("review/")
 
 
 def undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:

@@ -375,6 +375,20 @@ class Ledger:
                 )  # it never held; this is when it was turned down
             self._put(fact.but(**given))
 
+    def _retold(self, old: str, raw: Record, record: Record) -> None:
+        """A fact takes the place of another on a line that says the same."""
+        shard = self._shard(str(raw.get("topic")))
+        sheet = next((each for each in shard.sheets.values() if old in each.ids), None)
+        if sheet is None or old not in shard.facts:
+            return
+        for name, when, by in record.get("ended", ()):
+            if str(name) == old:
+                self._end(shard, old, str(when), "superseded", by)
+        sheet.ids[sheet.ids.index(old)] = str(raw["id"])
+        shard.standing.discard(old)
+        shard.standing.add(str(raw["id"]))
+        self._put(Fact.from_dict({**raw, "status": "current", "path": sheet.path}))
+
     def _placed(self, record: Record) -> None:
         """An entry was placed: its topic has it; facts were said again; others are only of the past."""
         if record.get("entry") is None:
@@ -385,13 +399,17 @@ class Ledger:
         if len(shard.entries) > ENTRIES:
             del shard.entries[min(shard.entries, key=lambda name: (shard.entries[name], name))]
         self.touched.add(shard.name)
-        for topic, name, source in record.get("restated", ()):
+        for topic, name, source, *said in record.get("restated", ()):
             fact = self._shard(str(topic)).facts.get(str(name))
             if fact is not None and source not in fact.sources:
                 sources = (*fact.sources, str(source))
                 if len(sources) > _SOURCES:
                     sources = (sources[0], *sources[-_SOURCES + 1 :])
-                self._put(fact.but(sources=sources))
+                self._put(
+                    fact.but(sources=sources, said_at=max((*said, fact.said_at), key=lambda ts: ts or 0.0))
+                )
+        for old, raw in record.get("retold", ()):
+            self._retold(str(old), raw, record)
         for raw in record.get("raised", ()):
             fact = self._shard(str(raw.get("topic"))).facts.get(str(raw.get("id")))
             if fact is not None and fact.status == "current":

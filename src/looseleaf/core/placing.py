@@ -40,6 +40,10 @@ SALIENCE: dict[Kind, float] = {
 
 _QUOTE = 300
 
+ENDS = "ends"
+NO_LONGER = "No longer "
+"""The tag of what waits in review and says that something holds no more; and how that is asked."""
+
 
 @frozen
 class Line:
@@ -84,9 +88,12 @@ class Plan:
         """What waited in review, and stands on a page now because the user said it."""
         self.ended: dict[str, list[Ended]] = {}
         self.review: list[tuple[Fact, str]] = []
-        self.restated: list[tuple[str, str, str]] = []
+        self.restated: list[tuple[str, str, str, float | None]] = []
         self.history: list[Fact] = []
         self.raised: list[Fact] = []
+        self.retold: list[tuple[str, Fact]] = []
+        self.ended_there: list[Ended] = []
+        """Facts that take the place of others on lines that stay as they are, and those that end by that."""
         self.outcomes: list[Outcome] = []
 
     def take(self, proposal: Proposal, witnesses: Sequence[Witness], score: float | None = None) -> None:
@@ -118,9 +125,10 @@ class Plan:
             case "older":
                 self._older(fact, facts)
             case "review":
-                waiting = fact.but(status="pending")
-                self.review.append((waiting, why))
-                held.append(waiting)
+                waiting = fact.but(status="pending") if not proposal.ended else _ending(fact)
+                if not any(each.status == "pending" and _is_same(waiting, each) for each in held):
+                    self.review.append((waiting, why))
+                    held.append(waiting)
         if proposal.ended and act == "drop":
             self._never_held(fact, fact.object)
         elif proposal.was and act == "add" and relation_of(fact.relation).many:
@@ -141,7 +149,10 @@ class Plan:
         self._end(fact, (fact,))
 
     def confirm(self, fact: Fact, now: float) -> None:
-        """A person says yes to a fact: it stands, whatever stood against it."""
+        """A person says yes to a fact: it stands, whatever stood against it. Or, to an ending: what it ends goes."""
+        if ENDS in fact.tags:
+            self._confirm_end(fact, now)
+            return
         tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), APPROVED)
         held = self._topic_of(fact)
         held[:] = [each for each in held if each.id != fact.id]
@@ -152,6 +163,28 @@ class Plan:
             made = decide(fact, held)
         if made.act in ("add", "supersede"):
             self._supersede(fact, made.facts)
+
+    def _confirm_end(self, fact: Fact, now: float) -> None:
+        over = fact.but(
+            relation=fact.relation.removeprefix(NO_LONGER),
+            level="confirmed",
+            tags=(),
+            valid_from=written(now),
+        )
+        made = decide(over, self._topic_of(fact), ended=True)
+        self._end(over, made.facts if made.act in ("end", "review") else ())
+
+    def keep_lines(self) -> None:
+        """To be called at the end. A line that would be replaced by itself stays; the fact on it is another one."""
+        for lines in self.lines.values():
+            for line in list(lines):
+                old, new = line.remove, line.add
+                if old and new and (old.relation, old.object) == (new.relation, new.object):
+                    lines.remove(line)
+                    self.retold.append((old.id or "", new))
+                    ended = self.ended.get(old.topic, [])
+                    self.ended_there += [each for each in ended if each[0] == old.id]
+                    ended[:] = [each for each in ended if each[0] != old.id]
 
     def _decide(self, fact: Fact, proposal: Proposal, held: list[Fact]) -> tuple[str, tuple[Fact, ...], str]:
         before = next((each for each in held if each.id == fact.id and each.status != "current"), None)
@@ -198,7 +231,7 @@ class Plan:
             label,
             said,
             kind,
-            id=fact_id(self._entry_id, topic, label, said),
+            id=fact_id(self._entry_id, topic, label, said, found.source),
             time_span=proposal.time_span,
             confidence=found.confidence,
             salience=SALIENCE[kind] if proposal.salience is None else proposal.salience,
@@ -271,7 +304,7 @@ class Plan:
             else:
                 self._supersede(better, (old,))
         elif fact.sources and fact.sources[0] not in old.sources:
-            self.restated.append((old.topic, old.id or "", fact.sources[0]))
+            self.restated.append((old.topic, old.id or "", fact.sources[0], fact.recorded_at))
 
     def _raise(self, old: Fact, better: Fact) -> None:
         """The same line in the same place: the fact stays, and rests on better words."""
@@ -298,6 +331,11 @@ class Plan:
         past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
         self._held[fact.topic].append(past)
         self.history.append(past)
+
+
+def _ending(fact: Fact) -> Fact:
+    """That something holds no more, as it is asked."""
+    return fact.but(status="pending", relation=f"{NO_LONGER}{fact.relation}", tags=(*fact.tags, ENDS))
 
 
 def _is_same(fact: Fact, other: Fact) -> bool:

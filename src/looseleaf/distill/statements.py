@@ -15,6 +15,7 @@ from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.sentences import pieces
 from looseleaf.distill.pasted import own_words
 from looseleaf.distill.shape import changed
+from looseleaf.distill.sound import is_sound
 from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
@@ -54,7 +55,7 @@ def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal
                 proposed, found = _corrected(piece.text, ts, found, earlier)
             for each in proposed:
                 quote = place.of(piece.text, each.quote)
-                if quote and not _LONE.search(quote + each.object):
+                if quote and is_sound(each) and not _LONE.search(quote + each.object):
                     found.append((number, changed(each, quote=quote, source=source)))
     return [proposal for _, proposal in found]
 
@@ -72,22 +73,24 @@ _STOP = {
         "immer nie niemals heiße wohne arbeite habe seit jetzt aber bei zu vom zum sich nur auch von du "
         "dir dich unser "
         "unsere ab wenn nein doch mag kein keine lass dem nenn verwende antworte schreib kannst wie ob als "
-        "nach oder",
+        "nach oder haben sind hier",
         "french": "je suis et le les mon ma mes est pas toujours jamais nous une des dans pour avec ne que "
         "qui au aux du sur "
         "moi habite travaille appelle chez il plaît plait réponds cette notre depuis en à de la un plus "
         "préfère aime mais "
-        "stp vous tu ton utilise utilisons veux ai",
+        "stp vous tu ton utilise utilisons veux ai tout comme avons choisi choisissons nos sont héberge "
+        "hébergeons décidé",
         "spanish": "yo soy y el los mi mis vivo por favor siempre nunca un una en para con tengo llamo "
         "trabajo que de la las "
         "del al se lo pero muy ya usa usamos nuestro nuestra estoy prefiero gusta encanta su como más odio "
         "hola eso esta "
-        "nos cuando responde uses tú",
-        "english": "i my is the and to a of we in am it that you for with on not have be are was this "
-        "please i'm don't always "
-        "never me at but so do as or by from your our an if can will it's use",
+        "nos cuando responde uses tú hemos encantan gustan gustaría decidimos decidido usar acordamos "
+        "elegimos mudé mudamos trabajé",
+        "english": "i my is the and to of we it that you for with not have be are this please always "
+        "never at but do or by from your our if can will use has had would should they she there what",
     }.items()
 }
+"""Words that two of them share ("a", "in", "on", "me", "so", "was") say of none that it is the one."""
 _SIGNS = {
     "german": re.compile("[ßäöü]"),
     "french": re.compile(r"[çœèêàûî]|\b(?:j|m|n|c|qu|l|d|s|t)'[a-zàâéèêîôû]"),

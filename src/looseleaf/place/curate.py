@@ -6,6 +6,7 @@ import time
 
 from looseleaf.core.grammar import as_written, parse, remove_line, replace_fact, set_updated
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
+from looseleaf.core.journal import is_housekeeping
 from looseleaf.core.ledger import HIGHEST, PINNED
 from looseleaf.core.lines import statement
 from looseleaf.core.times import day
@@ -149,7 +150,7 @@ class Curate:
 
     # --- undoing -----------------------------------------------------------------------------
 
-    def undo(self) -> tuple[Edit, Receipt] | None:
+    def undo(self, author: str) -> tuple[Edit, Receipt] | None:
         """Take back the last word on a fact, if nothing else was done since. None: the last thing was an edit."""
         undone: set[str] = set()
         for line in self._store.read_back(JOURNAL):
@@ -158,16 +159,18 @@ class Curate:
             if kind == "void":
                 undone.add(str(record.get("edit")))
             if kind == "placed" and not undone.issuperset(record.get("edits", ())):
-                return self._take_out(record, undone)
+                return self._take_out(record, undone, author)
             if kind not in ("edit", "fact"):
                 continue
             if record.get("undoes") is not None:
                 undone.add(str(record["undoes"]))
-            elif record.get("id") not in undone:
+            elif record.get("id") not in undone and not is_housekeeping(
+                record.get("author"), record.get("path")
+            ):
                 return self._take_back(record) if kind == "fact" else None
         return None
 
-    def _take_out(self, placed: Record, undone: set[str]) -> tuple[Edit, Receipt] | None:
+    def _take_out(self, placed: Record, undone: set[str], author: str) -> tuple[Edit, Receipt] | None:
         """All that an entry brought onto pages. None: a page was changed since, or not all can be told apart."""
         entry = str(placed.get("entry"))
         with self._pages.absorb.threads, self._store.lock():
@@ -179,7 +182,7 @@ class Curate:
                 if last is None or last.id != each:
                     return None
             for each in reversed(edits):
-                _, receipt = self._pages.undo(paths[each], author=PERSON)
+                _, receipt = self._pages.undo(paths[each], author=author)
             self._facts.catch_up()
         reason = f"distilled from {entry}"
         edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())

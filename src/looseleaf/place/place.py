@@ -110,6 +110,7 @@ class Place:
                 return Placed(entry.reference, tuple(plan.outcomes))
             for fact in lost(plan) if lost is not None else ():
                 plan.give_up(fact)
+            plan.keep_lines()
             edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
             if not entry.meta.get("instead"):  # what happened then is written down
                 is_outdated = outdated(self._facts, topics=dict.fromkeys((USER, PROJECT, topic)))
@@ -127,6 +128,8 @@ class Place:
                 "agent": str(entry.meta.get("agent")),
                 "restated": [list(each) for each in plan.restated],
                 "raised": [known(fact) for fact in plan.raised],
+                "retold": [[old, known(fact)] for old, fact in plan.retold],
+                "ended": [list(each) for each in plan.ended_there],
                 "history": [fact.to_dict() for fact in plan.history],
                 "dropped": [_told(each) for each in plan.outcomes if each.act == "drop"],
                 "edits": edits,

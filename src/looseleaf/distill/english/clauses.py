@@ -126,6 +126,7 @@ _ELIDED = re.compile(
     r"and|or|can|really|means|makes|at|from|for|in)\b)",
     _I,
 )
+_BACK = re.compile(r"(?:back |on |over )?to (?-i:[A-Z])", _I)
 _SUBJECT = re.compile(rf"(?:i|i'm|i am|i've|im|i'd)\b|my (?:\w+ ){{0,2}}?\w+(?= (?:{_VERBS}|is)\b)|we\b", _I)
 _OTHER = re.compile(
     r"\b(?:who|that|which|you|he|she|they|people|it|those|what|how|where|when|folks|everyone)\b", _I
@@ -142,7 +143,8 @@ _LEAD = re.compile(
     r"(?:mention|add|say)"
     r"(?: that)?|i forgot to (?:mention|say)(?: that)?|you should know(?: that)?|let me (?:introduce "
     r"myself|tell you|add)|"
-    r"just|now|currently|these days|nowadays|at the moment|right now|because|since|as(?= (?:i|i'm|my|"
+    r"just|now|currently|these days|nowadays|at the moment|right now|because|since(?! (?:(?:19|20)\d\d|last|"
+    r"(?-i:[A-Z])[a-z]+(?: \d| i\b)))|as(?= (?:i|i'm|my|"
     r"we)\b)|though|although|even though|"
     r"i wanted to (?:say|let you know)(?: that)?|the thing is|correction|update|small update|quick update|"
     r"wait|hmm|"
@@ -171,7 +173,7 @@ CURRENT = re.compile(
 
 
 _FRONT = re.compile(
-    r"\W*(?:(?:last|this|next|on|in|back in|early|late|earlier|the|two|three|four|a few|a couple of|"
+    r"\W*(?:(?:since|as of|last|this|next|on|in|back in|early|late|earlier|the|two|three|four|a few|a couple of|"
     r"some|over|by|during|just) "
     r"[\w ]{2,24}|yesterday|today|tomorrow|recently)(?<! me)(?<! case)(?<! general)(?<! fact)",
     _I,
@@ -310,7 +312,7 @@ def clauses(text: str, sentence: str) -> Iterator[Clause]:
     own = sentence.replace("’", "'")
     start = 0
     subject = ""
-    is_being = True
+    is_being, has_moved = True, False
     for end, after in [
         *((match.start(), match.end()) for match in _SPLIT.finditer(text)),
         (len(text), len(text)),
@@ -334,12 +336,15 @@ def clauses(text: str, sentence: str) -> Iterator[Clause]:
                 # "Can't stand cilantro": nobody else can be meant.
                 lead = "I'm " if _ELIDED.match(part)["be"] else "I "  # type: ignore[index]
                 yield Clause(lead + part, lead + words, quote)
+            elif subject == "I" and has_moved and _BACK.match(part):
+                yield Clause(f"I moved {part}", f"I moved {words}", quote)
             elif subject == "I" and is_being and _APPOSED.match(part):
                 yield Clause(f"I'm {part}", f"I'm {words}", quote)
             elif part:
                 found = _SUBJECT.match(part)
                 subject = _subject(found[0]) if found else ""
                 is_being = re.match(r"(?:i'm|i am|im)\b|my name", part, _I) is not None
+                has_moved = re.search(r"\bmoved\b", part, _I) is not None
                 yield Clause(part, words, quote)
         start = after
 

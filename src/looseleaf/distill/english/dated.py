@@ -25,6 +25,27 @@ class Timed:
     first: str | None = None
     last: str | None = None
     span: TimeSpan | None = None
+    correction: bool = False
+
+
+_BEGINS = re.compile(
+    r"\b(?:moved|relocated|emigrated|started|joined|switched|changed|got|landed|took|accepted|became|hired|"
+    r"promoted|settled|went|turned|been)\b.*",
+    _I | re.DOTALL,
+)
+_SINCE = re.compile(r"\bsince\b.{1,40}", _I)
+
+
+def since(words: str, ts: float) -> str | None:
+    """The first day of when something began that goes on: what "since" names, or the day of the change."""
+    from datetime import UTC, datetime
+
+    said = _SINCE.search(words) or _BEGINS.search(words)
+    found = dates_in(said[0], ts, past=True) if said else []
+    if not found:
+        return None
+    today = datetime.fromtimestamp(ts, UTC).date().isoformat()
+    return found[0].first if found[0].first <= today else None
 
 
 _BEFORE_DATE = re.compile(
@@ -114,6 +135,7 @@ def trimmed(words: str) -> str:
         r"if|while|please|thanks|btw|"
         r"by the way|haha+|too|as well|of course|anyway|and (?:i|my|we|it|so|then)|fingers crossed|wish me "
         r"luck|in case|can't wait|"
+        r"(?:can|could|would|will) you|(?:remind|wake|tell|help|let|show|give|ask|book|order|call|text|ping) (?:me|us)|"
         r"and (?:can't|am|was|had|it)|unfortunately|sadly|finally|at last|hopefully|not that)\b.*\Z",
         "",
         " " + words,

@@ -30,7 +30,7 @@ _FORMS = tuple(
             r"consensus|resolution)"
             r"(?: made| so far| is| was| from [\w ]{2,20})?|decided|agreed|resolved|settled|"
             r"(?:the )?team voted|it's decided|"
-            r"it's settled|it's official)(?::|(?<=it's \w{7}),| -| –| is to| was to| is that|"
+            r"it's settled|it's official)(?::|(?<=it's \w{7}),| -| –| (?:is|was)(?= not to )| is to| was to| is that|"
             r" to) (?:to |that )?(?P<o>.+)"
         ),
         (
@@ -73,6 +73,14 @@ _GERUNDS = {
     "removing": "remove",
 }
 _WE = re.compile(r"(?:we(?:'ll| will|'re going to| are going to)|let's) (?P<o>.+)", _I)
+_WE_NOT = re.compile(
+    r"(?:we )?(?:(?:will|shall|should|would|do|are|'ll) not|won't|don't|shouldn't|aren't|not)"
+    r"(?: (?:going )?to)? (?P<o>.+)",
+    _I,
+)
+"""What was decided not to be done."""
+_UNTIL = re.compile(r",? (until|till) ([^,;:.]{2,40})\Z", _I)
+_HELD = re.compile(r"(?<!,) (?=not\b)", _I)
 _UNSAID = re.compile(
     r"(?:that|it|this|you|something|nothing|we|i|anything|yet|so|not yet|these|those|he|she|them)\b", _I
 )
@@ -88,13 +96,16 @@ def decided(text: str, own: str) -> Iterator[Found]:
 
 def _settled(match: re.Match[str], own: str) -> Iterator[Found]:
     said = {
-        name: cut(own[match.start(name) : match.end(name)])
+        name: _whole(own[match.start(name) : match.end(name)])
         for name, words in match.groupdict().items()
         if words
     }
     words = said.get("o", "")
-    if plain := _WE.fullmatch(words):
-        words = cut(plain["o"])
+    how = (match.groupdict().get("c") or "").lower()
+    if how != "against" and (negated := _WE_NOT.fullmatch(words)):
+        words, how = _whole(negated["o"]), "not to"
+    elif plain := _WE.fullmatch(words):
+        words = _whole(plain["o"])
     elif again := next((each for each in (form.fullmatch(words) for form in _FORMS[3:]) if each), None):
         yield from _settled(again, words)
         return
@@ -106,23 +117,31 @@ def _settled(match: re.Match[str], own: str) -> Iterator[Found]:
     if "w" in said:
         words = f"don't {said['w']}"
     chosen = re.fullmatch(r"(?P<o>[\w.+#-]+) over (?P<w>[\w.+#-]+)", words, _I)
-    how = (match.groupdict().get("c") or "").lower()
     if chosen and tool(chosen["o"]):
         yield Found(tool(chosen["o"]), chosen["o"], was=chosen["w"], correction=True, topic="project")
-    elif how != "against" and tool(words) and len(words.split()) == 1:
+    elif how not in ("against", "not to") and tool(words) and len(words.split()) == 1:
         yield Found(tool(words), words, topic="project")
     elif (len(words.split()) > 1 or how in ("against", "on", "not to") or "-" in words) and not _is_unsaid(
         words
     ):
-        lead = {"against": "against ", "not to": "not to "}.get(how, "")
+        lead = {"against": "against ", "not to": "do not "}.get(how, "")
         yield Found("Decision", lead + words, topic="project")
+
+
+def _whole(words: str) -> str:
+    """Like `cut`, but what is denied stays denied, and what holds until a day says so."""
+    until = _UNTIL.search(words)
+    body = words[: until.start()] if until else words
+    body = cut(_HELD.sub(" \u02ad", f" {body}")).replace("\u02ad", "")
+    body = re.sub(r"\A(never|not) to ", r"\1 ", body, flags=_I)
+    return f"{body} {until[1]} {until[2]}" if until and body else body
 
 
 def _is_unsaid(words: str) -> bool:
     """Whether it was decided elsewhere what is decided: "do that", "it"."""
-    if re.fullmatch(r"don't \w+", words, _I):
+    if re.fullmatch(r"(?:don't|do not) \w+", words, _I):
         return True
-    first, _, rest = re.sub(r"\A(?:don't|not to) ", "", words).partition(" ")
+    first, _, rest = re.sub(r"\A(?:don't|do not|not to) ", "", words).partition(" ")
     return (
         _UNSAID.match(f"{first} {rest}") is not None
         or re.fullmatch(r"(?:that|it|this|so)", rest, _I) is not None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.distill.english import likes, person, places, things
+from looseleaf.distill.english import likes, person, places, things, undertakings
 from looseleaf.distill.english.clauses import Clause
 from looseleaf.distill.english.forms import Found, cut, own
 from looseleaf.distill.english.places import as_place
-from looseleaf.distill.english.words import DIETS, PETS
+from looseleaf.distill.english.words import DIETS, KIN, PETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 
 _NO_MORE = r"(?: (?:any ?more|any longer|at all any ?more|these days|now))"
+_SPOUSE = "|".join(word for word, relation in KIN.items() if relation == "Partner")
+_PARTED = (
+    r"(?:'ve| have)?(?: just| recently| finally)* (?:split up|broke up|broken up|separated|got divorced|"
+    r"gotten divorced|divorced|are (?:divorced|separated|no longer together)|aren't together any ?more)"
+    r"(?! from each)\b.*"
+)
 _ENDED: list[tuple[str, re.Pattern[str]]] = [
     (relation, re.compile(pattern, re.IGNORECASE))
     for relation, patterns in {
@@ -28,7 +34,26 @@ _ENDED: list[tuple[str, re.Pattern[str]]] = [
             ),
             r"i(?:'m| am) no longer (?:at|with) (?P<o>.+)",
         ),
+        "Allergy": (
+            (
+                r"i(?:'m| am) (?:no longer|not) (?:actually )?allergic to (?P<o>(?!any|every|it\b|that\b).+?)"
+                r"(?:,? (?:after all|any ?more|any longer|at all|as it turns out))"
+            ),
+            r"i(?:'m| am) no longer allergic to (?P<o>.+)",
+            (
+                r"(?:it )?turns out(?: that)? i(?:'m| am|'ve never been| was never) (?:not )?(?:actually )?allergic to "
+                r"(?P<o>(?!any|every|it\b|that\b).+?)(?:,? (?:after all|at all))?"
+            ),
+        ),
         "Partner": (
+            (
+                rf"(?P<e>my (?:{_SPOUSE}) and i|(?:we|i)(?='ve| have| just| recently| got| divorced| separated))"
+                rf"{_PARTED}"
+            ),
+            (
+                rf"(?P<e>my (?:{_SPOUSE})) (?:has |just |recently )*(?:left me|divorced me|broke up with me|"
+                r"dumped me)\b.*"
+            ),
             (
                 r"(?:my \w+ )?(?P<o>(?-i:[A-Z])\w+) and i(?:'ve| have)?(?: just| recently)? (?:split up|"
                 r"broke up|broken up|"
@@ -37,7 +62,12 @@ _ENDED: list[tuple[str, re.Pattern[str]]] = [
         ),
         "Pet": (
             (
-                rf"(?:my|our) (?:old |little )?(?P<o>(?:{'|'.join(sorted(PETS))})(?: (?-i:[A-Z])\w+)?) "
+                rf"(?:my|our) (?:\w+ )?(?P<k>{'|'.join(sorted(PETS))}),? (?P<o>(?-i:[A-Z])\w+),? "
+                r"(?:has |just |sadly |recently )*"
+                r"(?:died|passed away|passed|had to be put (?:down|to sleep)|was put (?:down|to sleep))\b.*"
+            ),
+            (
+                rf"(?:my|our) (?:old |little )?(?P<o>{'|'.join(sorted(PETS))}) "
                 r"(?:has |just |sadly |recently )*"
                 r"(?:died|passed away|passed|had to be put (?:down|to sleep))\b.*"
             ),
@@ -58,6 +88,14 @@ _ENDED: list[tuple[str, re.Pattern[str]]] = [
             r"i(?:'m| am) (?:not an? |no longer (?:an? )?|not )(?P<o>"
             + "|".join(sorted(DIETS))
             + r")(?: any ?more)?.*",
+            (
+                r"(?P<e>i) (?:now )?(?:eat|started eating|have started eating|am eating|'m eating) "
+                r"(?:meat|fish|dairy|eggs|gluten|everything|animal products)(?: and \w+)? again\b.*"
+            ),
+            (
+                r"(?P<e>i)(?:'ve| have)? (?:just |recently )?(?:gone|went) back to eating "
+                r"(?:meat|fish|dairy|everything)\b.*"
+            ),
         ),
         "Owns": (
             r"i(?:'ve)? (?:just |recently |finally )?sold my (?P<o>[\w -]+)",
@@ -86,15 +124,20 @@ def ended(clause: Clause) -> Iterator[Found]:
         match = ending.fullmatch(clause.text)
         if match is None:
             continue
+        if "e" in ending.groupindex:  # whatever it was
+            yield Found(relation, "", ended=True, correction=True)
+            return
         words = own(match, clause) or (own(match, clause, "p") if "p" in ending.groupindex else "")
         words = as_place(words) if relation == "Home" else cut(words)
         words = (
             re.sub(r" (?:in|last|this|on|two|a) (?:\w+ )?\w+(?: ago)?\Z", "", words)
-            if relation == "Employer"
+            if relation in ("Employer", "Owns")
             else words
         )
         if relation == "Diet" and not re.search(r"any ?more|no longer", clause.text, re.IGNORECASE):
             return
+        if "k" in ending.groupindex:
+            words = f"{words} ({match['k'].lower()})"
         if words:
             topic = "project" if clause.text.lower().startswith("we") else "user"
             yield Found(relation, words, ended=True, correction=True, topic=topic)
@@ -106,6 +149,7 @@ _FORMS = (
     *places.FORMS.all,
     *likes.FORMS.all,
     *things.FORMS.all,
+    *undertakings.FORMS.all,
 )
 _NEGATED = re.compile(
     r"\A(?:i|we)(?:'m| am|'re| are)? (?:not|never|don't|do not|didn't|wasn't|can't|cannot|won't|haven't)\b",

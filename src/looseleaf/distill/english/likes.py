@@ -219,6 +219,8 @@ def _likes_better(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     r"(?: (?:is|are|has to be|will always be|has always been)|:)(?: probably| definitely| still)? (?P<o>.+)"
 )
 def _favourite(match: re.Match[str], clause: Clause) -> Iterator[Found]:
+    if re.match(r"(?:thing|part|bit|aspect|way)s? (?:about|of|to)\b", match["k"], re.IGNORECASE):
+        return  # of something else than the speaker
     words = re.sub(r",.*\Z", "", cut(own(match, clause)))
     kind = re.sub(r"\b(?:favorite|one|thing|to .*)\b", "", own(match, clause, "k")).strip()
     if (
@@ -249,6 +251,16 @@ FORMS.plain(
     "Trait",
     rf"{IM} (?:also |a bit of |basically )?(?P<o>{TRAITS}){HEDGE}(?: (?:and|so|but|by nature|when)\b.*|"
     rf",.*)?",
+)
+FORMS.plain(
+    "Trait",
+    rf"(?:i work|{IM} working|{IM}|i'm employed) (?P<o>in (?:\w+ )?(?:marketing|finance|sales|hr|it "
+    r"support|it|healthcare|education|tech|"
+    r"construction|logistics|insurance|publishing|advertising|retail|hospitality|biotech|academia|law|"
+    r"consulting|tech support|"
+    r"customer service|customer support|banking|real estate|public relations|procurement|accounting|"
+    r"agriculture))\b(?! (?:trouble|love)).*",
+    shape=lambda words: f"works {words}",
 )
 FORMS.many(
     "Allergy",

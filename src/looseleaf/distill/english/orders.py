@@ -38,7 +38,7 @@ _NO_VERB = (
     r"(?!(?:need|feed|embed|exceed|proceed|shed|speed|bleed|seed)\b)\w+ed|(?!(?:bring|string|ping|sing|"
     r"swing|cling)\b)\w+ing)\b)"
 )
-_VERBS = (
+VERBS = (
     r"(?:answer|reply|respond|write|use|keep|add|run|ask|tell|give|show|send|call|put|make|include|check|"
     r"test|commit|push|"
     r"format|name|document|explain|cite|link|list|sort|start|end|begin|finish|avoid|stop|limit|round|"
@@ -104,13 +104,13 @@ MAKES_SURE = (
     rf"(?:please )?(?:make sure|be sure)(?: that)? (?:you |to )(?P<o>(?:always |never )?(?!keep (?:them|"
     rf"him|her|it|"
     rf"\w+ing)|check out|tell|be|let|look|say|stay|work|think|send|call|do|share)(?!.*\b(?:them|him|"
-    rf"her)\b)(?:{_VERBS}) .+)"
+    rf"her)\b)(?:{VERBS}) .+)"
 )
 ORDERS = tuple(
     re.compile(pattern, _I)
     for pattern in (
         (
-            rf"(?:in (?:the )?future|as a (?:general )?rule|by default),? {_ASKED}(?P<o>(?:{_VERBS}|no|"
+            rf"(?:in (?:the )?future|as a (?:general )?rule|by default),? {_ASKED}(?P<o>(?:{VERBS}|no|"
             rf"never|always|only|all|"
             r"every|each|your)\b.+)"
         ),
@@ -121,7 +121,7 @@ ORDERS = tuple(
             r"are\b|you're\b|you will be\b|pretend|act\b).+)"
         ),
         (
-            rf"{_ASKED}(?P<o>(?:{_VERBS}|no|never|always|at most|max)\b.+?),? {FROM_NOW}(?:,? (?:please|"
+            rf"{_ASKED}(?P<o>(?:{VERBS}|no|never|always|at most|max)\b.+?),? {FROM_NOW}(?:,? (?:please|"
             r"thanks|ok|okay))?"
         ),
         (
@@ -130,7 +130,7 @@ ORDERS = tuple(
         ),
         (
             rf"(?!we\b){_ASKED}(?P<o>(?:always|never|not ever|don't ever|do not ever|only ever|under no "
-            rf"circumstances) (?:ever )?(?:{_VERBS}\b|should you |{_NO_VERB}[\w-]+ (?:me|us|my|our|the|"
+            rf"circumstances) (?:ever )?(?:{VERBS}\b|should you |{_NO_VERB}[\w-]+ (?:me|us|my|our|the|"
             rf"an?|any|all|anything|"
             r"everything|it|\w+s)\b).*)"
         ),
@@ -147,9 +147,9 @@ ORDERS = tuple(
             r"(?:please )?(?P<o>(?:when|if|once) (?:i|you) (?:say|ask|type|write|mention|tell you|send|"
             r"give "
             r"you|paste|see|find|edit|touch|change|add|create|quote|suggest|review|refactor|are (?:not "
-            rf"sure|unsure)|don't know)\b.+?,? (?:then |please |always |just )*(?:{_VERBS})\b.+)"
+            rf"sure|unsure)|don't know)\b.+?,? (?:then |please |always |just )*(?:{VERBS})\b.+)"
         ),
-        rf"(?:please )?(?P<o>(?:when|if) in doubt,? (?:{_VERBS})\b.*)",
+        rf"(?:please )?(?P<o>(?:when|if) in doubt,? (?:{VERBS})\b.*)",
         (
             r"(?:please )?(?P<o>(?:before|when|if|after|once|unless) (?!(?:you're|you are|it|this|that|"
             r"the|i'm|i am)\b)"
@@ -157,7 +157,7 @@ ORDERS = tuple(
             r"us|never|always)\b)(?:you |i |"
             r"we )?(?:\w+ )?(?:an?|any|every|each|anything|something|someone|"
             r"\w+s)(?: [^,]{0,60})?, "
-            rf"(?:then |please |always |never |just |first )*(?:{_VERBS})\b.*)"
+            rf"(?:then |please |always |never |just |first )*(?:{VERBS})\b.*)"
         ),
         (
             rf"(?:please )?(?P<o>(?:format|write|name|round|show|display|give(?: me)?|express|spell|put|"
@@ -188,7 +188,7 @@ ORDERS = tuple(
         (
             rf"(?:please )?(?P<o>(?:don't|do not) (?!(?:make|let|tell|say|be|do|look|wait|work|think|"
             rf"change|touch|stop)\b)"
-            rf"{_VERBS}(?: me| us)? (?!(?:it|this|that|the|these|those|them|up|an?|your|yourself|on|me|"
+            rf"{VERBS}(?: me| us)? (?!(?:it|this|that|the|these|those|them|up|an?|your|yourself|on|me|"
             rf"too|so|any of|"
             r"out|off|in|at|to|for)\b)(?:(?:any|my|our|more than|"
             r"\w+) )?(?:[\w'-]+ )?[\w'-]+s\b(?! (?:now|yet)\b).*)"
@@ -212,7 +212,7 @@ ORDERS = tuple(
         ),
         r"(?P<o>when(?:ever)? i say .+?, i mean .+)",
         r"(?P<o>when(?:ever)? i (?:say|write|type|send|ask for) .+?,? (?:i want|i need|i expect) .+)",
-        rf"(?:please )?(?P<o>{_VERBS}\b .+ (?:unless (?:i|we|told|asked|you're told)|until i say)\b.+)",
+        rf"(?:please )?(?P<o>{VERBS}\b .+ (?:unless (?:i|we|told|asked|you're told)|until i say)\b.+)",
         (
             r"you (?:don't|do not) (?:need|have) to (?P<d>(?:explain|apologi[sz]e|summari[sz]e|repeat|"
             r"remind|ask|add|"
@@ -222,12 +222,12 @@ ORDERS = tuple(
         rf"(?P<o>{_THINGS} (?:in|as|with|to) [\w .:-]+?), always",
         (
             rf"{_ASKED}(?P<o>(?!(?:let|be|do|don't|do not|stay|keep|look|say|stop|think|work|wait|check|"
-            rf"read|open|close|tell|send|call|put)\b){_VERBS} "
+            rf"read|open|close|tell|send|call|put)\b){VERBS} "
             r".+? (?:whenever|every time|each time|any ?time|every single time|before|when) (?:you|i|we) "
             r"(?!can\b|get\b|have (?:time|a)|are ready|feel|want|like).+)"
         ),
         (
-            rf"{_ASKED}(?P<o>{_VERBS} .*\b(?:every (?:commit|pr|pull request|release|answer|reply|response|"
+            rf"{_ASKED}(?P<o>{VERBS} .*\b(?:every (?:commit|pr|pull request|release|answer|reply|response|"
             r"message|change|day|morning|week|time|session)|all (?:answers|replies|commits|responses|"
             r"messages)|throughout|"
             r"without asking(?: me)?(?: first)?|each (?:commit|answer|reply|pr|file|release)|on any "
@@ -238,7 +238,7 @@ ORDERS = tuple(
         (
             r"(?:please )?(?P<o>(?:every|each) (?:(?:single|other) )?(?:day|morning|evening|night|week|"
             r"month|weekday|(?:mon|tues|"
-            rf"wednes|thurs|fri|satur|sun)day),? (?:please )?(?!be\b|do\b|let\b|look\b|work\b){_VERBS} .+)"
+            rf"wednes|thurs|fri|satur|sun)day),? (?:please )?(?!be\b|do\b|let\b|look\b|work\b){VERBS} .+)"
         ),
         (
             r"(?:please )?(?P<o>(?:remind|send|give|show|tell|ask|email|ping|text) me .*\b(?:every|"
@@ -296,7 +296,7 @@ ORDERS = tuple(
         ),
         (
             r"(?P<o>(?:if|when) you(?:'re| are) (?:not sure|unsure|in doubt|stuck|uncertain)\b.*?,? "
-            rf"(?:{_VERBS})\b.+)"
+            rf"(?:{VERBS})\b.+)"
         ),
         (
             r"(?:please )?(?P<o>(?:answer|reply|respond)(?: me| to me)? (?:in|with) (?:one|two|three|a "
@@ -309,7 +309,7 @@ ORDERS = tuple(
             r".+)"
         ),
         (
-            rf"(?:please )?(?P<o>{_VERBS} .+?),? (?:always|at all times|every time|without exception|in "
+            rf"(?:please )?(?P<o>{VERBS} .+?),? (?:always|at all times|every time|without exception|in "
             r"general|as a habit)"
         ),
         (
@@ -349,7 +349,7 @@ ORDERS = tuple(
         (
             rf"(?P<o>for (?:all|every|any|each) (?:[\w-]+ ){{0,2}}(?:answers?|repl(?:y|ies)|code|commits?|"
             rf"prs?|questions?|emails?|projects?|recipes?|requests?|tests?|releases?|meetings?|"
-            rf"documents?|reports?|texts?|messages?),? (?:please )?(?:{_VERBS})\b .+)"
+            rf"documents?|reports?|texts?|messages?),? (?:please )?(?:{VERBS})\b .+)"
         ),
         (
             r"(?:please )?(?P<o>(?:write|put|do) (?:all |your |my |the |our )*(?:[\w-]+ )?(?:comments|"

@@ -16,7 +16,7 @@ from looseleaf.distill.english.forms import (
     first_part,
     own,
 )
-from looseleaf.distill.english.words import DEMONYMS, DIETS, LANGUAGES, RELIGIONS, is_trade
+from looseleaf.distill.english.words import DEMONYMS, DIETS, GIVEN, LANGUAGES, RELIGIONS, is_trade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +51,13 @@ def _named(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         yield Found("Nationality", name)
     elif name.lower() not in _NO_NAME and name.split()[0].lower() not in _NO_NAME:
         yield Found("Name", name)
+
+
+FORMS.plain(
+    "Name",
+    rf"(?:{IM}|it's|its|this is)(?: called| named)? (?P<o>{'|'.join(sorted(GIVEN))})(?: here)?",
+    shape=str.capitalize,
+)
 
 
 @FORMS.form(
@@ -238,12 +245,6 @@ FORMS.plain(
     rf"{IM} (?P<o>retired|unemployed|self-employed|freelancing){HEDGE}(?:,.*)?",
     r"i (?P<o>freelance)(?: as.*)?",
     r"i (?:do|make|write|sell|fix|build|design|restore) (?P<o>[\w -]+) for a living\b.*",
-    rf"(?:i work|{IM} working|{IM}|i'm employed) in (?P<o>(?:\w+ )?(?:marketing|finance|sales|hr|it "
-    r"support|it|healthcare|education|tech|"
-    r"construction|logistics|insurance|publishing|advertising|retail|hospitality|biotech|academia|law|"
-    r"consulting|tech support|"
-    r"customer service|customer support|banking|real estate|public relations|procurement|accounting|"
-    r"agriculture))\b(?! (?:trouble|love)).*",
     rf"(?:{IM} working|i work|i've been working) as (?P<o>[\w -]+)",
     r"i (?P<o>teach (?:\w+ )?(?:maths?|mathematics|physics|chemistry|biology|english|history|geography|"
     r"music|art|german|french|spanish|yoga|primary school|high school|kindergarten|piano|guitar|"
@@ -259,7 +260,7 @@ def _employer(words: str) -> str:
         return called["n"]
     words = re.sub(
         r" (?:as|in|on|last|this|next|yesterday|doing|where|since|from|with|and|for|part-time|full-time|"
-        r"now|until)\b.*\Z",
+        r"now|until|again|once more)\b.*\Z",
         "",
         cut(words),
         flags=re.IGNORECASE,

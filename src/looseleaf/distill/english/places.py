@@ -41,6 +41,7 @@ def as_place(words: str) -> str:
         words,
         flags=re.IGNORECASE,
     )
+    words = re.sub(r",? (?-i:I|i|we|my)\b.*\Z", "", words)
     words = re.sub(
         r" (?:with|for|since|again|together|alone|and|at|as|to|on|by|right|full-time|most of) .*\Z|"
         r" (?:again|together|alone)\Z",
@@ -80,7 +81,7 @@ def _moved(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         yield Found("Home", place, was=as_place(own(match, clause, "was")) or None, correction=True)
 
 
-@FORMS.form(rf"(?:{IVE}|we(?:'ve| have)?(?: just)?) {_MOVED} (?:over )?to (?P<o>.+)")
+@FORMS.form(rf"(?:{IVE}|we(?:'ve| have)?(?: just)?) {_MOVED} (?:over |back |on )?to (?P<o>.+)")
 def _moved_to(match: re.Match[str], clause: Clause) -> Iterator[Found]:
     place = as_place(re.split(r" from ", own(match, clause))[0])
     was = re.search(r" from (?P<w>[^,]+)", clause.own[match.start("o") :])

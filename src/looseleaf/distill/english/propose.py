@@ -19,10 +19,11 @@ from looseleaf.distill.english.clauses import (
     is_meant,
     stated,
 )
+from looseleaf.distill.english.dated import since
 from looseleaf.distill.english.facts import facts
 from looseleaf.distill.english.forms import Found
 from looseleaf.distill.english.rules import SURE, languages, order
-from looseleaf.distill.english.time import timed
+from looseleaf.distill.english.time import timed, turned
 from looseleaf.distill.english.work import work
 from looseleaf.distill.shape import changed, kind_of, made
 from looseleaf.distill.shape import tidy as on_one_line
@@ -42,7 +43,8 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 _STANDS = re.compile(
-    r"\b(?:before|must|should|need|needs|treat|until|be|word|want|always|never|ever|from now on|from here "
+    r"\b(?:again|fine|okay|ok|allowed|permitted|"
+    r"before|must|should|need|needs|treat|until|be|word|want|always|never|ever|from now on|from here "
     r"on|going forward|moving forward|future|henceforth|"
     r"whenever|every time|"
     r"each time|any ?time|make sure|be sure|don't|do not|stop|avoid|only|keep|rules?|must not|mustn't|not "
@@ -136,9 +138,17 @@ def _careful(sentence: str) -> tuple[str, list[int]]:
     return "".join((*parts, sentence[end:])), [*places, *range(end, len(sentence) + 1)]
 
 
+_TONE = re.compile(
+    r"\A(?P<said>(?=(?:[^,]{3,120}, ){2}|.{0,200}\bi (?:really |also |just )?(?:hate|love|can't stand) [\w +#.-]{2,30} "
+    r"(?:lol|haha+|lmao))[^\n]*?),? (?:lol|lmao|haha+)[\s.!]*\Z",
+    re.IGNORECASE,
+)
+"""Who laughs after all that, or at what he hates, takes nothing back."""
+
+
 def propose(sentence: str, ts: float) -> list[Proposal]:
     """What `sentence`, said at `ts`, states about the speaker or the work."""
-    sentence = sentence[:SENTENCE_CHARS]
+    sentence = _TONE.sub(r"\g<said>", sentence[:SENTENCE_CHARS])
     careful, places = _careful(sentence)
     if careful == sentence:
         return _proposed(sentence, ts)
@@ -170,8 +180,11 @@ def _proposed(sentence: str, ts: float) -> list[Proposal]:
 
 _BROKEN = re.compile(
     r"(?:\A|\b)(?:an?|the|of|for|to|with|by|from|and|or|but|my|our|your|their|than|because|very|about|"
-    r"into|which|whose|"
-    r"when|where|if|as|such|every|each|some)\Z",
+    r"into|which|whose|at|onto|towards|against|between|among|within|via|per|is|are|was|were|am|its|his|"
+    r"when|where|if|as|such|every|each|some|"
+    r"(?:an?|the|my|our|more|very|so|really) (?:\w+, )?(?:safe|new|good|great|better|best|nice|big|small|little|real|"
+    r"own|other|inclusive|supportive|comfortable|positive|healthy|beautiful|strong|warm|special|certain|different|"
+    r"specific|whole|first|next|last|full|simple))\Z",
     re.IGNORECASE,
 )
 """How no phrase ends."""
@@ -184,12 +197,12 @@ def tidy(words: str) -> str:
 
 
 def _once(proposals: list[Proposal]) -> list[Proposal]:
-    """Of several that say the same, the first; of two names or hometowns, the last."""
+    """Of several that say the same, the first; of two names or homes, the last."""
     kept: dict[tuple[str, str], Proposal] = {}
     for each in proposals:
         kept.setdefault((each.relation.casefold(), each.object.casefold()), each)
-    for relation in ("name", "hometown"):
-        for key in [key for key in kept if key[0] == relation][:-1]:
+    for relation in ("name", "hometown", "home"):
+        for key in [key for key, each in kept.items() if key[0] == relation and not each.ended][:-1]:
             del kept[key]
     return list(kept.values())
 
@@ -320,10 +333,14 @@ _BEFORE_EVENTS = frozenset(
 
 
 def _of_clause(clause: Clause, ts: float, span: TimeSpan | None, corrects: bool) -> Iterator[Proposal]:
+    clause = turned(clause, ts)
     found = list(work(clause)) or list(facts(clause))
     known = [
-        each for each in found if each.relation in _BEFORE_EVENTS and "promoted" not in clause.text.lower()
+        each
+        for each in found
+        if each.relation in _BEFORE_EVENTS and not each.ended and "promoted" not in clause.text.lower()
     ]
+    begun = since(clause.own, ts)
     for when in [] if known else timed(clause, ts):
         words = tidy(when.object)
         if words:
@@ -334,18 +351,29 @@ def _of_clause(clause: Clause, ts: float, span: TimeSpan | None, corrects: bool)
                 span=when.span,
                 first=when.first,
                 last=when.last,
-                correction=corrects,
+                correction=corrects or when.correction,
             )
-            # An animal that has a name is told of beside how it came.
-            found = [each for each in found if each.relation == "Pet" and "(" in each.object]
+            # An animal that has a name is told of beside how it came, and what is over beside how it ended.
+            found = [each for each in found if each.ended or (each.relation == "Pet" and "(" in each.object)]
             break
     for each in found:
         words = tidy(each.object)
-        if words:
-            yield _shaped(each, words, clause, span, corrects)
+        if words or (each.ended and not each.object):
+            yield _shaped(each, words, clause, span, corrects, begun)
 
 
-def _shaped(found: Found, words: str, clause: Clause, span: TimeSpan | None, corrects: bool) -> Proposal:
+_LASTING = frozenset(("Home", "Employer", "Role", "Education", "Manager", "Address", "Diet", "Name"))
+"""What begins on a day, and goes on."""
+
+
+def _shaped(
+    found: Found,
+    words: str,
+    clause: Clause,
+    span: TimeSpan | None,
+    corrects: bool,
+    begun: str | None = None,
+) -> Proposal:
     lasting = kind_of(found.relation) in ("identity", "preference", "trait", "decision")
     return made(
         found.relation,
@@ -353,6 +381,7 @@ def _shaped(found: Found, words: str, clause: Clause, span: TimeSpan | None, cor
         clause.quote.strip(),
         topic=found.topic,
         span=span if lasting else None,
+        first=begun if found.relation in _LASTING and not found.ended else None,
         correction=found.correction or corrects,
         was=tidy(found.was) or None if found.was else None,
         ended=found.ended,

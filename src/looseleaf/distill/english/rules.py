@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.distill.english.forms import WISHED, Found, cut
-from looseleaf.distill.english.orders import FROM_NOW, MAKES_SURE, ONCE, ORDERS
+from looseleaf.distill.english.orders import FROM_NOW, MAKES_SURE, ONCE, ORDERS, VERBS
 from looseleaf.distill.english.words import LANGUAGE
 
 TYPE_CHECKING = False
@@ -45,9 +45,26 @@ _ADVICE = re.compile(
 _LIFTED = re.compile(
     r"(?:you can |please |let's |you may )?(?:forget|drop|ignore|scrap|stop following|disregard|"
     r"lift) (?:about )?"
-    r"(?P<o>the rule (?:about|on|that) [^,]+|(?:the|my) .+? rule)(?:,.*| now| please| (?:it|that) .*)?"
+    r"(?:the|my|our|that) rule (?:about|on|that|against) (?P<o>[^,]+?)(?:,.*| now| please| any ?more| (?:it|that) .*)?"
+    r"|(?:you can |please |let's |you may )?(?:forget|drop|ignore|scrap|stop following|disregard|lift) (?:about )?"
+    r"(?P<q>(?:the|my) .+? rule)(?:,.*| now| please| (?:it|that) .*)?"
     r"|(?P<p>the .+? rule) (?:no longer applies|doesn't apply any ?more|is (?:off|lifted|"
     r"no longer needed|gone)).*",
+    _I,
+)
+_ALLOWED = re.compile(
+    rf"(?:please )?(?:you(?:'re| are)? (?:can|may|allowed to|free to)|(?:it's|it is) (?:ok|okay|fine|alright)"
+    rf"(?: for you)? to)(?: now)? (?P<o>{VERBS}\b .+?),? (?:again|once more)(?: now)?|"
+    rf"(?:it's|it is) (?:ok|okay|fine|alright) (?:now|again) to (?P<p>{VERBS}\b .+)|"
+    rf"you may (?P<q>{VERBS}\b .+?) now|"
+    r"(?P<g>\w+ing) (?P<h>[^,]{2,60}?) is (?:ok|okay|fine|allowed|permitted|alright|all right|no problem)"
+    r"(?: again| now| from now on| any ?time)+",
+    _I,
+)
+"""What was forbidden, and is no more."""
+_NO_ANTECEDENT = re.compile(
+    r"(?:(?:always|never|don't|do not|only|not|just|ever) )*\w+ (?:that|this|it|them|so|these|those)"
+    r"(?: (?:ever|again|any ?more|now|daily|at all|please|every \w+|all the time))*",
     _I,
 )
 _POLITE = re.compile(
@@ -107,9 +124,19 @@ def order(text: str, own: str) -> Iterator[Found]:
     """The standing order that begins where `text` does, and goes on to its end."""
     text, own = text.rstrip(" .!"), own[: len(text.rstrip(" .!"))]
     if lifted := _LIFTED.fullmatch(text):
-        group = "o" if lifted["o"] else "p"
+        group = next(name for name in ("o", "q", "p") if lifted[name])
         yield Found("Rule", cut(own[lifted.start(group) : lifted.end(group)]), ended=True, correction=True)
         return
+    if allowed := _ALLOWED.fullmatch(text):
+        if verb := _infinitive(allowed["g"]) if allowed["g"] else "":
+            words = f"{verb} {own[allowed.start('h') : allowed.end('h')]}"
+        else:
+            words = "".join(own[allowed.start(name) : allowed.end(name)] for name in "opq" if allowed[name])
+        if words and not _NO_ANTECEDENT.fullmatch(words):
+            yield Found("Rule", words, ended=True, correction=True)
+        return
+    if re.match(r"we (?!always|never|should|must|do not|don't|mustn't|only)\w", text, _I):
+        return  # how people live and work, no order
     if re.match(rf"(?:please |always )*write (?:all |your |my |the )?code in (?:{LANGUAGE})\b", text, _I):
         return
     spoken = _IN_LANGUAGE.fullmatch(text)
@@ -168,7 +195,7 @@ def order(text: str, own: str) -> Iterator[Found]:
             return
         if re.search(r"\b(?:they|people|as they|experts) say\b", words, _I):
             return
-        if _ADVICE.search(words) or re.search(r"\A\w+ (?:that|this|it|them|so)\Z", words, _I):
+        if _ADVICE.search(words) or _NO_ANTECEDENT.fullmatch(words):
             return
         about_we = re.match(r"we\b", words, _I)
         if words[1:2].islower():
@@ -181,6 +208,12 @@ def order(text: str, own: str) -> Iterator[Found]:
         if len(words.split()) > 1:
             yield Found("Rule", words, topic="project" if about_we else "user")
         return
+
+
+def _infinitive(gerund: str) -> str:
+    """Of a verb of orders: "deploy" of "deploying", "use" of "using", "commit" of "committing"."""
+    stem = gerund.lower().removesuffix("ing")
+    return next((verb for verb in (stem, f"{stem}e", stem[:-1]) if re.fullmatch(VERBS, verb)), "")
 
 
 def _is_orderly(rest: str) -> bool:

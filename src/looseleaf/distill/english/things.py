@@ -110,7 +110,10 @@ def _relative(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         yield Found(relation, _with_kind(relation, name, word))
     if match["a"]:
         yield Found(f"{_SAME_KIN.get(word, word).capitalize()}'s age", match["a"])
-    named = re.match(rf"(?:is|are|was)(?: called| named)? (?P<n>{NAME})(?:\s*\Z|[,.].*| and\b.*)", rest)
+    named = re.match(
+        rf"(?:is|are|was)(?: called| named)? (?P<n>{NAME})(?: now| these days)?(?:\s*\Z|[,.].*| and\b.*)",
+        rest,
+    )
     if named is None:
         named = re.match(r"(?:is|was) (?:called|named) (?P<n>\w+)", rest)
     if named and not match["s"] and relation and named["n"].lower() not in DEMONYMS:
@@ -299,6 +302,7 @@ FORMS.plain(
     r"i(?: also| now)? own (?P<o>.+)",
     rf"i drive (?P<o>an? (?:[\w-]+ )*?{_BRANDS}.*|an? (?:\w+ )?{_CARS}\b.*)",
     rf"{HAVE} (?P<o>an? (?:[\w-]+ ){{0,2}}{_BRANDS}.*)",
+    rf"my (?:\w+ )?{_CARS} is (?P<o>an? (?:[\w-]+ ){{0,2}}{_BRANDS}.*)",
     rf"{HAVE} (?P<o>an? (?:[\w-]+ ){{0,2}}{_CARS})\b(?! (?:question|problem|issue|reservation|booked)).*",
 )
 
@@ -364,36 +368,3 @@ def _uses_on(match: re.Match[str], clause: Clause) -> Iterator[Found]:
 
 
 FORMS.all.insert(0, FORMS.all.pop())
-_SLIGHT_WORK = re.compile(
-    r"\b(?:this|today|tonight)\b|\b(?:project|something|things?|bug|issue|problem|ticket|task|fix|"
-    r"tests?|pr|branch|error)"
-    r"(?: together| here| lately)?\Z"
-    r"|\A(?:(?:an?|my|our|the) )?(?:[\w-]+ )?(?:function|script|query|regex|image|table|class|method|"
-    r"loop|component|migration|"
-    r"dockerfile|config|spreadsheet|presentation|slides?|report|letter|essay|email|post|tweet|readme|"
-    r"list|file|form|page|health|"
-    r"reply)\b"
-)
-
-
-def _work_in_hand(words: str) -> str:
-    """What somebody works on for long; nothing, where it has no name or is done today."""
-    short = re.sub(
-        r" (?:right|with|since|for (?:the last|a|some|two|three|years)|today)\b.*\Z", "", cut(words)
-    )
-    return "" if _SLIGHT_WORK.search(words) or _SLIGHT_WORK.search(short) else short
-
-
-FORMS.plain(
-    "Works on",
-    rf"(?:{IM}|we(?:'re| are)) (?:working on|building|developing|writing|creating|maintaining|restoring|"
-    r"renovating|designing|recording|composing|translating|editing) (?P<o>(?:an?|my|our|the) "
-    r"(?!(?:bug|issue|problem|ticket|task|test|fix|email|mail|letter|reply|error|same|first|"
-    r"feature|essay|message|next)\b).+)",
-    r"i (?:maintain|run|develop) (?P<o>(?:an?|the) (?:[\w-]+ ){0,5}(?:library|project|app|package|blog|"
-    r"podcast|newsletter|site|website|tool|framework|plugin|repo|channel|server|shop|company|"
-    r"startup|bakery|restaurant|café|cafe|studio|farm|gym|agency|bookshop|bookstore|business|club|"
-    r"band|choir)\b.*)",
-    r"my (?:side |current |main |pet )?project is (?P<o>(?!broken|failing|due|late|slow|not).+)",
-    shape=_work_in_hand,
-)

@@ -150,10 +150,12 @@ _DEADLINES = tuple(
             r"by)? (?P<d>.+)"
         ),
         (
-            r"(?:they |we |the client |my boss |he |she |the )?(?:(?:moved|pushed|extended|shifted|"
+            r"(?:they |we |the client |my boss |he |she |the |our |my )?(?:(?:moved|pushed|extended|shifted|"
             r"changed) "
-            r"(?:the|our|my) deadline|deadline (?:was|got|has been|is) (?:moved|pushed|extended|"
-            r"shifted))(?: for (?P<o>.+?))?(?: back| out)?(?: from (?P<w>.+?))? to (?P<d>.+)"
+            r"(?:the|our|my) deadline|(?:[\w'-]+ ){0,2}deadline (?:for (?P<p>[\w' -]{2,40}?) )?"
+            r"(?:(?:was|got|has been|has|is|just) ){0,2}"
+            r"(?P<m>moved|pushed|extended|slipped|changed|shifted))"
+            r"(?: for (?P<o>.+?))?(?: back| out)?(?: from (?P<w>.+?))? to (?P<d>.+)"
         ),
         r"(?:the |my |our |this )?(?P<o>[\w' -]{2,50}?) (?:is|are)(?: all)? due(?: on| by| in)? (?P<d>.+)",
         (
@@ -171,7 +173,7 @@ _DEADLINES = tuple(
 
 def timed(clause: Clause, ts: float) -> Iterator[Timed]:
     """The first form that fits. A date that stands first is read as if it stood last."""
-    clause = _turned(clause, ts)
+    clause = turned(clause, ts)
     text = clause.text.rstrip(" .!")
     for read in (_deadline, _appointment, _goal, _plan, event):
         found = read(text, clause, ts)
@@ -181,10 +183,11 @@ def timed(clause: Clause, ts: float) -> Iterator[Timed]:
 
 
 _SPEAKER = re.compile(r"(?:i|i'm|i've|we|we're|my|our|there)\b", _I)
-_FIRST = re.compile(r"(?:on |in |by |this |the )*", _I)
+_FIRST = re.compile(r"(?:on |in |by |this |the |since |back |as of |from )*", _I)
 
 
-def _turned(clause: Clause, ts: float) -> Clause:
+def turned(clause: Clause, ts: float) -> Clause:
+    """With the date at its end."""
     if _SPEAKER.match(clause.text):
         return clause
     found = dates_in(clause.own[:60], ts)
@@ -208,10 +211,17 @@ def _deadline(text: str, clause: Clause, ts: float) -> Timed | None:
     for form in _DEADLINES:
         if match := form.fullmatch(text):
             found = dates_in(owned(match, clause, "d"), ts) or dates_in("on " + owned(match, clause, "d"), ts)
-            thing = re.sub(r"\A(?:the|my|our|this) ", "", cut(owned(match, clause, "o")), flags=_I)
+            thing = cut(owned(match, clause, "o") or owned(match, clause, "p"))
+            thing = re.sub(r"\A(?:the|my|our|this) ", "", thing, flags=_I)
             if found and "not " not in thing and not re.match(r"(?:it|this|that|which|what)\b", thing, _I):
                 day = found[0].written
-                return Timed("Deadline", f"{day}, {thing}" if thing else day, None, found[0].last)
+                return Timed(
+                    "Deadline",
+                    f"{day}, {thing}" if thing else day,
+                    None,
+                    found[0].last,
+                    correction="m" in form.groupindex,
+                )
     return None
 
 

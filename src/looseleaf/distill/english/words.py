@@ -95,6 +95,18 @@ OLDER = (
     r"second) )"
 )
 
+GIVEN = frozenset(
+    "aaron adam alan alex alice amanda amy ana anders andrea andrew andy angela anna anne anton ben brian carlos "
+    "carla carol chloe chris clara claire dan daniel dave david diana dmitri dylan ed elena eli elena ella emily emma "
+    "eric eva felix fiona fred george greg hannah harry helen henry ian igor ivan jack jacob jake james jamie "
+    "jan jane jason jeff jen jenny jess jessica jim joe john johnny jon jonas jose josh juan julia julie karen karl "
+    "kate katie kevin kim kyle laura lena leo lily linda lisa liz louis lucas lucy luis luke maria marco marie mario "
+    "martin mary matt max megan mia michael miguel mike mohamed nadia nathan nick nina noah nora oliver olivia omar "
+    "oscar pablo patrick paul pedro peter phil priya rachel ravi rob robert robin ryan sam samantha sara sarah scott "
+    "sean simon sofia sophie stefan steve steven susan tara ted tim tom tony tyler victor vera yuki zoe".split()
+)
+"""Given names that people type without a capital."""
+
 _HEADS = frozenset(
     "nurse doctor chef cook student pilot architect midwife vet dentist monk judge surgeon mechanic coach "
     "dev sre ceo "

@@ -157,6 +157,23 @@ _AS = re.compile(
     rf")*(?P<r>{'|'.join(sorted(ROLES_OF_TOOLS, key=len, reverse=True))})\b",
     _I,
 )
+_PURPOSE = re.compile(
+    r" (?P<q>(?:for|in|on|as|inside) (?:(?:the|our|all|all the|all our|an?|its) )?(?P<n>[\w' /-]{2,40}))\Z",
+    _I,
+)
+_WHOLE_WORK = re.compile(
+    r"(?:this|these|that|those|it|now|here|us|me|everything|all|work|years?|months|weeks|ages|good|sure|example|"
+    r"short|general|future|the future|end|process|moment|time being|long (?:run|term)|future|new|main|primary|default|"
+    r"data|storage|data storage|persistence|hosting|deployments?|deploying|testing|(?:unit |all |new )?tests?|"
+    r"package management|packages|dependencies|dependency management|(?:whole )?(?:new )?(?:project|repo|repository|"
+    r"codebase|code base|code|app|application|product|team|company|stack|thing|system|software|project)|"
+    r"(?:\w+ ){0,3}(?:years|months|weeks|days|ago)|(?:19|20)\d\d|(?:next|last|this) .*|"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b.*|"
+    rf"(?:(?:main|primary|default|new|only|web) )*(?:{'|'.join(sorted(ROLES_OF_TOOLS, key=len, reverse=True))}))\Z"
+    r"|(?:this|these|that|every|new|all) ",
+    _I,
+)
+"""Not a part of the work, but all of it, or what such a tool is for anyway."""
 _VAGUE = re.compile(
     r"(?:it|this|that|the|a|an|your|my|our|their|in|up|one|them|both|care|these|those|some|more|less|each|"
     r"\w+ing|what|whatever|option|to|me|us|his|her|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b",
@@ -231,7 +248,9 @@ def work(clause: Clause) -> Iterator[Found]:
             yield Found("Decision", f"use {chosen}", topic="project")
         return
     if match := _WE_USE.fullmatch(text):
-        found = list(_used(clause_own[match.start("o") :], said=text))
+        lead = re.match(r"for [\w ]{2,25}?(?=,? we\b)", clause.own, _I)
+        part = f" {lead[0].lower()}" if lead else ""
+        found = list(_used(clause_own[match.start("o") :], said=text, front=part))
         if found or not re.search(r"\b(?:decided|agreed|settled|opted|chose)\b", text, _I):
             yield from found
             return
@@ -252,9 +271,29 @@ def _halves(words: str) -> tuple[str, str]:
     return parts[0].strip(), _bare(parts[1]) if len(parts) > 1 else ""
 
 
-def _used(words: str, said: str = "", *, known_only: bool = False) -> Iterator[Found]:
+def _purpose(words: str) -> str:
+    """The part of the work that a tool is chosen for: a choice for one part says nothing of the others."""
+    found = _PURPOSE.search(f" {cut(words)}")
+    return "" if found is None or _WHOLE_WORK.match(found["n"]) else found["q"]
+
+
+def _for_a_part(tool_words: str, purpose: str, old: str) -> Found:
+    instead = f" instead of {old}" if old else ""
+    return Found(
+        "Decision",
+        f"use {tool_words} {purpose}{instead}",
+        was=old or None,
+        correction=bool(old),
+        topic="project",
+    )
+
+
+def _used(words: str, said: str = "", *, known_only: bool = False, front: str = "") -> Iterator[Found]:
     new, old = _halves(words)
     role = _AS.search(new)
+    purpose = "" if role else _purpose(new) or _purpose(front)
+    if _bare(cut(_TAIL.sub("", new))).endswith(purpose):
+        purpose = ""  # it is said already
     parts = [_bare(part) for part in re.split(r",? and |, ", cut(_TAIL.sub("", new))) if part.strip()]
     for part in parts:
         relation = (ROLES_OF_TOOLS[role["r"].lower()] if role and len(parts) == 1 else "") or tool(part)
@@ -264,7 +303,9 @@ def _used(words: str, said: str = "", *, known_only: bool = False) -> Iterator[F
             relation = "Hosting"
         if not relation and re.search(r"\bbuilt (?:with|on|using)\b", said, _I) and part[:1].isupper():
             relation = "Framework"
-        if relation:
+        if relation and purpose:
+            yield _for_a_part(part, purpose, old)
+        elif relation:
             yield Found(relation, part, was=old or None, correction=bool(old), topic="project")
         elif not known_only and len(parts) == 1 and not _VAGUE.match(new) and len(part.split()) < 5:
             if re.search(
@@ -282,7 +323,7 @@ def _used(words: str, said: str = "", *, known_only: bool = False) -> Iterator[F
                 )
                 yield Found(
                     "Decision",
-                    f"{verb} {part}".strip() + (f" instead of {old}" if old else ""),
+                    " ".join(filter(None, (verb, part, purpose))) + (f" instead of {old}" if old else ""),
                     topic="project",
                 )
             elif re.match(r"(?:we|our|this|the)\b.*\b(?:uses?|using)\b", said, _I) and part[:1].isupper():
@@ -314,7 +355,11 @@ def _ordered(match: re.Match[str], words: str) -> Iterator[Found]:
     verb = match[0][: match.start("o") - match.start()].lower()
     if relation == "Programming language" and not (match["s"] or old or " in " in verb):
         return
-    if relation and (match["s"] or old or " in " in verb or "switch" in verb or "migrate" in verb):
+    purpose = "" if _AS.search(new) else _purpose(new)
+    settled = match["s"] or old or " in " in verb or "switch" in verb or "migrate" in verb
+    if relation and settled and purpose:
+        yield _for_a_part(part, purpose, old)
+    elif relation and settled:
         yield Found(relation, part, was=old or None, correction=bool(old), topic="project")
     elif old and len(part.split()) < 5 and (match["s"] or "use" in verb or "switch" in verb):
         yield Found("Decision", f"use {part} instead of {old}", was=old, correction=True, topic="project")
@@ -323,4 +368,4 @@ def _ordered(match: re.Match[str], words: str) -> Iterator[Found]:
     elif match["s"] and len(part.split()) < 6:
         settles = re.search(r"use|go with|switch to|adopt|stick with|migrate to", verb)
         if settles:
-            yield Found("Decision", f"{settles[0]} {part}", topic="project")
+            yield Found("Decision", f"{settles[0]} {part} {purpose}".strip(), topic="project")

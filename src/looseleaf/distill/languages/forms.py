@@ -191,7 +191,13 @@ def _facts(
             return
         fields |= made
     label, shape = form.relation.format(**fields), form.shape
-    if label == "Decision" and (chosen := _chosen(language, fields["o"])):
+    if label in _SORTS:
+        rest = _clause(match)[1]
+        if language.parts["negative"].search(rest):
+            return
+        if purpose := _purpose(rest):
+            label, shape = "Decision", f"{{o}}{purpose}"
+    elif label == "Decision" and (chosen := _chosen(language, fields["o"])):
         label, shape = chosen[0], "{o}"
         fields["o"] = chosen[1]
     known = BY_LABEL.get(label.casefold())
@@ -214,12 +220,59 @@ def _facts(
                     topic="project" if "project" in form.marks else "user",
                     kind=kind,
                     time_span=_span(language, kind, match.string, said, ts),
+                    valid_from=_begun(form, label, match, ts),
                     salience=0.95 if label == "Rule" else 0.6 if label in _LIKINGS else SALIENCE[kind],
                     correction=corrects and (kind not in ("event", "constraint") or "fix" in form.marks),
                     was=was or None,
                     ended="end" in form.marks,
                 ),
             )
+
+
+_SORTS = frozenset({"Database", "Framework", "Test runner", "Package manager", "Hosting"})
+_LASTING = frozenset({"Home", "Employer", "Role", "Education"})
+_BREAK = re.compile(r"[,;:.!?()，。；：！？（）\x00]")
+_SINCE = re.compile(r"\b(?:seit|depuis|desde)\b|以来|から|自|起", re.IGNORECASE)
+_PURPOSE = re.compile(
+    r"\s*(?:für|im|in (?:der|dem|unsere[rm])|pour|dans|para|en (?:el|la|nuestr[oa])|als|comme|como|做|作为|当) ?"
+    r"(?:(?:den|die|das|unser\w*|le|la|les|nos|notre|el|los|las|nuestr\w+|une?|einen?|un[ao]?) |l')?"
+    r"(?P<n>\S.{0,40})",
+    re.IGNORECASE,
+)
+_WHOLE_WORK = re.compile(
+    r"(?:(?:haupt)?datenbank|base de (?:données|datos)|数据库|框架|包管理|测试|(?:test)?framework|tests?\b"
+    r"|pruebas|projekt"
+    r"|(?:ce |cet )?projet|(?:este )?proyecto|(?:diese[smn]? )?(?:projekt|repo)"
+    r"|alles|tout|todo|jetzt|moment|ahora|team"
+    r"|équipe|equipo|paket|paquets|paquetes|dépendances|dependencias|abhängigkeiten|gest|test|daten\b|(?:19|20)[0-9]{2})",
+    re.IGNORECASE,
+)
+"""All of the work, or what such a tool is for anyway."""
+
+
+def _clause(match: re.Match[str]) -> tuple[str, str]:
+    """(the clause that a form stands in, what of it stands after the object)."""
+    text = match.string
+    end = found.start() if (found := _BREAK.search(text, match.end("o"))) else len(text)
+    begin = max((each.end() for each in _BREAK.finditer(text, 0, match.start())), default=0)
+    return text[begin:end], text[match.end("o") : end]
+
+
+def _purpose(rest: str) -> str:
+    """The part of the work that a tool is chosen for: a choice for one part says nothing of the others."""
+    found = _PURPOSE.fullmatch(rest.rstrip())
+    return "" if found is None or _WHOLE_WORK.match(found["n"]) else found[0].replace(_INNER_MARK, ".")
+
+
+def _begun(form: Form, label: str, match: re.Match[str], ts: float) -> str | None:
+    """The first day of when something began that goes on, where the words name it."""
+    from looseleaf.core.dates import found
+
+    clause = _clause(match)[0] if label in _LASTING and "end" not in form.marks else ""
+    if not clause or not ("fix" in form.marks or _SINCE.search(clause)):
+        return None
+    days = [each.first for each in found(clause, ts, past=True)]
+    return days[0] if days and days[0] <= _today(ts) else None
 
 
 def _fields(language: Tongue, form: Form, name: str, words: str, ts: float) -> dict[str, str] | None:
@@ -263,6 +316,8 @@ def _chosen(language: Tongue, words: str) -> tuple[str, str] | None:
     """A decision for a thing of a known sort says what is used: (relation, thing)."""
     found = language.parts["choice"].fullmatch(words)
     thing = found["o"].strip() if found else ""
+    if found and _purpose(words[found.end("o") :]):
+        return None
     dotless = thing.replace(".", _INNER_MARK)
     return next(((label, thing) for label, sort in _products() if sort.fullmatch(dotless)), None)
 
