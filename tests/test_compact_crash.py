@@ -84,6 +84,12 @@ class Tally:
         return f"sites={self.sites} lost={self.lost} doubled={self.doubled} failed_opens={self.shut}"
 
 
+@pytest.fixture(autouse=True)
+def compaction_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a compaction's entry brings onto pages is placed after it is done, and has a sweep of its own."""
+    monkeypatch.setattr(Notebook, "placed", lambda self, reference: None)
+
+
 @pytest.fixture
 def template(place: Path) -> Template:
     return Template(place / "template")
@@ -491,10 +497,8 @@ class Sweep:
     ids=lambda sweep: sweep.name,
 )
 def test_an_error_of_the_disk_refuses_one_call_and_harms_nothing(
-    template: Template, place: Path, sweep: Sweep, monkeypatch: pytest.MonkeyPatch
+    template: Template, place: Path, sweep: Sweep
 ) -> None:
-    # A compaction is acknowledged though its facts could not be placed: those are placed another time.
-    monkeypatch.setattr(Notebook, "placed", lambda self, reference: None)
     sweep.run(template, place)
     print(sweep)
     assert sweep.sentences == []

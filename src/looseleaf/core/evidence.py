@@ -3,7 +3,7 @@
 A claim stands in one sentence: every word of it that means something, in the order of the sentence, with "not" in both
 or in neither. Numbers, addresses and dates are the same to the last digit. Nothing here knows what a sentence means, so
 a claim that only recombines the words of one sentence in their order can pass; one that adds a word, joins two
-sentences, drops a "not", or leans on a question or on what is quoted cannot.
+sentences, drops a "not", or leans on what is asked, supposed, past, quoted or said of another cannot.
 
 Everything takes time linear in the text.
 """
@@ -24,12 +24,7 @@ from looseleaf.core.clauses import (
     denies,
     dislikes,
     is_over,
-    is_past,
-    is_reported,
-    is_supposed,
     is_told,
-    is_unreal,
-    is_wished,
     sentences_of,
     spelled,
     stands_in,
@@ -170,20 +165,7 @@ _OF_ONESELF = frozenset(
     "diet".split()
 )
 """Relations that are the speaker's own, unless they are said to be another's."""
-_KIN = frozenset(WHOSE.values()) | {
-    "neighbour",
-    "neighbor",
-    "client",
-    "customer",
-    "nachbar",
-    "voisin",
-    "vecino",
-}
-_SELF = re.compile(
-    r"\b(?:i|i'm|i've|i'd|i'll|im|me|we|we're|us|ich|mich|mir|wir|je|j'|moi|nous|yo|soy|vivo|estoy|tengo|trabajo|nosotros)\b"
-    r"|(?:我|私|僕|俺)"
-)
-_MY_KIN = re.compile("(?:我|私|僕|俺)(?:的|の|家的?)?(?= )")
+_KIN = frozenset((*WHOSE.values(), *"neighbour neighbor client customer nachbar voisin vecino".split()))
 _CUES = {
     "age": re.compile(
         r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
@@ -192,22 +174,11 @@ _CUES = {
 """Without these words a number is a number of something else."""
 
 
-_OF_A_PERSON = _OF_ONESELF | set("likes,dislikes,trait,skill,hobby,allergy,condition,owns,speaks,marital status".split(","))
+_OF_A_PERSON = _OF_ONESELF | set(
+    "likes,dislikes,trait,skill,hobby,allergy,condition,owns,speaks,marital status".split(",")
+)
 _OF_KIN = frozenset("partner manager child sibling parent friend colleague".split())
 _HOPES = frozenset("plan goal appointment prefers rule language event".split())
-_OWN = re.compile(
-    _SELF.pattern + r"|\b(?:my|mine|our|ours|i'\w+|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w{1,2})\b"
-    r"|\bj'|わたし|ぼく|咱"
-)
-_DOES = re.compile(
-    r"(?<!which )(?<!that )\b(?:lives|likes|loves|hates|works|enjoys|owns|speaks|eats|plays|studies|adores|wohnt|lebt|mag|arbeitet"
-    r"|vive|trabaja)\b"
-)
-"""What only somebody else does."""
-_OTHERS = re.compile(
-    r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|彼(?:は|女|が)|\buser\b"
-)
-_THINKS = re.compile(r"\b(?:i|we) (?:think|know|guess|believe|heard|hear|hope|suppose|see|bet)\b")
 _NOT_OF = {
     "name": re.compile(r"\b(?:call|name|named|nenn\w*|appeler|llamar) (?:my|our|the|him|her|it|them|this)\b"),
     "allergy": re.compile(r"\b(?:lol|haha\w*|jk|kidding)\b"),
@@ -275,10 +246,11 @@ class Claim:
             return True
         dates = [max(sentence.find(date[2]), 0) for date in self._dates]
         at = [said[place].at for place in places] or dates or [0]
+        clauses = Clauses(_shown(sentence))
         return (
             is_told(sentence)
-            and self._holds(_shown(sentence), at)
-            and self._is_of_the_speaker(_shown(sentence), at)
+            and self._holds(clauses, at)
+            and self._is_of_the_speaker(sentence, clauses, at)
             and (not self._is_corrected or corrects(sentence))
             and (not self._is_standing or ALWAYS.search(sentence) is not None)
             and self._is_of_the_same_mind(_shown(sentence), at)
@@ -323,36 +295,29 @@ class Claim:
             places = others + last if last is not None and others is not None else None
         return places
 
-    def _holds(self, sentence: str, at: Sequence[int]) -> bool:
-        """Whether it is so, by the speaker's own word, and the speaker's: not supposed, reported, past or wished."""
-        clause = Clauses(sentence).around(at)
-        if is_supposed(sentence, at) or is_reported(sentence, at):
+    def _holds(self, clauses: Clauses, at: Sequence[int]) -> bool:
+        """Whether it is so, by the speaker's own word: not supposed, reported, past or wished."""
+        relation = self._relation
+        if clauses.is_supposed(at) or clauses.is_reported(at):
             return False
-        if self._relation not in _HOPES and is_unreal(clause):
+        if relation not in _HOPES and clauses.is_unreal(at):
             return False
-        if not self._is_own or self._relation not in _OF_A_PERSON:
+        if not self._is_own or self._ended or relation not in _OF_A_PERSON:
             return True
-        if not self._ended and (is_past(clause) or (self._relation in _OF_ONESELF and is_wished(clause))):
-            return False
-        return True
+        return not clauses.is_past(at) and not (relation in _OF_ONESELF and clauses.is_wished(at))
 
-    def _is_of_the_speaker(self, sentence: str, at: Sequence[int]) -> bool:
+    def _is_of_the_speaker(self, sentence: str, clauses: Clauses, at: Sequence[int]) -> bool:
         """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
-        relation, clauses = self._relation, Clauses(sentence)
-        is_own = relation in _OF_ONESELF or (self._is_own and relation in _OF_A_PERSON)
-        if not (is_own or (self._is_own and relation in _OF_KIN)) or self._is_of_another or corrects(sentence):
+        relation = self._relation
+        if self._is_of_another or not self._is_own or corrects(sentence):
             return True
-        if _DOES.search(clauses.before(min(at))):
-            return False
-        if not is_own:
-            return True
+        if relation not in _OF_A_PERSON:
+            return relation not in _OF_KIN or not clauses.is_done_by_another(min(at))
         cue, other = _CUES.get(relation), _NOT_OF.get(relation)
         if (cue and not cue.search(sentence)) or (other and other.search(sentence)):
             return False
-        clause = clauses.around(at)
-        if any(word.form in _KIN for word in _words(clause)) or _OTHERS.search(clause):
-            return _SELF.search(_MY_KIN.sub(" ", _THINKS.sub(" ", clause))) is not None
-        return not self._is_own or _OWN.search(sentence) is not None or _is_short_of_a_subject(sentence)
+        has_kin = any(word.form in _KIN for word in _words(clauses.around(at)))
+        return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
 
     def _is_of_the_same_mind(self, sentence: str, at: Sequence[int]) -> bool:
         if self._ended:
@@ -428,7 +393,3 @@ def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
         and len(_WORD.findall(found[0])) >= _WORDS_OF_ANOTHER
         for found in QUOTED.finditer(_shown(sentence))
     )
-
-
-def _is_short_of_a_subject(sentence: str) -> bool:
-    return IS_WIDE.search(sentence) is not None

@@ -11,7 +11,7 @@ Invariant: the guarded text is made of lines of the old page, and of lines of th
 from __future__ import annotations
 
 from looseleaf.core.diff import diff, split_lines
-from looseleaf.core.gate import claim_of
+from looseleaf.core.gate import claim_of, own_words
 from looseleaf.core.grammar import drawer, new_page, parse
 from looseleaf.core.lines import body, escape, heading, is_blank, split_relation
 from looseleaf.core.slots import slot
@@ -39,7 +39,7 @@ class Spoken:
     def has(self, said: str, relation: str = "note") -> bool:
         """Whether one message of the user says it, of itself or of a relation."""
         claim = claim_of(Proposal(relation, said, ""))
-        return any(claim.is_said_in(text) for text in self.user)
+        return any(claim.is_said_in(own_words(text)) for text in self.user)
 
 
 @frozen

@@ -10,6 +10,7 @@ from looseleaf.core.gate import UNVERIFIED, is_trusted, judge, says
 from looseleaf.core.grammar import as_written
 from looseleaf.core.identity import decide, key, relation_of, slot
 from looseleaf.core.ledger import APPROVED, TICKED, fact_id
+from looseleaf.core.relations import SALIENCE
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -26,17 +27,6 @@ if TYPE_CHECKING:
 USER = "user"
 PROJECT = "project"
 PROFILE = "USER.md"
-
-SALIENCE: dict[Kind, float] = {
-    "constraint": 0.95,
-    "identity": 0.9,
-    "commitment": 0.85,
-    "preference": 0.8,
-    "decision": 0.8,
-    "trait": 0.6,
-    "event": 0.5,
-}
-"""How much a fact of a kind matters, where nothing better is known: what one must obey most, what happened least."""
 
 _QUOTE = 300
 

@@ -52,5 +52,16 @@ RELATIONS: tuple[Relation, ...] = (
 
 BY_LABEL: dict[str, Relation] = {relation.label.casefold(): relation for relation in RELATIONS}
 
+SALIENCE: dict[Kind, float] = {
+    "constraint": 0.95,
+    "identity": 0.9,
+    "commitment": 0.85,
+    "preference": 0.8,
+    "decision": 0.8,
+    "trait": 0.6,
+    "event": 0.5,
+}
+"""How much a fact of a kind matters, where nothing better is known: what one must obey most, what happened least."""
+
 OPPOSITES = {"likes": "dislikes", "dislikes": "likes"}
 """Saying the one of a thing ends the other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.core.lines import escape
-from looseleaf.core.relations import BY_LABEL
+from looseleaf.core.relations import BY_LABEL, SALIENCE
 from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
@@ -18,15 +18,6 @@ OBJECT_CHARS = 120
 OBJECT_WORDS = 18
 """A longer object is a story, no fact."""
 
-SALIENCE: dict[Kind, float] = {
-    "constraint": 0.95,
-    "identity": 0.9,
-    "commitment": 0.85,
-    "preference": 0.8,
-    "decision": 0.8,
-    "trait": 0.6,
-    "event": 0.5,
-}
 _LESS = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6}
 
 _EDGES = re.compile(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")

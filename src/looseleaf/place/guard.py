@@ -13,7 +13,8 @@ from looseleaf.core.identity import key, relation_of, slot
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.lines import body, is_blank
 from looseleaf.core.paths import STATE, TOP_PAGES, same_name
-from looseleaf.core.placing import PROFILE, PROJECT, SALIENCE
+from looseleaf.core.placing import PROFILE, PROJECT
+from looseleaf.core.relations import SALIENCE
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.history import History

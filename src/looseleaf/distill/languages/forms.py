@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from looseleaf.core.relations import BY_LABEL
+from looseleaf.core.relations import BY_LABEL, SALIENCE
 from looseleaf.distill.languages.tongues import SLOTS
 from looseleaf.talk import Proposal
 
@@ -29,14 +29,6 @@ LONGEST = 600
 _MOST_LEADS = 3
 _LONGEST_OBJECT = 120
 _LONGEST_ITEM = 6
-SALIENCE = {
-    "identity": 0.9,
-    "commitment": 0.85,
-    "preference": 0.8,
-    "decision": 0.8,
-    "trait": 0.6,
-    "event": 0.5,
-}
 _LIKINGS = frozenset({"Likes", "Dislikes", "Favourite"})
 _DATED = frozenset({"Plan", "Goal", "Appointment", "Deadline", "Event"})
 _MONTH_CHARS = len("2026-03")
