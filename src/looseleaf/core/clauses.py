@@ -185,9 +185,9 @@ ALWAYS = re.compile(
 )
 """What makes a standing rule of a thing to do: it is not to be added."""
 _UNREAL = re.compile(
-    r"\b(?:imagine|suppose|supposing|pretend|let's say|what if|hypothetically|for example|e\.g\.|stell dir vor"
-    r"|angenommen|zum beispiel|imaginons|supposons|par exemple|imagina|supongamos|por ejemplo)\b|假设|假如|想象|比如"
-    r"|例えば|もしも|仮に"
+    r"\b(?:imagine|role-?play\w*|in (?:the|my|a|this) (?:novel|story|game|dream|film|movie)|suppose|supposing|pretend"
+    r"|let's say|what if|hypothetically|for example|e\.g\.|stell dir vor|angenommen|zum beispiel|imaginons|supposons"
+    r"|par exemple|imagina|supongamos|por ejemplo)\b|假设|假如|想象|比如|例えば|もしも|仮に"
 )
 _ASKS = re.compile(
     r"[?？][\s\"')\]]*$|^\W*(?:perhaps |maybe )?(?:(?:should|shall|am|is|are|was|did|does|may|must) (?:i|we|you|they"
@@ -202,9 +202,10 @@ _OWN_SAYING = re.compile(
     r"|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
 )
 _REPORTED = re.compile(
-    r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|insisted|according to|reads|states|stated"
-    r"|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut|a dit|disait|prétend|a écrit|selon|dice|dijo"
-    r"|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)|と言って|と言った|によると"
+    r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|insisted|according to|reads|read(?= ?:)"
+    r"|wants (?:me|us|you)|states|stated|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut|a dit|disait"
+    r"|prétend|a écrit|selon|dice|dijo|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)|と言って"
+    r"|と言った|によると"
 )
 _CONDITION = re.compile(
     r"\b(?:if|unless|provided that|in case|falls|wenn|si|s'il|à moins que|a menos que)\b|如果|要是|除非|もし"
@@ -220,8 +221,8 @@ _CONDITION_ENDS = re.compile(
 )
 _ELSE = re.compile(r";|\bbut\b")
 _AS_IF = re.compile(
-    r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|could have|should have|wish(?:es)?|if only|hopefully|würde"
-    r"|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
+    r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|maybe|perhaps|vielleicht|peut-être|quizás?|could have"
+    r"|should have|wish(?:es)?|if only|hopefully|würde|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
 )
 _MERE_MOOD = re.compile(
     r"\b(?:would|(?:i|we|it)'d|würde|hätte)(?: really| also| much)? (?:like|love|prefer|rather|appreciate|say"
@@ -231,6 +232,8 @@ _MERE_MOOD = re.compile(
 _PAST = re.compile(
     r"(?<!'m )(?<!am )(?<!are )(?<!get )(?<!getting )\bused to\b|\b(?:früher|autrefois|formerly|previously)\b"
     r"|\bantes (?:yo )?(?:viv|trabaj|era)|\bback when\b|\bonce (?:lived|worked|liked)\b|曾经|以前は|昔は|以前(?:住|在)"
+    r"|\b(?:i|we) (?:lived|worked|was an?|were an?)\b|\bich wohnte\b|^\W*(?:when|once|as soon as|als|sobald|quand"
+    r"|lorsque|cuando)\b"
 )
 _WISH = re.compile(
     r"\b(?:want|wants|wanna|hope|hoping|dream(?:ing)?|wish|plan|planning|thinking|considering|going|about"
@@ -272,13 +275,14 @@ class Clauses:
         """The clauses in which they stand."""
         return " ".join(self._parts[of] for of in sorted({self._of(at) for at in places}))
 
-    def is_supposed(self, places: Sequence[int]) -> bool:
-        """Whether what stands there holds only if something else does, of which nothing stands there, or is that."""
+    def is_supposed(self, places: Sequence[int], *, anywhere: bool = False) -> bool:
+        """Whether what stands there holds only if something else does, of which nothing stands there, or is that.
+        `anywhere`: also if that is said after it, where most of it is talk ("if that helps")."""
         bare = _MERE_COURTESY.sub(lambda found: "·" * len(found[0]), self._sentence)
         for found in _CONDITION.finditer(bare):
             stop = _CONDITION_ENDS.search(bare, found.end())
             inside = [found.end() <= at < (stop.start() if stop else len(bare)) for at in places]
-            if all(inside) or (not any(inside) and all(at >= found.start() for at in places)):
+            if all(inside) or (not any(inside) and (anywhere or min(places) >= found.start())):
                 return True
         return False
 
@@ -293,6 +297,7 @@ class Clauses:
         return _AS_IF.search(_MERE_MOOD.sub(" ", self.around(places))) is not None
 
     def is_past(self, places: Sequence[int]) -> bool:
+        """Whether it was so, or is at another time."""
         return _PAST.search(self.around(places)) is not None
 
     def is_wished(self, places: Sequence[int]) -> bool:

@@ -58,7 +58,8 @@ cantonese: kantonesisch cantonais cantonés 粤语 広東語
 """
 _MORE_KIN = (
     "frau/partner ehefrau/partner ehemann/partner femme/partner mari/partner esposa/partner esposo/partner "
-    "marido/partner mujer/partner 妻/partner 娘/daughter 息子/son 母/mother 父/father"
+    "marido/partner mujer/partner 妻/partner 娘/daughter 息子/son 母/mother 父/father "
+    "妹/sister 姉/sister 弟/brother 兄/brother 友達/friend 友人/friend 同僚/colleague"
 )
 _SAME = {
     word: name
@@ -165,7 +166,10 @@ _OF_ONESELF = frozenset(
     "diet".split()
 )
 """Relations that are the speaker's own, unless they are said to be another's."""
-_KIN = frozenset((*WHOSE.values(), *"neighbour neighbor client customer nachbar voisin vecino".split()))
+_PEOPLE = (
+    "neighbour neighbor client customer nachbar voisin vecino parent parents children intern roommate cousin"
+)
+_KIN = frozenset(form for word in (*WHOSE.values(), *_PEOPLE.split()) for form in (word, stem(word)))
 _CUES = {
     "age": re.compile(
         r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
@@ -246,7 +250,7 @@ class Claim:
             return True
         dates = [max(sentence.find(date[2]), 0) for date in self._dates]
         at = [said[place].at for place in places] or dates or [0]
-        clauses = Clauses(_shown(sentence))
+        clauses = Clauses(_shown(sentence[:_LONGEST_SENTENCE]))
         return (
             is_told(sentence)
             and self._holds(clauses, at)
@@ -298,7 +302,7 @@ class Claim:
     def _holds(self, clauses: Clauses, at: Sequence[int]) -> bool:
         """Whether it is so, by the speaker's own word: not supposed, reported, past or wished."""
         relation = self._relation
-        if clauses.is_supposed(at) or clauses.is_reported(at):
+        if clauses.is_supposed(at, anywhere=relation == "rule") or clauses.is_reported(at):
             return False
         if relation not in _HOPES and clauses.is_unreal(at):
             return False

@@ -258,15 +258,16 @@ def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witne
 
 _TEXTS = (
     r"(?:e-?mails?|mail|text|page|site|message|logs?|letter|article|comment|post|review|output|error|paragraph"
-    r"|transcript|draft|document|excerpt|conversation|chat|report|file|response|dialog(?:ue)?|prompt|code|readme"
+    r"|transcript|sentence|phrase|poem|story|essay|song|draft|document|excerpt|conversation|chat|report|file|response|dialog(?:ue)?|prompt|code|readme"
     r"|nachricht|seite|brief|artikel|courriel|texte|lettre|correo|texto|carta|mensaje|página)"
 )
 _INTRODUCES = re.compile(
     r"(?i)(?:^|[.!?,;]\s)\W{0,3}(?:(?:please|pls|can you|could you|bitte|now|then|and) ){0,2}"
-    r"(?:translate|proofread|rewrite|summari[sz]e|rephrase|paraphrase|polish|shorten|classify|explain|analy[sz]e"
+    r"(?:translate|proofread|rewrite|summari[sz]e|rephrase|paraphrase|polish|shorten|classify|analy[sz]e"
     r"|repeat|übersetze?|korrigiere|fasse|traduis|traduisez|corrige|résume|traduce|traduzca|resume)"
     r"\b[^:\n：?.!]{0,80}[:：](?=\s|$|[^\x00-\x7f])"
-    r"|\b(?:here(?:'s|’s| is| are| comes)|this is|below|following|received|hier (?:ist|kommt)|folgende|voici|voilà"
+    r"|\b(?:fix|correct|edit|check|improve|write|continue|complete|read"
+    r"|here(?:'s|’s| is| are| comes)|this is|below|following|received|hier (?:ist|kommt)|folgende|voici|voilà"
     rf"|aquí (?:está|tienes)|siguiente|pasted?)\b[^:\n：.!]{{0,60}}\b{_TEXTS}\b[^:\n：.!]{{0,60}}[:：](?=\s|$)"
     rf"|^\W{{0,3}}(?:the |my |error )?{_TEXTS}\s?:\s*$"
     r"|(?:翻译|润色|改写|总结|翻訳|要約|添削|校对|校正)[^:\n：]{0,40}[:：]"

@@ -121,7 +121,12 @@ class Pool:
     def ranked(self) -> list[Said]:
         found: dict[object, Said] = {}
         for said in sorted(self._held, key=lambda said: (said.weight, said.order), reverse=True):
-            found.setdefault(said.text if len(said.text) > _REPLY else said.order, said)
+            key = said.text if len(said.text) > _REPLY else said.order
+            first = found.setdefault(key, said)
+            if (
+                said.order > first.order
+            ):  # said again, it stands where it was said last: what came between is over
+                found[key] = Said(said.order, said.text, first.weight)
         return list(found.values())
 
 
