@@ -202,10 +202,10 @@ _OWN_SAYING = re.compile(
     r"|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
 )
 _REPORTED = re.compile(
-    r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|insisted|according to|reads|read(?= ?:)"
-    r"|wants (?:me|us|you)|states|stated|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut|a dit|disait"
-    r"|prétend|a écrit|selon|dice|dijo|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)|と言って"
-    r"|と言った|によると"
+    r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|thinks|recommends?|insisted|according to|reads"
+    r"|read(?= ?:)|wants (?:me|us|you)|states|stated|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut"
+    r"|a dit|disait|prétend|a écrit|selon|dice|dijo|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)"
+    r"|と言って|と言った|によると"
 )
 _CONDITION = re.compile(
     r"\b(?:if|unless|provided that|in case|falls|wenn|si|s'il|à moins que|a menos que)\b|如果|要是|除非|もし"
@@ -232,8 +232,8 @@ _MERE_MOOD = re.compile(
 _PAST = re.compile(
     r"(?<!'m )(?<!am )(?<!are )(?<!get )(?<!getting )\bused to\b|\b(?:früher|autrefois|formerly|previously)\b"
     r"|\bantes (?:yo )?(?:viv|trabaj|era)|\bback when\b|\bonce (?:lived|worked|liked)\b|曾经|以前は|昔は|以前(?:住|在)"
-    r"|\b(?:i|we) (?:lived|worked|was an?|were an?)\b|\bich wohnte\b|^\W*(?:when|once|as soon as|als|sobald|quand"
-    r"|lorsque|cuando)\b"
+    r"|\b(?:i|we) (?:lived|worked|was an?|were an?)\b|\bich wohnte\b|^\W*(?:when|once|as soon as|als (?:ich|wir)"
+    r"|sobald|quand|lorsque|cuando)\b"
 )
 _WISH = re.compile(
     r"\b(?:want|wants|wanna|hope|hoping|dream(?:ing)?|wish|plan|planning|thinking|considering|going|about"
@@ -363,7 +363,8 @@ _DOES = re.compile(
 )
 """What only somebody else does."""
 _OTHERS = re.compile(
-    r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|彼(?:は|女|が)|\buser\b"
+    r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|さん[はが]|彼(?:は|女|が)"
+    r"|\buser\b"
 )
 _THINKS = re.compile(r"\b(?:i|we) (?:think|know|guess|believe|heard|hear|hope|suppose|see|bet)\b")
 _SUBJECTLESS = re.compile(

@@ -313,7 +313,10 @@ class Claim:
     def _is_of_the_speaker(self, sentence: str, clauses: Clauses, at: Sequence[int]) -> bool:
         """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
         relation = self._relation
-        if self._is_of_another or not self._is_own or corrects(sentence):
+        is_labelled = (
+            relation != "" and f"{relation}: " in sentence
+        )  # "Home: Lyon" is about whoever writes it
+        if self._is_of_another or not self._is_own or corrects(sentence) or is_labelled:
             return True
         if relation not in _OF_A_PERSON:
             return relation not in _OF_KIN or not clauses.is_done_by_another(min(at))

@@ -196,7 +196,8 @@ def claim_of(proposal: Proposal) -> Claim:
     whose, _, own = relation.rpartition("'s ")
     if own.casefold() in BY_LABEL:
         claim = f"{whose} {said}" if whose else said
-        is_own = proposal.topic.casefold() in ME and not whose
+        # "My pronouns are they/them" speaks of nobody else.
+        is_own = proposal.topic.casefold() in ME and not whose and own.casefold() != "pronouns"
         return Claim(claim, own.casefold(), was=was, ended=proposal.ended, is_own=is_own)
     return Claim(f"{proposal.relation} {said}", was=was, ended=proposal.ended)
 

@@ -6,7 +6,7 @@ same plan; carrying it out twice is carrying it out once.
 
 from __future__ import annotations
 
-from looseleaf.core.gate import UNVERIFIED, is_trusted, judge, says
+from looseleaf.core.gate import UNVERIFIED, is_trusted, judge, own_words, says
 from looseleaf.core.grammar import as_written
 from looseleaf.core.identity import decide, key, relation_of, slot
 from looseleaf.core.ledger import APPROVED, TICKED, fact_id
@@ -344,4 +344,4 @@ def _joined(fact: Fact, waits: Fact) -> Fact:
 
 def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
     """Whether the user said it: only then may words stand where every prompt shows them."""
-    return any(each.origin in ("user", "person") and says(title, each.text) for each in witnesses)
+    return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)
