@@ -125,7 +125,6 @@ def conversation(home: Path) -> None:
         looseleaf("expand", mark.entry.rpartition("/")[2], lines=20)
 
 
-
 def knowledge(home: Path) -> None:
     say("What is worth keeping becomes facts. Nothing but rules reads this; no model, no network:")
     with Memory(home, agent="friend") as memory:

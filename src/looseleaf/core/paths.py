@@ -36,7 +36,8 @@ def name_fault(name: str) -> str | None:
         return f"has a part that begins with `{name[0]}`"
     if name != name.strip() or name.endswith("."):
         return "has a part that begins or ends with a space or ends with a dot"
-    if not name.isprintable() or not _FORBIDDEN.isdisjoint(name):  # hardly ever: every look at a folder asks this
+    # Hardly ever, and every look at a folder asks.
+    if not name.isprintable() or not _FORBIDDEN.isdisjoint(name):
         for character in name:
             if character in _FORBIDDEN:
                 return f"contains `{character}`"
