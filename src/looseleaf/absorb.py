@@ -56,6 +56,14 @@ _PATIENCE = 5
 """Times `settle_seconds` that a page is watched while something empties and fills it again and again."""
 
 
+def belongs(store: Store, position: Position, last: object) -> bool:
+    """Whether the journal is still the one that was read up to a place, behind the record with this id."""
+    if position == START:
+        return True
+    before = next(store.read_back(JOURNAL, position), None)
+    return before is not None and before.end == position and before.record.get("id") == last
+
+
 class Heads:
     """The heads, and the place in the journal they stand for."""
 
@@ -74,8 +82,8 @@ class Heads:
         """From the view, if it is whole and belongs to this journal; else from nothing."""
         try:
             document = self.store.get(VIEW)
-            raw, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
-            if not checked or raw["schema"] != SCHEMA:
+            raw = codec.whole(document.data if document else b"")
+            if raw["schema"] != SCHEMA:
                 return
             self.position = Position(*map(int, raw["position"]))
             self.last = raw["last"]
@@ -87,7 +95,7 @@ class Heads:
             self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
             self.holes = int(raw["holes"])
             self._before = {path: int(count) for path, count in raw["before"].items()}
-        except (Refused, codec.Damaged, KeyError, TypeError, ValueError, AttributeError):
+        except (Refused, KeyError, TypeError, ValueError, AttributeError):
             self.forget()  # a view that cannot be read is made again
         else:
             if not self.belong():
@@ -99,10 +107,7 @@ class Heads:
 
     def belong(self) -> bool:
         """Whether the journal is still the one that was read up to here: repair writes its files anew."""
-        if self.position == START:
-            return True
-        before = next(self.store.read_back(JOURNAL, self.position), None)
-        return before is not None and before.end == self.position and before.record.get("id") == self.last
+        return belongs(self.store, self.position, self.last)
 
     def catch_up(self) -> None:
         for line in self.store.read(JOURNAL, self.position, self._hole):

@@ -14,7 +14,7 @@ from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from looseleaf.store.protocol import Store
@@ -37,7 +37,7 @@ class Entry:
 
 
 def summary_json(distilled: Distilled) -> bytes:
-    return _json(
+    return as_json(
         {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
         | {"facts": list(distilled.facts)}
         | {name: [each.to_dict() for each in getattr(distilled, name)] for name in NOTED}
@@ -60,10 +60,11 @@ def _distilled(summary: dict[str, Any]) -> Distilled:
 
 
 def meta_json(meta: dict[str, Any]) -> bytes:
-    return _json({"schema": META} | meta)
+    return as_json({"schema": META} | meta)
 
 
-def _json(value: dict[str, Any]) -> bytes:
+def as_json(value: Mapping[str, Any]) -> bytes:
+    """A file that people may read."""
     # Escaped, because a text may hold half a character, which is no UTF-8.
     text = json.dumps(value, ensure_ascii=False, indent=1)
     try:

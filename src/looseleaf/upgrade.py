@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from looseleaf.talk import NOTED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-_LISTS = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
 
 
 def entry_from_v0(
@@ -38,7 +38,7 @@ def entry_from_v0(
         if isinstance(facts, list)
         else [],
     }
-    for member in _LISTS:
+    for member in NOTED:
         given = summary.get(member)
         said = [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
         new_summary[member] = [{"text": each, "source": ""} for each in said]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 
+from looseleaf.absorb import belongs
 from looseleaf.core.essentials import said
 from looseleaf.core.vocabulary import wording
 from looseleaf.entries import read_entry
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
-    from looseleaf.core.window import Mark
     from looseleaf.entries import Entry
     from looseleaf.place.facts import Facts
     from looseleaf.store.protocol import Store
@@ -43,7 +43,7 @@ _CONFIDENCE = 0.8
 """That the rules understood a sentence as it was meant; that it was said is certain."""
 
 
-def build_agent(store: Store, agent: str, mark: Mark | None = None) -> None:
+def build_agent(store: Store, agent: str) -> None:
     """Add what an agent's compactions kept since; what became of the facts is looked at by `build_agents`."""
     try:
         _write(store, agent, _read_on(store, agent, _load(store, agent)))
@@ -106,21 +106,19 @@ def _load(store: Store, agent: str) -> _Kept:
     """What was kept when this was last built, if the files beside it are what was made of it."""
     try:
         document = store.get(f"{FOLDER}/{agent}/kept.json")
-        raw, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
-        if not checked or raw["schema"] != SCHEMA:
+        raw = codec.whole(document.data if document else b"")
+        if raw["schema"] != SCHEMA:
             return _NOTHING
         members = {name: raw[name] for name in ("last", "episodic", "noted", "topics", "is_unlooked")}
         return _Kept(position=Position(*map(int, raw["position"])), **members)
-    except (Refused, codec.Damaged, KeyError, TypeError, ValueError):
+    except (Refused, KeyError, TypeError, ValueError):
         return _NOTHING
 
 
 def _read_on(store: Store, agent: str, kept: _Kept) -> _Kept:
     """With the compactions since. One that a crash left without a mark is none."""
-    if kept.position != START:
-        before = next(store.read_back(JOURNAL, kept.position), None)
-        if before is None or before.end != kept.position or before.record.get("id") != kept.last:
-            kept = _NOTHING  # the journal was written anew
+    if not belongs(store, kept.position, kept.last):
+        kept = _NOTHING  # the journal was written anew
     position, last = kept.position, kept.last
     episodic, noted = list(kept.episodic), list(kept.noted)
     for line in store.read(JOURNAL, kept.position):

@@ -7,15 +7,14 @@ shortlist (`views/essentials.json`, a cache), so they cost what changed, and not
 
 from __future__ import annotations
 
-import json
-
 from looseleaf.build.agents import build_agents
 from looseleaf.core import shortlist as short
 from looseleaf.core.essentials import digest, global_md, global_memory
 from looseleaf.core.gate import level_of
 from looseleaf.core.identity import true_at
+from looseleaf.core.ledger import ENTRIES
 from looseleaf.core.topics import state_inputs_hash, topic_md, topic_memory
-from looseleaf.entries import read_entry
+from looseleaf.entries import as_json, read_entry
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -36,16 +35,12 @@ if TYPE_CHECKING:
 
 INDEX = "views/topics.json"
 FOLDER = "views/topics"
-FACTS = "views/facts"
 GLOBAL = "views/GLOBAL_MEMORY"
 SHORTLIST = "views/essentials.json"
 SCHEMA = "topics.v1"
 BY_RULES = "rules/1"
 
 _FILES = {"topic_memory.json", "topic_memory.md"}
-
-ENTRIES = 200
-"""The newest entries of a topic that its state is made of."""
 
 
 @frozen
@@ -135,7 +130,7 @@ class Topics:
         self, *, full: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
         """The topics that were made again, and the global memory, for whoever asks for it."""
-        self._look_at_facts()
+        self._facts.make_whole()
         made: dict[str, dict[str, Any]] = {}
         known, built = ({}, "") if full else self._known()
         now: Known = {}
@@ -147,7 +142,7 @@ class Topics:
                 now[name] = before
                 continue
             memory, facts = self._made(name)
-            self._store.view(f"{FOLDER}/{name}/topic_memory.json", _json(memory))
+            self._store.view(f"{FOLDER}/{name}/topic_memory.json", as_json(memory))
             self._store.view(f"{FOLDER}/{name}/topic_memory.md", topic_md(memory).encode())
             made[name] = digest(memory, facts)
             now[name] = mark, memory["updated_at"]
@@ -158,20 +153,12 @@ class Topics:
             listed, whole = self._listed(built, made, known.keys() - now.keys(), now)
             kept = {"schema": short.SCHEMA, "of": sha256(index)} | listed.to_record()
             self._store.view(SHORTLIST, codec.encode(kept))
-            self._store.view(f"{GLOBAL}.json", _json(whole))
+            self._store.view(f"{GLOBAL}.json", as_json(whole))
             self._store.view(f"{GLOBAL}.md", global_md(whole).encode())
             self._store.view(INDEX, index)
             built = sha256(index)
         build_agents(self._store, self._facts, made, full=full)
         return made, lambda: self._listed(built, {}, (), now)[1]
-
-    def _look_at_facts(self) -> None:
-        """Read the topics whose file of facts is missing: whoever does so has it made again."""
-        folders = (FACTS, *(f"{FACTS}/{name}" for name in self._store.folders(FACTS)))
-        there = {stat.path for folder in folders for stat in self._store.list(folder)}
-        for name in sorted(self._facts.topics):
-            if f"{FACTS}/{name}.json" not in there:
-                self._facts.of(name)
 
     def _listed(
         self, built: str, made: Mapping[str, dict[str, Any]], gone: Collection[str], now: Known
@@ -211,10 +198,10 @@ class Topics:
         """A view, if it is whole, and its hash."""
         try:
             document = self._store.get(path)
-            record, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
-        except (Refused, codec.Damaged):
-            return {}, ""
-        return (record, document.sha256) if checked and document else ({}, "")
+        except Refused:
+            document = None
+        record = codec.whole(document.data) if document else {}
+        return (record, document.sha256) if document and record else ({}, "")
 
     def _is_there(self, name: str) -> bool:
         there = {stat.path.rpartition("/")[2] for stat in self._store.list(f"{FOLDER}/{name}")}
@@ -228,11 +215,3 @@ def _not_after(as_of: float | None, memory: dict[str, Any]) -> dict[str, Any]:
     """As of a time, nothing was known later than then, whenever it was written down."""
     updated = memory["updated_at"]
     return memory if as_of is None or updated is None else memory | {"updated_at": min(updated, as_of)}
-
-
-def _json(value: Mapping[str, Any]) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, indent=1)
-    try:
-        return f"{text}\n".encode()
-    except UnicodeEncodeError:  # half a character is no UTF-8
-        return f"{json.dumps(value, indent=1)}\n".encode()

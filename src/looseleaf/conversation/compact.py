@@ -15,12 +15,12 @@ from looseleaf.conversation.draft import Draft, Made
 from looseleaf.conversation.record import stream_of
 from looseleaf.conversation.window import shown
 from looseleaf.core.heads import SCHEMA
-from looseleaf.distill.run import run
+from looseleaf.distill.run import redacted, run
 from looseleaf.entries import FOLDER, distilled_of, read_entry
 from looseleaf.errors import Refused, Unwritten
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id
-from looseleaf.talk import NOTED, Distilled, Noted
+from looseleaf.talk import Distilled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Compact:
                 self._store.rotate(self._stream)
             except Unwritten:
                 pass  # the mark counts; a log that could not be sealed now is sealed another time
-            build_agent(self._store, self._agent, mark)
+            build_agent(self._store, self._agent)
         return loss
 
     def _made_before(self, entry: str | None, gone: Gone, tokens: int, count: Count) -> Made | None:
@@ -190,20 +190,10 @@ class Compact:
         if self._distiller is not None:
             made = run(self._distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
-                return Made(self._redacted(made), noted, "distiller", self._distiller.name)
+                return Made(redacted(made, self._clean), noted, "distiller", self._distiller.name)
             failures = (made,)
         level = "rules" if noted.summary.strip() else "pointers"
         return Made(noted, noted, level, name, failures)
-
-    def _redacted(self, made: Distilled) -> Distilled:
-        """A model may have been told a secret elsewhere."""
-        notes = {
-            name: tuple(Noted(self._clean(each.text), each.source) for each in getattr(made, name))
-            for name in NOTED
-        }
-        return Distilled(
-            self._clean(made.summary), self._clean(made.episode), tuple(map(self._clean, made.facts)), **notes
-        )
 
     def _by_rules(self, material: Gone, tokens: int, count: Count) -> tuple[str, Distilled]:
         rules = self._rules(lambda text: count([text])[0])

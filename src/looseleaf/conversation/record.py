@@ -208,11 +208,11 @@ class Recorder:
     def _load(self) -> None:
         try:
             document = self._store.get(self._view)
-            raw, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
-            if checked and raw["schema"] == SCHEMA:
+            raw = codec.whole(document.data if document else b"")
+            if raw["schema"] == SCHEMA:
                 self.tally = Tally.from_dict(raw["tally"])
                 self._position, self._last = Position(*map(int, raw["position"])), raw["last"]
-        except (Refused, codec.Damaged, KeyError, TypeError, ValueError, AttributeError):
+        except (Refused, KeyError, TypeError, ValueError, AttributeError):
             self._forget()  # a view that cannot be read is made again
 
     def save(self, *, now: bool = False) -> None:

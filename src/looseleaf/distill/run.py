@@ -8,6 +8,9 @@ from looseleaf.talk import NOTED, Distilled, Noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from looseleaf.talk import Distiller, Material
 
 _LONGEST_SENTENCE = 200
@@ -33,6 +36,14 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
     thread.join(seconds)
     made = answer[0] if answer else f"took longer than {seconds:g} s"
     return made if isinstance(made, Distilled) else f"{distiller.name} {made}"
+
+
+def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
+    """Without secrets: a model may have been told one elsewhere."""
+    notes = {
+        name: tuple(Noted(clean(each.text), each.source) for each in getattr(made, name)) for name in NOTED
+    }
+    return Distilled(clean(made.summary), clean(made.episode), tuple(map(clean, made.facts)), **notes)
 
 
 def _said_by(error: BaseException) -> str:

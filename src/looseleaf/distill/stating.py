@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from looseleaf.core.gate import RECALLED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.talk import Proposal, Trace
-
-RECALLED = "recalled"
-"""The tag of a trace that holds what was recalled from memory: it must not be learnt again."""
 
 
 class Stating:

@@ -176,11 +176,9 @@ class Curate:
         with self._pages.absorb.threads, self._store.lock():
             self._pages.absorb()
             edits = [str(each) for each in placed.get("edits", ()) if each not in undone]
-            paths = {edit.id: edit.path for edit in self._pages.log() if edit.id in edits}
-            for path, each in {paths.get(each): each for each in edits}.items():
-                last = self._pages.history.last_to_undo(path) if path is not None else None
-                if last is None or last.id != each:
-                    return None
+            paths = self._paths(edits)
+            if self._changed_since(edits, paths):
+                return None
             for each in reversed(edits):
                 _, receipt = self._pages.undo(paths[each], author=author)
             self._facts.catch_up()
@@ -188,17 +186,29 @@ class Curate:
         edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
         return edit, Receipt(receipt.id, entry, None, None, 0, 0)
 
+    def _paths(self, edits: list[str]) -> dict[str, str]:
+        """The pages that these edits changed."""
+        return {edit.id: edit.path for edit in self._pages.log() if edit.id in edits} if edits else {}
+
+    def _changed_since(self, edits: list[str], paths: dict[str, str]) -> list[str | None]:
+        """The pages of which the last of these edits is not the last of all."""
+        changed: list[str | None] = []
+        for path, each in {paths.get(each): each for each in edits}.items():
+            last = self._pages.history.last_to_undo(path) if path is not None else None
+            if last is None or last.id != each:
+                changed.append(path)
+        return changed
+
     def _take_back(self, word: Record) -> tuple[Edit, Receipt]:
         """The edits that were made for it, the last one first; then what was said."""
         fact, reason = str(word["fact"]), str(word["reason"])
         with self._pages.absorb.threads, self._store.lock():
             self._pages.absorb()
             edits = [str(each) for each in word.get("edits", ())]
-            paths = {edit.id: edit.path for edit in self._pages.log() if edit.id in edits} if edits else {}
-            for path, each in {paths.get(each): each for each in edits}.items():
-                last = self._pages.history.last_to_undo(path) if path is not None else None
-                if last is None or last.id != each:
-                    raise Refused(f"“{reason}” was not undone: {path} was changed since. Undo that first.")
+            paths = self._paths(edits)
+            changed = self._changed_since(edits, paths)
+            if changed:
+                raise Refused(f"“{reason}” was not undone: {changed[0]} was changed since. Undo that first.")
             for each in reversed(edits):
                 self._pages.undo(paths[each], author=PERSON)
             if edits:

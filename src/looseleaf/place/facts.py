@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.absorb import belongs
 from looseleaf.core.heads import refuse_unknown
 from looseleaf.core.ledger import Ledger, shard_of
 from looseleaf.core.sheet import Shard
@@ -154,19 +155,12 @@ class Facts:
     def _go_on(self) -> None:
         if not self._loaded:
             self._load()
-        elif not self._belongs(self._position, self._last):
+        elif not belongs(self._store, self._position, self._last):
             raise _Astray
 
     def _begin_anew(self) -> None:
         self._forget()
         self._rewrites = True
-
-    def _belongs(self, position: Position, last: object) -> bool:
-        """Whether the journal is the one that was read up to here: repair writes its files anew."""
-        if position == START:
-            return True
-        before = next(self._store.read_back(JOURNAL, position), None)
-        return before is not None and before.end == position and before.record.get("id") == last
 
     def _read(self) -> None:
         void: set[str] = set()
@@ -232,7 +226,7 @@ class Facts:
             document = self._store.get(path)
             if document is None or _sum(document.data) != self._sums.get(name):
                 raise _Astray
-            return Shard.from_record(_decoded(document.data))
+            return Shard.from_record(codec.whole(document.data))
         except (Refused, LookupError, TypeError, ValueError, AttributeError) as error:
             raise _Astray from error
 
@@ -240,7 +234,7 @@ class Facts:
         """From the index, if it is whole and of this journal and setting; else from nothing."""
         self._forget()
         raw = self._there()
-        if raw is None or not self._belongs(Position(*raw["position"]), raw["last"]):
+        if raw is None or not belongs(self._store, Position(*raw["position"]), raw["last"]):
             return
         try:
             self.topics = {str(name): (int(a), int(b), int(c)) for name, (a, b, c) in raw["topics"].items()}
@@ -256,7 +250,7 @@ class Facts:
         """The index that is on disk, if it could be ours."""
         try:
             document = self._store.get(INDEX)
-            raw = _decoded(document.data if document else b"")
+            raw = codec.whole(document.data if document else b"")
             segment, offset = raw["position"]
             is_ours = raw["schema"] == SCHEMA and raw["trusts"] == self._trusts and "last" in raw
             return raw if is_ours and type(segment) is type(offset) is int else None
@@ -279,7 +273,7 @@ class Facts:
         there = self._there()
         if there is not None:
             position = Position(*there["position"])
-            if position > self._position and self._belongs(position, there["last"]):
+            if position > self._position and belongs(self._store, position, there["last"]):
                 return
         on_disk = there.get("shards") if there is not None and not self._rewrites else None
         known = on_disk if isinstance(on_disk, dict) else {}
@@ -307,14 +301,3 @@ class Facts:
 
 def _sum(data: bytes) -> str:
     return sha256(data)[:16]
-
-
-def _decoded(data: bytes) -> Record:
-    """A view, if it is whole; else ValueError."""
-    try:
-        record, is_checked = codec.decode(data.rstrip(b"\n"))
-    except codec.Damaged as error:
-        raise ValueError(error) from error
-    if not is_checked:
-        raise ValueError("it has no checksum")
-    return record

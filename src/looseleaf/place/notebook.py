@@ -283,7 +283,6 @@ class Notebook:
         if full:
             self.adopt()
         self._catch_up()
-        self.known.make_whole()
         return self.topics.build(full=full, progress=progress)
 
     def topic(self, name: str, as_of: float | None = None) -> dict[str, Any]:

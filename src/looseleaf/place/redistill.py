@@ -16,6 +16,7 @@ from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
 from looseleaf.place.material import Sources, sources_of
+from looseleaf.place.write import Made
 from looseleaf.store import codec
 from looseleaf.store.ulid import id_of, is_id, time_of
 
@@ -133,10 +134,10 @@ class Redistill:
     def _there(self, path: str) -> dict[str, Any] | None:
         try:
             document = self._store.get(path)
-            record, checked = codec.decode(document.data.rstrip(b"\n") if document else b"")
-        except (Refused, codec.Damaged):
+        except Refused:
             return None
-        return record.get("summary") if checked and record.get("schema") == SCHEMA else None
+        record = codec.whole(document.data if document else b"")
+        return record.get("summary") if record.get("schema") == SCHEMA else None
 
     # --- switching -------------------------------------------------------------------------
 
@@ -168,9 +169,7 @@ class Redistill:
             "summary.json": summary_json(distilled_of(entry.summary)),
             "meta.json": meta_json(meta),
         }
-        with self._store.lock():
-            self._store.publish(f"{FOLDER}/{topic}/{new}", files, again=True)
-        return read_entry(self._store, f"{topic}/{new}")
+        return self._write.publish(Made(f"{topic}/{new}", files))
 
     def _lost(self, plan: Plan, own: set[str], read: set[str], said: set[tuple[str, str]]) -> list[Fact]:
         """What rests on these sources, and on none that the distiller did not read; what it said nowhere, and no

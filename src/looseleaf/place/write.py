@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 
 from looseleaf.core.gate import RECALLED, level_of, lowest
-from looseleaf.distill.run import run
+from looseleaf.distill.run import redacted, run
 from looseleaf.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
 from looseleaf.store.ulid import id_of
-from looseleaf.talk import NOTED, Distilled, Noted
+from looseleaf.talk import NOTED, Distilled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,14 +152,6 @@ class Write:
         whole |= {"model": None, "tokens": 0, "cost": 0, "failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
         return Made(reference, files)
-
-
-def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
-    """Without secrets: a model may have been told one elsewhere."""
-    notes = {
-        name: tuple(Noted(clean(each.text), each.source) for each in getattr(made, name)) for name in NOTED
-    }
-    return Distilled(clean(made.summary), clean(made.episode), tuple(map(clean, made.facts)), **notes)
 
 
 def _made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:

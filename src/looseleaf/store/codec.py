@@ -184,3 +184,12 @@ def _salvage(line: bytes, reason: str) -> Iterator[Piece]:
         begin = end
     if begin < len(line):
         yield Piece(begin, len(line), None, False, reason)
+
+
+def whole(data: bytes) -> Record:
+    """The record of a file of one line, such as a view; nothing if it is not whole, or has no checksum."""
+    try:
+        record, is_checked = decode(data.rstrip(b"\n"))
+    except Damaged:
+        return {}
+    return record if is_checked else {}
