@@ -50,6 +50,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/identity.py
 	$(BIN)/python benchmarks/chains.py
 	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/prompt.py
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html

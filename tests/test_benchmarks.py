@@ -43,6 +43,11 @@ def chains() -> ModuleType:
     return benchmark("chains")
 
 
+@pytest.fixture(scope="module")
+def prompt() -> ModuleType:
+    return benchmark("prompt")
+
+
 def lines(memory: Memory) -> list[dict[str, Any]]:
     """Without what differs from one recording to the next."""
     own = {"id", "ts", "session_id"}
@@ -227,6 +232,60 @@ def test_a_duplicate_is_the_same_value_or_a_second_one_where_there_is_one(chains
     more = (("Home", "Paris"), ("Likes", "Tea"), ("Favourite", "colour: blue"), ("Favourite", "food: rice"))
     again = [Fact("user", "user", relation, what) for relation, what in more]
     assert chains.duplicates([*facts, *again]) == again[:3]
+
+
+# --- prompt ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "least"), [("growth", 4), ("prefix", 3), ("agents", 1), ("notation", 5), ("layout", 1)]
+)
+def test_what_a_prompt_costs_is_measured_or_said_to_be_skipped(
+    prompt: ModuleType, part: str, least: int
+) -> None:
+    rows = list(prompt.parts(quick=True, keep=None)[part]())
+    assert len(rows) >= least
+    assert all(what and goal and (figure[0].isdigit() or "skipped" in figure) for what, figure, goal in rows)
+    assert prompt.table(rows).count("\n") == len(rows) + 1
+
+
+def test_a_cache_knows_more_of_prompts_that_only_grow_than_of_those_that_begin_anew(
+    prompt: ModuleType, place: Path
+) -> None:
+    talk = prompt.prefix.Conversation(place / "memory")
+    for number in range(1, 21):
+        talk.turn(number)
+    talk.memory.close()
+    assert talk.changes > 10
+    share = prompt.prefix.cached_share
+    assert share(talk.ours) > 0.8 > share(talk.before)
+
+
+def test_a_memory_that_is_kept_is_not_filled_again(prompt: ModuleType, place: Path) -> None:
+    where = prompt.filled(place, (20, 10))
+    with Memory(where) as memory:
+        assert len(memory.topics()) >= 2
+        assert [fact.relation for fact in memory.facts(topic="topic-0001")] == list(prompt.RELATIONS)
+        first = memory.turns(1)[0].turn_id
+        before = (where / "USER.md").stat().st_mtime_ns
+    assert prompt.filled(place, (20, 10)) == where
+    assert (where / "USER.md").stat().st_mtime_ns == before
+    with Memory(where) as memory:
+        assert memory.turns(1)[0].turn_id == first == "turn_0011"
+
+
+def test_every_notation_of_a_state_says_its_titles(prompt: ModuleType) -> None:
+    shown = {"goal": "ship", "tasks_open": [{"id": "T-1", "title": "write, then test", "status": "open"}]}
+    found = prompt.layouts.notations(shown)
+    assert found.keys() == {"json", "toon", "lines", "pretty", "worded"}
+    assert all("write, then test" in text and "ship" in text for text in found.values())
+    assert found["worded"] == "goal: ship\ntasks_open:\n- T-1 write, then test open"
+
+
+def test_a_day_in_the_log_has_the_summaries_of_its_sessions(prompt: ModuleType) -> None:
+    written = [("2026-01-01", "a"), ("2026-01-02", "b"), ("2026-01-02", "c")]
+    log = prompt.layouts.log_of(written, ["2026-01-02"])
+    assert log == "## Recent Activity\n\n# 2026-01-02\n\nb\n\nc"
 
 
 def test_the_data_are_one_object_a_line() -> None:

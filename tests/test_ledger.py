@@ -614,6 +614,109 @@ def test_a_fact_that_is_told_without_an_id_gets_one() -> None:
     assert [(fact.level, bool(fact.id)) for fact in book.facts()] == [("said", True)]
 
 
+# --- a line on its way to the other page of its topic ---------------------------------------
+
+LINE = "- Home: Rome\n"
+HOME = told("Home", "Rome", "said", quote="I live in Rome", sources=["t1"], kind="identity")
+
+
+def on_both() -> tuple[Book, list[Fact], Edit]:
+    """A fact of USER.md that the program told of on the other page too; and what it was before that."""
+    book = Book()
+    book.edit("USER.md", LINE, "program", facts=(HOME,))
+    before = book.facts("user")
+    book.now += 1000
+    return book, before, book.edit("facts/user.md", LINE, "program", facts=(HOME,))
+
+
+def everywhere(facts: list[Fact]) -> list[Fact]:
+    return [fact.but(path=None, line=None) for fact in facts]
+
+
+@pytest.mark.parametrize("author", ["program", "external", "agent:main"])
+@pytest.mark.parametrize(("leaves", "stays"), [("USER.md", "facts/user.md"), ("facts/user.md", "USER.md")])
+def test_whichever_line_of_a_fact_goes_it_stays_on_the_other_page(
+    author: str, leaves: str, stays: str
+) -> None:
+    book, before, _ = on_both()
+    assert len(book.facts("user")) == 2
+    book.edit(leaves, "", author)
+    assert everywhere(book.facts("user")) == everywhere(before)
+    assert [(fact.path, fact.line) for fact in book.facts("user")] == [(stays, 1)]
+    assert book.shard("user").like(before[0]) == [book.shard("user").facts[before[0].id or ""]]
+
+
+def test_a_move_that_is_undone_was_none() -> None:
+    book, before, arrival = on_both()
+    departure = book.edit("USER.md", "", "program")
+    book.now += 1000
+    book.edit("USER.md", LINE, "agent:main", undoes=departure.id)
+    assert {fact.path for fact in book.facts("user")} == {"USER.md", "facts/user.md"}
+    book.edit("facts/user.md", None, "agent:main", undoes=arrival.id)
+    assert book.facts("user") == before
+
+
+def test_a_line_that_ended_after_the_same_was_written_elsewhere_comes_back_itself() -> None:
+    book = Book()
+    book.edit("facts/user.md", LINE, "agent:main")
+    book.now += 1000
+    book.edit("USER.md", LINE, "program", facts=(HOME,))
+    book.now += 1000
+    edit = book.edit("USER.md", "", "agent:main")
+    book.now += 1000
+    book.edit("USER.md", LINE, "agent:main", undoes=edit.id)
+    assert {fact.path: fact.level for fact in book.facts("user")} == {
+        "USER.md": "said",
+        "facts/user.md": "inferred",
+    }
+
+
+def test_a_persons_no_is_to_the_fact_and_not_to_one_of_its_lines() -> None:
+    book, _, _ = on_both()
+    book.edit("USER.md", "", "person")
+    assert {fact.status for fact in book.facts("user")} == {"rejected"}
+    book.edit("facts/user.md", "", "program")
+    assert [fact.status for fact in book.facts("user")] == ["rejected"]
+
+
+def test_what_replaces_a_fact_ends_both_of_its_lines() -> None:
+    book, _, _ = on_both()
+    book.edit("USER.md", "- Home: Oslo\n", "person")
+    assert sorted(book.said("user")) == [
+        ("Oslo", "confirmed", "current"),
+        ("Rome", "said", "superseded"),
+        ("Rome", "said", "superseded"),
+    ]
+    book.edit("facts/user.md", "", "program")
+    assert len(book.facts("user")) == 2
+
+
+@pytest.mark.parametrize(("level", "becomes"), [("inferred", "said"), ("confirmed", "confirmed")])
+def test_a_fact_comes_to_stand_on_the_line_of_one_that_it_is_said_to_replace(
+    level: str, becomes: str
+) -> None:
+    book = Book()
+    there = told("home", "rome", level, sources=["t2"], tags=["pinned"])
+    book.edit("USER.md", LINE, "program", facts=(HOME,))
+    book.edit("facts/user.md", "- home: rome\n", "program", facts=(there,))
+    ended = ((there["id"], written(book.now), HOME["id"]),)
+    book.edit("USER.md", "", "program", ended=ended)
+    [fact] = [each for each in book.facts("user") if each.status == "current"]
+    assert (fact.id, fact.path, fact.line, fact.level) == (HOME["id"], "facts/user.md", 1, becomes)
+    assert (fact.object, fact.sources, fact.tags) == ("rome", ("t1", "t2"), ("pinned",))
+    [over] = [each for each in book.facts("user") if each.status == "superseded"]
+    assert (over.id, over.superseded_by, over.line) == (there["id"], HOME["id"], None)
+
+
+def test_a_fact_does_not_take_the_line_of_one_that_says_something_else() -> None:
+    book = Book()
+    there = told("Home", "Oslo", "said")
+    book.edit("USER.md", LINE, "program", facts=(HOME,))
+    book.edit("facts/user.md", "- Home: Oslo\n", "program", facts=(there,))
+    book.edit("USER.md", "", "program", ended=((there["id"], written(book.now), HOME["id"]),))
+    assert {fact.status for fact in book.facts("user")} == {"superseded"}
+
+
 # --- words on facts, and entries ---------------------------------------------------------
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.core.loss import Loss
+    from looseleaf.core.manifest import Manifest, Prompt
     from looseleaf.entries import Entry
-    from looseleaf.errors import Busy, Refused, Stale, Unreadable, Unwritten
+    from looseleaf.errors import BudgetTooSmall, Busy, Refused, Stale, Unreadable, Unwritten
     from looseleaf.llm.registry import Budget
     from looseleaf.memory import Memory
     from looseleaf.page import Page
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Budget",
+    "BudgetTooSmall",
     "Busy",
     "Distilled",
     "Distiller",
@@ -27,12 +29,14 @@ __all__ = [
     "Episode",
     "Fact",
     "Loss",
+    "Manifest",
     "Memory",
     "Message",
     "Noted",
     "Page",
     "Policy",
     "Problem",
+    "Prompt",
     "Receipt",
     "Refused",
     "Stale",
@@ -45,6 +49,7 @@ __version__ = "0.1.0"
 
 _HOMES = (
     {"Budget": "llm.registry", "Entry": "entries", "Loss": "core.loss"}
+    | dict.fromkeys(("Manifest", "Prompt"), "core.manifest")
     | {"Memory": "memory", "Page": "pages", "Policy": "policy"}
     | dict.fromkeys(("Distilled", "Distiller", "Message", "Noted", "Trace", "Turn"), "talk")
     | dict.fromkeys(("Edit", "Episode", "Fact", "Problem", "Receipt"), "values")

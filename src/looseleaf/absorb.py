@@ -21,7 +21,7 @@ from looseleaf.core.heads import (
     fold_agents,
     refuse_unknown,
 )
-from looseleaf.core.paths import DRAWERS, is_page, name_fault
+from looseleaf.core.paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
 from looseleaf.store import JOURNAL, codec
@@ -30,12 +30,15 @@ from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
     from looseleaf.values import Document, Edit, Problem, Record, Stat
+
+TOP = ("",)
+"""The folder of the pages that are in every prompt."""
 
 VIEW = "views/heads.json"
 COPIES = "views/heads"
@@ -241,32 +244,38 @@ class Absorb:
             self.heads.load()
             self._loaded = True
 
-    def __call__(self) -> list[Edit]:
-        """Journal what was changed outside; the edits. Nothing found costs a look at each file's times and no lock."""
+    def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
+        """Journal what was changed outside (in these folders); the edits. Nothing found costs a look at each file's
+        times and no lock."""
         with self.threads:
             self._load()
             try:
                 self._store.recover()
             finally:  # also where nothing can be written, what the journal says can be read
                 self.heads.catch_up()
-            changed = {path for path in self._changed() if not self._is_head(path)}
+            changed = {path for path in self._changed(folders) if not self._is_head(path)}
             edits = self._absorb(changed) if changed else []
             self._texts = None
             self.heads.save()
             return edits
 
-    def _changed(self) -> set[str]:
+    def _changed(self, folders: Sequence[str]) -> set[str]:
         """The pages whose files do not look as they did when they were last seen to be their heads."""
-        heads, marks = self.heads.pages, self.heads.marks
-        found = {stat.path: stat for stat in self.files()}
+        marks = self.heads.marks
+        found = {stat.path: stat for stat in self.files(folders)}
         changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
-        return changed | {
-            path for path, head in heads.items() if head.sha256 is not None and path not in found
-        }
+        return changed | {path for path in self._known(folders) if path not in found}
 
-    def files(self) -> Iterable[Stat]:
+    def _known(self, folders: Sequence[str]) -> Iterable[str]:
+        """The pages that the journal says there are. Those of the top are few, and asked for at every prompt."""
+        heads = self.heads.pages
+        if folders == TOP:
+            return [path for path in (*TOP_PAGES, STATE) if self.heads.get(path).sha256 is not None]
+        return [path for path, head in heads.items() if head.sha256 is not None]
+
+    def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterable[Stat]:
         """Every file that is a page, by path."""
-        for folder in ("", *DRAWERS):
+        for folder in folders:
             for stat in self._store.list(folder):
                 if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
                     yield stat

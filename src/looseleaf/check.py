@@ -5,7 +5,6 @@ Changes nothing, trusts no view, and goes on after every problem.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 
@@ -14,9 +13,11 @@ from looseleaf.core.grammar import parse
 from looseleaf.core.heads import KNOWN_SCHEMAS, Head
 from looseleaf.core.journal import Broken, edit_of, forward
 from looseleaf.core.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
+from looseleaf.core.state_text import Unsound
 from looseleaf.core.window import Mark
 from looseleaf.entries import FOLDER, read_entry
 from looseleaf.errors import Refused
+from looseleaf.place.state_file import examined
 from looseleaf.store import JOURNAL
 from looseleaf.values import Problem
 
@@ -210,6 +211,6 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
         )
     if path == STATE:
         try:
-            json.loads(text)
-        except (ValueError, RecursionError) as error:
-            yield Problem(path, getattr(error, "lineno", None), f"this is not JSON ({error})")
+            examined(document.data)
+        except Unsound as unsound:
+            yield Problem(path, unsound.line, unsound.told)

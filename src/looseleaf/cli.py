@@ -129,7 +129,7 @@ def _show(options: Options) -> int:
         if options.json:
             print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
         else:
-            _print_bytes(page.data)
+            print_bytes(page.data)
         print_notes(memory)
     return 0
 
@@ -162,7 +162,7 @@ def _diff(options: Options) -> int:
             diff = shown.decode("utf-8", "replace")
             print_json({"path": path, "from": labels[0], "to": labels[1], "diff": diff})
         else:
-            _print_bytes(shown)
+            print_bytes(shown)
         print_notes(memory)
     return 0
 
@@ -230,6 +230,14 @@ def _carrier(run: str) -> Callable[[Options], int]:
             from looseleaf import cli_facts
 
             module = cli_facts
+        case "cli_prompt":
+            from looseleaf import cli_prompt
+
+            module = cli_prompt
+        case "cli_state":
+            from looseleaf import cli_state
+
+            module = cli_state
         case _:
             from looseleaf import cli_build
 
@@ -326,7 +334,7 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
-def _print_bytes(data: bytes) -> None:
+def print_bytes(data: bytes) -> None:
     """To a pipe or a file the bytes as they are; to a terminal as text that cannot steer it."""
     if sys.stdout.isatty():
         sys.stdout.write(plain(re.sub(_LINE_END, "", data.decode("utf-8", "backslashreplace")), keep="\n\t"))

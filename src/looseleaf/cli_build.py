@@ -212,6 +212,33 @@ def build(options: Options) -> int:
     return 0
 
 
+# --- tidying -----------------------------------------------------------------------------
+
+
+def tidy(options: Options) -> int:
+    from looseleaf.cli_facts import SHORT_ID, words_of
+
+    with open_memory(options) as memory:
+        found = memory.tidy(dry_run=options.dry_run)
+        options.done = "" if options.dry_run else "it was tidied; "
+        if options.json:
+            print_json(found.to_dict() | {"dry_run": options.dry_run})
+        else:
+            joined = {fact.id for fact in found.merged}
+            what = "would move" if options.dry_run else "moved"
+            for fact in found.moved:
+                there = " (stands there already)" if fact.id in joined else ""
+                say(f"{what}  {(fact.id or '')[:SHORT_ID]}  {words_of(fact)}{there}")
+            count = f"{len(found.moved):,} fact{'s' * (len(found.moved) != 1)}"
+            done = f"{count} {what} to facts/user.md: from {found.before:,} to {found.after:,} tokens"
+            stays = f"nothing to move: USER.md has {found.before:,} tokens"
+            say(f"{done if found.moved else stays}, of at most {found.limit:,}.")
+            if found.note:
+                say(found.note)
+        print_notes(memory)
+    return 0
+
+
 # --- another distiller -----------------------------------------------------------------
 
 

@@ -6,6 +6,8 @@ there: no text of a fact can claim another level or place.
 
 from __future__ import annotations
 
+import re
+
 from looseleaf.cli import (
     clipped,
     edit_dict,
@@ -206,8 +208,13 @@ def _source(source: Source) -> str:
 
 
 def why(options: Options) -> int:
+    """Of a fact by its name; anything else is looked for in a prompt."""
     with open_memory(options) as memory:
-        fact = memory.fact(options.fact)
+        fact = _named(memory, options.what)
+        if fact is None:
+            from looseleaf.cli_prompt import why_in_prompt
+
+            return why_in_prompt(memory, options)
         said, made = memory.sources(fact), _made_by(memory, fact)
         entry, distiller = _entry(memory, fact)
         if options.json:
@@ -225,6 +232,20 @@ def why(options: Options) -> int:
             say("\n  ".join(lines))
         print_notes(memory)
     return 0
+
+
+_NAME = re.compile(r"f_[0-9a-z]*|[^\n]+\.md:[0-9]{1,7}")
+_MAY_BE_ID = re.compile("[0-9a-f]{4,12}")
+
+
+def _named(memory: Memory, what: str) -> Fact | None:
+    """The fact that an id or place names. A word may look like the beginning of an id, and be none."""
+    if _NAME.fullmatch(what):
+        return memory.fact(what)
+    try:
+        return memory.fact(what) if _MAY_BE_ID.fullmatch(what) else None
+    except Refused:
+        return None
 
 
 def _about(fact: Fact) -> Iterator[str]:

@@ -56,6 +56,19 @@ class Options:
     pages: bool
     distiller: str
     apply: bool
+    act: str | None
+    what: Any  # as above
+    value: Any  # as above
+    why: str | None
+    toon: bool
+    task: str | None
+    budget: int | None
+    explain: bool
+    messages: bool
+    replay: str | None
+    diff: str | None
+    prompt: str | None
+    last: int
 
     done = ""
     """What a command has done, once that is durable: said if the answer cannot be written."""
@@ -171,6 +184,7 @@ SHARED: Arguments = {
 SHORT = {"-n": "--limit"}
 
 _ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
+_STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 _LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
 _MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
 _AS_OF = {"metavar": "DATE", "help": "as it was on a day, or at a time"}
@@ -237,6 +251,27 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "turns 17",
     ),
     "sessions": ("cli_talk.sessions", "list the last sessions", {"--limit": _LAST}, "sessions -n 5"),
+    "prompt": (
+        "cli_prompt.prompt",
+        "make the prompt for a task, within a budget, or show an old one; with the reason for each part",
+        {
+            "task": {"nargs": "?", "help": "the request (-: standard input); after --diff ID the other one"},
+            "--budget": {"metavar": "N", "type": int, "help": "at most so many tokens (else the model's)"},
+            "--model": _MODEL,
+            "--explain": _switch("show what is in it, what each part costs, and what was left out"),
+            "--dry-run": _switch("compact and log nothing"),
+            "--messages": _switch("print the messages as JSON"),
+            "--replay": {"metavar": "ID", "help": "an old prompt, byte for byte (last: the last one)"},
+            "--diff": {"metavar": "ID", "help": "what changed from this old prompt to another (the last)"},
+        },
+        'prompt "Refactor the parser" --budget 4000 --explain',
+    ),
+    "analyze": (
+        "cli_prompt.analyze",
+        "show what a prompt costs now, what it would cost otherwise, and what the last ones cost",
+        {"--last": {"metavar": "N", "type": int, "default": LAST, "help": f"so many prompts ({LAST})"}},
+        "analyze --last 5",
+    ),
     "window": (
         "cli_talk.window",
         "show what a model is told now, and what it costs",
@@ -322,9 +357,12 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "why": (
         "cli_facts.why",
-        "show why a fact is believed: the words, who said them, what was made of them",
-        {"fact": _FACT},
-        "why USER.md:5",
+        "show why a fact is believed, or why words are in a prompt or not: who said them, what was made of them",
+        {
+            "what": {"metavar": "WHAT", "help": "a fact by its id or `page.md:line`; or words of a prompt"},
+            "--prompt": {"metavar": "ID", "help": "the words are looked for in this prompt (else the last)"},
+        },
+        'why "English code"',
     ),
     "topics": ("cli_build.topics", "list the topics", {}, "topics"),
     "topic": (
@@ -362,7 +400,30 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "redistill --with rules",
     ),
+    "tidy": (
+        "cli_build.tidy",
+        "move less essential facts from USER.md to facts/user.md, if it is too long for every prompt",
+        {"--dry-run": _switch("only show what would move")},
+        "tidy --dry-run",
+    ),
     "index": ("cli_build.index", "list pages in a line each, as a prompt does", {}, "index"),
+    "state": (
+        "cli_state.state",
+        "show the goal, tasks and decisions of the work, or change them",
+        {
+            "act": {
+                "nargs": "?",
+                "choices": _STATE_ACTS,
+                "help": "set FIELD VALUE; task add TITLE; task done ID; decide TITLE; block TEXT; unblock TEXT; "
+                "restore (else: show)",
+            },
+            "what": {"nargs": "?", "help": "goal, now or conventions.NAME; add or done; the title or text"},
+            "value": {"nargs": "?", "help": "the value (empty: none any more), the task's title or id"},
+            "--why": {"metavar": "TEXT", "help": "why it was decided"},
+            "--toon": _switch("show it as a prompt carries it"),
+        },
+        'state task add "Write the importer"',
+    ),
     "check": ("cli.check", "re-read and re-hash everything", {}, "check"),
     "repair": (
         "cli.repair",

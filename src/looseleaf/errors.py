@@ -36,3 +36,15 @@ class Unwritten(Refused):
 
 class Busy(Refused):
     """Another process holds the memory's lock and did not let go in time."""
+
+
+class BudgetTooSmall(Refused):
+    """A prompt does not fit its budget, though everything that may be left out was. `needed`: the tokens it takes."""
+
+    def __init__(self, budget: int, needed: int, what: str) -> None:
+        super().__init__(
+            f"No prompt was made: {what} take {needed:,} tokens and are never cut, and the budget is {budget:,}. "
+            f"Give a budget of at least {needed:,}, or shorten them."
+        )
+        self.budget = budget
+        self.needed = needed

@@ -26,15 +26,22 @@ if TYPE_CHECKING:
     from looseleaf.conversation.window import Window
     from looseleaf.core.guard import Spoken
     from looseleaf.core.loss import Loss
+    from looseleaf.core.manifest import Prompt
     from looseleaf.entries import Entry
     from looseleaf.history import History
     from looseleaf.llm.registry import Budget
     from looseleaf.page import Page
     from looseleaf.place.guard import Guard
-    from looseleaf.place.notebook import IndexLine, Notebook, Source
+    from looseleaf.place.listing import IndexLine
+    from looseleaf.place.notebook import Notebook, Source
     from looseleaf.place.place import Placed
     from looseleaf.place.redistill import Difference
+    from looseleaf.place.state import State
+    from looseleaf.place.tidy import Tidied
     from looseleaf.policy import Policy
+    from looseleaf.prompt.analyze import Analysis, Compared
+    from looseleaf.prompt.prompts import Prompts
+    from looseleaf.prompt.why import Answer
     from looseleaf.talk import Block, Distilled, Distiller, Message, Session, ToolInteraction, Trace, Turn
     from looseleaf.values import Edit, Fact, Problem, Receipt
 
@@ -67,12 +74,15 @@ class Memory:
         self.notes: list[str] = []
         self._pages = Pages(self.store, self.policy, self.agent, self._note, self._guard, self._settle)
         self._asked = session, distiller, counter
+        self._others: dict[str, Memory] = {}
 
     def __repr__(self) -> str:
         return f"Memory({self.path!r}, agent={self.agent!r})"
 
     def close(self) -> None:
         """Let go of every handle. What was acknowledged is on disk already."""
+        for other in self._others.values():
+            other.close()
         if "_talk" in self.__dict__:
             self._talk.close()
         self._pages.close()
@@ -268,6 +278,71 @@ class Memory:
 
     # --- what a model is told ----------------------------------------------------------
 
+    @cached_property
+    def _prompts(self) -> Prompts:
+        from looseleaf.prompt.prompts import Prompts
+
+        return Prompts(
+            self.store,
+            self.policy,
+            self.agent,
+            self._pages,
+            lambda: self._talk,
+            lambda: self._book,
+            lambda: self.state,
+            self._note,
+        )
+
+    def prompt(
+        self,
+        task: str | None = None,
+        *,
+        budget: int | None = None,
+        model: str | None = None,
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> Prompt:
+        """All that a model is told of a task, never more than the budget (None: the model's own): the charter, the
+        memory, the window, the task. Its manifest says why each part is there, and is logged.
+
+        A task that was recorded already is not said twice; without one, the window speaks for itself. If the window
+        does not fit, it is compacted first. `dry_run` compacts and logs nothing.
+        """
+        if agent is not None and agent != self.agent:
+            return self._as(agent).prompt(task, budget=budget, model=model, dry_run=dry_run)
+        return self._prompts(task, budget, model, dry_run=dry_run)
+
+    def _as(self, agent: str) -> Memory:
+        """The same memory, as another agent has it."""
+        if agent not in self._others:
+            _, distiller, counter = self._asked
+            other = Memory(self.path, agent=agent, distiller=distiller, counter=counter)
+            other.notes = self.notes
+            self._others[agent] = other
+        return self._others[agent]
+
+    def replay(self, name: str = "last") -> Prompt:
+        """A prompt of the log (by its id, how that ends, or `last`), rendered again byte for byte."""
+        return self._prompts.log.again(name)
+
+    def why(self, text: str, prompt: str = "last") -> Answer:
+        """Why words are in a prompt, back to the trace in which they were said; or why they are not in it."""
+        from looseleaf.prompt.why import why
+
+        return why(self, text, prompt)
+
+    def analyze(self, last: int = 20) -> Analysis:
+        """What a prompt costs now, slot by slot; what it would cost otherwise; and what the last ones cost."""
+        from looseleaf.prompt.analyze import analyze
+
+        return analyze(self, last)
+
+    def compare(self, old: str, new: str = "last") -> Compared:
+        """What two prompts of the log have in common, and what came, went and changed between them."""
+        from looseleaf.prompt.analyze import compare
+
+        return compare(self.replay(old), self.replay(new), self._talk.counter(None))
+
     def messages(self, system: str | None = None, *, model: str | None = None) -> list[Message]:
         """The messages for the next call, never more than its budget. If a compaction is due, it runs first."""
         return self._talk.messages(system, model)
@@ -335,6 +410,21 @@ class Memory:
     # --- what is known -----------------------------------------------------------------
 
     @cached_property
+    def state(self) -> State:
+        """The working state: goal, now, decisions, tasks, conventions, blockers."""
+        from looseleaf.place.state import State
+
+        return State(
+            self.store,
+            self._pages,
+            self.policy,
+            self._clean,
+            self._tokens,
+            self._note,
+            lambda: self._book.place,
+        )
+
+    @cached_property
     def _book(self) -> Notebook:
         from looseleaf.place.notebook import Notebook
 
@@ -347,6 +437,8 @@ class Memory:
             self._spoken,
             self._asked[1],
             self._note,
+            self._tokens,
+            lambda: self.state,
         )
 
     # What knows facts is loaded only by what needs it: these are asked when they are needed.
@@ -359,6 +451,9 @@ class Memory:
 
     def _spoken(self) -> Spoken:
         return self._talk.spoken()
+
+    def _tokens(self, text: str) -> int:
+        return self._talk.counter(None)([text])[0]
 
     def _settle(self) -> None:
         self._book.place.catch_up()
@@ -451,6 +546,11 @@ class Memory:
     def pin(self, name: str, *, pinned: bool = True) -> Fact:
         """Keep a fact among what must not be forgotten."""
         return self._book.curate.pin(name, pinned=pinned)
+
+    def tidy(self, *, dry_run: bool = False) -> Tidied:
+        """Move less essential facts from USER.md to facts/user.md, if it is over `profile_tokens`; no fact changes by
+        that. `dry_run` only says what would move."""
+        return self._book.tidy(dry_run=dry_run)
 
     # --- care --------------------------------------------------------------------------
 

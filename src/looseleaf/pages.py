@@ -63,7 +63,7 @@ class Pages:
 
     # --- reading -----------------------------------------------------------------------
 
-    def _absorb_to_read(self) -> None:
+    def absorb_to_read(self) -> None:
         """A full or read-only disk keeps nobody from reading: the change is journaled when it can be.
 
         What a person ticked in review is done first: whoever reads next should see it.
@@ -77,12 +77,12 @@ class Pages:
     def page(self, path: str) -> Page:
         """What a page says now."""
         path = page_path(path)
-        self._absorb_to_read()
+        self.absorb_to_read()
         return Page(path, self.absorb.read(path))
 
     def paths(self) -> list[str]:
         """The paths of all pages."""
-        self._absorb_to_read()
+        self.absorb_to_read()
         return self.absorb.pages()
 
     def page_as_of(self, path: str, when: str | float) -> Page:
@@ -92,7 +92,7 @@ class Pages:
             from looseleaf.history import parse_when
 
             when = parse_when(when)
-        self._absorb_to_read()
+        self.absorb_to_read()
         data, is_sure = self.history.as_of(path, when, self.absorb.head_bytes(path))
         if not is_sure:
             self._note(
@@ -105,12 +105,12 @@ class Pages:
         """The edits of a page, or of all, newest first."""
         if path is not None:
             path = page_path(path)
-        self._absorb_to_read()
+        self.absorb_to_read()
         return self.history.back(path)
 
     def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
         """A page before and after one of its edits."""
-        self._absorb_to_read()
+        self.absorb_to_read()
         now = self.absorb.head_bytes(edit.path)
         return self.history.before(edit, now), self.history.after(edit, now)
 

@@ -45,6 +45,14 @@ class Policy:
     lock_seconds: float = 60.0
     """Nothing holds the lock for longer than a disk takes; past this the holder hangs."""
 
+    # --- the state -------------------------------------------------------------------
+    state_tokens: int = 750
+    """The state is in every prompt: past this, what is settled moves to pages. It is some ten decisions and twenty
+    tasks; nobody keeps more in mind."""
+
+    state_least_tokens: int = 250
+    """What is left in the state when something moves: with less, the next decision would not know the last ones."""
+
     # --- the window ------------------------------------------------------------------
     tail_turns: int = 4
     """Turns that a compaction leaves as they are: what was said last is what is meant by "it"."""
@@ -75,6 +83,26 @@ class Policy:
 
     raw_bytes: int = 1024 * 1024
     """The longest `raw.md` of a compaction: past it the log itself is the readable copy."""
+
+    # --- the profile -----------------------------------------------------------------
+    profile_tokens: int = 1000
+    """USER.md is in every prompt, whole: a page that is read in a minute, and under a hundredth of most contexts."""
+
+    tidy_to: float = 0.8
+    """The part of that which tidying aims at: room for some weeks, so that lines do not move at every fact."""
+
+    tidy: bool = False
+    """Whether USER.md is tidied by itself. Off: people do not expect lines to move."""
+
+    tidy_days: float = 7.0
+    """By itself at most so often: a person should find his page as he left it for a week."""
+
+    # --- the prompt ------------------------------------------------------------------
+    index_pages: int = 50
+    """Pages that the index of a prompt lists, the last changed ones: about a thousand tokens. The others are found."""
+
+    least_window_tokens: int = 500
+    """Where talk has less room than this, a prompt shows the last of it, and nothing is compacted for it."""
 
     # --- the model: also for one agent, in a table [agents.<name>] ---------------------
     model: str | None = None
@@ -107,7 +135,7 @@ _WANTED: dict[str, type] = {
     "safety_margin_tokens": int,
     "compaction_ratio": float,
 }
-_RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio"))
+_RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"))
 _LONGEST = 86_400.0
 """No wait of more than a day: it would be a mistake, and some systems cannot wait for longer than they can count."""
 

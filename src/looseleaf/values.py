@@ -272,6 +272,10 @@ class Receipt:
     held: tuple[str, ...] = ()
     """Sentences on lines that did not go where they were put."""
 
+    def but(self, **changes: Any) -> Receipt:
+        """The same receipt, except for these members."""
+        return Receipt(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+
     def to_dict(self) -> dict[str, Any]:
         names = ("id", "path", "base", "new", "added", "removed", "changed")
         held = {"held": list(self.held)} if self.held else {}

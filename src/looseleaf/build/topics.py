@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from looseleaf.core.shortlist import Shortlist
     from looseleaf.place.facts import Facts
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact, Record
+    from looseleaf.values import Fact, Position, Record
 
     Known = dict[str, tuple[list[int], float | None]]
 
@@ -55,6 +55,7 @@ class Topics:
     def __init__(self, store: Store, facts: Facts) -> None:
         self._store = store
         self._facts = facts
+        self._told: tuple[Position, list[dict[str, Any]]] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -74,6 +75,16 @@ class Topics:
             except Refused:
                 pass  # where nothing can be written, all of it can be read
         return _not_after(as_of, global_memory(self._digest(name, as_of) for name in self.names))
+
+    def essentials(self) -> list[dict[str, Any]]:
+        """What must not be forgotten, as it is now. Does not look whether each file of each topic is there."""
+        at = self._facts.position
+        if self._told is None or self._told[0] != at:
+            try:
+                self._told = at, self._up_to_date(looks=False)[1]()["do_not_forget"]
+            except Refused:
+                return list(self.whole()["do_not_forget"])
+        return self._told[1]
 
     def _made(self, name: str, as_of: float | None = None) -> tuple[dict[str, Any], list[Fact]]:
         """The memory of a topic, and all facts that are true there."""
@@ -127,10 +138,16 @@ class Topics:
         return Built(tuple(made), len(self.names))
 
     def _up_to_date(
-        self, *, full: bool = False, progress: Callable[[int, int], None] | None = None
+        self,
+        *,
+        full: bool = False,
+        looks: bool = True,
+        progress: Callable[[int, int], None] | None = None,
     ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
-        """The topics that were made again, and the global memory, for whoever asks for it."""
-        self._facts.make_whole()
+        """The topics that were made again, and the global memory, for whoever asks for it. Without `looks`, files that
+        somebody deleted are left for the next one to make again."""
+        if looks:
+            self._facts.make_whole()
         made: dict[str, dict[str, Any]] = {}
         known, built = ({}, "") if full else self._known()
         now: Known = {}
@@ -138,7 +155,7 @@ class Topics:
         for number, name in enumerate(names):
             mark = list(self._facts.topics[name])
             before = known.get(name)
-            if before is not None and before[0] == mark and self._is_there(name):
+            if before is not None and before[0] == mark and (not looks or self._is_there(name)):
                 now[name] = before
                 continue
             memory, facts = self._made(name)
@@ -157,7 +174,8 @@ class Topics:
             self._store.view(f"{GLOBAL}.md", global_md(whole).encode())
             self._store.view(INDEX, index)
             built = sha256(index)
-        build_agents(self._store, self._facts, made, full=full)
+        if looks or made:
+            build_agents(self._store, self._facts, made, full=full)
         return made, lambda: self._listed(built, {}, (), now)[1]
 
     def _listed(

@@ -175,17 +175,21 @@ class Conversation:
 
     # What counts tokens and knows models is loaded when it is asked for: recording needs neither.
 
-    def _model(self, name: str | None) -> Model:
+    def model(self, name: str | None) -> Model:
         from looseleaf.llm.registry import model
 
         return model(name or self._policy.model)
+
+    def unit(self, name: str | None) -> str:
+        """In which tokens a model's texts are counted here."""
+        return "custom" if self._counter is not None else self.model(name).vocabulary
 
     def budget(self, name: str | None) -> Budget:
         from looseleaf.llm.registry import budget
 
         policy = self._policy
         return budget(
-            self._model(name),
+            self.model(name),
             context_tokens=policy.context_tokens,
             max_tokens=policy.max_tokens,
             safety_margin_tokens=policy.safety_margin_tokens,
@@ -194,7 +198,7 @@ class Conversation:
 
     def _room(self, name: str | None) -> int:
         """The input budget in tokens as they are counted here."""
-        return int(self.budget(name).input / self._model(name).count_margin)
+        return int(self.budget(name).input / self.model(name).count_margin)
 
     def usage(self, prompt_tokens: int, name: str | None, system: str | None) -> str | None:
         if type(prompt_tokens) is not int or prompt_tokens < 0:
@@ -229,14 +233,14 @@ class Conversation:
 
     # --- what a model is told ----------------------------------------------------------
 
-    def _count(self, name: str | None, *, quick: bool = False) -> Count:
+    def counter(self, name: str | None, *, quick: bool = False) -> Count:
         """The counter of a model: somebody's own, or the vocabulary's, with what it has counted before in a view."""
         own = self._counter
         if own is not None:
             return lambda texts: [own(text) for text in texts]
         from looseleaf.llm.tokens import Counts
 
-        vocabulary = self._model(name).vocabulary
+        vocabulary = self.model(name).vocabulary
         if vocabulary not in self._counts:
             self._counts[vocabulary] = Counts(os.path.join(self._path, COUNTS), vocabulary)
         counts = self._counts[vocabulary]
@@ -267,7 +271,7 @@ class Conversation:
         room = self._room(name)
         at_worst = self._weigh(system, "bytes", bounds)
         return (
-            at_worst <= room or self._weigh(system, self._model(name).vocabulary, self._count(name)) <= room
+            at_worst <= room or self._weigh(system, self.unit(name), self.counter(name)) <= room
         )
 
     def tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
@@ -277,8 +281,8 @@ class Conversation:
 
     def _tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
         self.window.read()
-        unit = "estimate" if quick else self._model(name).vocabulary
-        return self._weigh(system, unit, self._count(name, quick=quick))
+        unit = "estimate" if quick else self.unit(name)
+        return self._weigh(system, unit, self.counter(name, quick=quick))
 
     def _weigh(self, system: str | None, unit: str, count: Count) -> int:
         own = count([system])[0] + MESSAGE_TOKENS if system else 0
@@ -303,11 +307,19 @@ class Conversation:
         )
 
     def compact(
-        self, system: str | None, name: str | None, *, dry_run: bool = False, is_over: bool = False
+        self,
+        system: str | None,
+        name: str | None,
+        *,
+        room: int | None = None,
+        dry_run: bool = False,
+        is_over: bool = False,
     ) -> Loss | None:
+        """Compact the window, to the model's own budget or to `room` tokens."""
         before = self._head()
-        count = self._count(name)
-        loss = self._compact(self._room(name), system, count, dry_run=dry_run, is_over=is_over)
+        count = self.counter(name)
+        room = self._room(name) if room is None else room
+        loss = self._compact(room, system, count, dry_run=dry_run, is_over=is_over)
         if loss is None and not dry_run:
             self.flag(None, before)  # there was nothing to be done about it
         if loss is not None and loss.entry is not None and not dry_run:
@@ -317,4 +329,4 @@ class Conversation:
         return loss
 
     def prepare(self, system: str | None, name: str | None) -> None:
-        self._compact.prepare(self._room(name), system, self._count(name))
+        self._compact.prepare(self._room(name), system, self.counter(name))

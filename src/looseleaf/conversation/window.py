@@ -5,6 +5,7 @@ A window object is kept by one process and reads on from where it was. Within an
 
 from __future__ import annotations
 
+from looseleaf.core.heads import NO_MARK
 from looseleaf.core.window import MESSAGE_TOKENS, Mark, extend, media_tokens, snapshot, texts_of
 from looseleaf.errors import Unreadable
 from looseleaf.store import JOURNAL
@@ -14,7 +15,7 @@ from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from looseleaf.core.heads import AgentHead
     from looseleaf.store.protocol import Store
@@ -122,23 +123,29 @@ class Scale:
     """What a list of messages that only grows costs: each is counted once, but for the last, which may still change."""
 
     def __init__(self) -> None:
-        self._done = self._total = 0
+        self._sums = [0]
 
-    def weigh(self, messages: Sequence[Message], count: Count) -> int:
+    def weigh(self, messages: Sequence[Message], count: Count) -> list[int]:
+        """What the first of them cost, and the first two, and so on; before them 0."""
         sure = max(len(messages) - 1, 0)
-        self._total += count_messages(messages[self._done : sure], count)
-        self._done = sure
-        return self._total + count_messages(messages[sure:], count)
+        for cost in costs_of(messages[len(self._sums) - 1 : sure], count):
+            self._sums.append(self._sums[-1] + cost)
+        return [*self._sums, *(self._sums[-1] + cost for cost in costs_of(messages[sure:], count))]
+
+
+def costs_of(messages: Sequence[Message], count: Count) -> list[int]:
+    """What each of these messages costs."""
+    texts = [list(texts_of(message)) for message in messages]
+    counted = iter(count([text for own in texts for text in own]) if any(texts) else ())
+    return [
+        MESSAGE_TOKENS + media_tokens(message) + sum(next(counted) for _ in own)
+        for message, own in zip(messages, texts, strict=True)
+    ]
 
 
 def count_messages(messages: Iterable[Message], count: Count) -> int:
     """What messages cost."""
-    total = 0
-    texts: list[str] = []
-    for message in messages:
-        total += MESSAGE_TOKENS + media_tokens(message)
-        texts.extend(texts_of(message))
-    return total + sum(count(texts)) if texts else total
+    return sum(costs_of(list(messages), count))
 
 
 class Window:
@@ -149,6 +156,7 @@ class Window:
         self._stream = stream
         self._head = head
         self.mark: Mark | None = None
+        self.head = NO_MARK
         self.flag: str | None = None
         self.alone = Threads()
         self._forget()
@@ -161,28 +169,72 @@ class Window:
         self.tail: list[Trace] = []
         self.traces: list[Trace] = []
         self.messages: list[Message] = []
+        self._after: dict[str, int] = {}
         self._scales: dict[str, Scale] = {}
 
     def read(self, limit: int | None = None) -> bool:
         """Bring it up to date. False: it has more than `limit` characters, and was not read to its end."""
         with self.alone():
-            head = self._head()
+            head = self.head = self._head()
             self.flag = head.flag
             is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
             return (is_same and self._read_on()) or self._begin(head, limit)
 
     def weigh(self, unit: str, count: Count) -> int:
         """What the messages cost. `unit` names what is counted: what was counted in it before is not counted again."""
+        return self.weights(unit, count)[-1]
+
+    def weights(self, unit: str, count: Count) -> list[int]:
+        """What the messages cost up to each of them; before the first, 0."""
         with self.alone():
             return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
 
+    @property
+    def last(self) -> str | None:
+        """The id of the last trace that was read, also if the window does not show it."""
+        return self._last
+
+    def after(self, trace_id: str) -> int | None:
+        """How many messages there are up to the one that tells of this trace; None: it is not in the window."""
+        return self._after.get(trace_id)
+
+    def _tell(self, traces: Sequence[Trace], short: Mapping[str, str] | None = None) -> None:
+        before = self.traces[-len(traces) - 1] if len(self.traces) > len(traces) else None
+        for trace in traces:
+            extend(self.messages, (trace,), short, before)
+            self._after[trace.id] = len(self.messages)
+            before = trace
+
+    @property
+    def begins(self) -> int:
+        """How many messages stand before the first that tells of a trace: the snapshot, or none."""
+        return int(bool(self.messages) and (not self.traces or self._after[self.traces[0].id] > 1))
+
+    def first(self, left: Collection[str]) -> Message | None:
+        """The snapshot without these sentences of what must be kept; None if that leaves nothing."""
+        assert self.mark is not None
+        kept = tuple(sentence for sentence in self.mark.semantic if sentence not in left)
+        members = {name: getattr(self.mark, name) for name in self.mark.__match_args__}
+        return snapshot(Mark(**members | {"semantic": kept}), self.tail)
+
+    def read_through(self, mark: Mark | None, last: str) -> None:
+        """Read it as it was when this was the last trace."""
+        with self.alone():
+            self._forget()
+            self._fill(mark, None, last)
+
     def _begin(self, head: AgentHead, limit: int | None) -> bool:
         self._forget()
-        self.mark = read_mark(self._store, head)
+        return self._fill(read_mark(self._store, head), limit)
+
+    def _fill(self, mark: Mark | None, limit: int | None, through: str | None = None) -> bool:
+        self.mark = mark
         short = dict(self.mark.short) if self.mark else {}
         last: Line | None = None
         size = 0
         for trace, line, where in _passed(self._store, self._stream, self.mark):
+            if last is not None and last.record.get("id") == through:
+                break
             last = line
             if where != GONE and self._is_new(trace):
                 (self.tail if where == TAIL else self.traces).append(trace)
@@ -192,7 +244,7 @@ class Window:
                     return False
         first = snapshot(self.mark, self.tail) if self.mark else None
         self.messages = [first] if first else []
-        extend(self.messages, self.traces, short)
+        self._tell(self.traces, short)
         if last is not None:
             self._position, self._last = last.position, last.record["id"]
         self._is_read = True
@@ -221,6 +273,6 @@ class Window:
                 self._position, self._last = line.position, trace.id
                 if self._is_new(trace):
                     new.append(trace)
-        extend(self.messages, new, before=self.traces[-1] if self.traces else None)
         self.traces += new
+        self._tell(new)
         return is_known

@@ -14,7 +14,7 @@ from looseleaf.core.grammar import drawer, topic_of
 from looseleaf.core.heads import EXTERNAL, PERSON, UNKNOWN
 from looseleaf.core.identity import relation_of
 from looseleaf.core.journal import edit_of
-from looseleaf.core.moves import PUT, TAKEN, Left, Moves
+from looseleaf.core.moves import PUT, TAKEN, Left, Moves, drop, hand_over, latest, merged, says_same
 from looseleaf.core.sheet import Shard, Sheet
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
@@ -39,9 +39,6 @@ PINNED = "pinned"
 APPROVED = "approved"
 """Tags: ticked in review, not to be forgotten, and from review by a person's yes."""
 
-_SOURCES = 20
-"""Sources of one fact that are kept: the first, and the latest."""
-
 _SET = frozenset({"user_fact_score", "tags", "level", "confidence", "status", "valid_to"})
 """What a record of the kind `fact` may change."""
 
@@ -49,6 +46,11 @@ _SET = frozenset({"user_fact_score", "tags", "level", "confidence", "status", "v
 def fact_id(*parts: str) -> str:
     """Short enough to type, long enough that a million facts do not meet."""
     return f"f_{sha256(chr(10).join(parts).encode('utf-8', 'backslashreplace'))[:12]}"
+
+
+def copy_id(name: str) -> str:
+    """Of the second line of a fact, while it stands on two pages of its topic: it is on its way to the other one."""
+    return fact_id("copy", name)
 
 
 def shard_of(path: str) -> str | None:
@@ -159,8 +161,8 @@ class Ledger:
             fact = known.get(at) or self._again(shard, edit, read, is_fresh=is_fresh)
             if fact is None:
                 fact = self._own(shard, edit, read, left, edit.author if is_fresh else UNKNOWN)
-            if fact.id in shard.standing:
-                fact = fact.but(id=self._new_id(shard, edit, read))  # the same line twice
+            if fact.id in shard.standing:  # the same line twice
+                fact = fact.but(id=self._second_id(shard, edit, read, fact.id or ""))
             elif edit.undoes is not None and fact.id in shard.facts:
                 undone.add(shard.facts[fact.id].superseded_by)
             kind = read.kind or fact.kind or relation_of(read.relation).kind
@@ -188,6 +190,9 @@ class Ledger:
                 if fact.status in ("superseded", "rejected") and fact.id not in shard.standing
             ]
             end, _, back = max(ended, default=("", "", None))
+            there = self._elsewhere(shard, edit, read) if edit.undoes is not None else None
+            if there is not None and end <= written(there.recorded_at or 0.0):
+                return there  # it did not end: it went to the other page of its topic
             if end and back is not None:
                 return back.but(status="current", valid_to=None, superseded_by=None)
         return self._carried(shard, edit, read) if edit.author == EXTERNAL else None
@@ -215,6 +220,19 @@ class Ledger:
         while (name := fact_id(edit.id, edit.path, read.relation, read.object, str(number))) in shard.facts:
             number += 1
         return name
+
+    def _second_id(self, shard: Shard, edit: Edit, read: Fact, name: str) -> str:
+        """Of a line whose fact stands already: on another page it is that fact's copy, until one of the lines goes."""
+        first = shard.facts[name]
+        is_copy = first.path != edit.path and (first.relation, first.object) == (read.relation, read.object)
+        if is_copy and copy_id(name) not in shard.standing:
+            return copy_id(name)
+        return self._new_id(shard, edit, read)
+
+    def _elsewhere(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
+        """The fact that says the same on the other page of a topic."""
+        found = (fact for fact in shard.like(read) if fact.id in shard.standing and fact.path != edit.path)
+        return next((fact for fact in found if fact.status == "current"), None)
 
     def _own(self, shard: Shard, edit: Edit, read: Fact, left: Left, author: str) -> Fact:
         """A line that nobody says more of: it is its author's."""
@@ -252,6 +270,8 @@ class Ledger:
     def _gone(self, shard: Shard, edit: Edit, name: str, *, held: bool) -> None:
         """A line that went, and that nothing is said to replace. If what it replaced came back, it never held."""
         fact = shard.facts[name]
+        if self._stays(shard, edit, fact):
+            return
         if edit.author == EXTERNAL:
             if self._arrived(edit, fact):
                 return
@@ -271,8 +291,33 @@ class Ledger:
         # What ends before it began was never true at any time.
         when = max(when, fact.valid_from or when)
         shard.put(fact.but(status=status, valid_to=when, superseded_by=by, path=None))
+        if copy_id(name) in shard.standing:  # that line goes as soon as somebody places or tidies
+            self._end(shard, copy_id(name), when, status, by)
 
     # --- lines that move from page to page -----------------------------------------------
+
+    def _stays(self, shard: Shard, edit: Edit, fact: Fact) -> bool:
+        """Whether a fact whose line went stands on another page of its topic: what said the same there, is it now."""
+        name = fact.id or ""
+        if any(copy_id(like.id or "") == name for like in shard.like(fact)):
+            drop(shard, name)  # it was only a second line
+            return True
+        heir = copy_id(name)
+        is_no = (
+            edit.author == PERSON and edit.undoes is None
+        )  # a person's no is to the fact, not to one of its lines
+        if fact.status != "current" or is_no:
+            return False
+        if heir in shard.standing:
+            drop(shard, heir)
+            shard.put(fact.but(path=hand_over(shard, heir, name)))
+            return True
+        for heir, _, by in edit.ended:
+            like = shard.facts.get(heir)
+            if by == name and heir in shard.standing and like is not None and says_same(fact, like):
+                shard.put(merged(fact, like).but(path=hand_over(shard, heir, name)))
+                return True
+        return False
 
     def _carried(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
         """A line that was just taken off another page: whoever moves a page does not vouch for its lines."""
@@ -402,9 +447,7 @@ class Ledger:
         for topic, name, source, *said in record.get("restated", ()):
             fact = self._shard(str(topic)).facts.get(str(name))
             if fact is not None and source not in fact.sources:
-                sources = (*fact.sources, str(source))
-                if len(sources) > _SOURCES:
-                    sources = (sources[0], *sources[-_SOURCES + 1 :])
+                sources = latest((*fact.sources, str(source)))
                 self._put(
                     fact.but(sources=sources, said_at=max((*said, fact.said_at), key=lambda ts: ts or 0.0))
                 )

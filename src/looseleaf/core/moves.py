@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from looseleaf.core.identity import relation_of
+from looseleaf.core.gate import is_at_least
+from looseleaf.core.identity import key, relation_of, slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
     from looseleaf.core.sheet import Shard
     from looseleaf.values import Fact
 
+_PINNED = "pinned"
+
 TAKEN = "-"
 PUT = "+"
+
+_SOURCES = 20
+"""Sources of one fact that are kept: the first, and the latest."""
 
 _SECONDS = 120.0
 _MOST = 20_000
@@ -109,3 +115,45 @@ class Left:
 
     def rest(self) -> list[str]:
         return list(self._facts)
+
+
+# --- lines of one fact on two pages of its topic -----------------------------------------
+
+
+def hand_over(shard: Shard, name: str, other: str) -> str:
+    """Have the line of one fact stand for another one; the page that it stands on."""
+    sheet = next(each for each in shard.sheets.values() if name in each.ids)
+    sheet.ids[sheet.ids.index(name)] = other
+    shard.standing.discard(name)
+    shard.standing.add(other)
+    return sheet.path
+
+
+def drop(shard: Shard, name: str) -> None:
+    """As if there had never been such a fact."""
+    fact = shard.facts.pop(name)
+    shard._like[fact.relation, fact.object].discard(name)
+
+
+def latest(sources: tuple[str, ...]) -> tuple[str, ...]:
+    return sources if len(sources) <= _SOURCES else (sources[0], *sources[-_SOURCES + 1 :])
+
+
+def says_same(fact: Fact, other: Fact) -> bool:
+    return slot(fact.topic, fact.relation) == slot(other.topic, other.relation) and (
+        key(fact.object, fact.relation) == key(other.object, other.relation)
+    )
+
+
+def merged(fact: Fact, like: Fact) -> Fact:
+    """One of two that say the same, on the line of the other: it rests on the words of both."""
+    better = fact if is_at_least(fact.level, like.level or "tainted") else like
+    return fact.but(
+        relation=like.relation,
+        object=like.object,
+        sources=latest(tuple(dict.fromkeys((*fact.sources, *like.sources)))),
+        tags=tuple(dict.fromkeys((*fact.tags, *(tag for tag in like.tags if tag == _PINNED)))),
+        level=better.level,
+        confidence=better.confidence,
+        user_fact_score=fact.user_fact_score if fact.user_fact_score is not None else like.user_fact_score,
+    )

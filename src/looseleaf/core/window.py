@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 
+from looseleaf.core import fence
 from looseleaf.core.turns import turn_number, turns_of
 from looseleaf.frozen import frozen
 from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
@@ -43,9 +44,10 @@ def _spelt(word: str) -> str:
 
 
 _HEADING = re.compile(
-    rf"(?<!\\)[\[［](?={_GAP}(?:{_spelt('MEMORY')}{_GAP}[:：]{_GAP}(?:{_spelt('EPISODIC')}|{_spelt('SEMANTIC')})"
-    rf"|{_spelt('RECENT')}{_GAP}{_spelt('TURNS')}){_GAP}[\]］])"
+    rf"(?<!\\)[\[［](?={_GAP}(?:{_spelt('MEMORY')}{_GAP}[:：]|{_spelt('RECENT')}{_GAP}{_spelt('TURNS')}{_GAP}[\]］]))"
 )
+"""`[MEMORY:` with whatever follows: every heading of a prompt begins so, or is that of the last turns."""
+
 LABELS: dict[TraceType, str] = {
     "user": "User",
     "assistant": "Assistant",
@@ -249,15 +251,21 @@ def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
     if mark.semantic:
         parts.append("\n".join((SEMANTIC, *(f"- {_one_line(text)}" for text in mark.semantic))))
     if tail:
-        parts.append("\n".join((RECENT, *recent_lines(tail, short))))
+        word = fence.word(mark.id)
+        is_foreign = any(trace.trace_type == "tool_result" for trace in tail)
+        notice = (fence.notice(word),) if is_foreign else ()
+        parts.append("\n".join((RECENT, *notice, *recent_lines(tail, short, word))))
     return Message("user", "\n\n".join(parts)) if parts else None
 
 
-def recent_lines(tail: Sequence[Trace], short: Mapping[str, str]) -> Iterator[str]:
+def recent_lines(tail: Sequence[Trace], short: Mapping[str, str], word: str) -> Iterator[str]:
+    """What a tool returned is fenced: here it has no message of its own that would say whose words it is."""
     for turn in turns_of(tail):
         yield f"Turn {turn_number(turn.turn_id) or _one_line(turn.turn_id)}:"
         for trace in turn.traces:
-            yield f"  {LABELS[trace.trace_type]}: {_hung(said(trace, short.get(trace.id)), 4)}"
+            text = said(trace, short.get(trace.id))
+            text = fence.fenced(text, word) if trace.trace_type == "tool_result" else fence.inert(text, word)
+            yield f"  {LABELS[trace.trace_type]}: {_hung(text, 4)}"
 
 
 def said(trace: Trace, short: str | None = None) -> str:

@@ -1,19 +1,18 @@
 """What else an entry brings: an episode on the page of its month, a line on the page of its day, decisions and tasks
-for the state. Each is written once, however often its entry is placed.
+for the state. Each is written once, however often its entry is placed. What leaves the state by that goes to a page
+first (`promote.py`).
 """
 
 from __future__ import annotations
 
-import json
 import time
 from functools import partial
 
 from looseleaf.core.gate import is_trusted, level_of, mentions, says
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.lines import escape
-from looseleaf.core.paths import STATE
 from looseleaf.core.placing import is_from
-from looseleaf.core.state import empty, moved
+from looseleaf.core.state import is_said_of, move
 from looseleaf.core.times import clock, day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from looseleaf.core.gate import Witness
     from looseleaf.entries import Entry
     from looseleaf.pages import Pages
+    from looseleaf.place.state import State
 
 _EPISODE = (("problem", "Problem"), ("task", "Task"), ("solution", "Solution"), ("lesson", "Lesson"))
 _DAY_CHARS = 120
@@ -41,7 +41,9 @@ class Diary:
         entry: Entry,
         witnesses: Sequence[Witness],
         is_outdated: Callable[[str], bool],
+        state: Callable[[], State],
     ) -> None:
+        self._state = state
         self._pages = pages
         self._note = note
         self._entry = entry
@@ -135,22 +137,15 @@ class Diary:
         decided, tasks = said("decisions"), said("tasks")
         done = [text for words in own.values() for text in _closing(words)]
         ts = max((each.ts for each in self._witnesses), default=0.0)
-
-        def change(text: str) -> Rewritten:
-            try:
-                before = json.loads(text) if text.strip() else empty(ts)
-            except (ValueError, RecursionError):
-                before = None
-            if not isinstance(before, dict):
-                raise Refused(
-                    f"{STATE} was left as it is: it is no JSON object. `looseleaf check` says more."
-                )
-            after = moved(before, ts, decided, tasks, done, self._is_outdated)
-            return Rewritten(
-                f"{json.dumps(after, ensure_ascii=False, indent=2)}\n" if after != before else text
-            )
-
-        self._rewrite(STATE, change)
+        change = partial(
+            move,
+            ts=ts,
+            decided=[(text, "") for text in decided],
+            tasks=[(text, "open") for text in tasks],
+            is_done=lambda task: is_said_of(done, task),
+            is_outdated=self._is_outdated,
+        )
+        self._state().move(change, ts, self._reason, self.edits)
 
 
 def _opening(witnesses: Sequence[Witness]) -> str:

@@ -62,6 +62,11 @@ class Facts:
 
     # --- reading -----------------------------------------------------------------------
 
+    @property
+    def position(self) -> Position:
+        """The place in the journal that the facts stand for."""
+        return self._position
+
     def of(self, topic: str) -> list[Fact]:
         """All facts of a topic: current, past, waiting and rejected ones."""
         shard = self._known(topic)

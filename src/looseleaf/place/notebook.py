@@ -6,7 +6,7 @@ import time
 from functools import cached_property
 
 from looseleaf.conversation.record import stream_of
-from looseleaf.core.heads import AGENT, PERSON
+from looseleaf.core.heads import PERSON
 from looseleaf.core.identity import slot, true_at
 from looseleaf.core.paths import safe_name
 from looseleaf.core.placing import USER
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from looseleaf.entries import Entry
     from looseleaf.pages import Pages
     from looseleaf.place.curate import Curate
+    from looseleaf.place.listing import IndexLine, Listing
     from looseleaf.place.redistill import Difference
+    from looseleaf.place.state import State
+    from looseleaf.place.tidy import Tidy
     from looseleaf.place.write import Made
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
@@ -45,15 +48,6 @@ TRACES = "log/traces"
 
 _CHOSEN_FROM = 200
 """Topics that a text may belong to by its words: the ones that changed last."""
-
-
-@frozen
-class IndexLine:
-    """What a prompt says of a page that it does not hold."""
-
-    path: str
-    size: int
-    summary: str
 
 
 @frozen
@@ -80,7 +74,10 @@ class Notebook:
         spoken: Callable[[], Spoken],
         distiller: Distiller | None,
         note: Callable[[str], None],
+        count: Callable[[str], int],
+        state: Callable[[], State],
     ) -> None:
+        self._count = count
         self._store = store
         self._pages = pages
         self._policy = policy
@@ -88,7 +85,7 @@ class Notebook:
         self._clean = clean
         self._note = note
         self.known = Facts(store, pages.absorb.head_bytes, trusts=policy.trust_external_edits)
-        self.place = Place(store, pages, self.known, note)
+        self.place = Place(store, pages, self.known, note, state)
         self.guard = Guard(self.known, spoken, self.place.ask)
         self._write = Write(store, policy, agent, clean, distiller, note)
 
@@ -97,6 +94,12 @@ class Notebook:
         from looseleaf.place.curate import Curate
 
         return Curate(self._store, self._pages, self.known, self.place)
+
+    @cached_property
+    def tidy(self) -> Tidy:
+        from looseleaf.place.tidy import Tidy
+
+        return Tidy(self._store, self._pages, self.known, self.place, self._policy, self._count, self._note)
 
     # --- making memory -----------------------------------------------------------------
 
@@ -107,6 +110,8 @@ class Notebook:
         since: tuple[int, int] | None = head.through
         while since is not None:
             since = self._distill(since, topic, done)
+        if done:
+            self.tidy.after_placing()
         return done
 
     def _distill(self, since: tuple[int, int], topic: str, done: list[Placed]) -> tuple[int, int] | None:
@@ -160,6 +165,7 @@ class Notebook:
         """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
         try:
             placed = self.place.entry(read_entry(self._store, reference))
+            self.tidy.after_placing()
             self.topics.build()  # what the agent's views tell as true is looked at again
             return placed
         except Refused as refused:
@@ -229,12 +235,12 @@ class Notebook:
         """The canonical name of a topic that somebody gave."""
         if not any(map(str.isalnum, topic)):
             raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
-        self._catch_up()
+        self.catch_up()
         return safe_name(topic_name(topic, [each for each in self.known.topics if "/" not in each]), "topic")
 
     def _chosen(self, text: str) -> str:
         """The topic that a text belongs to by its words; else a new one, named after them."""
-        self._catch_up()
+        self.catch_up()
         latest = sorted(self.known.topics.items(), key=lambda item: item[1], reverse=True)
         known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
         pages = {name: vocabulary(self._text_of(name)) for name in known[:_CHOSEN_FROM]}
@@ -247,7 +253,7 @@ class Notebook:
     def adopt(self) -> list[Placed]:
         """Place texts' entries that are in the folder and were never placed: another program, or an older one, made
         them. Entries of talk are placed by their agents' own distilling, which knows what was distilled already."""
-        self._catch_up()
+        self.catch_up()
         placed = {*self.known.placed(), *self._past()}
         done: list[Placed] = []
         for reference in entries_in(self._store):
@@ -282,11 +288,18 @@ class Notebook:
         """Bring the memory of topics, and of all of them, up to date."""
         if full:
             self.adopt()
-        self._catch_up()
+        self.catch_up()
+        self._build_state()
         return self.topics.build(full=full, progress=progress)
 
+    def _build_state(self) -> None:
+        from looseleaf.build.state import build_state
+        from looseleaf.place.state_file import StateFile, schema_text
+
+        build_state(self._store, StateFile(self._store, self._pages, self._note).now(), schema_text())
+
     def topic(self, name: str, as_of: float | None = None) -> dict[str, Any]:
-        self._catch_up()
+        self.catch_up()
         if name not in self.topics.names:
             raise Refused(
                 f"Nothing was shown: there is no topic {name!r}. There are: {', '.join(self.topics.names)}."
@@ -295,26 +308,23 @@ class Notebook:
 
     def everything(self, as_of: float | None = None) -> dict[str, Any]:
         """The global memory."""
-        self._catch_up()
+        self.catch_up()
         return self.topics.whole(as_of)
 
+    @cached_property
+    def listing(self) -> Listing:
+        from looseleaf.place.listing import Listing
+
+        return Listing(self._pages, self.known, self.place)
+
     def index(self) -> list[IndexLine]:
-        """A line for each page of the drawers that a prompt lists: its path, size, and a summary that rests on what
-        the user said or a person wrote."""
-        self._catch_up()
-        lines: list[IndexLine] = []
-        for path in self._pages.absorb.pages():
-            if path.startswith(("facts/", "episodes/")):
-                page = self._pages.page(path)
-                sheet = self.known.sheet(path)
-                is_model = sheet is not None and (sheet.summary_by or "").startswith(AGENT)
-                summary = self.place.summary_of(path, page.parsed) if is_model else page.summary or ""
-                lines.append(IndexLine(path, len(page.data), summary))
-        return lines
+        """A line for each page of the drawers that a prompt lists."""
+        self.catch_up()
+        return self.listing.lines()
 
     # --- reading -----------------------------------------------------------------------
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         try:
             self.place.catch_up()
         except Refused as refused:  # a full or read-only disk keeps nobody from reading
@@ -330,7 +340,7 @@ class Notebook:
         as_of: float | None = None,
     ) -> list[Fact]:
         """What is true now, or was at a time; or, by `status`, what waits, is past, or was rejected."""
-        self._catch_up()
+        self.catch_up()
         found = self.known.of(topic) if topic is not None else self.known.all()
         if as_of is not None:  # what was true then was current then
             found = [fact.but(status="current", superseded_by=None) for fact in true_at(found, as_of)]
@@ -343,10 +353,10 @@ class Notebook:
 
     def find_topics(self) -> None:
         """Bring the names of topics up to date."""
-        self._catch_up()
+        self.catch_up()
 
     def find(self, name: str) -> Fact:
-        self._catch_up()
+        self.catch_up()
         return self.known.find(name)
 
     def history(self, name: str) -> list[Fact]:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from looseleaf.entries import Entry
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
+    from looseleaf.place.state import State
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Proposal
     from looseleaf.values import Ended, Fact, Record
@@ -72,11 +73,23 @@ class Placed:
 
 
 class Place:
-    def __init__(self, store: Store, pages: Pages, facts: Facts, note: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        pages: Pages,
+        facts: Facts,
+        note: Callable[[str], None],
+        state: Callable[[], State],
+    ) -> None:
         self._store = store
         self._pages = pages
         self._facts = facts
         self._note = note
+        self._state = state
+
+    @property
+    def facts(self) -> Facts:
+        return self._facts
 
     def catch_up(self) -> None:
         """What is on the pages now, and what a person ticked there."""
@@ -114,7 +127,7 @@ class Place:
             edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
             if not entry.meta.get("instead"):  # what happened then is written down
                 is_outdated = outdated(self._facts, topics=dict.fromkeys((USER, PROJECT, topic)))
-                diary = Diary(self._pages, self._note, entry, witnesses, is_outdated)
+                diary = Diary(self._pages, self._note, entry, witnesses, is_outdated, self._state)
                 diary.write(len(plan.outcomes))
                 edits += diary.edits
             record: Record = {

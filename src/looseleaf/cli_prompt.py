@@ -1,0 +1,283 @@
+"""The commands around the prompt: make one, explain it, show an old one again, hold two against each other; why words
+are in one; what prompts cost. Arguments and printing only.
+
+In tables the words of others are clipped to their column, and what steers a terminal is written out first: no text can
+break a line of ours or pass for one.
+"""
+
+from __future__ import annotations
+
+from looseleaf.cli import PROBLEMS, open_memory, plain, print_bytes, print_json, print_notes, say
+from looseleaf.cli_record import STDIN, decoded, given_bytes
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from looseleaf.cli_parse import Options
+    from looseleaf.core.manifest import Manifest, Prompt
+    from looseleaf.memory import Memory
+    from looseleaf.prompt.analyze import Analysis, Compared
+    from looseleaf.prompt.why import Answer
+    from looseleaf.values import Record
+
+_WIDTH = 100
+"""Columns of a table where nothing says how wide the terminal is."""
+_NARROW, _WIDE = 60, 160
+
+_LINES = 12
+"""Lines of one change that are shown; more are counted."""
+
+
+# --- prompt ----------------------------------------------------------------------------
+
+
+def prompt(options: Options) -> int:
+    _refuse_mixed(options)
+    task = _task(options)
+    with open_memory(options) as memory:
+        if options.diff is not None:
+            _print_compared(memory, options)
+        elif options.replay is not None:
+            _print_prompt(memory.replay(options.replay), options)
+        else:
+            memory.resume()
+            made = memory.prompt(task, budget=options.budget, model=options.model, dry_run=options.dry_run)
+            options.done = "" if options.dry_run else "the prompt was made and logged; "
+            _print_prompt(made, options)
+        print_notes(memory)
+    return 0
+
+
+def _refuse_mixed(options: Options) -> None:
+    """An old prompt is as it was: what it is made for cannot be said any more."""
+    old = "--replay" if options.replay is not None else "--diff" if options.diff is not None else None
+    if old is None:
+        return
+    if options.replay is not None and options.diff is not None:
+        raise Refused(
+            "No prompt was shown: --replay and --diff are two ways to look at old ones. Leave one out."
+        )
+    given = {"--budget": options.budget is not None, "--model": options.model is not None}
+    given |= {"--dry-run": options.dry_run, "a task": old == "--replay" and options.task is not None}
+    if old == "--diff":
+        given |= {"--explain": options.explain, "--messages": options.messages}
+    wrong = next((name for name, is_given in given.items() if is_given), None)
+    if wrong is not None:
+        raise Refused(f"No prompt was shown: {wrong} does not go with {old}. Leave one of them out.")
+
+
+def _task(options: Options) -> str | None:
+    if options.task != STDIN or options.diff is not None:
+        return options.task
+    text = decoded(given_bytes(STDIN, "asked"), "standard input", "asked")
+    # The line end that `echo` and the like put behind everything was not asked.
+    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
+
+
+def _print_prompt(made: Prompt, options: Options) -> None:
+    if options.explain:
+        if options.json:
+            print_json(made.manifest.to_dict())
+        else:
+            say("\n".join(_explained(made.manifest, _width())))
+    elif options.json or options.messages:
+        messages = [message.to_dict() for message in made.messages]
+        manifest = made.manifest.to_dict()
+        print_json({"messages": messages, "manifest": manifest} if options.json else messages)
+    else:
+        print_bytes(made.text.encode("utf-8", "backslashreplace"))
+
+
+# --- explaining ------------------------------------------------------------------------
+
+
+def _explained(manifest: Manifest, width: int) -> Iterator[str]:
+    total = manifest.total_tokens
+    rows = [(item.slot, item.id, item.tokens, f"{item.reason} ({item.format})") for item in manifest.items]
+    yield from _bars(("slot", "item", "tokens", "reason"), rows, total, width)
+    if not rows:
+        yield "The prompt is empty: there is nothing to tell, and no task."
+    if manifest.omitted:
+        from looseleaf.prompt.absent import WHY
+
+        yield ""
+        yield "left out:"
+        for each in manifest.omitted:
+            about = f"{each.id} ({len(each.of)})" if each.of else each.id
+            name, why = _cell(each.slot, 10), f"{each.reason}: {WHY.get(each.reason, 'no reason is known')}"
+            yield f"  {name}  {_cell(about, width // 4)}  {_cell(why, width - width // 4 - 16, fill=False)}"
+    known = _percent(manifest.prefix_tokens, total)
+    beginning = f"its beginning was rendered: {_EPOCHS.get(manifest.epoch, manifest.epoch)}"
+    counted = f"counted for {manifest.model}, in tokens of {manifest.tokenizer}"
+    yield ""
+    yield f"{total:,} of {manifest.budget_tokens:,} tokens ({_percent(total, manifest.budget_tokens)})"
+    yield f"{manifest.prefix_tokens:,} of them as in the prompt before, at the same places ({known})"
+    for line in (f"cuts: {'; '.join(manifest.cuts) or 'none'}", beginning, counted):
+        yield _cell(line, width, fill=False)
+    yield f"prompt {plain(manifest.id)}"
+
+
+_EPOCHS = {
+    "first": "there was none before",
+    "compacted": "the window was compacted",
+    "long_ago": "the last prompt was long ago",
+    "more_room": "there is much more room than before",
+    "no_room": "for this prompt only, because there is less room",
+}
+
+
+def _bars(
+    titles: Sequence[str], rows: Sequence[tuple[str, str, int, str]], total: int, width: int
+) -> Iterator[str]:
+    """A table: two names, tokens, a bar as long as their share, and a reason."""
+    if not rows:
+        return
+    first = max(len(titles[0]), *(_columns(plain(row[0])) for row in rows))
+    second = min(max(len(titles[1]), *(_columns(plain(row[1])) for row in rows)), max(12, width // 4))
+    number = max(len(titles[2]), *(len(f"{row[2]:,}") for row in rows))
+    last = max(len(titles[3]), min(max(_columns(plain(row[3])) for row in rows), width // 3))
+    last = min(last, width - first - second - number - 16)
+    bar = max(8, min(40, width - first - second - number - last - 8))
+    head = f"{titles[0]:<{first}}  {titles[1]:<{second}}  {titles[2]:>{number}}  {'':<{bar}}  {titles[3]}"
+    yield head.rstrip()
+    for slot, name, tokens, why in rows:
+        drawn = "#" * max(int(tokens > 0), round(bar * tokens / total)) if total else ""
+        cells = (_cell(slot, first), _cell(name, second), f"{tokens:>{number},}", f"{drawn[:bar]:<{bar}}")
+        yield "  ".join((*cells, _cell(why, max(last, 1), fill=False))).rstrip()
+
+
+def _cell(text: str, width: int, *, fill: bool = True) -> str:
+    """A text on one line and in so many columns."""
+    line = plain(" ".join(text[: 8 * width].split()))
+    if _columns(line) > width or len(text) > 8 * width:
+        while line and _columns(line) > width - 1:
+            line = line[: max(0, len(line) - max(1, (_columns(line) - width) // 2))]
+        line = f"{line}…"
+    return line + " " * max(0, width - _columns(line)) if fill else line
+
+
+def _columns(text: str) -> int:
+    """The columns that a text takes on a terminal: letters of East Asia take two."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
+
+
+def _width() -> int:
+    from shutil import get_terminal_size
+
+    return min(max(get_terminal_size((_WIDTH, 24)).columns, _NARROW), _WIDE)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+# --- two prompts -----------------------------------------------------------------------
+
+
+def _print_compared(memory: Memory, options: Options) -> None:
+    compared = memory.compare(options.diff or "", options.task or "last")
+    if options.json:
+        print_json(compared.to_dict())
+    else:
+        say("\n".join(_compared(compared, _width())))
+
+
+def _compared(compared: Compared, width: int) -> Iterator[str]:
+    yield f"from {plain(compared.old)} to {plain(compared.new)}"
+    same = f"{compared.messages} message{'s' * (compared.messages != 1)}, {compared.tokens:,} tokens"
+    yield f"the same at the beginning: {same}"
+    for word, items in (("came", compared.came), ("went", compared.went)):
+        for item in items:
+            yield _cell(f"{word}: {item['slot']} {item['id']}, {item['tokens']:,} tokens", width, fill=False)
+            sign = "+" if word == "came" else "-"
+            yield from _some([f"{sign}{line}" for line in item["text"].splitlines() if line.strip()], width)
+    for item in compared.changed:
+        yield from _changed(item, width)
+    if not (compared.came or compared.went or compared.changed):
+        yield "Nothing came, went or changed."
+
+
+def _changed(item: Record, width: int) -> Iterator[str]:
+    old, new = item["tokens"]
+    yield _cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width, fill=False)
+    yield from _some(item["lines"], width)
+
+
+def _some(lines: Sequence[str], width: int) -> Iterator[str]:
+    yield from (f"  {_cell(line, width - 2, fill=False)}" for line in lines[:_LINES])
+    if len(lines) > _LINES:
+        yield f"  … and {len(lines) - _LINES:,} more lines"
+
+
+# --- why -------------------------------------------------------------------------------
+
+
+def why_in_prompt(memory: Memory, options: Options) -> int:
+    """0: the words are in the prompt; 1: they are not, and here is why."""
+    answer = memory.why(options.what, options.prompt or "last")
+    if options.json:
+        print_json(answer.to_dict())
+    else:
+        say("\n".join(_answered(answer)))
+    print_notes(memory)
+    return 0 if answer.is_in else PROBLEMS
+
+
+def _answered(answer: Answer) -> Iterator[str]:
+    first, *_ = answer.chains[0].steps
+    is_in = "in" if answer.is_in else "not in"
+    yield f"“{_cell(answer.text, 80, fill=False)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
+    for chain in answer.chains:
+        yield ""
+        for depth, step in enumerate(chain.steps[1:]):
+            where = f" {_cell(step.where, 400, fill=False)}" if step.where else ""
+            yield f"{'  ' * depth}{plain(step.what)}{where}: {_cell(step.text, 400, fill=False)}"
+    if answer.more:
+        yield ""
+        yield f"{answer.more:,} more place{'s' * (answer.more != 1)}: give more of the words."
+
+
+# --- analyze ---------------------------------------------------------------------------
+
+
+def analyze(options: Options) -> int:
+    with open_memory(options) as memory:
+        memory.resume()
+        analysis = memory.analyze(options.last)
+        if options.json:
+            print_json(analysis.to_dict())
+        else:
+            say("\n".join(_analyzed(analysis, _width())))
+        print_notes(memory)
+    return 0
+
+
+def _analyzed(analysis: Analysis, width: int) -> Iterator[str]:
+    total = analysis.total_tokens
+    yield f"A prompt now, without a task: {total:,} of {analysis.budget_tokens:,} tokens"
+    rows = [(slot, _percent(tokens, total), tokens, "") for slot, tokens in analysis.slots.items()]
+    yield from _bars(("slot", "share", "tokens", ""), rows, total, width)
+    yield ""
+    yield f"Its memory: {analysis.memory_tokens:,} tokens, all but the talk. The same memory otherwise:"
+    parts = ", ".join(f"{_cell(name, 40, fill=False)} {tokens:,}" for name, tokens in analysis.before.items())
+    yield f"  {analysis.before_tokens:>9,}  with the last daily logs whole ({parts or 'nothing'})"
+    yield f"  {analysis.everything_tokens:>9,}  with all pages whole"
+    yield ""
+    if not analysis.prompts:
+        yield "No prompt was made yet: looseleaf prompt."
+        return
+    yield f"{'prompt':<26}  {'time':<20}  {'tokens':>9}  {'budget':>9}  {'known':>5}  beginning, cuts"
+    for row in analysis.prompts:
+        numbers = f"{row.total_tokens:>9,}  {row.budget_tokens:>9,}  {_percent(row.prefix_tokens, row.total_tokens):>5}"
+        why = "; ".join((row.epoch, *row.cuts))
+        yield f"{_cell(row.id, 26)}  {_cell(row.timestamp[:19] + 'Z', 20)}  {numbers}  {_cell(why, 60, fill=False)}"
+    yield ""
+    known = f"{100 * analysis.prefix_share:.0f} % stood in the prompt before at the same places"
+    cached = f"{100 * analysis.cached_share:.0f} % a cache of five minutes would have known"
+    yield f"Of {analysis.input_tokens:,} input tokens, {known}; {cached}."

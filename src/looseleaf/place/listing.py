@@ -1,0 +1,85 @@
+"""The listing: a line for each page that a prompt does not hold, by which a model knows what there is to read."""
+
+from __future__ import annotations
+
+from looseleaf.core.grammar import parse
+from looseleaf.core.heads import AGENT
+from looseleaf.core.ledger import shard_of
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.page import Page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from looseleaf.pages import Pages
+    from looseleaf.place.facts import Facts
+    from looseleaf.place.place import Place
+
+FACTS, EPISODES = "facts/", "episodes/"
+
+
+@frozen
+class IndexLine:
+    """What a prompt says of a page that it does not hold."""
+
+    path: str
+    size: int
+    summary: str
+
+
+class Listing:
+    """Of what the journal and the facts know; whoever asks has brought them up to date."""
+
+    def __init__(self, pages: Pages, known: Facts, place: Place) -> None:
+        self._pages = pages
+        self._known = known
+        self._place = place
+        self._made: dict[str, tuple[str | None, IndexLine]] = {}
+
+    def _paths(self) -> list[str]:
+        heads = self._pages.absorb.heads.pages
+        return [path for path, head in heads.items() if head.sha256 and path.startswith((FACTS, EPISODES))]
+
+    def lines(self, paths: Iterable[str] | None = None) -> list[IndexLine]:
+        """Of all pages of the drawers that a prompt lists, or of these. A page that cannot be read has no line."""
+        wanted = sorted(paths if paths is not None else self._paths(), key=_by_drawer)
+        return [line for line in map(self._line, wanted) if line is not None]
+
+    def newest(self, most: int) -> tuple[list[IndexLine], list[str]]:
+        """At most so many lines, of the pages that changed last, the newest first; and the paths of the others. Months
+        of episodes come first: their names say when they are from."""
+        paths = self._paths()
+        months = sorted((path for path in paths if path.startswith(EPISODES)), reverse=True)
+        topics = sorted((path for path in paths if path.startswith(FACTS)), key=self._age)
+        ranked = [*months[: most // 4], *topics]
+        chosen = ranked[:most]
+        lines = {line.path: line for line in self.lines(chosen)}
+        further = sorted(set(paths) - set(chosen))
+        return [lines[path] for path in chosen if path in lines], further
+
+    def _age(self, path: str) -> tuple[int, int, str]:
+        segment, offset, _ = self._known.topics.get(shard_of(path) or "", (0, 0, 0))
+        return -segment, -offset, path
+
+    def _line(self, path: str) -> IndexLine | None:
+        """Its summary rests on what the user said or a person wrote: a model's own is made again from that."""
+        head = self._pages.absorb.heads.get(path).sha256
+        made = self._made.get(path)
+        if made is None or made[0] != head:
+            try:
+                page = Page(path, self._pages.absorb.head_bytes(path))
+            except Refused:
+                return None
+            sheet = self._known.sheet(path)
+            is_model = sheet is not None and (sheet.summary_by or "").startswith(AGENT)
+            summary = page.summary or ""
+            if is_model:
+                summary = self._place.summary_of(path, parse(path, page.text))
+            made = self._made[path] = head, IndexLine(path, len(page.data), summary)
+        return made[1]
+
+
+def _by_drawer(path: str) -> tuple[bool, str]:
+    return not path.startswith(FACTS), path

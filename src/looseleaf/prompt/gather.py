@@ -1,0 +1,190 @@
+"""Gather: what there is to show of a memory, read from its folder."""
+
+from __future__ import annotations
+
+from looseleaf.core import fence, shown
+from looseleaf.core.essentials import rank
+from looseleaf.core.gate import is_trusted
+from looseleaf.core.identity import true_at
+from looseleaf.core.manifest import Item, Omitted
+from looseleaf.core.paths import STATE
+from looseleaf.core.placing import PROFILE, USER
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.hashing import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from looseleaf.core.shown import Shown
+    from looseleaf.core.window import Mark
+    from looseleaf.pages import Pages
+    from looseleaf.place.notebook import Notebook
+    from looseleaf.place.state import State
+    from looseleaf.policy import Policy
+    from looseleaf.values import Episode
+
+CHARTER = ("SOUL.md", "PROJECT.md", "PROJECT.local.md")
+"""The system message, in this order (seed 003: the soul first, as it is)."""
+
+LISTED = ("facts/", "episodes/")
+_DAYS, _REVIEW = "days/", "review/"
+NEVER = "only_searched"
+WAITS = "waits_for_a_person"
+
+
+@frozen
+class Charter:
+    """The system message and its parts: where each ends, and which revision of which page it is."""
+
+    text: str
+    ends: tuple[tuple[str, int, str], ...]
+
+
+class Gather:
+    def __init__(
+        self,
+        pages: Pages,
+        book: Callable[[], Notebook],
+        state: Callable[[], State],
+        policy: Policy,
+        note: Callable[[str], None],
+    ) -> None:
+        self._pages = pages
+        self._book = book
+        self._state = state
+        self._policy = policy
+        self._note = note
+
+    def text(self, path: str) -> str | None:
+        """What a page at the top says, as it was last absorbed; None: there is none."""
+        data = self._pages.absorb.read(path)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    # --- the charter -------------------------------------------------------------------
+
+    def charter(self) -> Charter:
+        """A page of it that cannot be read is a reason to refuse: nobody is told half of who he is."""
+        text = ""
+        ends: list[tuple[str, int, str]] = []
+        for path in CHARTER:
+            own = self.text(path)
+            if own is not None and own.strip():
+                text += ("\n" if text.endswith("\n") else "\n\n") if text else ""
+                text += own
+                ends.append((path, len(text), f"{path}@{sha256(own.encode('utf-8', 'surrogatepass'))}"))
+        return Charter(text, tuple(ends))
+
+    # --- the memory --------------------------------------------------------------------
+
+    def slots(self, mark: Mark | None) -> tuple[list[Shown], list[Omitted]]:
+        """What the memory has to show beside a window that begins with this mark; and what it never shows."""
+        profile = self._profile()
+        seen = {piece.id for form in profile.forms for piece in form.pieces} if profile is not None else set()
+        told, revision = self.state()
+        found = (
+            profile,
+            shown.state(told, self._toon(told), revision),
+            shown.essentials(self._book().topics.essentials(), seen, told),
+            self._index(),
+            self._episodes(mark),
+        )
+        return [each for each in found if each is not None], self._never()
+
+    def _profile(self) -> Shown | None:
+        try:
+            text = self.text(PROFILE) or ""
+        except Refused as refused:
+            self._note(f"{refused} The prompt shows what it said before.")
+            text = (self._pages.absorb.head_bytes(PROFILE) or b"").decode("utf-8", "replace")
+        on_page = [fact for fact in true_at(self._book().known.of(USER)) if fact.path == PROFILE]
+        facts = sorted((fact for fact in on_page if is_trusted(fact.level)), key=rank)
+        revision = f"{PROFILE}@{sha256(text.encode('utf-8', 'surrogatepass'))}"
+        edit = self._pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
+        foreign = "" if self._policy.trust_external_edits else fence.word(revision, edit)
+        return shown.profile(PROFILE, text, facts, revision, foreign=foreign)
+
+    def state(self) -> tuple[dict[str, object], str]:
+        """The state as a prompt has it, and its revision."""
+        head = self._pages.absorb.heads.get(STATE)
+        return self._state().shown(), f"{STATE}@{head.sha256}" if head.sha256 else ""
+
+    @staticmethod
+    def _toon(told: dict[str, object]) -> str | None:
+        from looseleaf.core.toon import encode
+
+        return encode(told) if told else None
+
+    def _index(self) -> Shown | None:
+        lines, further = self._book().listing.newest(self._policy.index_pages)
+        return shown.index([(each.path, each.size, each.summary) for each in lines], further)
+
+    def _episodes(self, mark: Mark | None) -> Shown | None:
+        """The last ones; not those whose summaries the window has already."""
+        in_window = {entry.rpartition("/")[2] for entry, _ in mark.episodic} if mark is not None else set()
+        found: list[tuple[str, Episode]] = []
+        left: list[str] = []
+        for path, episode in self._last_episodes(len(in_window) + self._policy.max_episodic_items):
+            if episode.get("Entry") in in_window:
+                left.append(f"{path}:{episode.line}")
+            elif len(found) < self._policy.max_episodic_items:
+                found.append((path, episode))
+        omitted = [Omitted("window", "episodes", shown.SHOWN, tuple(left))] if left else []
+        return shown.episodes(found, omitted)
+
+    def _last_episodes(self, count: int) -> list[tuple[str, Episode]]:
+        found: list[tuple[str, Episode]] = []
+        months = [path for path in self._pages.absorb.heads.pages if path.startswith("episodes/")]
+        for path in sorted(months, reverse=True):
+            if len(found) >= count:
+                break
+            from looseleaf.page import Page
+
+            try:
+                page = Page(path, self._pages.absorb.read(path))
+            except Refused as refused:
+                self._note(str(refused))
+                continue
+            found += [(path, episode) for episode in reversed(page.episodes)]
+        return found[:count]
+
+    def _never(self) -> list[Omitted]:
+        paths = [path for path, head in self._pages.absorb.heads.pages.items() if head.sha256 is not None]
+        days = tuple(sorted(path for path in paths if path.startswith(_DAYS)))
+        review = tuple(sorted(path for path in paths if path.startswith(_REVIEW)))
+        found = [Omitted("days", "index", NEVER, days)] if days else []
+        return [*found, *([Omitted("review", "index", WAITS, review)] if review else [])]
+
+    # --- what changes ------------------------------------------------------------------
+
+    def drawers(self) -> set[str]:
+        """The pages that an index lists, as the journal knows them."""
+        heads = self._pages.absorb.heads.pages
+        return {path for path, head in heads.items() if path.startswith(LISTED) and head.sha256 is not None}
+
+    def summaries(self, paths: Collection[str]) -> list[tuple[str, str]]:
+        return [(each.path, each.summary) for each in self._book().listing.lines(paths)]
+
+
+def items_of(charter: Charter, tokens: list[int]) -> list[Item]:
+    """The items of the system message; `tokens` is what it costs up to the end of each."""
+    items: list[Item] = []
+    start = cost = 0
+    for (path, end, revision), upto in zip(charter.ends, tokens, strict=True):
+        item = Item(
+            path,
+            "charter",
+            "system",
+            "markdown",
+            upto - cost,
+            "always_included",
+            0,
+            1,
+            start,
+            end,
+            (revision,),
+        )
+        items.append(item)
+        start, cost = end, upto
+    return items

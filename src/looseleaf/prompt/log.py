@@ -1,0 +1,190 @@
+"""The log of prompts (`log/prompts/<agent>.jsonl`, FORMAT §14): every manifest, and what it takes to render its prompt
+again, byte for byte: the beginning and the changes as they were told, the place in the traces, the task.
+"""
+
+from __future__ import annotations
+
+from looseleaf.conversation.record import stream_of
+from looseleaf.conversation.window import Window, read_mark
+from looseleaf.core.heads import NO_MARK, AgentHead
+from looseleaf.core.manifest import Manifest, Prompt, hash_of
+from looseleaf.core.window import guard
+from looseleaf.errors import Refused
+from looseleaf.prompt.epoch import Change, Epoch
+from looseleaf.talk import Message
+from looseleaf.values import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeVar
+
+    from looseleaf.prompt.epoch import Ref
+    from looseleaf.store.protocol import Store
+    from looseleaf.values import Line, Record
+
+    _T = TypeVar("_T")
+
+
+def prompts_of(agent: str) -> str:
+    return f"prompts/{agent}"
+
+
+class PromptLog:
+    def __init__(self, store: Store, agent: str) -> None:
+        self._store = store
+        self._agent = agent
+        self._stream = prompts_of(agent)
+
+    def append(self, record: Record) -> Ref:
+        position = self._store.append(self._stream, [record])[0]
+        return str(record["id"]), position.segment, position.offset
+
+    # --- reading -----------------------------------------------------------------------
+
+    def back(self) -> Iterator[Record]:
+        """The records of prompts, the newest first."""
+        for line in self._store.read_back(self._stream):
+            if line.record.get("kind") == "prompt":
+                yield line.record
+
+    def last(self) -> Record | None:
+        return next(self.back(), None)
+
+    def find(self, name: str) -> Record:
+        """By its id, how that ends (its beginning is the time), or `last`."""
+        if name == "last":
+            found = self.last()
+        else:
+            found = (
+                next((each for each in self.back() if str(each["id"]).endswith(name.upper())), None)
+                if name
+                else None
+            )
+        if found is None:
+            raise Refused(
+                f"Nothing was shown: there is no prompt {name!r} of {self._agent}. "
+                "`looseleaf analyze` lists the last ones."
+            )
+        return found
+
+    def _at(self, ref: Ref, read: Callable[[Record], _T]) -> _T:
+        """The record that a prompt refers to. Repair may have moved it: then it is looked for."""
+        name, segment, offset = ref
+        line: Line | None = next(self._store.read(self._stream, Position(segment, offset)), None)
+        if line is None or line.record.get("id") != name:
+            lines = self._store.read_back(self._stream)
+            line = next((each for each in lines if each.record.get("id") == name), None)
+        try:
+            return read(line.record if line is not None else {})
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise Refused(
+                f"The prompt was not rendered: record {name} of log/prompts/{self._agent}.jsonl, which it rests on, "
+                "is missing or damaged. `looseleaf check` says more."
+            ) from None
+
+    def epoch(self, ref: Sequence[object]) -> Epoch:
+        return self._at(ref_of(ref), Epoch.from_record)
+
+    def change(self, ref: Sequence[object]) -> Change:
+        return self._at(ref_of(ref), Change.from_record)
+
+    def manifest(self, record: Record) -> Manifest:
+        """The manifest of a prompt, with all that its beginning was made of and left out."""
+        try:
+            found = Manifest.from_dict(record)
+        except (KeyError, TypeError, ValueError):
+            raise Refused(
+                f"Nothing was shown: record {record.get('id')} of log/prompts/{self._agent}.jsonl makes no sense. "
+                "`looseleaf check` says more."
+            ) from None
+        epoch = self.epoch(record["snapshot"])
+        begun = {item.id: item for item in epoch.items}
+        items = tuple(
+            item.but(of=begun[item.id].of) if item.id in begun and not item.of else item
+            for item in found.items
+        )
+        kept = {(each.id, each.slot) for each in epoch.omitted}
+        omitted = (*epoch.omitted, *(each for each in found.omitted if (each.id, each.slot) not in kept))
+        members = {name: getattr(found, name) for name in found.__match_args__}
+        return Manifest(**members | {"items": items, "omitted": omitted})
+
+    # --- rendering again ---------------------------------------------------------------
+
+    def again(self, name: str) -> Prompt:
+        """A prompt as it was. Refused if what it was made of is not there any more, or gives other bytes."""
+        record = self.find(name)
+        manifest = self.manifest(record)
+        messages = tuple(self._messages(record))
+        if hash_of(messages) != manifest.sha256:
+            raise Refused(
+                f"The prompt {record['id']} was not rendered again: what the log holds now gives other bytes than it "
+                "had. Traces were damaged or forgotten since, or another version of looseleaf made it."
+            )
+        return Prompt(messages, manifest)
+
+    def _messages(self, record: Record) -> list[Message]:
+        epoch = self.epoch(record["snapshot"])
+        window = self._window(record)
+        told = without(window, epoch.left)
+        trimmed = record.get("trimmed")
+        if trimmed is not None:
+            told = trim(told, trimmed)
+        else:
+            changes = [self.change(ref) for ref in record["changes"]]
+            told = inserted(told, [(after_of(window, each), each.message) for each in changes])
+        task = record["task"]
+        return [*epoch.messages, *told, *([task_message(task)] if task is not None else [])]
+
+    def _window(self, record: Record) -> Window:
+        head = AgentHead(*record["mark"]) if record["mark"] is not None else NO_MARK
+        window = Window(self._store, stream_of(self._agent), lambda: head)
+        if record["through"] is not None:
+            window.read_through(read_mark(self._store, head), str(record["through"]))
+        return window
+
+
+def ref_of(raw: Sequence[object]) -> Ref:
+    """KeyError, TypeError or ValueError for what is none."""
+    name, segment, offset = raw
+    return str(name), int(str(segment)), int(str(offset))
+
+
+def task_message(task: str) -> Message:
+    """As the message will be that tells of it once it is recorded."""
+    return Message("user", guard(task))
+
+
+# --- the messages of a window, as a prompt has them ------------------------------------
+
+
+def without(window: Window, left: Sequence[str]) -> list[Message]:
+    """Without the sentences of its snapshot that are said elsewhere in the prompt."""
+    if not left or not window.begins:
+        return list(window.messages)
+    first = window.first(left) or window.messages[0]
+    return [first, *window.messages[window.begins :]]
+
+
+def after_of(window: Window, change: Change) -> int:
+    """How many messages of the window stand before a change."""
+    if change.after is None:
+        return window.begins
+    found = window.after(change.after)
+    return window.begins if found is None else found
+
+
+def inserted(messages: Sequence[Message], changes: Sequence[tuple[int, Message]]) -> list[Message]:
+    """Each change behind so many messages."""
+    found = list(messages)
+    for at, message in reversed(changes):
+        found.insert(at, message)
+    return found
+
+
+def trim(messages: Sequence[Message], trimmed: Record) -> list[Message]:
+    """The messages from one on; the first of them with another text, if it was shortened."""
+    found = list(messages[int(trimmed["first"]) : int(trimmed["end"])])
+    if trimmed.get("text") is not None:
+        found[0] = Message(found[0].role, str(trimmed["text"]))
+    return found

@@ -1,0 +1,134 @@
+"""Since: what changed in the folder after an epoch began, told once (DESIGN §7)."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from looseleaf.core import changes as tell
+from looseleaf.core.paths import STATE
+from looseleaf.core.placing import PROFILE
+from looseleaf.core.turns import open_calls
+from looseleaf.errors import Refused
+from looseleaf.prompt.epoch import Change
+from looseleaf.prompt.gather import CHARTER, LISTED
+from looseleaf.store.ulid import new_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.conversation.window import Window
+    from looseleaf.pages import Pages
+    from looseleaf.prompt.epoch import Epoch
+    from looseleaf.prompt.gather import Gather
+    from looseleaf.values import Position
+
+_TOP = (*CHARTER, PROFILE)
+
+
+class Since:
+    """Knows what was shown of each page, so that it can tell what is new."""
+
+    def __init__(self, pages: Pages, gather: Gather, note: Callable[[str], None]) -> None:
+        self._pages = pages
+        self._gather = gather
+        self._note = note
+        self._texts: dict[str, tuple[str, str | None]] = {}
+        self._states: tuple[str, dict[str, Any]] = "", {}
+        self._looked: Position | None = None
+
+    def begin(self) -> dict[str, str]:
+        """Remember what the pages at the top say; their revisions."""
+        self._texts = {}
+        for path in _TOP:
+            revision, text = self._now(path)
+            self._texts[path] = revision, text
+        told, revision = self._gather.state()
+        self._states = revision, told
+        self._looked = self._pages.absorb.heads.position
+        seen = {path: known[0] for path, known in self._texts.items()} | {STATE: revision}
+        return {path: revision for path, revision in seen.items() if revision}
+
+    def forget(self) -> None:
+        """What was to be told was not: it is looked for again."""
+        self._looked = None
+
+    def change(
+        self, epoch: Epoch, before: Sequence[Change], window: Window, through: str | None
+    ) -> Change | None:
+        """What is to be told now; `through` is the last trace that a prompt has shown.
+
+        Not between a call and its result: providers take no message there. A request that no prompt has shown yet is
+        told after it: so the prompt ends with what it is about.
+        """
+        position = self._pages.absorb.heads.position
+        if self._looked == position or open_calls(window.traces):
+            return None
+        seen = epoch.seen | {path: each for change in before for path, each in change.seen.items()}
+        parts: list[tuple[str, list[str]]] = []
+        new: dict[str, str] = {}
+        for path in _TOP:
+            revision, text = self._now(path)
+            if revision != seen.get(path, ""):
+                parts.append((path, list(tell.of_page(self._text_at(path, seen.get(path, "")), text))))
+                new[path] = revision
+                self._texts[path] = revision, text
+        told, revision = self._gather.state()
+        if revision != seen.get(STATE, ""):
+            parts.append((STATE, list(tell.of_state(self._state_at(seen.get(STATE, "")), told))))
+            new[STATE] = revision
+            self._states = revision, told
+        fresh, gone = self._pages_since(epoch, before)
+        parts.append(("Pages", list(tell.of_pages(self._gather.summaries(fresh), sorted(gone)))))
+        self._looked = position
+        text_ = tell.told(parts)
+        if not text_:
+            return None
+        traces = window.traces
+        is_asked = bool(traces) and traces[-1].trace_type == "user" and traces[-1].id != through
+        last = traces[-2:-1] if is_asked else traces[-1:]
+        after = last[0].id if last else None
+        return Change(new_id(), time.time(), after, text_, new, tuple(sorted(fresh)), tuple(sorted(gone)))
+
+    def _pages_since(self, epoch: Epoch, before: Sequence[Change]) -> tuple[set[str], set[str]]:
+        """Pages of the drawers that came, and those that went, since that was last told."""
+        known = {path for item in epoch.items if item.slot == "index" for path in item.of}
+        known.update(path for each in epoch.omitted if each.slot == "index" for path in each.of)
+        known = {path for path in known if path.startswith(LISTED)}
+        for change in before:
+            known = (known | set(change.came)) - set(change.went)
+        now = self._gather.drawers()
+        return now - known, known - now
+
+    def _now(self, path: str) -> tuple[str, str | None]:
+        """The revision of a page at the top, and what it says. One that cannot be read is what it was."""
+        head = self._pages.absorb.heads.get(path).sha256 or ""
+        known = self._texts.get(path)
+        if known is not None and known[0] == head:
+            return known
+        try:
+            return head, self._gather.text(path)
+        except Refused as refused:
+            self._note(str(refused))
+            return known or (head, self._rebuilt(path, head))
+
+    def _text_at(self, path: str, revision: str) -> str | None:
+        known = self._texts.get(path)
+        return known[1] if known is not None and known[0] == revision else self._rebuilt(path, revision)
+
+    def _rebuilt(self, path: str, revision: str) -> str | None:
+        data = self._pages.history.rebuild(path, revision) if revision else None
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def _state_at(self, revision: str) -> dict[str, Any]:
+        if self._states[0] == revision:
+            return self._states[1]
+        from looseleaf.core.state import for_prompt
+
+        text = self._rebuilt(STATE, revision.rpartition("@")[2])
+        try:
+            return for_prompt(json.loads(text)) if text else {}
+        except (ValueError, RecursionError, TypeError, AttributeError):
+            return {}  # it was broken then; what it says now is all new
