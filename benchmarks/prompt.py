@@ -179,7 +179,7 @@ def profile(keep: Path | None, large: Size) -> None:
 def parts(*, quick: bool, keep: Path | None) -> dict[str, Callable[[], Iterator[Row]]]:
     return {
         "growth": lambda: growth(keep, (200, 300) if quick else LARGE, 12 if quick else 150),
-        "prefix": lambda: prefix.talking(25 if quick else 500),
+        "prefix": lambda: prefix.talking(25, (8_000,)) if quick else prefix.talking(500),
         "agents": lambda: prefix.working(1 if quick else None),
         "notation": lambda: layouts.notation(1 if quick else None),
         "layout": lambda: layouts.layout(1 if quick else None),

@@ -238,7 +238,7 @@ def test_a_duplicate_is_the_same_value_or_a_second_one_where_there_is_one(chains
 
 
 @pytest.mark.parametrize(
-    ("part", "least"), [("growth", 4), ("prefix", 3), ("agents", 1), ("notation", 5), ("layout", 1)]
+    ("part", "least"), [("growth", 4), ("prefix", 2), ("agents", 1), ("notation", 5), ("layout", 1)]
 )
 def test_what_a_prompt_costs_is_measured_or_said_to_be_skipped(
     prompt: ModuleType, part: str, least: int
@@ -252,7 +252,7 @@ def test_what_a_prompt_costs_is_measured_or_said_to_be_skipped(
 def test_a_cache_knows_more_of_prompts_that_only_grow_than_of_those_that_begin_anew(
     prompt: ModuleType, place: Path
 ) -> None:
-    talk = prompt.prefix.Conversation(place / "memory")
+    talk = prompt.prefix.Conversation(place / "memory", 8_000)
     for number in range(1, 21):
         talk.turn(number)
     talk.memory.close()

@@ -210,8 +210,9 @@ class Life:
         write(self.memory, name, SOUL if number % 3 == 0 else f"# Rules\n\n{'rule ' * (size % 90)}{number}")
 
     def _turn(self, number: int, size: int) -> None:
-        self.memory.record(user=f"I like tea number {number}. {'and so on ' * size}")
-        self.memory.record(assistant=f"We decided to use tool{number}. {'yes ' * size}")
+        decided = f"We decided to use tool{number} for part {self.count}."
+        self.memory.record(user=f"{decided} I like tea number {number}. {'and so on ' * size}")
+        self.memory.record(assistant=f"Well, tool{number} it is. {'yes ' * size}")
 
     def _tools(self, number: int, size: int) -> None:
         self.memory.record(user=f"look at {number}")
@@ -402,6 +403,22 @@ def test_a_window_that_is_trimmed_cannot_come_to_begin_with_a_heading(memory: Me
         for message in prompt.messages:
             content = message.content or ""
             assert guard(content) == content
+
+
+@pytest.mark.xfail(
+    reason="in the snapshot a decision has a label before it, and so is not found in the state"
+)
+def test_a_decision_that_the_state_says_is_not_said_again_by_the_snapshot(memory: Memory) -> None:
+    memory.record(user="We decided to use PostgreSQL for all data.")
+    memory.record(assistant="Good.")
+    for number in range(8):
+        memory.record(user=f"question {number}")
+        memory.record(assistant="answer")
+    assert memory.compact() is not None
+    prompt = memory.prompt("next", budget=4000)
+    said = kept(prompt).partition(" memory semantic ")
+    assert plain("We decided to use PostgreSQL for all data.") in said[0]
+    assert plain("We decided to use PostgreSQL for all data.") not in said[2]
 
 
 @pytest.mark.xfail(reason="fixed tokens are those of the task's text; the recorded one has a picture as well")
@@ -613,7 +630,8 @@ def test_a_page_of_ten_megabytes_is_not_read_and_loses_nothing(memory: Memory, p
     assert "Zhang San" in prompt.text
     assert "Zhang San" in begun.text
     said = f"{path} was not read: it is larger than 1,048,576 bytes"
-    assert any(said in note for note in memory.notes)
+    assert any(said in str(problem) for problem in memory.check())
+    assert path != "USER.md" or any(said in note for note in memory.notes)
     assert Path(memory.path, path).stat().st_size == len(big)
 
 

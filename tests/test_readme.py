@@ -31,8 +31,13 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    first, second, *facts, history, source, last = done.stdout.splitlines()
-    assert (first, second, last) == ("Zhang Wei", "hard turn_0001", "last-words/1")
+    lines = done.stdout.splitlines()
+    at = lines.index("user True")  # the prompt, and its items in the order of the slots
+    items = [line.split() for line in lines[at + 1 : -1]]
+    assert [item[0] for item in items] == ["profile", "state", "index", "window", "task"]
+    assert all(int(item[2]) > 0 and item[3] for item in items)
+    first, second, *facts, history, source = lines[:at]
+    assert (first, second, lines[-1]) == ("Zhang Wei", "hard turn_0001", "last-words/1")
     assert sorted(facts) == [
         "Home: Paris (said)",
         "Language: prefers Chinese discussion, English code (said)",

@@ -93,6 +93,16 @@ def test_a_long_text_is_shown_around_the_words() -> None:
 # --- in the prompt ---------------------------------------------------------------------
 
 
+def test_a_prompt_that_was_never_made_is_followed_as_it_would_be(memory: Memory) -> None:
+    (steps,) = told(memory, "Hello.")
+    assert names(steps) == ["window", "trace"]
+    assert steps[1][1] == traces(memory)["Hello."]
+    write(memory, "state.json", "{ broken")
+    (steps,) = told(memory, "we decided to use postgresql.")[:1]
+    assert steps[0][0] == "state"  # the last sound one is shown
+    assert not (Path(memory.path) / "log" / "prompts").exists()
+
+
 @pytest.mark.parametrize("logged", [True, False])
 def test_a_line_of_the_profile_leads_to_the_trace_in_which_it_was_said(memory: Memory, logged: bool) -> None:
     if logged:
@@ -330,6 +340,20 @@ def test_what_a_compaction_left_leads_to_its_entry_and_the_words(compacted: Memo
     assert (names(kept)[:2], kept[-1][0]) == (["window", "entry"], "trace")
 
 
+def test_a_sentence_that_was_kept_through_compactions_leads_to_the_first(compacted: Memory) -> None:
+    for number in range(12, 24):
+        compacted.record(user=f"Question {number}: what of part {number}, {LONG}")
+        compacted.record(assistant=f"Part {number} is fine. {LONG}")
+    compacted.compact()
+    compacted.prompt("after")
+    assert len(list(Trail(compacted, Needle("x")).compactions())) > 1
+    kept = next(
+        steps for steps in told(compacted, "We decided to use PostgreSQL") if steps[0][1] == "summary"
+    )
+    assert kept[-1][0] == "trace"
+    assert "PostgreSQL" in compacted.expand(kept[-1][1])[0].content
+
+
 def test_what_left_the_window_is_said_to_be_in_its_entry(compacted: Memory) -> None:
     assert not compacted.why("Question 3:").is_in
     (steps,) = told(compacted, "Question 3:")
@@ -358,9 +382,11 @@ def test_turns_that_are_shown_as_they_were_lead_to_their_traces(place: Path) -> 
         prompt = memory.prompt("next")
         summary = next(item for item in prompt.manifest.items if item.id == "summary")
         assert "[RECENT TURNS]" in prompt.text_of(summary)
-        (steps,) = told(memory, "Part 15 is fine.")
-        assert names(steps) == ["window", "trace"]
-        assert "Part 15" in memory.expand(steps[1][1])[0].content
+        for number, item in ((13, "summary"), (15, "conversation")):
+            (steps,) = told(memory, f"Part {number} is fine.")
+            assert names(steps) == ["window", "trace"]
+            assert steps[0][1] == item
+            assert f"Part {number} is" in memory.expand(steps[1][1])[0].content
 
 
 def test_a_window_that_was_trimmed_is_followed_all_the_same(memory: Memory) -> None:

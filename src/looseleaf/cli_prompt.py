@@ -106,16 +106,16 @@ def _explained(manifest: Manifest, width: int) -> Iterator[str]:
         yield "left out:"
         for each in manifest.omitted:
             about = f"{each.id} ({len(each.of)})" if each.of else each.id
-            name, why = _cell(each.slot, 10), f"{each.reason}: {WHY.get(each.reason, 'no reason is known')}"
-            yield f"  {name}  {_cell(about, width // 4)}  {_cell(why, width - width // 4 - 16, fill=False)}"
+            name, why = _filled(each.slot, 10), f"{each.reason}: {WHY.get(each.reason, 'no reason is known')}"
+            yield f"  {name}  {_filled(_cell(about, width // 4), width // 4)}  {_cell(why, width - width // 4 - 16)}"
     known = _percent(manifest.prefix_tokens, total)
     beginning = f"its beginning was rendered: {_EPOCHS.get(manifest.epoch, manifest.epoch)}"
     counted = f"counted for {manifest.model}, in tokens of {manifest.tokenizer}"
     yield ""
     yield f"{total:,} of {manifest.budget_tokens:,} tokens ({_percent(total, manifest.budget_tokens)})"
-    yield f"{manifest.prefix_tokens:,} of them as in the prompt before, at the same places ({known})"
+    yield f"{manifest.prefix_tokens:,} of them as the prompt before had them ({known})"
     for line in (f"cuts: {'; '.join(manifest.cuts) or 'none'}", beginning, counted):
-        yield _cell(line, width, fill=False)
+        yield _cell(line, width)
     yield f"prompt {plain(manifest.id)}"
 
 
@@ -134,28 +134,46 @@ def _bars(
     """A table: two names, tokens, a bar as long as their share, and a reason."""
     if not rows:
         return
-    first = max(len(titles[0]), *(_columns(plain(row[0])) for row in rows))
-    second = min(max(len(titles[1]), *(_columns(plain(row[1])) for row in rows)), max(12, width // 4))
-    number = max(len(titles[2]), *(len(f"{row[2]:,}") for row in rows))
-    last = max(len(titles[3]), min(max(_columns(plain(row[3])) for row in rows), width // 3))
-    last = min(last, width - first - second - number - 16)
-    bar = max(8, min(40, width - first - second - number - last - 8))
-    head = f"{titles[0]:<{first}}  {titles[1]:<{second}}  {titles[2]:>{number}}  {'':<{bar}}  {titles[3]}"
-    yield head.rstrip()
-    for slot, name, tokens, why in rows:
-        drawn = "#" * max(int(tokens > 0), round(bar * tokens / total)) if total else ""
-        cells = (_cell(slot, first), _cell(name, second), f"{tokens:>{number},}", f"{drawn[:bar]:<{bar}}")
-        yield "  ".join((*cells, _cell(why, max(last, 1), fill=False))).rstrip()
+    slots, names = (
+        [_cell(name, width // 4) for name in column]
+        for column in zip(*(row[:2] for row in rows), strict=True)
+    )
+    tokens = [f"{row[2]:,}" for row in rows]
+    first, second, third = (
+        max(len(title), *map(_columns, cells))
+        for title, cells in zip(titles, (slots, names, tokens), strict=False)
+    )
+    reasons = [_cell(row[3], min(width // 3, width - first - second - third - 16)) for row in rows]
+    last = max(len(titles[3]), *map(_columns, reasons))
+    bar = max(8, min(40, width - first - second - third - last - 8))
+    yield f"{titles[0]:<{first}}  {titles[1]:<{second}}  {titles[2]:>{third}}  {'':<{bar}}  {titles[3]}".rstrip()
+    for slot, name, cost, row, why in zip(slots, names, tokens, rows, reasons, strict=True):
+        drawn = "#" * max(int(row[2] > 0), round(bar * row[2] / total)) if total else ""
+        cells = (
+            _filled(slot, first),
+            _filled(name, second),
+            f"{cost:>{third}}",
+            f"{drawn[:bar]:<{bar}}",
+            why,
+        )
+        yield "  ".join(cells).rstrip()
 
 
-def _cell(text: str, width: int, *, fill: bool = True) -> str:
-    """A text on one line and in so many columns."""
+def _cell(text: str, width: int) -> str:
+    """A text on one line, and in at most so many columns."""
     line = plain(" ".join(text[: 8 * width].split()))
-    if _columns(line) > width or len(text) > 8 * width:
-        while line and _columns(line) > width - 1:
-            line = line[: max(0, len(line) - max(1, (_columns(line) - width) // 2))]
-        line = f"{line}…"
-    return line + " " * max(0, width - _columns(line)) if fill else line
+    if _columns(line) <= width and len(text) <= 8 * width:
+        return line
+    left = width - 1
+    for at, each in enumerate(line):
+        left -= _columns(each)
+        if left < 0:
+            return f"{line[:at]}…"
+    return f"{line}…"
+
+
+def _filled(cell: str, width: int) -> str:
+    return cell + " " * (width - _columns(cell))
 
 
 def _columns(text: str) -> int:
@@ -194,7 +212,7 @@ def _compared(compared: Compared, width: int) -> Iterator[str]:
     yield f"the same at the beginning: {same}"
     for word, items in (("came", compared.came), ("went", compared.went)):
         for item in items:
-            yield _cell(f"{word}: {item['slot']} {item['id']}, {item['tokens']:,} tokens", width, fill=False)
+            yield _cell(f"{word}: {item['slot']} {item['id']}, {item['tokens']:,} tokens", width)
             sign = "+" if word == "came" else "-"
             yield from _some([f"{sign}{line}" for line in item["text"].splitlines() if line.strip()], width)
     for item in compared.changed:
@@ -205,12 +223,12 @@ def _compared(compared: Compared, width: int) -> Iterator[str]:
 
 def _changed(item: Record, width: int) -> Iterator[str]:
     old, new = item["tokens"]
-    yield _cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width, fill=False)
+    yield _cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width)
     yield from _some(item["lines"], width)
 
 
 def _some(lines: Sequence[str], width: int) -> Iterator[str]:
-    yield from (f"  {_cell(line, width - 2, fill=False)}" for line in lines[:_LINES])
+    yield from (f"  {_cell(line, width - 2)}" for line in lines[:_LINES])
     if len(lines) > _LINES:
         yield f"  … and {len(lines) - _LINES:,} more lines"
 
@@ -232,12 +250,12 @@ def why_in_prompt(memory: Memory, options: Options) -> int:
 def _answered(answer: Answer) -> Iterator[str]:
     first, *_ = answer.chains[0].steps
     is_in = "in" if answer.is_in else "not in"
-    yield f"“{_cell(answer.text, 80, fill=False)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
+    yield f"“{_cell(answer.text, 80)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
     for chain in answer.chains:
         yield ""
         for depth, step in enumerate(chain.steps[1:]):
-            where = f" {_cell(step.where, 400, fill=False)}" if step.where else ""
-            yield f"{'  ' * depth}{plain(step.what)}{where}: {_cell(step.text, 400, fill=False)}"
+            where = f" {_cell(step.where, 400)}" if step.where else ""
+            yield f"{'  ' * depth}{plain(step.what)}{where}: {_cell(step.text, 400)}"
     if answer.more:
         yield ""
         yield f"{answer.more:,} more place{'s' * (answer.more != 1)}: give more of the words."
@@ -265,7 +283,7 @@ def _analyzed(analysis: Analysis, width: int) -> Iterator[str]:
     yield from _bars(("slot", "share", "tokens", ""), rows, total, width)
     yield ""
     yield f"Its memory: {analysis.memory_tokens:,} tokens, all but the talk. The same memory otherwise:"
-    parts = ", ".join(f"{_cell(name, 40, fill=False)} {tokens:,}" for name, tokens in analysis.before.items())
+    parts = ", ".join(f"{_cell(name, 40)} {tokens:,}" for name, tokens in analysis.before.items())
     yield f"  {analysis.before_tokens:>9,}  with the last daily logs whole ({parts or 'nothing'})"
     yield f"  {analysis.everything_tokens:>9,}  with all pages whole"
     yield ""
@@ -274,9 +292,10 @@ def _analyzed(analysis: Analysis, width: int) -> Iterator[str]:
         return
     yield f"{'prompt':<26}  {'time':<20}  {'tokens':>9}  {'budget':>9}  {'known':>5}  beginning, cuts"
     for row in analysis.prompts:
-        numbers = f"{row.total_tokens:>9,}  {row.budget_tokens:>9,}  {_percent(row.prefix_tokens, row.total_tokens):>5}"
-        why = "; ".join((row.epoch, *row.cuts))
-        yield f"{_cell(row.id, 26)}  {_cell(row.timestamp[:19] + 'Z', 20)}  {numbers}  {_cell(why, 60, fill=False)}"
+        name, then = _filled(_cell(row.id, 26), 26), _filled(_cell(f"{row.timestamp[:19]}Z", 20), 20)
+        share = _percent(row.prefix_tokens, row.total_tokens)
+        numbers = f"{row.total_tokens:>9,}  {row.budget_tokens:>9,}  {share:>5}"
+        yield f"{name}  {then}  {numbers}  {_cell('; '.join((row.epoch, *row.cuts)), 60)}"
     yield ""
     known = f"{100 * analysis.prefix_share:.0f} % stood in the prompt before at the same places"
     cached = f"{100 * analysis.cached_share:.0f} % a cache of five minutes would have known"

@@ -12,7 +12,6 @@ from looseleaf.core.paths import STATE, TOP_PAGES
 from looseleaf.core.window import said as said_in
 from looseleaf.errors import Refused
 from looseleaf.prompt.trail import Step, Trail
-from looseleaf.store import JOURNAL
 from looseleaf.talk import Trace
 
 TYPE_CHECKING = False
@@ -149,11 +148,7 @@ class Absent:
         yield Step("later", "", "it was said after the prompt was made")
 
     def _compacted(self, trace: Trace) -> Iterator[Step]:
-        for line in self._memory.store.read_back(JOURNAL):
-            mark = line.record
-            if mark.get("kind") != "mark" or mark.get("agent") != self._memory.agent or not mark.get("entry"):
-                continue
-            name = str(mark["entry"])
+        for name in self._trail.compactions():
             try:
                 entry = self._memory.entry(name)
                 has = _spans(entry.meta.get("traces"), trace.id) and any(

@@ -15,6 +15,7 @@ from looseleaf.core.window import said as said_in
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.place.material import sources_of
+from looseleaf.store import JOURNAL
 from looseleaf.talk import NOTED
 
 TYPE_CHECKING = False
@@ -280,6 +281,17 @@ class Trail:
             return
         found = self.spoken(traces) or self.spoken(traces, self._noted(entry))
         yield from found or [Step("trace", "", f"looseleaf expand {name.rpartition('/')[2]}")]
+
+    def compactions(self) -> Iterator[str]:
+        """The entries of the agent's compactions, the newest first."""
+        for line in self._memory.store.read_back(JOURNAL):
+            record = line.record
+            if (
+                record.get("kind") == "mark"
+                and record.get("agent") == self._memory.agent
+                and record.get("entry")
+            ):
+                yield str(record["entry"])
 
     def _noted(self, entry: Entry) -> set[str]:
         """The traces that an entry names for sentences that have the words."""

@@ -331,18 +331,21 @@ class _In:
         return window
 
     def _snapshot(self, window: Window) -> Iterator[Step]:
-        """What a compaction left: a summary of an entry, a sentence to be kept, or a turn as it was."""
-        mark = window.mark
-        if mark is None:
-            return
+        """What a compaction left: a turn as it was, a summary of an entry, or a sentence to be kept."""
         tail = self._trail.spoken(window.tail)
         if tail:
             yield from tail
             return
-        named = [entry for entry, text in mark.episodic if self._needle.is_in(text)]
-        entries = named or ([mark.entry] if mark.entry else [])
-        for entry in entries[-1:]:
-            yield from self._trail.entry(entry)
+        episodic = window.mark.episodic if window.mark is not None else ()
+        named = [entry for entry, text in episodic if self._needle.is_in(text)]
+        # A sentence that is kept may come from any compaction before: the last that has the words.
+        trails = (tuple(self._trail.entry(entry)) for entry in (*named, *self._trail.compactions()))
+        first = next(trails, ())
+        yield from first if _has_trace(first) else next(filter(_has_trace, trails), first)
+
+
+def _has_trace(steps: Sequence[Step]) -> bool:
+    return any(step.what == "trace" and step.where for step in steps)
 
 
 def _leaves(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
