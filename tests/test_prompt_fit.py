@@ -276,7 +276,7 @@ def test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promis
 
 
 @pytest.mark.long
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(slots, st.lists(limits, min_size=1, max_size=6), counters)
 def test_very_many_memories_keep_every_promise(given: list[Shown], limits: list[int], count: Count) -> None:
     for limit in limits:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from functools import cached_property
 
-from looseleaf.absorb import Absorb
+from looseleaf.absorb import TOP, Absorb
 from looseleaf.core.heads import AGENT, PERSON, PROGRAM
 from looseleaf.core.paths import PEOPLE_ONLY, page_path, safe_name, same_name
 from looseleaf.errors import Busy, Refused, Stale, Unwritten
@@ -78,6 +78,14 @@ class Pages:
         """What a page says now."""
         path = page_path(path)
         self.absorb_to_read()
+        return Page(path, self.absorb.read(path))
+
+    def top(self, path: str) -> Page:
+        """What a page at the top of the folder says now; looks at no drawer."""
+        try:
+            self.absorb(TOP)
+        except (Unwritten, Busy) as error:
+            self._note(str(error))
         return Page(path, self.absorb.read(path))
 
     def paths(self) -> list[str]:

@@ -270,9 +270,7 @@ class Conversation:
 
         room = self._room(name)
         at_worst = self._weigh(system, "bytes", bounds)
-        return (
-            at_worst <= room or self._weigh(system, self.unit(name), self.counter(name)) <= room
-        )
+        return at_worst <= room or self._weigh(system, self.unit(name), self.counter(name)) <= room
 
     def tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
         """What the window costs, with its system prompt."""

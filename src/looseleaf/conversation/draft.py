@@ -40,9 +40,12 @@ if TYPE_CHECKING:
 TOPIC = "sessions"
 """The topic of entries that a compaction made: what they are about is known when their facts are placed."""
 
-_SUMMARY_SHARE, _SHARE = 4, 8
-"""The new summary gets at most a quarter of the budget; the older ones together, and the list of what must be kept, an
-eighth each: so half of it is left for what was said."""
+_OLDER_SHARE, _SHARE = 16, 8
+"""The new summary and the list of what must be kept get at most an eighth of the budget each, the older summaries
+together a sixteenth: what a compaction leaves is to last, and most of it is for what was said."""
+
+_LEAST_SHARE = 8
+"""What was said keeps at least an eighth of the budget, however much is told of what was before."""
 
 _SEAMS = 32
 """Tokens for headings, and for what joining texts may cost."""
@@ -89,7 +92,7 @@ class Draft:
         """Whether a sentence was taken back since it was said."""
         self.passed_over = 0
         """Entries of this name that are there and cannot be read: somebody broke them."""
-        self.summary_tokens = max(1, min(policy.summary_tokens, budget // _SUMMARY_SHARE))
+        self.summary_tokens = max(1, min(policy.summary_tokens, budget // _SHARE))
         self._semantic_tokens = max(1, min(policy.semantic_tokens, budget // _SHARE))
         self._older = self._older_summaries()
         self._room = self._room_for_traces()
@@ -100,7 +103,7 @@ class Draft:
         """Those of earlier compactions that are shown beside the new one."""
         kept = self._policy.max_episodic_items - 1
         older = self.mark.episodic[-kept:] if self.mark and kept > 0 else ()
-        each = max(1, self._budget // _SHARE // max(1, len(older)))
+        each = max(1, self._budget // _OLDER_SHARE // max(1, len(older)))
         return tuple((entry, cut(text, each, self._count)) for entry, text in older)
 
     def _room_for_traces(self) -> int:
@@ -121,7 +124,7 @@ class Draft:
         """Plan until what stays really fits. With `prepared`: whether it does if just those traces go."""
         if not self._items:
             return True  # nothing was said yet
-        goal = int(self._policy.compact_to * self._room)
+        goal = self._goal()
         room = self._room
         for _ in range(_TRIES):
             self.plan = self._planned(room, goal, prepared)
@@ -149,6 +152,13 @@ class Draft:
                 else "Use a larger context."
             )
         )
+
+    def _goal(self) -> int:
+        """What the traces that stay should cost at most: with all that is told of the others, a part of the budget that
+        leaves room for as much talk again."""
+        whole = self._budget - self._system
+        told = whole - self._room
+        return max(int(self._policy.compact_to * whole) - told, whole // _LEAST_SHARE)
 
     def _give_up_more(self) -> bool:
         """Make room at the cost of what is told of the past: first older summaries (which stay in their entries),

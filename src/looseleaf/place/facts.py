@@ -50,6 +50,8 @@ class Facts:
 
     def _forget(self) -> None:
         self._shards: dict[str, Shard] = {}
+        self._placed: dict[str, tuple[Shard, tuple[int, int, int], list[Fact]]] = {}
+        """Of each topic that was asked for: its facts with their lines, and behind which record they were that."""
         self._ledger = Ledger(self._shard, self._before, trusts=self._trusts)
         self._position = START
         self._last: str | None = None
@@ -70,7 +72,12 @@ class Facts:
     def of(self, topic: str) -> list[Fact]:
         """All facts of a topic: current, past, waiting and rejected ones."""
         shard = self._known(topic)
-        return shard.placed() if shard is not None else []
+        if shard is None:
+            return []
+        made = self._placed.get(topic)
+        if made is None or made[0] is not shard or made[1] != self.topics[topic]:
+            made = self._placed[topic] = shard, self.topics[topic], shard.placed()
+        return list(made[2])
 
     def placed(self) -> list[str]:
         """All entries that were placed, oldest first, without those that others stand for now. Reads the journal."""

@@ -103,7 +103,7 @@ class StateFile:
     def read(self) -> tuple[State | None, str | None]:
         """The state (None: there is none) and the hash of its file; Unsound for one that is broken."""
         try:
-            page = self._pages.page(STATE)
+            page = self._pages.top(STATE)
         except (Unwritten, Busy):
             raise
         except Refused as refused:  # a link, no permission, too large

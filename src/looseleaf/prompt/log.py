@@ -125,7 +125,7 @@ class PromptLog:
 
     def _messages(self, record: Record) -> list[Message]:
         epoch = self.epoch(record["snapshot"])
-        window = self._window(record)
+        window = self.window(record)
         told = without(window, epoch.left)
         trimmed = record.get("trimmed")
         if trimmed is not None:
@@ -136,7 +136,8 @@ class PromptLog:
         task = record["task"]
         return [*epoch.messages, *told, *([task_message(task)] if task is not None else [])]
 
-    def _window(self, record: Record) -> Window:
+    def window(self, record: Record) -> Window:
+        """The window as a prompt had it."""
         head = AgentHead(*record["mark"]) if record["mark"] is not None else NO_MARK
         window = Window(self._store, stream_of(self._agent), lambda: head)
         if record["through"] is not None:

@@ -300,7 +300,12 @@ class Prompts:
         if window.mark is None:
             return ()
         said = plain(memory)
-        return tuple(each for each in window.mark.semantic if is_said(each, said))
+        # A sentence of it may have a label before it: `Decision: …`.
+        return tuple(
+            each
+            for each in window.mark.semantic
+            if is_said(each, said) or is_said(each.partition(": ")[2], said)
+        )
 
     # --- writing it down ---------------------------------------------------------------
 
@@ -351,6 +356,9 @@ class Prompts:
         elif last:  # another process made it: its hash says whether this one begins with it
             number = max((int(item["messages"][1]) for item in last["items"]), default=0)
             common = number if hash_of(messages[:number]) == last["sha256"] else 0
+            begun = len(self._epoch.messages) if self._epoch is not None else 0
+            if not common and hash_of(messages[:begun]) == last["prefix_hash"]:
+                common = begun
         return sum(costs_of(messages[:common], asked.count))
 
     def _write(

@@ -9,10 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.conversation.record import stream_of
-from looseleaf.conversation.window import Window, read_mark
 from looseleaf.core.essentials import said
-from looseleaf.core.heads import NO_MARK, AgentHead
 from looseleaf.core.paths import STATE
 from looseleaf.core.state import for_prompt
 from looseleaf.core.window import texts_of
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from looseleaf.conversation.window import Window
     from looseleaf.core.manifest import Item, Prompt
     from looseleaf.memory import Memory
     from looseleaf.values import Record
@@ -321,14 +319,9 @@ class _In:
 
     def _window(self) -> Window:
         """As the prompt had it."""
-        if self._record is None:
-            return self._memory.window()
-        store, record = self._memory.store, self._record
-        head = AgentHead(*record["mark"]) if record["mark"] is not None else NO_MARK
-        window = Window(store, stream_of(self._memory.agent), lambda: head)
-        if record["through"] is not None:
-            window.read_through(read_mark(store, head), str(record["through"]))
-        return window
+        return (
+            self._memory.window() if self._record is None else self._memory._prompts.log.window(self._record)
+        )
 
     def _snapshot(self, window: Window) -> Iterator[Step]:
         """What a compaction left: a turn as it was, a summary of an entry, or a sentence to be kept."""
