@@ -154,6 +154,15 @@ def knowledge(home: Path) -> None:
     looseleaf("build")
     looseleaf("global", lines=16)
 
+    say("What a model is told of a task: all of it within a budget, each part with its reason.")
+    looseleaf("state", "set", "goal", "Ship the parser")
+    looseleaf("state", "task", "add", "Renew the certificate")
+    looseleaf("--agent", "friend", "prompt", "Refactor the parser", "--budget", "2000")
+    looseleaf("--agent", "friend", "prompt", "Refactor the parser", "--budget", "2000", "--explain")
+
+    say("And why is this line in it? Back to the words that said it:")
+    looseleaf("--agent", "friend", "why", "English code")
+
     say("All of it is checked: every line re-read, every hash made again.")
     looseleaf("check")
 

@@ -135,6 +135,7 @@ def test_explaining_shows_a_bar_and_a_reason_for_each_part_and_what_was_left_out
     assert plain(out).splitlines()[len(table) + 1 :] == [
         "",
         "left out:",
+        "  essentials  profile (2)                already_shown: it is said elsewhere in the prompt",
         "  index       days (1)                   only_searched: days are never loaded, only searched",
         "",
         f"{manifest['total_tokens']} of 4,000 tokens (2 %)",

@@ -141,7 +141,8 @@ step = st.one_of(
     st.tuples(st.just("day"), number, size),
     st.tuples(st.just("review"), number, size),
     st.tuples(st.just("charter"), number, size),
-    st.tuples(st.sampled_from(("turn", "turn", "tools", "distill", "compact", "again")), number, size),
+    st.tuples(st.sampled_from(("turn", "tools", "distill", "compact", "again")), number, size),
+    st.tuples(st.sampled_from(("talk", "compact")), number, size),
 )
 prompted = st.tuples(budgets, models, st.sampled_from(("said", "recorded", "none", "dry", "unanswered")))
 days = st.lists(
@@ -214,6 +215,12 @@ class Life:
         decided = f"We decided to use tool{number} for part {self.count}."
         self.memory.record(user=f"{decided} I like tea number {number}. {'and so on ' * size}")
         self.memory.record(assistant=f"Well, tool{number} it is. {'yes ' * size}")
+
+    def _talk(self, number: int, size: int) -> None:
+        """More than a compaction leaves as it is."""
+        for _ in range(6):
+            self.count += 1
+            self._turn(number, size)
 
     def _tools(self, number: int, size: int) -> None:
         self.memory.record(user=f"look at {number}")

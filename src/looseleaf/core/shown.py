@@ -94,7 +94,8 @@ class Form:
 
 @frozen
 class Shown:
-    """A slot, and what it shows. `of` names the revision it was made from, where that is one thing."""
+    """A slot, and what it shows; without a form, all of it is said elsewhere. `of` names the revision it was made from,
+    where that is one thing."""
 
     slot: Slot
     id: str
@@ -193,7 +194,7 @@ def essentials(
     doing = plain(_json(state))
     shown = {*shown, *(row["id"] for row in rows if is_said(row["object"], doing))}
     own = [row for row in rows if row["id"] not in shown]
-    if not own:
+    if not rows:
         return None
     ranks = {row["id"]: number for number, row in enumerate(own)}
     by_topic = sorted(own, key=lambda row: (row["topic"] != "user", row["topic"], ranks[row["id"]]))
@@ -213,7 +214,7 @@ def essentials(
 
     core = [row for row in by_topic if row["tier"] == "core"]
     secondary = [row for row in by_topic if row["tier"] != "core"]
-    forms = [form(by_topic, ())]
+    forms = [form(by_topic, ())] if own else []
     if core and secondary:
         forms.append(form(core, secondary))
     seen = tuple(row["id"] for row in rows if row["id"] in shown)
@@ -267,7 +268,7 @@ _TOLD = ("summary", "problem", "task", "solution", "lesson")
 
 def episodes(found: Sequence[tuple[str, Episode]], omitted: Sequence[Omitted]) -> Shown | None:
     """The last episodes with the page that each stands on, the newest first."""
-    if not found:
+    if not found and not omitted:
         return None
     full, short = [], []
     for number, (path, episode) in enumerate(found):
@@ -275,12 +276,14 @@ def episodes(found: Sequence[tuple[str, Episode]], omitted: Sequence[Omitted]) -
         title = guard(escape(episode.title))
         fields = {label.casefold(): guard(escape(value)) for label, value in episode.fields}
         summary = fields.get("summary", "")
-        more = [f"  {label.capitalize()}: {fields[label]}" for label in _TOLD[1:] if fields.get(label)]
+        told = {title, summary, ""}  # the task of an episode is often its title
+        own = [label for label in _TOLD[1:] if fields.get(label, "") not in told]
+        more = [f"  {label.capitalize()}: {fields[label]}" for label in own]
         more += [f"  {guard(escape(note))}" for note in episode.notes]
         head = f"- {title}: {summary}" if summary and summary != title else f"- {title}"
         full.append(Piece(name, "\n".join((head, *more)), number, date))
         short.append(Piece(name, head, number, date))
-    forms = [Form("lines", tuple(reversed(full)))]
+    forms = [Form("lines", tuple(reversed(full)))] if full else []
     if full != short:
         left = (Omitted("details", "episodes", OVER),)
         forms.append(Form("summaries", tuple(reversed(short)), left=left))

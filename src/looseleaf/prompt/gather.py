@@ -90,7 +90,9 @@ class Gather:
             self._index(),
             self._episodes(mark),
         )
-        return [each for each in found if each is not None], self._never()
+        slots = [each for each in found if each is not None]
+        said = [omitted for each in slots if not each.forms for omitted in each.omitted]
+        return [each for each in slots if each.forms], [*said, *self._never()]
 
     def _profile(self) -> Shown | None:
         try:
