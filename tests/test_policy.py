@@ -95,11 +95,11 @@ def test_every_policy_that_is_taken_can_be_waited_for_and_counted_with(settings:
         value = getattr(policy, name)
         if getattr(default, name) is not None:
             assert type(value) is type(getattr(default, name))
-        if name in ("compaction_ratio", "compact_to", "prepare_ratio"):
+        if name in ("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"):
             assert value is None or 0 < value <= 1
         elif isinstance(value, float):
             assert 0 < value <= 86_400
-        elif isinstance(value, int):
+        elif isinstance(value, int) and not isinstance(value, bool):
             assert value > 0
 
 

@@ -456,7 +456,6 @@ def test_a_decision_that_the_state_says_is_not_said_again_by_the_snapshot(memory
     assert plain("We decided to use PostgreSQL for all data.") not in said[2]
 
 
-@pytest.mark.xfail(reason="fixed tokens are those of the task's text; the recorded one has a picture as well")
 def test_a_recorded_task_with_pictures_costs_what_they_cost(memory: Memory) -> None:
     memory.record(user="what is this?", media={"images": ["a.png"]})
     with pytest.raises(BudgetTooSmall) as caught:
@@ -465,7 +464,6 @@ def test_a_recorded_task_with_pictures_costs_what_they_cost(memory: Memory) -> N
     look_at(prompt, memory, None)
 
 
-@pytest.mark.xfail(reason="the task is taken for said where the window has a stand-in for it")
 def test_a_long_recorded_task_is_whole_also_after_a_compaction(memory: Memory) -> None:
     task = "Please do this: " + "detail " * 1500
     memory.record(user=task)
@@ -476,9 +474,6 @@ def test_a_long_recorded_task_is_whole_also_after_a_compaction(memory: Memory) -
     look_at(prompt, memory, task)
 
 
-@pytest.mark.xfail(
-    reason="where the margin leaves a budget no token, what is needed is told without the margin"
-)
 @pytest.mark.parametrize("budget", [1, 2, 5])
 def test_what_is_needed_is_the_same_whatever_was_offered(memory: Memory, budget: int) -> None:
     task = "hello there, this is a request of some words"
@@ -740,7 +735,6 @@ def test_a_damaged_line_of_that_log_costs_no_prompt(memory: Memory, line: int, d
                 assert again.replay(each.manifest.id).messages == each.messages
 
 
-@pytest.mark.xfail(reason="a record without items is taken for that of the last prompt", raises=KeyError)
 @pytest.mark.parametrize("line", [b'{"kind":"prompt","id":5}\n', b'{"kind":"prompt"}\n'])
 def test_a_line_that_somebody_made_by_hand_costs_no_prompt(memory: Memory, line: bytes) -> None:
     three_prompts(memory)

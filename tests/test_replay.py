@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,7 +93,7 @@ def test_prompts_of_a_conversation_extend_each_other_and_are_rendered_again_byte
     assert compactions >= turns // 50
     broken = [
         number
-        for number, (before, prompt) in enumerate(zip(prompts, prompts[1:], strict=False), 1)
+        for number, (before, prompt) in enumerate(pairwise(prompts), 1)
         if not starts_with(prompt, before)
     ]
     assert all(prompts[number].manifest.epoch == "compacted" for number in broken), broken

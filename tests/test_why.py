@@ -336,7 +336,9 @@ def test_what_a_compaction_left_leads_to_its_entry_and_the_words(compacted: Memo
     (steps,) = told(compacted, "zebra is called")
     assert names(steps) == ["window", "entry", "trace"]
     assert steps[2][1] == next(id for text, id in traces(compacted).items() if "zebra" in text)
-    kept = told(compacted, "We decided to use PostgreSQL")[0]  # once: the state says it, so the window does not
+    kept = told(compacted, "We decided to use PostgreSQL")[
+        0
+    ]  # once: the state says it, so the window does not
     assert (names(kept)[0], kept[-1][0]) == ("state", "trace")
 
 

@@ -69,6 +69,7 @@ class Memory:
             from looseleaf.init import init_if_free
 
             init_if_free(self.path)
+        self._has_own_policy = policy is not None
         self.policy = policy or settings(self.path, self.agent)
         self.store = FileStore(self.path, self.policy)
         self.notes: list[str] = []
@@ -316,7 +317,8 @@ class Memory:
         """The same memory, as another agent has it."""
         if agent not in self._others:
             _, distiller, counter = self._asked
-            other = Memory(self.path, agent=agent, distiller=distiller, counter=counter)
+            policy = self.policy if self._has_own_policy else None
+            other = Memory(self.path, agent=agent, policy=policy, distiller=distiller, counter=counter)
             other.notes = self.notes
             self._others[agent] = other
         return self._others[agent]

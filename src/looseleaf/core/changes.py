@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+from looseleaf.core import fence
 from looseleaf.core.lines import escape
 from looseleaf.core.window import guard
 
@@ -23,19 +24,24 @@ _KEPT_BY_US = ("- Updated: ", "> Summary: ")
 """Lines of a page that the program keeps: that they changed says nothing."""
 
 
-def told(parts: Iterable[tuple[str, Iterable[str]]]) -> str:
-    """One message of what changed, by page; nothing if that is nothing."""
+def told(parts: Iterable[tuple[str, Iterable[str]]], word: str) -> str:
+    """One message of what changed, by page; nothing if that is nothing. `word` is the one of its fences."""
     lines: list[str] = []
     for name, said in parts:
         own = list(said)
         lines += [f"{guard(escape(name))}:", *own] if own else []
-    return "\n".join((HEADING, *lines)) if lines else ""
+    is_fenced = any(fence.opened(word) in line for line in lines)
+    return "\n".join((HEADING, *([fence.notice(word)] if is_fenced else ()), *lines)) if lines else ""
 
 
-def of_page(old: str | None, new: str | None) -> Iterator[str]:
-    """The lines that came and went. A line that only moved did neither."""
+def of_page(old: str | None, new: str | None, foreign: Iterable[str], word: str) -> Iterator[str]:
+    """The lines that came and went. A line that only moved did neither. `foreign` are lines that nobody vouches for:
+    they are fenced."""
     before, after = _lines(old), _lines(new)
-    yield from (f"- {_SAYS}: {guard(line)}" for line in _beyond(after, before))
+    doubtful = set(_lines("\n".join(foreign)))
+    for line in _beyond(after, before):
+        said = guard(line)
+        yield f"- {_SAYS}: {fence.fenced(said, word) if line in doubtful else fence.inert(said, word)}"
     yield from (f"- {_NO_LONGER}: {guard(line)}" for line in _beyond(before, after))
 
 

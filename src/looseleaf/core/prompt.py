@@ -9,7 +9,7 @@ then the last ones are shortened; only then slots go altogether. The charter and
 from __future__ import annotations
 
 from looseleaf.core.manifest import Item, Omitted
-from looseleaf.core.shown import HEADINGS, OVER, TYPES, Form
+from looseleaf.core.shown import HEADINGS, OVER, SHOWN, TYPES, Form
 from looseleaf.core.window import MESSAGE_TOKENS
 from looseleaf.frozen import frozen
 
@@ -128,6 +128,22 @@ class _Fitting:
         text = self._text()
         return len(text) <= self._limit * 64 + 64 and self._cost(text) <= self._limit
 
+    def _truly(self, omitted: Omitted) -> Iterator[Omitted]:
+        """What is left out because the profile says it is not said by a profile that was cut."""
+        profile = self._cuts.get("profile")
+        if omitted.reason != SHOWN or omitted.slot != "essentials":
+            yield omitted
+            return
+        kept = {piece.id for piece in profile.pieces()} if profile is not None else set()
+        is_whole = profile is not None and profile.form is profile.shown.forms[0]
+        lines = {piece.id for piece in profile.shown.forms[-1].pieces} if profile is not None else set()
+        gone = tuple(each for each in omitted.of if not is_whole and each in lines and each not in kept)
+        if profile is None:
+            gone = omitted.of
+        said = tuple(each for each in omitted.of if each not in gone)
+        yield from [Omitted(omitted.id, omitted.slot, SHOWN, said)] if said else []
+        yield from [Omitted(omitted.id, omitted.slot, OVER, gone)] if gone else []
+
     # --- giving way --------------------------------------------------------------------
 
     def _step(self) -> None:
@@ -170,9 +186,17 @@ class _Fitting:
                 if form is not cut.form:
                     cut.to_form(form)
                 self._keep(cut)
-                self._steps.append(f"{slot}: {cut.kept or len(form.pieces)} left")
                 if self._fits():
-                    return
+                    break
+        # What the last one gave up more than was needed, others get back.
+        for slot in ("profile", *reversed(SQUEEZED)):
+            cut = self._cuts.get(slot)
+            if cut is not None and cut.kept is not None and self._fits():
+                self._keep(cut)
+        for slot in ("profile", *SQUEEZED):
+            cut = self._cuts.get(slot)
+            if cut is not None and cut.kept is not None:
+                self._steps.append(f"{slot}: {cut.kept} left")
 
     def _keep(self, cut: _Cut) -> None:
         """As many of its pieces as there is room for, the best ones; at least one. A piece that takes more than a
@@ -250,4 +274,5 @@ class _Fitting:
             )
             start = end
         omitted = [*self._gone, *(each for cut in self._cuts.values() for each in cut.omitted())]
+        omitted = [each for found in omitted for each in self._truly(found)]
         return Fitted(text, upto[-1], tuple(items), tuple(omitted), tuple(self._steps), self._squeezed)

@@ -105,6 +105,27 @@ class Shown:
     omitted: tuple[Omitted, ...] = ()
 
 
+def as_data(shown: Shown, word: str) -> Shown:
+    """A slot that nobody vouches for, within a fence in each of its forms. Around the pieces and not in them: it is
+    closed also where they are shortened."""
+
+    def inert(text: str) -> str:
+        return fence.inert(text, word)
+
+    forms = tuple(
+        Form(
+            form.format,
+            tuple(Piece(each.id, inert(each.text), each.rank, inert(each.group)) for each in form.pieces),
+            "\n".join(part for part in (fence.notice(word), fence.opened(word), form.before) if part),
+            "\n".join(part for part in (form.after, fence.closed(word)) if part),
+            form.joint,
+            form.left,
+        )
+        for form in shown.forms
+    )
+    return Shown(shown.slot, shown.id, shown.reason, forms, shown.of, shown.omitted)
+
+
 # --- who the user is -------------------------------------------------------------------
 
 

@@ -245,15 +245,17 @@ def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
     """What a compaction left of everything before: summaries, what must be kept, the last turns as they were."""
     short = dict(mark.short)
     parts = []
+    word = fence.word(mark.id)
     if mark.episodic:
+        # A summary may tell what a tool returned, in its words.
         numbered = (f"{number}) {_hung(text, 3)}" for number, (_, text) in enumerate(mark.episodic, 1))
-        parts.append("\n".join((EPISODIC, *numbered)))
+        parts.append("\n".join((EPISODIC, fence.notice(word), fence.fenced("\n".join(numbered), word))))
     if mark.semantic:
-        parts.append("\n".join((SEMANTIC, *(f"- {_one_line(text)}" for text in mark.semantic))))
+        lines = (f"- {fence.inert(_one_line(text), word)}" for text in mark.semantic)
+        parts.append("\n".join((SEMANTIC, *lines)))
     if tail:
-        word = fence.word(mark.id)
         is_foreign = any(trace.trace_type == "tool_result" for trace in tail)
-        notice = (fence.notice(word),) if is_foreign else ()
+        notice = (fence.notice(word),) if is_foreign and not mark.episodic else ()
         parts.append("\n".join((RECENT, *notice, *recent_lines(tail, short, word))))
     return Message("user", "\n\n".join(parts)) if parts else None
 

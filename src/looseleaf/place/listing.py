@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.core.grammar import parse
-from looseleaf.core.heads import AGENT
+from looseleaf.core.heads import AGENT, EXTERNAL, UNKNOWN
 from looseleaf.core.ledger import shard_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -32,7 +32,8 @@ class IndexLine:
 class Listing:
     """Of what the journal and the facts know; whoever asks has brought them up to date."""
 
-    def __init__(self, pages: Pages, known: Facts, place: Place) -> None:
+    def __init__(self, pages: Pages, known: Facts, place: Place, *, trusts: bool) -> None:
+        self._trusts = trusts
         self._pages = pages
         self._known = known
         self._place = place
@@ -72,13 +73,20 @@ class Listing:
                 page = Page(path, self._pages.absorb.head_bytes(path))
             except Refused:
                 return None
-            sheet = self._known.sheet(path)
-            is_model = sheet is not None and (sheet.summary_by or "").startswith(AGENT)
             summary = page.summary or ""
-            if is_model:
-                summary = self._place.summary_of(path, parse(path, page.text))
+            if self._is_doubtful(path):
+                is_topic = path.startswith(FACTS)
+                summary = self._place.summary_of(path, parse(path, page.text)) if is_topic else ""
             made = self._made[path] = head, IndexLine(path, len(page.data), summary)
         return made[1]
+
+    def _is_doubtful(self, path: str) -> bool:
+        """Whether a page's summary was written by a model, or by anybody where edits on disk are nobody's word."""
+        sheet = self._known.sheet(path)
+        if sheet is None:
+            return not self._trusts
+        by = sheet.summary_by or ""
+        return by.startswith(AGENT) or (not self._trusts and by in (EXTERNAL, UNKNOWN))
 
 
 def _by_drawer(path: str) -> tuple[bool, str]:

@@ -315,7 +315,8 @@ class Notebook:
     def listing(self) -> Listing:
         from looseleaf.place.listing import Listing
 
-        return Listing(self._pages, self.known, self.place)
+        trusts = self._policy.trust_external_edits
+        return Listing(self._pages, self.known, self.place, trusts=trusts)
 
     def index(self) -> list[IndexLine]:
         """A line for each page of the drawers that a prompt lists."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from looseleaf.core import fence, shown
 from looseleaf.core.essentials import rank
 from looseleaf.core.gate import is_trusted
+from looseleaf.core.heads import EXTERNAL, UNKNOWN
 from looseleaf.core.identity import true_at
 from looseleaf.core.manifest import Item, Omitted
 from looseleaf.core.paths import STATE
@@ -85,7 +86,7 @@ class Gather:
         told, revision = self.state()
         found = (
             profile,
-            shown.state(told, self._toon(told), revision),
+            self._vouched(shown.state(told, self._toon(told), revision), STATE),
             shown.essentials(self._book().topics.essentials(), seen, told),
             self._index(),
             self._episodes(mark),
@@ -93,6 +94,28 @@ class Gather:
         slots = [each for each in found if each is not None]
         said = [omitted for each in slots if not each.forms for omitted in each.omitted]
         return [each for each in slots if each.forms], [*said, *self._never()]
+
+    def foreign(self, path: str) -> list[str]:
+        """The lines of a page that nobody vouches for: those that came with edits found on disk, where these are
+        nobody's word."""
+        if self._policy.trust_external_edits:
+            return []
+        doubtful: set[str] = set()
+        for edit in self._pages.history.edits(path):
+            lines = {line.strip() for hunk in edit.hunks for line in hunk.added}
+            is_foreign = edit.author in (EXTERNAL, UNKNOWN)
+            doubtful = doubtful | lines if is_foreign else doubtful - lines
+        now = (self._pages.absorb.head_bytes(path) or b"").decode("utf-8", "replace")
+        return [line for line in map(str.strip, now.splitlines()) if line and line in doubtful]
+
+    def _vouched(self, slot: Shown | None, *paths: str) -> Shown | None:
+        """A slot as it is; as data, if a line on these pages is nobody's."""
+        if slot is None or not any(map(self.foreign, paths)):
+            return slot
+        edits = (
+            self._pages.absorb.heads.get(path).edit or "" for path in paths
+        )  # drawn after they were written
+        return shown.as_data(slot, fence.word(slot.slot, *edits))
 
     def _profile(self) -> Shown | None:
         try:
@@ -133,7 +156,7 @@ class Gather:
             elif len(found) < self._policy.max_episodic_items:
                 found.append((path, episode))
         omitted = [Omitted("window", "episodes", shown.SHOWN, tuple(left))] if left else []
-        return shown.episodes(found, omitted)
+        return self._vouched(shown.episodes(found, omitted), *dict.fromkeys(path for path, _ in found))
 
     def _last_episodes(self, count: int) -> list[tuple[str, Episode]]:
         found: list[tuple[str, Episode]] = []

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 
+_NEEDED = frozenset(("snapshot", "changes", "mark", "through", "task", "trimmed", "frozen", "session"))
+
+
 def prompts_of(agent: str) -> str:
     return f"prompts/{agent}"
 
@@ -45,7 +48,7 @@ class PromptLog:
     def back(self) -> Iterator[Record]:
         """The records of prompts, the newest first."""
         for line in self._store.read_back(self._stream):
-            if line.record.get("kind") == "prompt":
+            if line.record.get("kind") == "prompt" and _is_whole(line.record):
                 yield line.record
 
     def last(self) -> Record | None:
@@ -143,6 +146,16 @@ class PromptLog:
         if record["through"] is not None:
             window.read_through(read_mark(self._store, head), str(record["through"]))
         return window
+
+
+def _is_whole(record: Record) -> bool:
+    """Whether a record has all that one of a prompt has: anybody may write a line."""
+    try:
+        Manifest.from_dict(record)
+        float(record["ts"])
+        return isinstance(record["id"], str) and not _NEEDED - record.keys()
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
 
 
 def ref_of(raw: Sequence[object]) -> Ref:

@@ -66,7 +66,15 @@ class Asked:
     model: str
     tokenizer: str
     count: Count
+    margin: float
     dry_run: bool
+
+    def needed(self, tokens: int) -> int:
+        """The budget in which there is room for so many tokens as they are counted here."""
+        budget = int(tokens * self.margin)
+        while int(budget / self.margin) < tokens:
+            budget += 1
+        return budget
 
 
 class Prompts:
@@ -157,7 +165,8 @@ class Prompts:
         tokens = budget if budget is not None else talk.budget(name).input
         said = talk.recorder.without_secrets(task) if task is not None and task.strip() else None
         room = int(tokens / row.count_margin)
-        return Asked(said, tokens, room, name or row.name, talk.unit(name), talk.counter(name), dry_run)
+        unit, count = talk.unit(name), talk.counter(name)
+        return Asked(said, tokens, room, name or row.name, unit, count, row.count_margin, dry_run)
 
     # --- the epoch ---------------------------------------------------------------------
 
@@ -216,8 +225,7 @@ class Prompts:
         """The prompt with the beginning that there is; None if it does not fit."""
         assert self._epoch is not None
         before = [each for _, each in self._changes]
-        through = (self._last or {}).get("through")
-        change = self._since.change(self._epoch, before, window, through)
+        change = self._since.change(self._epoch, before, window, self._last)
         changes = [*before, change] if change is not None else before
         parts = self._parts(asked, self._epoch, window, changes)
         if parts.total > asked.room:
@@ -247,11 +255,14 @@ class Prompts:
         at = asked_at(asked.task, window)
         sums = window.weights(asked.tokenizer, asked.count)
         fixed = upto[-1] if upto else 0
-        if asked.task is not None:
+        if at is not None:  # it may have pictures
+            fixed += sums[at + 1] - sums[at]
+        elif asked.task is not None:
             fixed += costs_of([task_message(asked.task)], asked.count)[0]
         if fixed > asked.room:
-            needed = -(-fixed * asked.budget // max(1, asked.room))
-            raise BudgetTooSmall(asked.budget, needed, "the charter (SOUL.md, PROJECT.md) and the task")
+            raise BudgetTooSmall(
+                asked.budget, asked.needed(fixed), "the charter (SOUL.md, PROJECT.md) and the task"
+            )
         room = asked.room - fixed
         slots, never = self.gather.slots(window.mark)
         said = sums[-1] - (sums[at + 1] - sums[at] if at is not None else 0)
@@ -416,8 +427,10 @@ def asked_at(task: str | None, window: Window) -> int | None:
         return None
     first = next((each for each in traces if each.turn_id == traces[-1].turn_id), traces[-1])
     at = window.after(first.id)
-    is_same = first.trace_type == "user" and first.content == task
-    return at - 1 if is_same and at is not None else None
+    if at is None or first.trace_type != "user" or first.content != task:
+        return None
+    is_whole = window.messages[at - 1].content == task_message(task).content  # else a stand-in is told of it
+    return at - 1 if is_whole else None
 
 
 def _small(item: Item, begun: int) -> Record:

@@ -6,6 +6,7 @@ import json
 import time
 
 from looseleaf.core import changes as tell
+from looseleaf.core import fence
 from looseleaf.core.paths import STATE
 from looseleaf.core.placing import PROFILE
 from looseleaf.core.turns import open_calls
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from looseleaf.pages import Pages
     from looseleaf.prompt.epoch import Epoch
     from looseleaf.prompt.gather import Gather
-    from looseleaf.values import Position
+    from looseleaf.talk import Trace
+    from looseleaf.values import Position, Record
 
 _TOP = (*CHARTER, PROFILE)
 
@@ -56,9 +58,9 @@ class Since:
         self._looked = None
 
     def change(
-        self, epoch: Epoch, before: Sequence[Change], window: Window, through: str | None
+        self, epoch: Epoch, before: Sequence[Change], window: Window, last: Record | None
     ) -> Change | None:
-        """What is to be told now; `through` is the last trace that a prompt has shown.
+        """What is to be told now; `last` is the record of the last prompt.
 
         Not between a call and its result: providers take no message there. A request that no prompt has shown yet is
         told after it: so the prompt ends with what it is about.
@@ -69,28 +71,35 @@ class Since:
         seen = epoch.seen | {path: each for change in before for path, each in change.seen.items()}
         parts: list[tuple[str, list[str]]] = []
         new: dict[str, str] = {}
+        name = new_id()
+        word = fence.word(name)
         for path in _TOP:
             revision, text = self._now(path)
             if revision != seen.get(path, ""):
-                parts.append((path, list(tell.of_page(self._text_at(path, seen.get(path, "")), text))))
+                foreign = self._gather.foreign(path) if path == PROFILE else ()
+                before_it = self._text_at(path, seen.get(path, ""))
+                parts.append((path, list(tell.of_page(before_it, text, foreign, word))))
                 new[path] = revision
                 self._texts[path] = revision, text
         told, revision = self._gather.state()
         if revision != seen.get(STATE, ""):
-            parts.append((STATE, list(tell.of_state(self._state_at(seen.get(STATE, "")), told))))
+            said = list(tell.of_state(self._state_at(seen.get(STATE, "")), told))
+            if said and self._gather.foreign(STATE):
+                said = [fence.fenced("\n".join(said), word)]
+            parts.append((STATE, said))
             new[STATE] = revision
             self._states = revision, told
         fresh, gone = self._pages_since(epoch, before)
         parts.append(("Pages", list(tell.of_pages(self._gather.summaries(fresh), sorted(gone)))))
         self._looked = position
-        text_ = tell.told(parts)
-        if not text_:
+        message = tell.told(parts, word)
+        if not message:
             return None
         traces = window.traces
-        is_asked = bool(traces) and traces[-1].trace_type == "user" and traces[-1].id != through
-        last = traces[-2:-1] if is_asked else traces[-1:]
-        after = last[0].id if last else None
-        return Change(new_id(), time.time(), after, text_, new, tuple(sorted(fresh)), tuple(sorted(gone)))
+        is_asked = bool(traces) and traces[-1].trace_type == "user" and _shown(traces, last) < len(traces)
+        behind = traces[-2:-1] if is_asked else traces[-1:]
+        after = behind[0].id if behind else None
+        return Change(name, time.time(), after, message, new, tuple(sorted(fresh)), tuple(sorted(gone)))
 
     def _pages_since(self, epoch: Epoch, before: Sequence[Change]) -> tuple[set[str], set[str]]:
         """Pages of the drawers that came, and those that went, since that was last told."""
@@ -132,3 +141,12 @@ class Since:
             return for_prompt(json.loads(text)) if text else {}
         except (ValueError, RecursionError, TypeError, AttributeError):
             return {}  # it was broken then; what it says now is all new
+
+
+def _shown(traces: Sequence[Trace], last: Record | None) -> int:
+    """How many of the traces the last prompt has shown; also the one that was its task and is recorded by now."""
+    through = (last or {}).get("through")
+    number = next((at for at in range(len(traces), 0, -1) if traces[at - 1].id == through), 0)
+    task = (last or {}).get("task")
+    is_task = task is not None and number < len(traces) and traces[number].trace_type == "user"
+    return number + 1 if is_task and traces[number].content == task else number
