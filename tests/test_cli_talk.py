@@ -637,7 +637,8 @@ def test_a_compaction_says_what_it_lost_and_expand_brings_it_back(run: Run, fold
         rf"\(looseleaf expand {entry}\); no compaction is due",
         head,
     )
-    assert rest.startswith("\nUser: [MEMORY:EPISODIC]\n  1) (turns 1 to ")
+    assert rest.startswith("\nUser: [MEMORY:EPISODIC]\n")
+    assert "\n  1) (turns 1 to " in rest
     assert "  - Decision: We decided to keep Python 3.11." in rest
     window = json.loads(run("window", "--json")[1])
     assert (window["entry"], window["due"], window["since"]) == (told["entry"], False, whole[-1].id)

@@ -15,7 +15,7 @@ from looseleaf.core.window import guard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
 HEADING = "[MEMORY:CHANGES]"
@@ -34,15 +34,21 @@ def told(parts: Iterable[tuple[str, Iterable[str]]], word: str) -> str:
     return "\n".join((HEADING, *([fence.notice(word)] if is_fenced else ()), *lines)) if lines else ""
 
 
-def of_page(old: str | None, new: str | None, foreign: Iterable[str], word: str) -> Iterator[str]:
-    """The lines that came and went. A line that only moved did neither. `foreign` are lines that nobody vouches for:
-    they are fenced."""
+def of_page(
+    old: str | None, new: str | None, foreign: Iterable[str], word: str, elsewhere: Collection[str] = ()
+) -> Iterator[str]:
+    """The lines that came and went. A line that only moved did neither, also to another page: `elsewhere` are texts of
+    lines that hold. `foreign` are lines that nobody vouches for: they are fenced."""
+    if not (new or "").strip():
+        yield "- says nothing any more"
+        return
     before, after = _lines(old), _lines(new)
     doubtful = set(_lines("\n".join(foreign)))
     for line in _beyond(after, before):
         said = guard(line)
         yield f"- {_SAYS}: {fence.fenced(said, word) if line in doubtful else fence.inert(said, word)}"
-    yield from (f"- {_NO_LONGER}: {guard(line)}" for line in _beyond(before, after))
+    moved = set(_lines("\n".join(elsewhere)))
+    yield from (f"- {_NO_LONGER}: {guard(line)}" for line in _beyond(before, after) if line not in moved)
 
 
 def _beyond(lines: list[str], others: list[str]) -> Iterator[str]:

@@ -70,6 +70,12 @@ class _Cut:
         gone = tuple(each.id for each in self.form.pieces if each.id not in shown)
         if gone:
             yield Omitted(self.shown.id, self.shown.slot, OVER, gone)
+        if self.is_shortened:
+            yield Omitted(f"the end of {self.shown.id}", self.shown.slot, OVER)
+
+    @property
+    def is_shortened(self) -> bool:
+        return self.longest is not None and any(len(each.text) > self.longest for each in self.pieces())
 
 
 def _shortened(piece: Piece, longest: int) -> Piece:
@@ -176,6 +182,8 @@ class _Fitting:
             cut.to_form(form)
             self._steps.append(f"profile: {form.format}")
         self._keep(cut)
+        if cut.is_shortened and form is cut.shown.forms[0]:
+            self._steps.append("profile: shortened")
 
     def _squeeze(self) -> None:
         self._squeezed = True
@@ -200,7 +208,12 @@ class _Fitting:
 
     def _keep(self, cut: _Cut) -> None:
         """As many of its pieces as there is room for, the best ones; at least one. A piece that takes more than a
-        quarter of the room by itself is shortened, so that it does not cost the others theirs."""
+        quarter of the room by itself is shortened, so that it does not cost the others theirs; one that is alone gets
+        all there is."""
+        if len(cut.form.pieces) == 1:
+            most = len(cut.form.pieces[0].text)
+            self._most(min(_LEAST, most), most, lambda longest: setattr(cut, "longest", longest))
+            return
         cut.longest = max(_LEAST, self._limit)
         cut.kept = self._most(1, len(cut.form.pieces), lambda kept: setattr(cut, "kept", kept))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from looseleaf.core.diff import split_lines
-from looseleaf.core.essentials import PINNED, TIERS, kind_of, rank, tier
+from looseleaf.core.essentials import PINNED, TIERS, rank, tier
 from looseleaf.core.gate import LEVELS
 from looseleaf.core.grammar import add_fact, new_page, parse
 from looseleaf.core.heads import EXTERNAL, PERSON
@@ -124,17 +124,18 @@ def _in_order(facts: Sequence[Fact], text: str) -> tuple[list[Fact], list[Fact]]
     return [fact for fact in found if not _dearness(fact)], [fact for fact in found if _dearness(fact)]
 
 
-def _weight(fact: Fact) -> tuple[int, int]:
+def _weight(fact: Fact) -> tuple[int, int, bool]:
+    """Of what matters as much, that which somebody wrote by hand goes last."""
     which = tier(fact)
-    return _dearness(fact), -TIERS.index(which) if which is not None else -len(TIERS)
+    by_hand = fact.origin in (PERSON, EXTERNAL)
+    return _dearness(fact), -TIERS.index(which) if which is not None else -len(TIERS), by_hand
 
 
 def _dearness(fact: Fact) -> int:
-    """Two for what somebody wrote by hand, one for what is pinned or says who the user is."""
-    if fact.origin in (PERSON, EXTERNAL):
+    """Two for what is pinned, one for what must not be forgotten or says who the user is."""
+    if PINNED in fact.tags:
         return 2
-    is_who = kind_of(fact) == "identity" or fact.relation.casefold() in _WHO
-    return int(PINNED in fact.tags or (is_who and tier(fact) == "core"))
+    return int(tier(fact) == "core" or fact.relation.casefold() in _WHO)
 
 
 def _is_held(page: PageText, line: int) -> bool:

@@ -249,7 +249,8 @@ def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
     if mark.episodic:
         # A summary may tell what a tool returned, in its words.
         numbered = (f"{number}) {_hung(text, 3)}" for number, (_, text) in enumerate(mark.episodic, 1))
-        parts.append("\n".join((EPISODIC, fence.notice(word), fence.fenced("\n".join(numbered), word))))
+        told = fence.inert("\n".join(numbered), word)
+        parts.append("\n".join((EPISODIC, fence.notice(word), fence.opened(word), told, fence.closed(word))))
     if mark.semantic:
         lines = (f"- {fence.inert(_one_line(text), word)}" for text in mark.semantic)
         parts.append("\n".join((SEMANTIC, *lines)))

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 SCHEMA = "prompts.v1"
 
-FIRST, COMPACTED, COLD, ROOMIER, ONCE = "first", "compacted", "long_ago", "more_room", "no_room"
+FIRST, COMPACTED, COLD, ROOMIER = "first", "compacted", "long_ago", "more_room"
+CROWDED, ONCE = "crowded", "no_room"
 """Why a beginning was rendered: there was none; a compaction; no cache can know the last one any more; there is much
-more room than before; only for one prompt, because there is less."""
+more room than before; it left too little for talk, and there was nothing to compact; only for one prompt, because
+there is less room."""
 
 Ref = tuple[str, int, int]
 """The id of a record, and its place in the log."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.core import fence, shown
-from looseleaf.core.essentials import rank
+from looseleaf.core.essentials import rank, said
 from looseleaf.core.gate import is_trusted
 from looseleaf.core.heads import EXTERNAL, UNKNOWN
 from looseleaf.core.identity import true_at
@@ -94,6 +94,12 @@ class Gather:
         slots = [each for each in found if each is not None]
         said = [omitted for each in slots if not each.forms for omitted in each.omitted]
         return [each for each in slots if each.forms], [*said, *self._never()]
+
+    def holding(self) -> list[str]:
+        """The facts of the user that hold and stand on another page than his profile, as lines."""
+        self._book().known.catch_up()
+        facts = true_at(self._book().known.of(USER))
+        return [f"- {said(fact.relation, fact.object)}" for fact in facts if fact.path != PROFILE]
 
     def foreign(self, path: str) -> list[str]:
         """The lines of a page that nobody vouches for: those that came with edits found on disk, where these are

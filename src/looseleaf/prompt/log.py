@@ -11,6 +11,7 @@ from looseleaf.core.manifest import Manifest, Prompt, hash_of
 from looseleaf.core.window import guard
 from looseleaf.errors import Refused
 from looseleaf.prompt.epoch import Change, Epoch
+from looseleaf.prompt.trim import shorter
 from looseleaf.talk import Message
 from looseleaf.values import Position
 
@@ -197,8 +198,11 @@ def inserted(messages: Sequence[Message], changes: Sequence[tuple[int, Message]]
 
 
 def trim(messages: Sequence[Message], trimmed: Record) -> list[Message]:
-    """The messages from one on; the first of them with another text, if it was shortened."""
+    """The messages from one on; those that were shortened with another text."""
     found = list(messages[int(trimmed["first"]) : int(trimmed["end"])])
     if trimmed.get("text") is not None:
         found[0] = Message(found[0].role, str(trimmed["text"]))
+    for at, text in trimmed.get("short", {}).items():
+        number = int(at) - int(trimmed["first"])
+        found[number] = shorter(found[number], str(text)) or found[number]
     return found

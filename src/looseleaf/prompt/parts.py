@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from looseleaf.values import Record
 
 SHORT_TERM = "short_term"
+COMPACTED = "compacted"
 
 
 class Parts:
@@ -65,11 +66,20 @@ class Parts:
         return [*self._begun, *told, *self._request]
 
     def omitted(self) -> list[Omitted]:
-        if self.trimmed is None:
-            return []
-        left = len(self._window.messages) - len(self._told)
-        what = f"{left} messages" if left else "the end of a message"
-        return [Omitted(what, "window", OVER)]
+        found: list[Omitted] = []
+        mark = self._window.mark
+        if self.trimmed is not None:
+            left = len(self._window.messages) - len(self._told)
+            found += [Omitted(f"{left} messages", "window", OVER)] if left else []
+            if self.trimmed.get("text") is not None:
+                found.append(Omitted("the beginning of a message", "window", OVER))
+            short = self.trimmed.get("short", {})
+            found += [Omitted("the ends of results", "window", OVER, tuple(short))] if short else []
+        if mark is not None:
+            found.append(Omitted("earlier turns", "window", COMPACTED, self._entries()))
+            short = tuple(trace for trace, _ in mark.short)
+            found += [Omitted("what is too long", "window", COMPACTED, short)] if short else []
+        return found
 
     # --- items -------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from looseleaf.core.times import written
 from looseleaf.core.window import MESSAGE_TOKENS
 from looseleaf.errors import BudgetTooSmall, Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
-from looseleaf.prompt.epoch import COLD, COMPACTED, FIRST, ONCE, ROOMIER, Epoch
+from looseleaf.prompt.epoch import COLD, COMPACTED, CROWDED, FIRST, ONCE, ROOMIER, Epoch
 from looseleaf.prompt.gather import Gather, items_of
 from looseleaf.prompt.log import PromptLog, ref_of, task_message
 from looseleaf.prompt.parts import Parts
@@ -50,7 +50,7 @@ _LONGEST = 32
 """Characters for each token of the budget that are read of a window at most before it is compacted."""
 
 _TALK = 4
-"""A quarter of the room is kept free for talk when a beginning is rendered: it is to last for some turns."""
+"""A quarter of the room is kept free for talk when a beginning is rendered anew: it is to last for some turns."""
 
 _ROOMIER = 2
 """A beginning that had to be cut is rendered anew where there is so many times the room that it had."""
@@ -181,8 +181,13 @@ class Prompts:
                 return prompt
             if may_compact and (room := self._room_for_talk(asked)):
                 return room
-            why = ONCE
+            why = ONCE if asked.room < self._budget or asked.dry_run else CROWDED
         return self._begins(asked, window, why, may_compact=may_compact)
+
+    @property
+    def _budget(self) -> int:
+        """The room that the beginning of this epoch was made for."""
+        return self._epoch.budget if self._epoch is not None else 0
 
     def _look(self, folders: Sequence[str]) -> None:
         """Take in what people changed. A full or read-only disk keeps nobody from reading."""
@@ -267,7 +272,9 @@ class Prompts:
         slots, never = self.gather.slots(window.mark)
         said = sums[-1] - (sums[at + 1] - sums[at] if at is not None else 0)
         number = int(bool(charter.text))
-        fitted = fit(slots, room - max(said, room // _TALK), asked.count, number)
+        # The first is whole if that fits at all; later it is known that there will be talk.
+        free = 0 if why in (FIRST, ONCE) else room // _TALK
+        fitted = fit(slots, room - max(said, free), asked.count, number)
         shown: Record | None = None
         if fitted.is_squeezed and said > room // _TALK:
             if may_compact and (left := self._room_for_talk(asked, room)):
@@ -398,7 +405,10 @@ class Prompts:
                 "ts": now,
                 "kind": "prompt",
                 "items": [_small(item, len(parts.epoch.messages)) for item in manifest.items],
-                "omitted": [_counted(each) for each in manifest.omitted],
+                "omitted": [
+                    *(_counted(each) for each in parts.epoch.omitted),
+                    *(each.to_dict() for each in parts.omitted()),
+                ],
                 "session": self._talk().recorder.session,
                 "task": asked.task if parts.asked_at is None else None,
                 "snapshot": used,
@@ -421,15 +431,17 @@ def is_known(model: str) -> bool:
 
 
 def asked_at(task: str | None, window: Window) -> int | None:
-    """The number of the window's message that is the task already, and was not answered yet; None: there is none."""
+    """The number of the window's message that is the request, and was not answered yet; None: there is none. Without a
+    task, the user's last words are it."""
     traces = window.traces
-    if task is None or not traces or traces[-1].trace_type == "assistant":
+    if not traces or traces[-1].trace_type == "assistant":
         return None
     first = next((each for each in traces if each.turn_id == traces[-1].turn_id), traces[-1])
     at = window.after(first.id)
-    if at is None or first.trace_type != "user" or first.content != task:
+    if at is None or first.trace_type != "user" or first.content.strip() != (task or first.content).strip():
         return None
-    is_whole = window.messages[at - 1].content == task_message(task).content  # else a stand-in is told of it
+    # Else a stand-in is told of it.
+    is_whole = window.messages[at - 1].content == task_message(first.content).content
     return at - 1 if is_whole else None
 
 

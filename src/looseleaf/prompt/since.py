@@ -78,7 +78,8 @@ class Since:
             if revision != seen.get(path, ""):
                 foreign = self._gather.foreign(path) if path == PROFILE else ()
                 before_it = self._text_at(path, seen.get(path, ""))
-                parts.append((path, list(tell.of_page(before_it, text, foreign, word))))
+                elsewhere = self._gather.holding() if path == PROFILE else ()
+                parts.append((path, list(tell.of_page(before_it, text, foreign, word, elsewhere))))
                 new[path] = revision
                 self._texts[path] = revision, text
         told, revision = self._gather.state()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from looseleaf.conversation.window import costs_of
-from looseleaf.core.window import MESSAGE_TOKENS, guard
-from looseleaf.talk import Message
+from looseleaf.core.window import MESSAGE_TOKENS, guard, texts_of
+from looseleaf.talk import Message, ToolResultPayload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from looseleaf.conversation.window import Count, Window
     from looseleaf.values import Record
 
 _LEAST = 8
 """Characters that are worth showing."""
+
+_CALL_TOKENS = 16
+"""What the name and the id of a call cost, about; it is counted afterwards."""
 
 
 def trimmed(window: Window, asked_at: int | None, room: int, count: Count) -> tuple[Record | None, int]:
@@ -33,7 +38,10 @@ def trimmed(window: Window, asked_at: int | None, room: int, count: Count) -> tu
         if sum(costs[first:]) - own <= room and first < len(messages):
             return {"first": first, "end": len(messages)}, sum(costs[first:]) - own
     if asked_at is not None:
-        return {"first": asked_at, "end": asked_at + 1}, 0
+        return _shortened(messages, costs, asked_at, room, count) or (
+            {"first": asked_at, "end": asked_at + 1},
+            0,
+        )
     last = messages[-1]
     # Not the end of a snapshot: its fences would be closed and never opened.
     if last.content and last.tool_payload is None and len(messages) > window.begins:
@@ -42,6 +50,50 @@ def trimmed(window: Window, asked_at: int | None, room: int, count: Count) -> tu
             cost = costs_of([Message(last.role, text)], count)[0]
             return {"first": len(messages) - 1, "end": len(messages), "text": text}, cost
     return {"first": len(messages), "end": len(messages)}, 0
+
+
+def _shortened(
+    messages: Sequence[Message], costs: Sequence[int], asked_at: int, room: int, count: Count
+) -> tuple[Record, int] | None:
+    """The turn that goes on, with what its tools returned made short enough; None where that says nothing any more."""
+    turn = range(asked_at + 1, len(messages))
+    results = [at for at in turn if isinstance(messages[at].tool_payload, ToolResultPayload)]
+    each = (room - sum(costs[at] for at in turn if at not in results)) // max(1, len(results))
+    short: dict[str, str] = {}
+    total = sum(costs[at] for at in turn)
+    for at in results:
+        if costs[at] > each:
+            text = list(texts_of(messages[at]))[-1]
+            made = shorter(messages[at], _beginning(text, each - 2 * _CALL_TOKENS, count))
+            if made is None:
+                return None
+            short[str(at)] = made.tool_payload.tool_result  # type: ignore[union-attr]
+            total += costs_of([made], count)[0] - costs[at]
+    if not short or total > room:
+        return None
+    return {"first": asked_at, "end": len(messages), "short": short}, total
+
+
+def shorter(message: Message, text: str) -> Message | None:
+    """A tool's message with this text in place of what the tool returned; None if there is no text."""
+    payload = message.tool_payload
+    if not text or not isinstance(payload, ToolResultPayload):
+        return None
+    return Message(
+        "tool", None, tool_payload=ToolResultPayload(payload.tool_call_id, payload.tool_name, text)
+    )
+
+
+def _beginning(text: str, tokens: int, count: Count) -> str:
+    """As much of the beginning of a text as so many tokens hold."""
+    low, high = 0, min(len(text), max(0, tokens) * 16)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count([f"{text[:middle]}…"])[0] <= tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return f"{text[:low]}…" if low >= _LEAST else ""
 
 
 def _end(text: str, tokens: int, count: Count) -> str:
