@@ -44,8 +44,8 @@ _OLDER_SHARE, _SHARE = 16, 8
 """The new summary and the list of what must be kept get at most an eighth of the budget each, the older summaries
 together a sixteenth: what a compaction leaves is to last, and most of it is for what was said."""
 
-_LEAST_SHARE = 8
-"""What was said keeps at least an eighth of the budget, however much is told of what was before."""
+_LEAST_SHARE = 6
+"""What was said keeps at least a sixth of the budget, however much is told of what was before."""
 
 _SEAMS = 32
 """Tokens for headings, and for what joining texts may cost."""

@@ -11,6 +11,7 @@ import time
 from looseleaf.core.heads import AGENT, PROGRAM
 from looseleaf.core.lines import escape
 from looseleaf.core.paths import STATE
+from looseleaf.core.placing import PROJECT
 from looseleaf.core.state import (
     CLOSED,
     TITLE,
@@ -50,6 +51,9 @@ _SENTENCE = 300
 
 _SURE, _SURE_ASCII = 250, 500
 """Up to here a guess of the tokens is good enough: scripts that it knows badly take up to three times as many."""
+
+_NAMED = 3
+"""What left the state, of which a note says the titles."""
 
 _TRIES = 100
 """How often a change is made anew when somebody saves the file in the same moment, before saying so."""
@@ -362,6 +366,11 @@ class State:
             promotion(made, ts)
         finally:
             edits += promotion.edits
+        moved = [title_of(each) for each in (*made.settled, *made.parked)]
+        if moved:
+            what = ", ".join(f"“{short(title, WORD)}”" for title in moved[:_NAMED])
+            more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
+            self._note(f"There was no more room in {STATE}: {what}{more} stands on facts/{PROJECT}.md now.")
 
     # --- what goes in --------------------------------------------------------------------------
 

@@ -113,6 +113,8 @@ class StateFile:
             return None, None
         name = page.sha256 or ""
         state = parsed(page.data)
+        if state is None and self.last_good() is not None:  # not one that somebody has just begun
+            raise Unsound("there is nothing, and there was a state", 1)
         if state is not None and name != self._sound and name != self._remembered():
             if refuse_unsound(state, page.data.decode()):
                 self.remember(name)
@@ -152,7 +154,10 @@ class StateFile:
     def now(self) -> State:
         """The state, or what it last was; nothing, where there is none. What is wrong is noted."""
         try:
-            return self.read()[0] or {}
+            found, name = self.read()
+            if name is None and STATE in self._pages.absorb.heads.pages and (good := self.last_good()):
+                self._note(f"{STATE} was removed. {RESTORE} brings back the version of {good.when}.")
+            return found or {}
         except Unsound as unsound:
             good = self.last_good()
             instead = f"the version of {good.when} is used" if good else "no version of it was sound"
