@@ -35,10 +35,17 @@ def told(parts: Iterable[tuple[str, Iterable[str]]], word: str) -> str:
 
 
 def of_page(
-    old: str | None, new: str | None, foreign: Iterable[str], word: str, elsewhere: Collection[str] = ()
+    old: str | None,
+    new: str | None,
+    foreign: Iterable[str],
+    word: str,
+    elsewhere: Collection[str] = (),
+    *,
+    is_doubted: bool = False,
 ) -> Iterator[str]:
     """The lines that came and went. A line that only moved did neither, also to another page: `elsewhere` are texts of
-    lines that hold. `foreign` are lines that nobody vouches for: they are fenced."""
+    lines that hold. `foreign` are lines that nobody vouches for: they are fenced. `is_doubted`: of those that went,
+    nobody knows whose they were."""
     if not (new or "").strip():
         yield "- says nothing any more"
         return
@@ -48,7 +55,10 @@ def of_page(
         said = guard(line)
         yield f"- {_SAYS}: {fence.fenced(said, word) if line in doubtful else fence.inert(said, word)}"
     moved = set(_lines("\n".join(elsewhere)))
-    yield from (f"- {_NO_LONGER}: {guard(line)}" for line in _beyond(before, after) if line not in moved)
+    for line in _beyond(before, after):
+        if line not in moved:
+            said = guard(line)
+            yield f"- {_NO_LONGER}: {fence.fenced(said, word) if is_doubted else fence.inert(said, word)}"
 
 
 def _beyond(lines: list[str], others: list[str]) -> Iterator[str]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.look_alikes import GAP, escaped, spelt
 from looseleaf.hashing import sha256
 
 _LENGTH = 9
 """Digits: vocabularies make as many tokens of any of these words, so that a text can be counted before it has one."""
-_GAP = "[\\s\\u00ad\\u200b-\\u200f\\u2060-\\u2064\\ufeff]*"
 _LOOKS_LIKE = re.compile(
-    f"[<＜]{_GAP}[<＜](?={_GAP}data)|(?<=[0-9a-f])({_GAP})[>＞]{_GAP}[>＞]", re.IGNORECASE
+    f"<{GAP}<(?={GAP}{spelt('data')})|(?<=[0-9a-fA-F]){GAP}>{GAP}>"
+    # One sign that shows as two. Some languages quote with those: so only where a whole mark is.
+    f"|[«](?={GAP}{spelt('data')}{GAP}[0-9])|{spelt('data')}{GAP}[0-9][0-9\\x00-\\x20\\x7f]*+[»]"
 )
 
 
@@ -39,9 +41,7 @@ def notice(word: str) -> str:
 
 def inert(text: str, word: str) -> str:
     """Text in which nothing reads as a fence."""
-    if any(each in text for each in "<>＜＞"):  # hardly ever, and looking for it costs more than this
-        text = _LOOKS_LIKE.sub(lambda match: "\\" + match[0], text)
-    return text.replace(word, f"{word[:4]}\\{word[4:]}")
+    return escaped(text, _LOOKS_LIKE, "<>«»").replace(word, f"{word[:4]}\\{word[4:]}")
 
 
 def fenced(text: str, word: str) -> str:

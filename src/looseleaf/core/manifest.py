@@ -7,7 +7,9 @@ tokens add up to its total.
 from __future__ import annotations
 
 import json
+import re
 
+from looseleaf.core.look_alikes import GAP, escaped, spelt
 from looseleaf.core.window import texts_of
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -186,9 +188,20 @@ class Prompt:
         return (self.messages[item.first].content or "")[item.start : item.stop]
 
 
+_ROLE = re.compile(
+    rf"(?<![^\n\r\v\f\x1c-\x1e])[\x00-\x09\x0e-\x1b\x1f\x20\x7f]*+"
+    rf"\[(?={GAP}(?:{'|'.join(map(spelt, ('system', 'user', 'assistant', 'tool')))}){GAP}\])"
+)
+"""A line that begins as a message does; the backslash comes before what does not show too."""
+
+
 def text_of(messages: Sequence[Message]) -> str:
-    """Of each message only what it says itself: the text of a longer prompt begins with that of a shorter one."""
-    return "".join("\n".join((f"[{message.role}]", *_seen(message), "", "")) for message in messages)
+    """Of each message only what it says itself: the text of a longer prompt begins with that of a shorter one. A line
+    of a message that looks like the role of the next is escaped."""
+    return "".join(
+        "\n".join((f"[{message.role}]", *(escaped(each, _ROLE, "[") for each in _seen(message)), "", ""))
+        for message in messages
+    )
 
 
 def _seen(message: Message) -> list[str]:

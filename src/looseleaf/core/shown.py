@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from looseleaf.core import fence
+from looseleaf.core.diff import split_lines
 from looseleaf.core.essentials import said
 from looseleaf.core.lines import escape
 from looseleaf.core.manifest import Omitted
@@ -160,8 +161,8 @@ def profile(path: str, text: str, facts: Sequence[Fact], revision: str, *, forei
 
 
 def _without(text: str, numbers: Collection[int | None]) -> str:
-    lines = text.splitlines()
-    return "\n".join(line for number, line in enumerate(lines, 1) if number not in numbers).strip("\n")
+    lines = split_lines(text)  # as facts are numbered
+    return "".join(line for number, line in enumerate(lines, 1) if number not in numbers).strip("\n")
 
 
 # --- what is being done ----------------------------------------------------------------

@@ -11,6 +11,7 @@ import json
 import re
 
 from looseleaf.core import fence
+from looseleaf.core.look_alikes import GAP, escaped, spelt
 from looseleaf.core.turns import turn_number, turns_of
 from looseleaf.frozen import frozen
 from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
@@ -33,18 +34,8 @@ MESSAGE_TOKENS = 4
 MEDIUM_TOKENS = 1100
 """What a picture costs, about: a large one, cut into tiles, with the providers that say."""
 
-_GAP = "[\\s\\u00ad\\u200b-\\u200f\\u2060-\\u2064\\ufeff]*"
-
-
-def _spelt(word: str) -> str:
-    """The letters of a word in any case and width, with anything between them that does not show."""
-    return _GAP.join(
-        f"[{each.lower()}{each}{chr(ord(each.lower()) + 0xFEE0)}{chr(ord(each) + 0xFEE0)}]" for each in word
-    )
-
-
 _HEADING = re.compile(
-    rf"(?<!\\)[\[［](?={_GAP}(?:{_spelt('MEMORY')}{_GAP}[:：]|{_spelt('RECENT')}{_GAP}{_spelt('TURNS')}{_GAP}[\]］]))"
+    rf"(?<!\\)\[(?={GAP}(?:{spelt('MEMORY')}{GAP}:|{spelt('RECENT')}[\x00-\x20\x7f_-]*+{spelt('TURNS')}{GAP}\]))"
 )
 """`[MEMORY:` with whatever follows: every heading of a prompt begins so, or is that of the last turns."""
 
@@ -127,7 +118,7 @@ def _place(raw: Any) -> tuple[int, int, str]:
 
 def guard(text: str) -> str:
     """Text in which nothing reads as a heading of the snapshot."""
-    return _HEADING.sub(lambda found: f"\\{found[0]}", text) if "[" in text or "［" in text else text
+    return escaped(text, _HEADING, "[")
 
 
 def guard_value(value: Any) -> Any:
@@ -202,7 +193,7 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         payload = ToolResultPayload(call_id, name, result, error)
         return Message("tool", None, tool_payload=payload)
     images, audio, video = (
-        tuple(map(str, (trace.media or {}).get(kind) or ())) for kind in ("images", "audio", "video")
+        tuple(guard(str(each)) for each in (trace.media or {}).get(kind) or ()) for kind in ("images", "audio", "video")
     )
     return Message(
         "user" if trace.trace_type == "user" else "assistant",

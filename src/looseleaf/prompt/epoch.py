@@ -107,7 +107,8 @@ class Change:
     def message(self) -> Message:
         return Message("user", self.text)
 
-    def to_record(self, agent: str, epoch: str) -> Record:
+    def to_record(self, agent: str, epoch: str, previous: Ref | None) -> Record:
+        """`previous`: where the change before it stands."""
         return {
             "schema": SCHEMA,
             "id": self.id,
@@ -115,6 +116,7 @@ class Change:
             "kind": "changes",
             "agent": agent,
             "snapshot": epoch,
+            "previous": previous,
             "after": self.after,
             "text": self.text,
             "seen": self.seen,

@@ -57,11 +57,17 @@ class Gather:
         self._state = state
         self._policy = policy
         self._note = note
+        self.trusts = policy.trust_external_edits
 
     def text(self, path: str) -> str | None:
         """What a page at the top says, as it was last absorbed; None: there is none."""
         data = self._pages.absorb.read(path)
         return None if data is None else data.decode("utf-8", "replace")
+
+    def _revision(self, path: str, text: str) -> str:
+        """A page as it was last journaled; of one that is newer, what it says."""
+        head = self._pages.absorb.heads.get(path).sha256
+        return f"{path}@{head or sha256(text.encode('utf-8', 'surrogatepass'))}"
 
     # --- the charter -------------------------------------------------------------------
 
@@ -74,7 +80,12 @@ class Gather:
             if own is not None and own.strip():
                 text += ("\n" if text.endswith("\n") else "\n\n") if text else ""
                 text += own
-                ends.append((path, len(text), f"{path}@{sha256(own.encode('utf-8', 'surrogatepass'))}"))
+                ends.append((path, len(text), self._revision(path, own)))
+                if not self.trusts and self.foreign(path):
+                    self._note(
+                        f"{path} was changed on disk by nobody knows whom, and is in every prompt as it is. Look at "
+                        "it, and keep it from being written by agents."
+                    )
         return Charter(text, tuple(ends))
 
     # --- the memory --------------------------------------------------------------------
@@ -131,7 +142,7 @@ class Gather:
             text = (self._pages.absorb.head_bytes(PROFILE) or b"").decode("utf-8", "replace")
         on_page = [fact for fact in true_at(self._book().known.of(USER)) if fact.path == PROFILE]
         facts = sorted((fact for fact in on_page if is_trusted(fact.level)), key=rank)
-        revision = f"{PROFILE}@{sha256(text.encode('utf-8', 'surrogatepass'))}"
+        revision = self._revision(PROFILE, text)
         edit = self._pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
         foreign = "" if self._policy.trust_external_edits else fence.word(revision, edit)
         return shown.profile(PROFILE, text, facts, revision, foreign=foreign)

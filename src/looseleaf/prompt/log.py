@@ -90,8 +90,18 @@ class PromptLog:
     def epoch(self, ref: Sequence[object]) -> Epoch:
         return self._at(ref_of(ref), Epoch.from_record)
 
-    def change(self, ref: Sequence[object]) -> Change:
-        return self._at(ref_of(ref), Change.from_record)
+    def changes(self, last: Sequence[object] | None) -> list[tuple[Ref, Change]]:
+        """The changes of an epoch up to this one, oldest first."""
+        found: list[tuple[Ref, Change]] = []
+        seen: set[str] = set()
+        while last is not None:
+            ref = ref_of(last)
+            if ref[0] in seen:  # a ring, that only a forger could have made
+                break
+            seen.add(ref[0])
+            change, last = self._at(ref, lambda raw: (Change.from_record(raw), raw["previous"]))
+            found.append((ref, change))
+        return found[::-1]
 
     def manifest(self, record: Record) -> Manifest:
         """The manifest of a prompt, with all that its beginning was made of and left out."""
@@ -135,8 +145,8 @@ class PromptLog:
         if trimmed is not None:
             told = trim(told, trimmed)
         else:
-            changes = [self.change(ref) for ref in record["changes"]]
-            told = inserted(told, [(after_of(window, each), each.message) for each in changes])
+            changes = self.changes(record["changes"])
+            told = inserted(told, [(after_of(window, each), each.message) for _, each in changes])
         task = record["task"]
         return [*epoch.messages, *told, *([task_message(task)] if task is not None else [])]
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from looseleaf.values import Record
 
 SHORT_TERM = "short_term"
+_OWN_ITEMS = 8
+"""Changes that are items of their own: else a record would grow with all that ever changed in an epoch."""
+
 COMPACTED = "compacted"
 
 
@@ -105,37 +108,33 @@ class Parts:
                 before = tokens + MESSAGE_TOKENS
 
     def _talk(self, first: int) -> Iterator[Item]:
-        """The window in runs: its snapshot, what was said, what changed in between, the task if it was said already."""
+        """The window in runs: its snapshot, what was said, what changed in between, the task if it was said already. The
+        last changes are items of their own; older ones have become part of the talk."""
         if self.trimmed is not None:
-            begins, asked_at, places = 0, self._asked_in(self.trimmed), []
+            begins, asked_at, told = 0, self._asked_in(self.trimmed), []
         else:
-            begins, asked_at, places = self._window.begins, self.asked_at, self._places
-        cuts = {0, begins, len(self._told), *places}
+            begins, asked_at = self._window.begins, self.asked_at
+            told = list(zip(self._places, self.changes, self._told_costs(), strict=True))
+        own, old = told[-_OWN_ITEMS:], told[:-_OWN_ITEMS]
+        cuts = {0, begins, len(self._told), *(at for at, _, _ in own)}
         cuts |= {asked_at, asked_at + 1} if asked_at is not None else set()
         bounds = sorted(cuts)
-        waiting = list(zip(places, self.changes, strict=True)) if places else []
         at = first
         number = 0
         for start, stop in zip(bounds, [*bounds[1:], bounds[-1]], strict=True):
-            while waiting and waiting[0][0] == start:
-                change = waiting.pop(0)[1]
-                tokens = costs_of([change.message], self._count)[0]
-                of = tuple(sorted({*change.seen, *change.came, *change.went}))
-                yield Item(
-                    f"changes/{change.id}",
-                    "window",
-                    "changes",
-                    "lines",
-                    tokens,
-                    "changed_since",
-                    at,
-                    at + 1,
-                    of=of,
-                )
-                at += 1
+            here = [cost for place, _, cost in old if place == start]
+            if here:
+                end = at + len(here)
+                yield Item(f"changes/{at}", "window", "changes", "lines", sum(here), "changed_since", at, end)
+                at = end
+            for place, change, tokens in own:
+                if place == start:
+                    yield _told_item(change, tokens, at)
+                    at += 1
             if start == stop:
                 continue
-            end, tokens = at + stop - start, self._sums[stop] - self._sums[start]
+            within = [cost for place, _, cost in old if start < place < stop]
+            end, tokens = at + stop - start + len(within), self._sums[stop] - self._sums[start] + sum(within)
             if start == asked_at:
                 yield Item("task", "task", "task", "text", tokens, "the_request", at, end)
             elif start < begins:
@@ -158,6 +157,9 @@ class Parts:
                 )
             at = end
 
+    def _told_costs(self) -> list[int]:
+        return costs_of([change.message for change in self.changes], self._count)
+
     def _asked_in(self, trimmed: Record) -> int | None:
         first, end = int(trimmed["first"]), int(trimmed["end"])
         return self.asked_at - first if self.asked_at is not None and first <= self.asked_at < end else None
@@ -170,6 +172,13 @@ class Parts:
         """The first and the last turn, once for all runs."""
         traces = self._window.traces
         return (traces[0].turn_id, traces[-1].turn_id) if number == 1 and traces else ()
+
+
+def _told_item(change: Change, tokens: int, at: int) -> Item:
+    of = tuple(sorted({*change.seen, *change.came, *change.went}))
+    return Item(
+        f"changes/{change.id}", "window", "changes", "lines", tokens, "changed_since", at, at + 1, of=of
+    )
 
 
 def _sums(costs: Sequence[int]) -> list[int]:

@@ -19,9 +19,10 @@ from looseleaf.core.times import written
 from looseleaf.core.window import MESSAGE_TOKENS
 from looseleaf.errors import BudgetTooSmall, Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
+from looseleaf.prompt.current import Current, Overtaken
 from looseleaf.prompt.epoch import COLD, COMPACTED, CROWDED, FIRST, ONCE, ROOMIER, Epoch
 from looseleaf.prompt.gather import Gather, items_of
-from looseleaf.prompt.log import PromptLog, ref_of, task_message
+from looseleaf.prompt.log import PromptLog, task_message
 from looseleaf.prompt.parts import Parts
 from looseleaf.prompt.since import Since
 from looseleaf.prompt.trim import trimmed
@@ -38,13 +39,16 @@ if TYPE_CHECKING:
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.state import State
     from looseleaf.policy import Policy
-    from looseleaf.prompt.epoch import Change, Ref
+    from looseleaf.prompt.epoch import Change
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Message
     from looseleaf.values import Record
 
-_TRIES = 4
-"""Compactions that are tried when other processes record and compact in the same moment."""
+_TRIES, _COMPACTIONS = 32, 4
+"""How often a prompt is made anew when other processes record, compact and prompt in the same moment; and how often the
+window is compacted for it."""
+
+_MOST = 10**9
+"""Tokens of a budget: more than any model takes."""
 
 _LONGEST = 32
 """Characters for each token of the budget that are read of a window at most before it is compacted."""
@@ -99,13 +103,7 @@ class Prompts:
         self.gather = Gather(pages, book, state, policy, note)
         self.log = PromptLog(store, agent)
         self._since = Since(pages, self.gather, note)
-        self._epoch: Epoch | None = None
-        self._ref: Ref | None = None
-        self._changes: list[tuple[Ref, Change]] = []
-        self._last: Record | None = None
-        """The record of the last prompt."""
-        self._is_known = False
-        self._before: tuple[Message, ...] = ()
+        self._current = Current(store, self.log, agent)
 
     # --- asking ------------------------------------------------------------------------
 
@@ -115,23 +113,28 @@ class Prompts:
         asked = self._asked(task, budget, model, dry_run)
         talk = self._talk()
         window = talk.window
-        limit: int | None = _LONGEST * asked.room
         may_compact = not dry_run
-        for _ in range(_TRIES):
+        for tries in range(_TRIES, 0, -1):
+            may_compact = may_compact and tries > _TRIES - _COMPACTIONS
+            limit = _LONGEST * asked.room if may_compact else None
             with window.alone():
                 flag = talk.flagged if may_compact else None
                 if flag is None and window.read(limit):
-                    made = self._made(asked, window, may_compact=may_compact)
+                    try:
+                        made = self._made(asked, window, may_compact=may_compact)
+                    except Overtaken:
+                        self._since.forget()
+                        continue
                     if isinstance(made, Prompt):
                         return made
                 else:
-                    self._recall()
+                    self._current.recall()
                     made = self._room_for_talk(asked)
-            # Not under that lock: a distiller of somebody's may ask for messages too.
-            if not made or not self._compacted(asked, made, is_over=flag is None):
-                limit, may_compact = None, False  # it is shown as far as there is room
+            # Not under that lock: a distiller of somebody's may ask for messages too. Where nothing can be compacted,
+            # the window is shown as far as there is room.
+            may_compact = bool(made) and self._compacted(asked, made, is_over=flag is None)
         raise Refused(
-            "No prompt was made: other processes record for this agent faster than its window can be compacted. "
+            "No prompt was made: other processes make prompts for this agent faster than this one can. "
             "Give each of them an agent's name of its own."
         )
 
@@ -150,10 +153,15 @@ class Prompts:
             raise Refused(
                 f"No prompt was made: a task is a text, not {type(task).__name__}. Give the request itself."
             )
-        if budget is not None and (type(budget) is not int or budget <= 0):
+        if budget is not None and (type(budget) is not int or not 0 < budget <= _MOST):
+            said = repr(budget) if type(budget) is not int or abs(budget) <= _MOST else "such a one"
             raise Refused(
-                f"No prompt was made: the budget is a number of tokens greater than zero, not {budget!r}. "
+                f"No prompt was made: the budget is a number of tokens from 1 to {_MOST:,}, not {said}. "
                 "Leave it out to have the model's own."
+            )
+        if model is not None and not isinstance(model, str):
+            raise Refused(
+                f"No prompt was made: a model is named by a text, not {type(model).__name__}. Leave it out, or name it."
             )
         name = model or self._policy.model
         row = talk.model(name)
@@ -163,17 +171,17 @@ class Prompts:
                 "with some margin. Give a budget to be exact."
             )
         tokens = budget if budget is not None else talk.budget(name).input
-        said = talk.recorder.without_secrets(task) if task is not None and task.strip() else None
+        request = talk.recorder.without_secrets(task) if task is not None and task.strip() else None
         room = int(tokens / row.count_margin)
         unit, count = talk.unit(name), talk.counter(name)
-        return Asked(said, tokens, room, name or row.name, unit, count, row.count_margin, dry_run)
+        return Asked(request, tokens, room, name or row.name, unit, count, row.count_margin, dry_run)
 
     # --- the epoch ---------------------------------------------------------------------
 
     def _made(self, asked: Asked, window: Window, *, may_compact: bool) -> Prompt | int:
         """The prompt; or, where the window has to be compacted for it, the tokens that are left for the window."""
         self._look(TOP)
-        self._recall()
+        self._current.recall()
         why = self._why_anew(asked, window)
         if why is None:
             prompt = self._goes_on(asked, window)
@@ -187,7 +195,7 @@ class Prompts:
     @property
     def _budget(self) -> int:
         """The room that the beginning of this epoch was made for."""
-        return self._epoch.budget if self._epoch is not None else 0
+        return self._current.epoch.budget if self._current.epoch is not None else 0
 
     def _look(self, folders: Sequence[str]) -> None:
         """Take in what people changed. A full or read-only disk keeps nobody from reading."""
@@ -196,26 +204,9 @@ class Prompts:
         except (Unwritten, Busy) as error:
             self._note(str(error))
 
-    def _recall(self) -> None:
-        """The epoch of the last prompt, also where another process made it."""
-        last = self.log.last()
-        if self._is_known and (last is None or last["id"] == (self._last or {}).get("id")):
-            return
-        self._is_known = True
-        self._epoch, self._ref, self._changes, self._last, self._before = None, None, [], last, ()
-        if last is None:
-            return
-        try:
-            frozen_at = ref_of(last["frozen"]["snapshot"])
-            epoch = self.log.epoch(frozen_at)
-            changes = [(ref_of(ref), self.log.change(ref)) for ref in last["frozen"]["changes"]]
-        except (KeyError, TypeError, ValueError, Refused):
-            return  # what cannot be read is rendered anew
-        self._epoch, self._ref, self._changes = epoch, frozen_at, changes
-
     def _why_anew(self, asked: Asked, window: Window) -> str | None:
         mark = window.mark.id if window.mark is not None else None
-        epoch, last = self._epoch, self._last or {}
+        epoch, last = self._current.epoch, self._current.last or {}
         if epoch is None:
             return FIRST if mark is None else COMPACTED
         if epoch.mark != mark:
@@ -228,11 +219,11 @@ class Prompts:
 
     def _goes_on(self, asked: Asked, window: Window) -> Prompt | None:
         """The prompt with the beginning that there is; None if it does not fit."""
-        assert self._epoch is not None
-        before = [each for _, each in self._changes]
-        change = self._since.change(self._epoch, before, window, self._last)
+        epoch, before = self._current.epoch, self._current.changes
+        assert epoch is not None
+        change = self._since.change(epoch, before, window, self._current.last)
         changes = [*before, change] if change is not None else before
-        parts = self._parts(asked, self._epoch, window, changes)
+        parts = self._parts(asked, epoch, window, changes)
         if parts.total > asked.room:
             self._since.forget()
             return None
@@ -264,6 +255,11 @@ class Prompts:
             fixed += sums[at + 1] - sums[at]
         elif asked.task is not None:
             fixed += costs_of([task_message(asked.task)], asked.count)[0]
+        if fixed > asked.room and asked.task is None and at is not None:
+            fixed, at = (
+                upto[-1] if upto else 0,
+                None,
+            )  # words that were recorded may be compacted, or shortened
         if fixed > asked.room:
             raise BudgetTooSmall(
                 asked.budget, asked.needed(fixed), "the charter (SOUL.md, PROJECT.md) and the task"
@@ -281,6 +277,8 @@ class Prompts:
                 return left
             shown, said = trimmed(window, at, room // 2, asked.count)
             fitted = fit(slots, room - said, asked.count, number)
+            if self._current.epoch is not None:
+                why = ONCE
         left_out = self._said_already(window, fitted.text)
         omitted = [*fitted.omitted, *never]
         omitted += [Omitted("semantic", "window", SHOWN, left_out)] if left_out else []
@@ -303,7 +301,7 @@ class Prompts:
 
     def _room_for_talk(self, asked: Asked, room: int | None = None) -> int:
         """The tokens that a compaction leaves for the window; 0 where that is too little to compact for."""
-        epoch = self._epoch
+        epoch = self._current.epoch
         if room is None:
             fixed = [task_message(asked.task)] if asked.task is not None else []
             system = epoch.messages[:1] if epoch is not None and epoch.system else []
@@ -346,80 +344,35 @@ class Prompts:
             hash_of(messages),
             self._agent,
             epoch.why,
-            self._prefix(messages, asked),
+            self._current.prefix(messages, asked.tokenizer, asked.count),
             epoch.cuts,
         )
         if asked.dry_run:
             self._since.forget()
-        else:
-            try:
-                self._write(asked, window, parts, change, begun, manifest, now)
-                self._before = messages
-            except (Unwritten, Busy) as error:
-                self._note(f"{error} The prompt was made; its manifest is not in the log.")
-                self._since.forget()
-                self._before = ()
+            return Prompt(messages, manifest)
+        head, traces = window.head, window.traces
+        record = manifest.to_dict() | {
+            "ts": now,
+            "kind": "prompt",
+            "items": [_small(item, len(epoch.messages)) for item in manifest.items],
+            "omitted": [
+                *(_counted(each) for each in epoch.omitted),
+                *(each.to_dict() for each in parts.omitted()),
+            ],
+            "session": self._talk().recorder.session,
+            "task": asked.task if parts.asked_at is None else None,
+            "mark": [head.mark, head.segment, head.offset] if head.mark is not None else None,
+            "through": window.last,
+            "shown": traces[-1].id if traces else None,
+            "trimmed": parts.trimmed,
+        }
+        try:
+            self._current.go_on(record, messages, begun, change)
+        except (Unwritten, Busy) as error:
+            self._note(f"{error} The prompt was made; its manifest is not in the log.")
+        if epoch is not self._current.epoch or (change is not None and change not in self._current.changes):
+            self._since.forget()  # it was for this prompt only: what it told is still to be told
         return Prompt(messages, manifest)
-
-    def _prefix(self, messages: tuple[Message, ...], asked: Asked) -> int:
-        """The tokens of the messages that the last prompt had at the same places: a cache may know them."""
-        common, last = 0, self._last or {}
-        if self._before:
-            for old, new in zip(self._before, messages, strict=False):
-                if old is not new and old != new:
-                    break
-                common += 1
-            if common == len(self._before) and last.get("tokenizer") == asked.tokenizer:
-                return int(last["total_tokens"])  # all of it: that was counted
-        elif last:  # another process made it: its hash says whether this one begins with it
-            number = max((int(item["messages"][1]) for item in last["items"]), default=0)
-            common = number if hash_of(messages[:number]) == last["sha256"] else 0
-            begun = len(self._epoch.messages) if self._epoch is not None else 0
-            if not common and hash_of(messages[:begun]) == last["prefix_hash"]:
-                common = begun
-        return sum(costs_of(messages[:common], asked.count))
-
-    def _write(
-        self,
-        asked: Asked,
-        window: Window,
-        parts: Parts,
-        change: Change | None,
-        begun: Epoch | None,
-        manifest: Manifest,
-        now: float,
-    ) -> None:
-        with self._store.lock():
-            used = self._ref
-            if begun is not None:
-                used = self.log.append(begun.to_record(self._agent))
-                if begun.why != ONCE or self._epoch is None:
-                    self._epoch, self._ref, self._changes = begun, used, []
-                else:
-                    self._since.forget()
-            elif change is not None:
-                ref = self.log.append(change.to_record(self._agent, parts.epoch.id))
-                self._changes.append((ref, change))
-            head = window.head
-            record = manifest.to_dict() | {
-                "ts": now,
-                "kind": "prompt",
-                "items": [_small(item, len(parts.epoch.messages)) for item in manifest.items],
-                "omitted": [
-                    *(_counted(each) for each in parts.epoch.omitted),
-                    *(each.to_dict() for each in parts.omitted()),
-                ],
-                "session": self._talk().recorder.session,
-                "task": asked.task if parts.asked_at is None else None,
-                "snapshot": used,
-                "changes": [ref for ref, _ in self._changes] if begun is None else [],
-                "mark": [head.mark, head.segment, head.offset] if head.mark is not None else None,
-                "through": window.last,
-                "trimmed": parts.trimmed,
-                "frozen": {"snapshot": self._ref, "changes": [ref for ref, _ in self._changes]},
-            }
-            self.log.append(record)
-            self._last = record
 
 
 def is_known(model: str) -> bool:
@@ -433,16 +386,17 @@ def is_known(model: str) -> bool:
 def asked_at(task: str | None, window: Window) -> int | None:
     """The number of the window's message that is the request, and was not answered yet; None: there is none. Without a
     task, the user's last words are it."""
-    traces = window.traces
-    if not traces or traces[-1].trace_type == "assistant":
-        return None
-    first = next((each for each in traces if each.turn_id == traces[-1].turn_id), traces[-1])
-    at = window.after(first.id)
-    if at is None or first.trace_type != "user" or first.content.strip() != (task or first.content).strip():
-        return None
-    # Else a stand-in is told of it.
-    is_whole = window.messages[at - 1].content == task_message(first.content).content
-    return at - 1 if is_whole else None
+    for trace in reversed(window.traces):
+        if trace.trace_type == "assistant":
+            return None
+        if trace.trace_type == "user":
+            at = window.after(trace.id)
+            if at is None or trace.content.strip() != (task or trace.content).strip():
+                return None
+            # Else a stand-in is told of it.
+            is_whole = window.messages[at - 1].content == task_message(trace.content).content
+            return at - 1 if is_whole else None
+    return None
 
 
 def _small(item: Item, begun: int) -> Record:

@@ -11,6 +11,7 @@ from looseleaf.core.paths import STATE
 from looseleaf.core.placing import PROFILE
 from looseleaf.core.turns import open_calls
 from looseleaf.errors import Refused
+from looseleaf.hashing import sha256
 from looseleaf.prompt.epoch import Change
 from looseleaf.prompt.gather import CHARTER, LISTED
 from looseleaf.store.ulid import new_id
@@ -47,7 +48,8 @@ class Since:
         for path in _TOP:
             revision, text = self._now(path)
             self._texts[path] = revision, text
-        told, revision = self._gather.state()
+        told = self._gather.state()[0]
+        revision = _hash(told)
         self._states = revision, told
         self._looked = self._pages.absorb.heads.position
         seen = {path: known[0] for path, known in self._texts.items()} | {STATE: revision}
@@ -66,7 +68,7 @@ class Since:
         told after it: so the prompt ends with what it is about.
         """
         position = self._pages.absorb.heads.position
-        if self._looked == position or open_calls(window.traces):
+        if self._looked == position or _is_calling(window.traces):
             return None
         seen = epoch.seen | {path: each for change in before for path, each in change.seen.items()}
         parts: list[tuple[str, list[str]]] = []
@@ -79,11 +81,14 @@ class Since:
                 foreign = self._gather.foreign(path) if path == PROFILE else ()
                 before_it = self._text_at(path, seen.get(path, ""))
                 elsewhere = self._gather.holding() if path == PROFILE else ()
-                parts.append((path, list(tell.of_page(before_it, text, foreign, word, elsewhere))))
+                is_doubted = path == PROFILE and not self._gather.trusts
+                own = tell.of_page(before_it, text, foreign, word, elsewhere, is_doubted=is_doubted)
+                parts.append((path, list(own)))
                 new[path] = revision
                 self._texts[path] = revision, text
-        told, revision = self._gather.state()
-        if revision != seen.get(STATE, ""):
+        told = self._gather.state()[0]
+        revision = _hash(told)
+        if revision != seen.get(STATE, _hash({})):
             said = list(tell.of_state(self._state_at(seen.get(STATE, "")), told))
             if said and self._gather.foreign(STATE):
                 said = [fence.fenced("\n".join(said), word)]
@@ -137,17 +142,32 @@ class Since:
             return self._states[1]
         from looseleaf.core.state import for_prompt
 
-        text = self._rebuilt(STATE, revision.rpartition("@")[2])
-        try:
-            return for_prompt(json.loads(text)) if text else {}
-        except (ValueError, RecursionError, TypeError, AttributeError):
-            return {}  # it was broken then; what it says now is all new
+        now = self._pages.absorb.head_bytes(STATE)
+        for edit in self._pages.history.back(STATE) if revision else ():
+            try:
+                told: dict[str, Any] = for_prompt(json.loads(self._pages.history.after(edit, now) or b"{}"))
+            except (Refused, ValueError, RecursionError, TypeError, AttributeError):
+                continue  # it was broken then
+            if _hash(told) == revision:
+                return told
+        return {}
+
+
+def _hash(told: dict[str, Any]) -> str:
+    """The revision of a state is that of what a prompt shows of it: when it was written says nothing."""
+    return sha256(json.dumps(told, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass"))
+
+
+def _is_calling(traces: Sequence[Trace]) -> bool:
+    """Whether a call of the turn that goes on is open. One of an older turn may stay so for ever."""
+    turn = traces[-1].turn_id if traces else ""
+    return bool(open_calls([trace for trace in traces if trace.turn_id == turn]))
 
 
 def _shown(traces: Sequence[Trace], last: Record | None) -> int:
     """How many of the traces the last prompt has shown; also the one that was its task and is recorded by now."""
-    through = (last or {}).get("through")
-    number = next((at for at in range(len(traces), 0, -1) if traces[at - 1].id == through), 0)
+    shown = (last or {}).get("shown")
+    number = next((at for at in range(len(traces), 0, -1) if traces[at - 1].id == shown), 0)
     task = (last or {}).get("task")
     is_task = task is not None and number < len(traces) and traces[number].trace_type == "user"
     return number + 1 if is_task and traces[number].content == task else number
