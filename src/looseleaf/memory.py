@@ -325,6 +325,11 @@ class Memory:
 
     def replay(self, name: str = "last") -> Prompt:
         """A prompt of the log (by its id, how that ends, or `last`), rendered again byte for byte."""
+        if not isinstance(name, str):
+            raise Refused(
+                f"Nothing was shown: a prompt is named by its id, which is text, not {type(name).__name__}. "
+                "`last` is the last one."
+            )
         return self._prompts.log.again(name)
 
     def why(self, text: str, prompt: str = "last") -> Answer:

@@ -52,6 +52,12 @@ _LONGEST = 32
 """Characters for each token of the budget that are read at most before a window is compacted: hardly any text has so
 many, and what is not read needs no memory."""
 
+_RAISED = (
+    *(ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, NameError, OSError),
+    *(RuntimeError, TypeError, ValueError),
+)
+"""What somebody's own counter may raise, and is told of; whatever else it raises is not for this program to answer."""
+
 _TRIES = 4
 """Compactions that are tried when other processes record and compact in the same moment."""
 
@@ -237,7 +243,7 @@ class Conversation:
         """The counter of a model: somebody's own, or the vocabulary's, with what it has counted before in a view."""
         own = self._counter
         if own is not None:
-            return lambda texts: [own(text) for text in texts]
+            return lambda texts: [_counted(own, text) for text in texts]
         from looseleaf.llm.tokens import Counts
 
         vocabulary = self.model(name).vocabulary
@@ -328,3 +334,21 @@ class Conversation:
 
     def prepare(self, system: str | None, name: str | None) -> None:
         self._compact.prepare(self._room(name), system, self.counter(name))
+
+
+def _counted(counter: Callable[[str], int], text: str) -> int:
+    """What somebody's own counter says, if that is a number of tokens."""
+    try:
+        found: object = counter(text)
+    except _RAISED as error:
+        raise Refused(
+            f"Nothing was counted: the counter raised {type(error).__name__} for a text of {len(text):,} characters. "
+            "Give one that returns a number for every text."
+        ) from error
+    if type(found) is not int or found < 0:
+        told = "a negative number" if type(found) is int else type(found).__name__
+        raise Refused(
+            f"Nothing was counted: the counter returned {told}, which is no number of tokens. "
+            "Give one that returns a whole number, 0 or more, for every text."
+        )
+    return found

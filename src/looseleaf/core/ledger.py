@@ -14,7 +14,7 @@ from looseleaf.core.grammar import drawer, topic_of
 from looseleaf.core.heads import EXTERNAL, PERSON, UNKNOWN
 from looseleaf.core.identity import relation_of
 from looseleaf.core.journal import edit_of
-from looseleaf.core.moves import PUT, TAKEN, Left, Moves, drop, hand_over, latest, merged, says_same
+from looseleaf.core.moves import PUT, TAKEN, Left, Lines, Moves, drop, latest, merged, says_same
 from looseleaf.core.sheet import Shard, Sheet
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
@@ -174,9 +174,10 @@ class Ledger:
             if shard.facts[name].kind != kind:
                 shard.put(shard.facts[name].but(kind=kind))
         ended = {name: (when, by) for name, when, by in edit.ended}
+        lines = Lines(shard)
         for name in left.rest():
             if name not in ended:
-                self._gone(shard, edit, name, held=name not in undone)
+                self._gone(shard, edit, name, lines, held=name not in undone)
         for name, (when, by) in ended.items():
             if name in shard.facts and shard.facts[name].status == "current":
                 self._end(shard, name, when, "superseded", by)
@@ -267,10 +268,10 @@ class Ledger:
     def _is_person(self, author: str) -> bool:
         return author == PERSON or (author == EXTERNAL and self._trusts)
 
-    def _gone(self, shard: Shard, edit: Edit, name: str, *, held: bool) -> None:
+    def _gone(self, shard: Shard, edit: Edit, name: str, lines: Lines, *, held: bool) -> None:
         """A line that went, and that nothing is said to replace. If what it replaced came back, it never held."""
         fact = shard.facts[name]
-        if self._stays(shard, edit, fact):
+        if self._stays(shard, edit, fact, lines):
             return
         if edit.author == EXTERNAL:
             if self._arrived(edit, fact):
@@ -296,7 +297,7 @@ class Ledger:
 
     # --- lines that move from page to page -----------------------------------------------
 
-    def _stays(self, shard: Shard, edit: Edit, fact: Fact) -> bool:
+    def _stays(self, shard: Shard, edit: Edit, fact: Fact, lines: Lines) -> bool:
         """Whether a fact whose line went stands on another page of its topic: what said the same there, is it now."""
         name = fact.id or ""
         if any(copy_id(like.id or "") == name for like in shard.like(fact)):
@@ -310,12 +311,12 @@ class Ledger:
             return False
         if heir in shard.standing:
             drop(shard, heir)
-            shard.put(fact.but(path=hand_over(shard, heir, name)))
+            shard.put(fact.but(path=lines.hand_over(heir, name)))
             return True
         for heir, _, by in edit.ended:
             like = shard.facts.get(heir)
             if by == name and heir in shard.standing and like is not None and says_same(fact, like):
-                shard.put(merged(fact, like).but(path=hand_over(shard, heir, name)))
+                shard.put(merged(fact, like).but(path=lines.hand_over(heir, name)))
                 return True
         return False
 

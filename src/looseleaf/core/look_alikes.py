@@ -1,4 +1,4 @@
-"""Look-alikes: what a text looks like to whoever reads it, so that nothing in it can pass for words of the memory's own.
+"""Look-alikes: what a text looks like to whoever reads it, so that nothing in it can pass for the memory's own words.
 
 Each character becomes the one that it looks like, or a gap if it does not show: one for one, so that a place in what is
 seen is the place in the text. Plain text is what it looks like, and costs nothing; of any other, each character is
@@ -96,10 +96,17 @@ def _shown_as(signs: str) -> re.Pattern[str]:
     return re.compile("|".join(f"[{re.escape(each + _SIGNS[each])}]" for each in signs))
 
 
+def _with_backslash(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
 def escaped(text: str, pattern: re.Pattern[str], signs: str) -> str:
     """The text with a backslash before whatever looks like the pattern, in which one of these signs is."""
     if text.isascii():
-        return pattern.sub(r"\\\g<0>", text) if any(each in text for each in signs) else text
+        for sign in signs:
+            if sign in text:
+                return pattern.sub(_with_backslash, text)
+        return text
     if not _shown_as(signs).search(text):
         return text
     parts: list[str] = []

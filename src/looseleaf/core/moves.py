@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from looseleaf.core.sheet import Shard
+    from looseleaf.core.sheet import Shard, Sheet
     from looseleaf.values import Fact
 
 _PINNED = "pinned"
@@ -120,13 +120,23 @@ class Left:
 # --- lines of one fact on two pages of its topic -----------------------------------------
 
 
-def hand_over(shard: Shard, name: str, other: str) -> str:
-    """Have the line of one fact stand for another one; the page that it stands on."""
-    sheet = next(each for each in shard.sheets.values() if name in each.ids)
-    sheet.ids[sheet.ids.index(name)] = other
-    shard.standing.discard(name)
-    shard.standing.add(other)
-    return sheet.path
+class Lines:
+    """Where the facts of a shard stand, looked up once for all that one edit does: no line moves meanwhile."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+        self._at: dict[str, tuple[Sheet, int]] | None = None
+
+    def hand_over(self, name: str, other: str) -> str:
+        """Have the line of one fact stand for another one; the page that it stands on."""
+        if self._at is None:
+            sheets = self._shard.sheets.values()
+            self._at = {each: (sheet, at) for sheet in sheets for at, each in enumerate(sheet.ids) if each}
+        sheet, at = self._at[other] = self._at.pop(name)
+        sheet.ids[at] = other
+        self._shard.standing.discard(name)
+        self._shard.standing.add(other)
+        return sheet.path
 
 
 def drop(shard: Shard, name: str) -> None:

@@ -108,11 +108,11 @@ def fit(slots: Sequence[Shown], limit: int, count: Count, message: int = 1) -> F
 
 class _Fitting:
     def __init__(self, slots: Sequence[Shown], limit: int, count: Count, message: int) -> None:
-        self._cuts = {shown.slot: _Cut(shown) for shown in slots}
+        self._cuts = {shown.slot: _Cut(shown) for shown in slots if shown.forms}
         self._limit = limit
         self._count = count
         self._message = message
-        self._gone: list[Omitted] = []
+        self._gone = [each for shown in slots if not shown.forms for each in shown.omitted]
         self._steps: list[str] = []
         self._squeezed = False
 

@@ -249,8 +249,9 @@ def essentials(
 
 def index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) -> Shown | None:
     """A line a page: path, bytes and summary, in the order of their weight; `further`: pages that are not listed."""
+    omitted = (Omitted("pages", "index", FAR, tuple(further)),) if further else ()
     if not lines:
-        return None
+        return Shown("index", "index", "read_on_demand", (), omitted=omitted) if further else None
     ranks = {path: number for number, (path, _, _) in enumerate(lines)}
     ordered = sorted(lines)
     after = READ if not further else f"{len(further)} more: memory_list. {READ}"
@@ -272,7 +273,6 @@ def index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) -> Show
             left=(Omitted("summaries", "index", OVER),),
         ),
     )
-    omitted = (Omitted("pages", "index", FAR, tuple(further)),) if further else ()
     return Shown("index", "index", "read_on_demand", forms, omitted=omitted)
 
 

@@ -152,17 +152,20 @@ def move(
     is_done: Callable[[Item], bool] = lambda task: False,
     is_outdated: Callable[[str], bool] = lambda decision: False,
     room: Room | None = None,
+    highest: Callable[[str], int] = lambda name: 0,
 ) -> Change:
     """A state with these decisions (and why) and tasks (and how they stand), each once, without what is done or
-    outdated, and no larger than its room."""
+    outdated, and no larger than its room. `highest`: the highest number of an id that a list ever had."""
     new = dict(state)
     now = moment(ts)
     finished: list[Item] = []
     holding = [(title, why) for title, why in decided if not is_outdated(title)]
     taken = [(title, {"status": status, "updated_at": now}) for title, status in tasks]
     said = {
-        _DECISIONS: _add(new, _DECISIONS, "D", [(title, {"why": why, "ts": now}) for title, why in holding]),
-        _TASKS: _add(new, _TASKS, "T", taken),
+        _DECISIONS: _add(
+            new, _DECISIONS, "D", [(title, {"why": why, "ts": now}) for title, why in holding], highest
+        ),
+        _TASKS: _add(new, _TASKS, "T", taken, highest),
     }
     recent = _list(new, _DECISIONS)
     if recent:
@@ -202,7 +205,9 @@ class _Said:
     is_new: bool
 
 
-def _add(state: State, name: str, letter: str, said: Iterable[tuple[str, Item]]) -> _Said:
+def _add(
+    state: State, name: str, letter: str, said: Iterable[tuple[str, Item]], highest: Callable[[str], int]
+) -> _Said:
     """Put these at the end of a list of the state, each once."""
     items = _list(state, name)
     if items is None:
@@ -211,7 +216,8 @@ def _add(state: State, name: str, letter: str, said: Iterable[tuple[str, Item]])
     known = {_key(each) for each in items}
     for key, (title, more) in given.items():
         if key not in known:
-            items.append({"id": next_id(items, letter), "title": title} | more)
+            number = max(highest_id(items), highest(name)) + 1
+            items.append({"id": f"{letter}-{number}", "title": title} | more)
             state[name] = items
     return _Said(tuple(given), not known.issuperset(given))
 
@@ -296,13 +302,13 @@ def short(text: str, most: int = TITLE) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def next_id(items: Sequence[Any], letter: str) -> str:
+def highest_id(items: Sequence[Any]) -> int:
+    """The highest number of an id in a list."""
     numbers = [str(each.get("id", ""))[2:] for each in items if isinstance(each, dict)]
-    highest = max(
+    return max(
         (int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 9),
         default=0,
     )
-    return f"{letter}-{highest + 1}"
 
 
 # --- which one is meant --------------------------------------------------------------------

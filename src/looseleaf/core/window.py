@@ -193,7 +193,8 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         payload = ToolResultPayload(call_id, name, result, error)
         return Message("tool", None, tool_payload=payload)
     images, audio, video = (
-        tuple(guard(str(each)) for each in (trace.media or {}).get(kind) or ()) for kind in ("images", "audio", "video")
+        tuple(guard(str(each)) for each in (trace.media or {}).get(kind) or ())
+        for kind in ("images", "audio", "video")
     )
     return Message(
         "user" if trace.trace_type == "user" else "assistant",

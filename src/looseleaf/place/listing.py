@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+from looseleaf.core.gate import is_trusted
 from looseleaf.core.grammar import parse
 from looseleaf.core.heads import AGENT, EXTERNAL, UNKNOWN
+from looseleaf.core.identity import true_at
 from looseleaf.core.ledger import shard_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from looseleaf.place.place import Place
 
 FACTS, EPISODES = "facts/", "episodes/"
+_MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md")
 
 
 @frozen
@@ -54,11 +59,21 @@ class Listing:
         paths = self._paths()
         months = sorted((path for path in paths if path.startswith(EPISODES)), reverse=True)
         topics = sorted((path for path in paths if path.startswith(FACTS)), key=self._age)
-        ranked = [*months[: most // 4], *topics]
+        ranked = [path for path in (*months[: most // 4], *topics) if self.is_vouched_for(path)]
         chosen = ranked[:most]
         lines = {line.path: line for line in self.lines(chosen)}
         further = sorted(set(paths) - set(chosen))
         return [lines[path] for path in chosen if path in lines], further
+
+    def is_vouched_for(self, path: str) -> bool:
+        """Where edits on disk are nobody's word, a name is one too: only pages with a fact that is trusted are listed,
+        and months, whose names are dates."""
+        if self._trusts:
+            return True
+        if path.startswith(EPISODES):
+            return _MONTH.fullmatch(path) is not None
+        facts = true_at(self._known.of(shard_of(path) or ""))
+        return any(fact.path == path and is_trusted(fact.level) for fact in facts)
 
     def _age(self, path: str) -> tuple[int, int, str]:
         segment, offset, _ = self._known.topics.get(shard_of(path) or "", (0, 0, 0))

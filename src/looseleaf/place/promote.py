@@ -7,10 +7,9 @@ it is there once. A fact has the level of whoever put the words into the state, 
 
 from __future__ import annotations
 
-import json
 import time
 
-from looseleaf.core.gate import CONFIDENCE, LONGEST, is_trusted, level_of
+from looseleaf.core.gate import CONFIDENCE, LEVELS, LONGEST, is_trusted, level_of
 from looseleaf.core.grammar import add_episode, as_written, parse, set_summary, summary_of
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM
 from looseleaf.core.identity import key, slot
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
     from looseleaf.core.state import Change, Item
     from looseleaf.pages import Pages
     from looseleaf.place.place import Place
-    from looseleaf.values import Edit, Kind
+    from looseleaf.place.provenance import Provenance
+    from looseleaf.values import Kind
 
 REASON = f"settled: moved from {STATE}"
 
@@ -43,9 +43,12 @@ _OWN_IDS = ("D-", "T-")
 class Promotion:
     """To be used under the lock. `author`: who makes this change. `trusts`: edits found on disk are a person's."""
 
-    def __init__(self, pages: Pages, place: Place, author: str, *, trusts: bool) -> None:
+    def __init__(
+        self, pages: Pages, place: Place, provenance: Provenance, author: str, *, trusts: bool
+    ) -> None:
         self._pages = pages
         self._place = place
+        self._provenance = provenance
         self._author = author
         self._trusts = trusts
         self.edits: list[str] = []
@@ -55,6 +58,8 @@ class Promotion:
         """Write what a change takes out of the state, at the time at which it does."""
         for task in change.done:
             self._episode(task, ts)
+        if change.done:
+            self._end(change.done, ts)
         if change.settled or change.parked:
             self._facts(change)
 
@@ -85,14 +90,28 @@ class Promotion:
         receipt = self._pages.rewrite(path, change, reason=REASON)
         self.edits += [receipt.id] if receipt.changed else []
 
+    def _end(self, tasks: Iterable[Item], ts: float) -> None:
+        """A crash may have left a fact of a task for which there was no room, and which stayed: it ends with it."""
+        titles = {title_of(task).casefold() for task in tasks}
+        facts = self._place.facts
+        facts.catch_up()
+        plan = Plan("", 0.0, facts.of, lambda proposal: PROJECT)
+        for fact in facts.of(PROJECT):
+            is_it = fact.status == "current" and fact.path is not None and _is_promoted(fact)
+            if is_it and (fact.quote or "").casefold() in titles:
+                plan.lines.setdefault(fact.path or "", []).append(Line(remove=fact))
+                plan.ended.setdefault(PROJECT, []).append((fact.id or "", written(ts), None))
+        if plan.lines:
+            self.edits += self._place.carry_out(plan, reason=REASON)
+
     # --- decisions that are settled, and tasks for which there is no room ------------------------
 
     def _facts(self, change: Change) -> None:
         facts = self._place.facts
         facts.catch_up()
         held = facts.of(PROJECT)
-        made = [self._fact(item, "Decision", "decision") for item in change.settled]
-        made += [self._fact(item, "Plan", "commitment") for item in change.parked]
+        made = [self._fact(item, "decisions_recent", "Decision", "decision") for item in change.settled]
+        made += [self._fact(item, "tasks_open", "Plan", "commitment") for item in change.parked]
         plan = Plan("", 0.0, facts.of, lambda proposal: PROJECT)
         for fact in made:
             if not any(_covers(each, fact) for each in held):
@@ -101,17 +120,21 @@ class Promotion:
         if plan.lines:
             self.edits += self._place.carry_out(plan, reason=REASON)
 
-    def _fact(self, item: Item, relation: str, kind: Kind) -> Fact:
+    def _fact(self, item: Item, where: str, relation: str, kind: Kind) -> Fact:
         title = title_of(item)
         name, why = _member(item, "id"), _member(item, "why")
         since = _member(item, "ts") or _member(item, "updated_at")
-        said = "; ".join(
-            (*([name] if name and name[:2] not in _OWN_IDS else ()), *([f"why: {why}"] if why else ()))
-        )
+        name = name if name[:2] not in _OWN_IDS else ""
+        said = "; ".join((*([name] if name else ()), *([f"why: {why}"] if why else ())))
         whole = f"{title} ({short(said, LONGEST)})" if said else title
         relation, said = as_written(relation, whole)
-        edit = self._introduced(title)
-        origin = self._origin(edit.author if edit is not None else self._author)
+        values = self._provenance.values()
+        first = values.get((where, title))
+        parts = [(where, title), *([(where, title, "id", name)] if name else [])]
+        parts += [(where, title, "why", why)] if why else []
+        # What is made of the words of several has the level of the lowest.
+        by = (values[part].author if part in values else self._author for part in parts)
+        origin = min(map(self._origin, by), key=lambda each: LEVELS.index(level_of(each)))
         level = level_of(origin)
         held_since = moment(since) if since else None
         return Fact(
@@ -123,32 +146,23 @@ class Promotion:
             id=fact_id(STATE, relation, said, since),
             confidence=CONFIDENCE[level],
             salience=SALIENCE[kind],
-            sources=(f"{STATE}@{edit.id}",) if edit is not None else (),
+            sources=(f"{STATE}@{first.edit}",) if first is not None else (),
             quote=title or None,
             origin=origin,
             level=level,
             valid_from=written(held_since if held_since is not None else time.time()),
         )
 
-    def _introduced(self, title: str) -> Edit | None:
-        """The edit that last put these words into the state."""
-        spellings = [json.dumps(title, ensure_ascii=is_ascii) for is_ascii in (False, True)]
-
-        def holds(lines: Iterable[str]) -> bool:
-            return any(each in line for line in lines for each in spellings)
-
-        for edit in self._pages.history.back(STATE):
-            if holds(line for hunk in edit.hunks for line in hunk.added) and not holds(
-                line for hunk in edit.hunks for line in hunk.removed
-            ):
-                return edit
-        return None
-
     def _origin(self, author: str) -> str:
         """Whose words they are. The program itself writes only what the user said into the state."""
         if author == PERSON or (author == EXTERNAL and self._trusts):
             return "person"
         return "user" if author == PROGRAM else "assistant"
+
+
+def _is_promoted(fact: Fact) -> bool:
+    """Whether a fact came from the state: it quotes a title, and no entry proposed it."""
+    return fact.relation in ("Plan", "Decision") and bool(fact.quote) and fact.entry_id is None
 
 
 def _member(item: Item, name: str) -> str:

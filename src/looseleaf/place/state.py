@@ -9,12 +9,10 @@ from __future__ import annotations
 import time
 
 from looseleaf.core.heads import AGENT, PROGRAM
-from looseleaf.core.lines import escape
 from looseleaf.core.paths import STATE
 from looseleaf.core.placing import PROJECT
 from looseleaf.core.state import (
     CLOSED,
-    TITLE,
     WORD,
     Change,
     Room,
@@ -31,7 +29,9 @@ from looseleaf.core.state import (
 )
 from looseleaf.core.state_text import Unsound
 from looseleaf.errors import Refused, Stale
-from looseleaf.place.state_file import StateFile, hash_of
+from looseleaf.place.provenance import Provenance
+from looseleaf.place.state_file import RESTORED, StateFile, hash_of
+from looseleaf.place.state_words import Words, author_of
 from looseleaf.values import Receipt
 
 TYPE_CHECKING = False
@@ -46,12 +46,6 @@ if TYPE_CHECKING:
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
 
-_SENTENCE = 300
-"""Characters of a goal, a reason, a convention."""
-
-_SURE, _SURE_ASCII = 250, 500
-"""Up to here a guess of the tokens is good enough: scripts that it knows badly take up to three times as many."""
-
 _NAMED = 3
 """What left the state, of which a note says the titles."""
 
@@ -59,21 +53,22 @@ _TRIES = 100
 """How often a change is made anew when somebody saves the file in the same moment, before saying so."""
 
 
-def sized(count: Callable[[str], int]) -> Callable[[Values], int]:
-    """What a state costs in a prompt. Counted only where a guess could be wrong: that loads a vocabulary."""
+def sized(count: Callable[[str], int], most: int) -> Callable[[Values], int]:
+    """What a state costs in a prompt. A guess is enough where no vocabulary could make it more than there is room for;
+    counting loads one."""
 
     def size(state: Values) -> int:
-        from looseleaf.llm.tokens import estimate
+        from looseleaf.llm.tokens import at_most, estimate
 
         text = compact(state)
-        guess = estimate(text)
-        return guess if guess <= (_SURE_ASCII if text.isascii() else _SURE) else count(text)
+        highest = at_most(text)
+        return min(estimate(text), highest) if highest <= most else count(text)
 
     return size
 
 
 def room_in(policy: Policy, count: Callable[[str], int]) -> Room:
-    return Room(sized(count), policy.state_tokens, policy.state_least_tokens)
+    return Room(sized(count, policy.state_tokens), policy.state_tokens, policy.state_least_tokens)
 
 
 def refuse_too_large(room: Room, before: Values, after: Values) -> None:
@@ -107,6 +102,7 @@ class State:
         self._note = note
         self._room = room_in(policy, count)
         self.file = StateFile(store, pages, note)
+        self.provenance = Provenance(store, pages, self.file, trusts=policy.trust_external_edits)
 
     def __repr__(self) -> str:
         return f"State({self.shown()!r})"
@@ -165,16 +161,12 @@ class State:
     ) -> Receipt:
         """Say what is wanted and what is being done; "" clears. Conventions are laid over those that are there, and one
         that is None or "" goes. Blockers are given all together."""
-        said: list[str] = []
+        words = Words(self._clean)
         texts = {
-            name: self._line(text, said, name)
-            for name, text in (("goal", goal), ("now", now))
-            if text is not None
+            name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
         }
-        named = {
-            self._name(name): self._value(name, value, said) for name, value in (conventions or {}).items()
-        }
-        stops = [self._blocker(each, said) for each in blockers] if blockers is not None else None
+        named = words.conventions(conventions)
+        stops = words.blockers(blockers)
 
         def change(state: Values, ts: float) -> Values:
             new = state | texts
@@ -190,19 +182,19 @@ class State:
             *(f"conventions.{name}" for name in named),
             *(["blockers"] if stops is not None else []),
         ]
-        return self._edit(change, author, f"set: {', '.join(names)}" if names else "nothing set", said)
+        return self._edit(change, author, f"set: {', '.join(names)}" if names else "nothing set", words.said)
 
     def add_task(self, title: str, status: str = "open", *, author: str | None = None) -> Receipt:
         """Take on a task. One of the same title is there once; another status than `open` is then the new one."""
-        said: list[str] = []
-        title, status = self._title(title, "task", said), short(self._clean(str(status)), WORD) or "open"
+        words = Words(self._clean)
+        title, status = words.title(title, "task"), words.word(status, "status") or "open"
         if status.casefold() in CLOSED:
             raise Refused(
                 f"No task was added: the status {status!r} is of one that is over, and {STATE} has open ones."
             )
 
         def change(state: Values, ts: float) -> Change:
-            made = move(state, ts, tasks=[(title, status)], room=self._room)
+            made = self._move(state, ts, tasks=[(title, status)])
             tasks = items_of(made.state, "tasks_open")
             old = next((each for each in tasks if title_of(each).casefold() == title.casefold()), None)
             if old is None or status == "open" or old.get("status") == status:
@@ -211,52 +203,56 @@ class State:
             tasks = [new if each is old else each for each in tasks]
             return Change(made.state | {"tasks_open": tasks}, made.settled, made.parked, made.done)
 
-        return self._edit(change, author, f"task: {title}", said)
+        return self._edit(change, author, f"task: {title}", words.said)
 
     def done(self, name: str, *, author: str | None = None) -> Receipt:
         """A task is done, by its id or its title: it becomes an episode."""
+        which = Words(self._clean).which(name, "id or title of a task")
 
         def change(state: Values, ts: float) -> Change:
             task = task_named(items_of(state, "tasks_open"), name)
-            return move(state, ts, is_done=lambda each: each is task, room=self._room)
+            return self._move(state, ts, is_done=lambda each: each is task)
 
-        return self._edit(change, author, f"task done: {short(self._clean(name))}", [])
+        return self._edit(change, author, f"task done: {which}", [])
 
     def decide(self, title: str, why: str = "", *, author: str | None = None) -> Receipt:
         """Something was decided. The same decision is there once."""
-        said: list[str] = []
-        title, why = self._title(title, "decision", said), self._line(why, said, "why")
+        words = Words(self._clean)
+        title, why = words.title(title, "decision"), words.line(why, "why")
         return self._edit(
-            lambda state, ts: move(state, ts, decided=[(title, why)], room=self._room),
+            lambda state, ts: self._move(state, ts, decided=[(title, why)]),
             author,
             f"decided: {title}",
-            said,
+            words.said,
         )
 
     def block(self, text: str, *, author: str | None = None) -> Receipt:
         """Something stands in the way."""
-        said: list[str] = []
-        text = self._title(text, "blocker", said)
+        words = Words(self._clean)
+        text = words.title(text, "blocker")
 
         def change(state: Values, ts: float) -> Values:
             there = items_of(state, "blockers")
             is_there = any(blocker_text(each).casefold() == text.casefold() for each in there)
             return state if is_there else state | {"blockers": [*there, text]}
 
-        return self._edit(change, author, f"blocker: {text}", said)
+        return self._edit(change, author, f"blocker: {text}", words.said)
 
-    def unblock(self, name: str, *, author: str | None = None) -> Receipt:
+    def unblock(self, name: str | int, *, author: str | None = None) -> Receipt:
         """A blocker is out of the way: by its text, its id, or its number from 1."""
+        wanted = str(name) if type(name) is int else name
+        which = Words(self._clean).which(wanted, "blocker")
 
         def change(state: Values, ts: float) -> Values:
             there = items_of(state, "blockers")
-            at = blocker_at(there, name)
+            at = blocker_at(there, str(wanted))
             return state | {"blockers": [*there[:at], *there[at + 1 :]]}
 
-        return self._edit(change, author, f"unblocked: {short(self._clean(name))}", [])
+        return self._edit(change, author, f"unblocked: {which}", [])
 
     def restore(self, *, author: str | None = None) -> Receipt:
         """Put the last sound version in place of a file that is broken, or gone."""
+        author = author_of(author)
         with self._pages.absorb.threads, self._store.lock():
             base = None
             try:
@@ -278,7 +274,7 @@ class State:
                 STATE,
                 good.data.decode(),
                 base=base,
-                reason=f"restored: the version of {good.when}",
+                reason=f"{RESTORED}the version of {good.when}",
                 author=author,
             )
             self.file.built(good.state, receipt.new)
@@ -293,10 +289,12 @@ class State:
         reason: str,
         said: list[str],
     ) -> Receipt:
+        author = author_of(author)
+
         def made(state: Values) -> Change:
             ts = time.time()
             found = change(state, ts)
-            found = found if isinstance(found, Change) else move(found, ts, room=self._room)
+            found = found if isinstance(found, Change) else self._move(found, ts)
             if found.state == state:
                 return found
             state = found.state | {"updated_at": moment(ts)}
@@ -307,10 +305,17 @@ class State:
             self._note(sentence)
         return receipt if not said else receipt.but(held=(*receipt.held, *said))
 
+    def _move(self, state: Values, ts: float, **given: Any) -> Change:
+        return move(state, ts, room=self._room, highest=self.provenance.highest, **given)
+
     def move(self, change: Callable[..., Change], ts: float, reason: str, edits: list[str]) -> None:
-        """As talk of a time moves it: `change` makes of a state, and the `room` there is, what it is then. `edits` gets
-        the ids of all edits that were made, also if it is not finished."""
-        receipt = self._change(lambda state: change(state, room=self._room), ts, PROGRAM, reason, edits)
+        """As talk of a time moves it: `change` makes of a state, the `room` there is and the `highest` ids what it is
+        then. `edits` gets the ids of all edits that were made, also if it is not finished."""
+
+        def made(state: Values) -> Change:
+            return change(state, room=self._room, highest=self.provenance.highest)
+
+        receipt = self._change(made, ts, PROGRAM, reason, edits)
         edits += [receipt.id] if receipt.changed else []
 
     def _change(
@@ -361,7 +366,8 @@ class State:
     def _promote(self, made: Change, ts: float, author: str, edits: list[str]) -> None:
         from looseleaf.place.promote import Promotion  # mostly the state is only read
 
-        promotion = Promotion(self._pages, self._place(), author, trusts=self._policy.trust_external_edits)
+        trusts = self._policy.trust_external_edits
+        promotion = Promotion(self._pages, self._place(), self.provenance, author, trusts=trusts)
         try:
             promotion(made, ts)
         finally:
@@ -371,48 +377,6 @@ class State:
             what = ", ".join(f"“{short(title, WORD)}”" for title in moved[:_NAMED])
             more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
             self._note(f"There was no more room in {STATE}: {what}{more} stands on facts/{PROJECT}.md now.")
-
-    # --- what goes in --------------------------------------------------------------------------
-
-    def _line(self, text: str, said: list[str], what: str, most: int = _SENTENCE) -> str:
-        """One line without secrets, cut where it is too long; `said` then says so."""
-        line = escape(self._clean(str(text)))
-        if len(line) > most:
-            said.append(
-                f"The {what} was cut after {most} characters: it had {len(line)}, and {STATE} is in every prompt. "
-                "Write the rest on a page."
-            )
-        return short(line, most)
-
-    def _title(self, title: str, what: str, said: list[str]) -> str:
-        line = self._line(title, said, what, TITLE)
-        if not line:
-            raise Refused(f"{STATE} was not changed: the {what} says nothing. Say it in a few words.")
-        return line
-
-    def _name(self, name: str) -> str:
-        line = escape(self._clean(str(name)))
-        if not line or len(line) > WORD:
-            raise Refused(
-                f"{STATE} was not changed: {short(line, WORD)!r} is no name for a convention. Give a word or two."
-            )
-        return line
-
-    def _value(self, name: str, value: Any, said: list[str]) -> str | int | float | bool | None:
-        if isinstance(value, str):
-            return self._line(value, said, f"convention {short(name, WORD)}")
-        if value is None or isinstance(value, (bool, int, float)):
-            return value
-        raise Refused(
-            f"{STATE} was not changed: the convention {short(str(name), WORD)!r} is a {type(value).__name__}. Give a "
-            "text, a number, or true or false."
-        )
-
-    def _blocker(self, blocker: str | Mapping[str, Any], said: list[str]) -> Any:
-        if isinstance(blocker, str):
-            return self._line(blocker, said, "blocker", TITLE)
-        kept: dict[str, Any] = self._clean(dict(blocker))
-        return kept | {"title": self._title(blocker_text(kept), "blocker", said)}
 
 
 def _members(state: Values, name: str) -> dict[str, Any]:

@@ -35,6 +35,8 @@ SOUND_SCHEMA = "state_sound.v1"
 """To be counted up with the schema of the state: what was sound for another one is looked at again."""
 
 RESTORE = "`looseleaf state restore`"
+RESTORED = "restored: "
+"""How the reason of an edit begins that brings an earlier version back."""
 
 _HIDDEN = "it"
 """How the library's sentences call a value: the value itself may be anything, and long."""
@@ -190,6 +192,14 @@ class StateFile:
                 continue
 
     # --- what was found sound ----------------------------------------------------------------
+
+    def sound(self, name: str | None, data: bytes) -> State | None:
+        """What a version with this hash says; None: it is no sound state. One that is known is only read."""
+        try:
+            is_known = name is not None and name in (self._sound, self._remembered())
+            return parsed(data) if is_known else examined(data)
+        except Unsound:
+            return None
 
     def _remembered(self) -> str | None:
         try:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 CACHED_SECONDS = 300
 """For how long a provider keeps a prompt's beginning, at least."""
 
+_MOST = 1_000_000
+"""Prompts that can be asked for at once."""
+
 _TALK = ("window", "task")
 _DAYS = 2
 """Daily logs that a prompt had before seed 003."""
@@ -95,7 +98,10 @@ def _share(part: int, whole: int) -> float:
 
 def analyze(memory: Memory, last: int = 20) -> Analysis:
     if type(last) is not int or last < 1:
-        raise Refused(f"Nothing was analyzed: {last!r} is no number of prompts. Give one that is at least 1.")
+        told = "a number below 1" if type(last) is int and last < -_MOST else repr(last)
+        raise Refused(f"Nothing was analyzed: {told} is no number of prompts. Give one that is at least 1.")
+    if last > _MOST:
+        raise Refused(f"Nothing was analyzed: at most {_MOST:,} prompts are listed. Give a smaller number.")
     manifest = memory.prompt(dry_run=True).manifest
     slots: dict[str, int] = {str(slot): tokens for slot, tokens in manifest.by_slot().items()}
     talk = sum(slots.get(name, 0) for name in _TALK)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from looseleaf.core import fence, shown
 from looseleaf.core.essentials import rank, said
 from looseleaf.core.gate import is_trusted
-from looseleaf.core.heads import EXTERNAL, UNKNOWN
 from looseleaf.core.identity import true_at
 from looseleaf.core.manifest import Item, Omitted
 from looseleaf.core.paths import STATE
@@ -102,9 +101,7 @@ class Gather:
             self._index(),
             self._episodes(mark),
         )
-        slots = [each for each in found if each is not None]
-        said = [omitted for each in slots if not each.forms for omitted in each.omitted]
-        return [each for each in slots if each.forms], [*said, *self._never()]
+        return [each for each in found if each is not None], self._never()
 
     def holding(self) -> list[str]:
         """The facts of the user that hold and stand on another page than his profile, as lines."""
@@ -113,17 +110,9 @@ class Gather:
         return [f"- {said(fact.relation, fact.object)}" for fact in facts if fact.path != PROFILE]
 
     def foreign(self, path: str) -> list[str]:
-        """The lines of a page that nobody vouches for: those that came with edits found on disk, where these are
-        nobody's word."""
-        if self._policy.trust_external_edits:
-            return []
-        doubtful: set[str] = set()
-        for edit in self._pages.history.edits(path):
-            lines = {line.strip() for hunk in edit.hunks for line in hunk.added}
-            is_foreign = edit.author in (EXTERNAL, UNKNOWN)
-            doubtful = doubtful | lines if is_foreign else doubtful - lines
-        now = (self._pages.absorb.head_bytes(path) or b"").decode("utf-8", "replace")
-        return [line for line in map(str.strip, now.splitlines()) if line and line in doubtful]
+        """The lines of a page (of the state: what it says) that nobody vouches for: those that came with edits found
+        on disk, where these are nobody's word."""
+        return self._state().provenance.doubtful(path)
 
     def _vouched(self, slot: Shown | None, *paths: str) -> Shown | None:
         """A slot as it is; as data, if a line on these pages is nobody's."""
@@ -204,6 +193,13 @@ class Gather:
         """The pages that an index lists, as the journal knows them."""
         heads = self._pages.absorb.heads.pages
         return {path for path, head in heads.items() if path.startswith(LISTED) and head.sha256 is not None}
+
+    def vouched_for(self, paths: set[str]) -> set[str]:
+        """Those of these pages that a prompt may name."""
+        if self.trusts or not paths:
+            return paths
+        self._book().known.catch_up()
+        return {path for path in paths if self._book().listing.is_vouched_for(path)}
 
     def summaries(self, paths: Collection[str]) -> list[tuple[str, str]]:
         return [(each.path, each.summary) for each in self._book().listing.lines(paths)]

@@ -129,8 +129,17 @@ class PromptLog:
         """A prompt as it was. Refused if what it was made of is not there any more, or gives other bytes."""
         record = self.find(name)
         manifest = self.manifest(record)
-        messages = tuple(self._messages(record))
-        if hash_of(messages) != manifest.sha256:
+        try:
+            messages = tuple(self._messages(record))
+            is_same = hash_of(messages) == manifest.sha256
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+        ):  # it names messages that are not there any more
+            is_same = False
+        if not is_same:
             raise Refused(
                 f"The prompt {record['id']} was not rendered again: what the log holds now gives other bytes than it "
                 "had. Traces were damaged or forgotten since, or another version of looseleaf made it."

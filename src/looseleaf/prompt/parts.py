@@ -108,8 +108,8 @@ class Parts:
                 before = tokens + MESSAGE_TOKENS
 
     def _talk(self, first: int) -> Iterator[Item]:
-        """The window in runs: its snapshot, what was said, what changed in between, the task if it was said already. The
-        last changes are items of their own; older ones have become part of the talk."""
+        """The window in runs: its snapshot, what was said, what changed in between, the task if it was said already.
+        The last changes are items of their own; older ones have become part of the talk."""
         if self.trimmed is not None:
             begins, asked_at, told = 0, self._asked_in(self.trimmed), []
         else:

@@ -115,7 +115,7 @@ class Since:
         for change in before:
             known = (known | set(change.came)) - set(change.went)
         now = self._gather.drawers()
-        return now - known, known - now
+        return self._gather.vouched_for(now - known), self._gather.vouched_for(known - now)
 
     def _now(self, path: str) -> tuple[str, str | None]:
         """The revision of a page at the top, and what it says. One that cannot be read is what it was."""

@@ -26,17 +26,22 @@ def trimmed(window: Window, asked_at: int | None, room: int, count: Count) -> tu
     messages = window.messages
     costs = costs_of(messages, count)
     own = costs[asked_at] if asked_at is not None else 0
-    if sum(costs) - own <= room:
-        return None, sum(costs) - own
+    total = sum(costs)
+    if total - own <= room:
+        return None, total - own
     last_start = len(messages) if asked_at is None else asked_at
     starts = [
         at
         for at in range(window.begins, last_start + 1)
         if at == len(messages) or messages[at].role == "user"
     ]
+    left = total - own
+    at = 0
     for first in starts:
-        if sum(costs[first:]) - own <= room and first < len(messages):
-            return {"first": first, "end": len(messages)}, sum(costs[first:]) - own
+        left -= sum(costs[at:first])
+        at = first
+        if left <= room and first < len(messages):
+            return {"first": first, "end": len(messages)}, left
     if asked_at is not None:
         return _shortened(messages, costs, asked_at, room, count) or (
             {"first": asked_at, "end": asked_at + 1},

@@ -84,6 +84,11 @@ class _Hit:
 
 def why(memory: Memory, text: str, name: str = "last") -> Answer:
     """`name` is a prompt of the log; where none was ever made, one is, for the memory as it is now."""
+    for given, what in ((text, "what is looked for"), (name, "the id of a prompt")):
+        if not isinstance(given, str):
+            raise Refused(
+                f"Nothing was looked for: {what} is text, not {type(given).__name__}. Give some words of a prompt."
+            )
     if not Needle(text).folded:
         raise Refused("Nothing was looked for: the text is empty. Give some words of a prompt.")
     prompt, record = _asked(memory, name)
