@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -130,10 +131,20 @@ def test_a_record_that_makes_no_sense_is_left_out(memory: Memory) -> None:
     assert [row.id for row in memory.analyze().prompts] == [record["id"]]
 
 
-@pytest.mark.parametrize("last", [0, -1, True, 2.0, "3"])
-def test_what_is_no_number_of_prompts_gets_a_sentence(memory: Memory, last: int) -> None:
+@pytest.mark.parametrize("last", [0, -1, True, 2.0, "3", "x", None, float("nan")])
+def test_what_is_no_number_of_prompts_gets_a_sentence(memory: Memory, last: Any) -> None:
     with pytest.raises(Refused, match="is no number of prompts"):
         memory.analyze(last)
+
+
+def test_a_number_that_nobody_counts_to_gets_a_sentence(memory: Memory) -> None:
+    for last, sentence in (
+        (10**30, "at most 1,000,000"),
+        (10**5000, "at most"),
+        (-(10**5000), "below 1 is no"),
+    ):
+        with pytest.raises(Refused, match=f"Nothing was analyzed: .*{sentence}"):
+            memory.analyze(last)
 
 
 def test_an_analysis_is_plain_values(memory: Memory) -> None:
@@ -237,3 +248,13 @@ def test_what_two_prompts_have_in_common_is_how_both_begin(
         if item.id not in {each.id for each in first.manifest.items}
         or second.text_of(item) != first.text_of(item)
     }
+
+
+@pytest.mark.parametrize("name", [5, None, b"x", float("nan"), ["last"]])
+def test_a_prompt_is_named_by_text(memory: Memory, name: Any) -> None:
+    memory.prompt("Task")
+    for ask in (memory.replay, memory.compare, lambda given: memory.compare("last", given)):
+        with pytest.raises(
+            Refused, match="Nothing was shown: a prompt is named by its id, which is text, not "
+        ):
+            ask(name)

@@ -135,16 +135,69 @@ def test_explaining_shows_a_bar_and_a_reason_for_each_part_and_what_was_left_out
     assert plain(out).splitlines()[len(table) + 1 :] == [
         "",
         "left out:",
-        "  essentials  profile (2)                already_shown: it is said elsewhere in the prompt",
-        "  index       days (1)                   only_searched: days are never loaded, only searched",
+        "  essentials  2 facts said above  already_shown: it is said elsewhere in the prompt",
+        "  index       1 daily page        only_searched: days are never loaded, only searched",
         "",
         f"{manifest['total_tokens']} of 4,000 tokens (2 %)",
         "0 of them as the prompt before had them (0 %)",
         "cuts: none",
-        "its beginning was rendered: there was none before",
-        f"counted for {manifest['model']}, in tokens of o200k_base",
+        "its beginning: since the first prompt",
+        "counted in tokens of o200k_base",
         "prompt <id>",
     ]
+    named = told("prompt", "Refactor the parser", "--model", "gpt-4o", "--explain")[1]
+    assert "\ncounted for gpt-4o in tokens of o200k_base\n" in named
+
+
+def test_explaining_a_dry_run_names_no_prompt_that_nobody_can_look_at(told: Run) -> None:
+    assert told("prompt", "Task", "--explain", "--dry-run")[1].endswith("\ndry run: nothing was logged\n")
+    assert told("prompt", "Task", "--explain")[1].splitlines()[-1].startswith("prompt 0")
+    assert told("prompt", "--replay", "last", "--explain")[1].splitlines()[-1].startswith("prompt 0")
+
+
+def test_what_changed_is_named_by_how_its_id_ends(told: Run, folder: Path) -> None:
+    told("prompt", "One")
+    (folder / "USER.md").write_text((folder / "USER.md").read_text() + "- Home: Rome\n")
+    out = told("prompt", "Two", "--explain")[1]
+    name = next(
+        item["id"]
+        for item in as_json(told, "prompt", "--replay", "last", "--explain")["items"]
+        if "/" in item["id"]
+    )
+    assert re.search(rf"^window +changes …{name[-4:]} ", out, re.MULTILINE)
+    assert name not in out
+
+
+@pytest.mark.parametrize(
+    ("omitted", "words"),
+    [
+        (Omitted("profile", "essentials", "already_shown", ("a",)), "1 fact said above"),
+        (Omitted("secondary", "essentials", "over_budget", ("a", "b")), "2 facts that matter less"),
+        (Omitted("USER.md", "profile", "over_budget", ("f_1", "f_2")), "2 facts of USER.md"),
+        (Omitted("USER.md", "profile", "over_budget", ("USER.md",)), "USER.md"),
+        (Omitted("the end of USER.md", "profile", "over_budget"), "the end of USER.md"),
+        (Omitted("the beginning of a message", "window", "over_budget"), "the beginning of a message"),
+        (Omitted("the ends of results", "window", "over_budget", ("7",)), "the end of 1 result"),
+        (Omitted("earlier turns", "window", "compacted", ("sessions/A",)), "earlier turns"),
+        (Omitted("what is too long", "window", "compacted", ("a", "b")), "2 long texts"),
+        (Omitted("something new", "window", "compacted", ("a", "b")), "something new (2)"),
+        (Omitted("state", "state", "over_budget"), "state"),
+    ],
+)
+def test_what_was_left_out_is_named_in_words(omitted: Omitted, words: str) -> None:
+    assert cli_prompt._left(omitted) == words
+
+
+@given(
+    st.lists(
+        st.sampled_from(["state: toon", "profile: lines", "漢字: 漢字", "episodes: dropped"]), max_size=30
+    ),
+    st.integers(60, 160),
+)
+def test_no_cut_is_cut_off(cuts: list[str], width: int) -> None:
+    lines = list(cli_prompt._cuts(cuts, width))
+    assert " ".join(map(str.strip, lines)) == f"cuts: {'; '.join(cuts) or 'none'}"
+    is_tame(lines, width)
 
 
 def test_a_table_is_as_wide_as_the_terminal(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,9 +212,12 @@ def test_a_table_is_as_wide_as_the_terminal(told: Run, monkeypatch: pytest.Monke
 
 
 def test_an_empty_memory_has_an_empty_prompt(run: Run) -> None:
-    assert run("prompt", "--dry-run") == (0, "", "")
-    out = run("prompt", "--explain", "--dry-run")[1]
+    sentence = "looseleaf: The prompt is empty: there is nothing to tell yet, and no task.\n"
+    assert run("prompt", "--dry-run") == (0, "", sentence)
+    assert run("prompt", "Task", "--dry-run")[2] == ""
+    _, out, err = run("prompt", "--explain", "--dry-run")
     assert out.startswith("The prompt is empty: there is nothing to tell, and no task.\n")
+    assert err == ""
     assert run("analyze")[0] == 0
 
 
@@ -169,7 +225,7 @@ def test_what_was_cut_is_said(told: Run) -> None:
     code, out, _ = told("prompt", "Task", "--budget", "40", "--explain")
     assert code == 0
     assert re.search(r"cuts: profile: lines; .*profile: dropped\n", out)
-    assert re.search(r"  profile     USER\.md \(1\) +over_budget: there was no room", out)
+    assert re.search(r"  profile     USER\.md  +over_budget: there was no room", out)
 
 
 def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
@@ -184,7 +240,7 @@ def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
         (["prompt", "Task", "--budget", "5"], "No prompt was made: "),
         (
             ["prompt", "Task", "--budget", "0"],
-            "No prompt was made: the budget is a number of tokens greater than",
+            "No prompt was made: the budget is a number of tokens from 1",
         ),
         (
             ["prompt", "--replay", "nothing"],
@@ -215,6 +271,16 @@ def test_a_model_that_is_not_known_is_noted(told: Run) -> None:
             ["analyze", "--last", "0"],
             "Nothing was analyzed: 0 is no number of prompts. Give one that is at least 1.",
         ),
+        (
+            ["analyze", "--last", "9" * 40],
+            "Nothing was analyzed: at most 1,000,000 prompts are listed. Give a smaller number.",
+        ),
+        (
+            ["prompt", "Task", "--explain", "--messages"],
+            "No prompt was shown: --explain and --messages are two ways to show it.",
+        ),
+        (["why", "USER.md:99"], "Nothing was looked for: USER.md has 7 lines, and no line 99."),
+        (["why", "facts/none.md:1"], "Nothing was done: there is no fact facts/none.md:1."),
         (["why", " "], "Nothing was looked for: the text is empty. Give some words of a prompt."),
         (["why", "words", "--prompt", "nothing"], "Nothing was shown: there is no prompt 'nothing' of main."),
     ],
@@ -357,12 +423,20 @@ def test_analyze_shows_slots_what_else_it_would_cost_and_the_last_prompts(told: 
     assert [line.split()[0] for line in lines[1:5]] == ["slot", "charter", "profile", "task"]
     assert "  with the last daily logs whole (SOUL.md 10, USER.md 39, days/" in out
     rows = [re.split("  +", line) for line in lines if line.startswith("<id>")]
-    assert [row[2:] for row in rows] == [["80", "4,000", "0 %", "first"], ["80", "4,000", "100 %", "first"]]
+    first = "since the first prompt"
+    assert [row[2:] for row in rows] == [["80", "4,000", "100 %", first], ["80", "4,000", "0 %", first]]
+    assert "known: what the one before had" in out
+    assert "beginning: since when" in out
     assert lines[-1] == (
         "Of 160 input tokens, 50 % stood in the prompt before at the same places; "
         "50 % a cache of five minutes would have known."
     )
     assert len(as_json(told, "analyze", "--last", "1")["prompts"]) == 1
+    told("prompt", "Task", "--budget", "40")
+    rows = told("analyze")[1].splitlines()
+    cuts = next(number for number, line in enumerate(rows) if line.startswith("  cuts: "))
+    assert rows[cuts - 1].endswith("for this prompt only, there is less room")
+    assert "…" not in rows[cuts]
 
 
 # --- hostile content -------------------------------------------------------------------
@@ -414,7 +488,10 @@ def test_nothing_in_a_manifest_breaks_the_lines_of_the_table(
         (other, name),
     )
     lines = list(cli_prompt._explained(manifest, width))
-    assert len(lines) == 1 + len(SLOTS) + 2 + len(omitted) + 7
+    assert (
+        len(lines) - len(list(cli_prompt._cuts((other, name), width)))
+        == 1 + len(SLOTS) + 2 + len(omitted) + 6
+    )
     is_tame(lines, width)
 
 
@@ -432,7 +509,7 @@ def test_nothing_in_two_prompts_or_a_trail_breaks_a_line(name: str, text: str, w
     analysis = Analysis("main", 9, 10, {"window": 9}, 0, {name: 3, text: 4}, 7, 8, (row,))
     shown = list(cli_prompt._analyzed(analysis, width))
     is_tame(shown, None)
-    assert len(shown) == 12
+    assert len(shown) - len(list(cli_prompt._cuts((text,), width - 2))) == 14
 
 
 def test_no_prompt_steers_a_terminal(told: Run, folder: Path) -> None:

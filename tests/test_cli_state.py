@@ -92,6 +92,7 @@ def test_what_is_set_is_shown_as_a_table_as_toon_and_as_json(run: Run) -> None:
         "now:  Testing\n"
         "decisions:\n"
         "  D-1  <time>  Use tea\n"
+        "      why: It is hot\n"
         "tasks:\n"
         "  T-1  open  Write the importer\n"
         "  T-2  open  Write docs\n"
@@ -188,6 +189,7 @@ def test_a_broken_file_is_named_checked_and_restored(run: Run, folder: Path) -> 
     code, out, _ = run("check")
     assert code == 1
     assert "state.json:2: this is no state" in out
+    assert "`looseleaf state restore` brings back the version of " in out
     assert told(run, "state", "restore").startswith("The last sound version is back.")
     assert (folder / "state.json").read_text() == good
     assert run("check")[0] == 0

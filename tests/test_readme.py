@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from looseleaf import cli_parse
+from looseleaf import Memory, cli_parse
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -33,11 +33,20 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     )
     lines = done.stdout.splitlines()
     at = lines.index("user True")  # the prompt, and its items in the order of the slots
-    items = [line.split() for line in lines[at + 1 : -1]]
+    end = lines.index("last-words/1")
+    items = [line.split() for line in lines[at + 1 : end]]
     assert [item[0] for item in items] == ["profile", "state", "index", "window", "task"]
     assert all(int(item[2]) > 0 and item[3] for item in items)
     first, second, *facts, history, source = lines[:at]
-    assert (first, second, lines[-1]) == ("Zhang Wei", "hard turn_0001", "last-words/1")
+    assert (first, second, lines[end + 1 :]) == ("Zhang Wei", "hard turn_0001", ["120 lines."])
+    with Memory(tmp_path / "memory", agent="coder") as coder:
+        (turn,) = coder.turns()
+        assert [trace.trace_type for trace in turn.traces] == [
+            "user",
+            "tool_call",
+            "tool_result",
+            "assistant",
+        ]
     assert sorted(facts) == [
         "Home: Paris (said)",
         "Language: prefers Chinese discussion, English code (said)",

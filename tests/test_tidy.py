@@ -19,17 +19,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faults import CountedDisk, DyingDisk
+from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.cli import main
+from looseleaf.core import tidy as core
 from looseleaf.core.grammar import parse
 from looseleaf.core.identity import key, slot
-from looseleaf.core.ledger import copy_id
+from looseleaf.core.journal import make_edit, record_of
+from looseleaf.core.ledger import Ledger, copy_id
 from looseleaf.core.placing import PROFILE
+from looseleaf.core.sheet import Shard
 from looseleaf.core.tidy import PAGE
 from looseleaf.errors import Refused
 from looseleaf.page import Rewritten
 from looseleaf.place.tidy import REASON, Tidied, Tidy
-from looseleaf.policy import Policy
+from looseleaf.policy import Policy, policy_from
 from looseleaf.store import files
 from placing import THEN, journal, stub, tell
 
@@ -63,8 +67,14 @@ def told(relation: str, said: str, **more: Any) -> dict[str, Any]:
     return {"id": f"f_{said:0>12}"[:14], "relation": relation, "object": said} | known | more
 
 
+OWN = "> Summary: who the user is\n\n"
+
+
 def write(memory: Memory, text: str, *facts: dict[str, Any], path: str = PROFILE) -> None:
-    memory._pages.rewrite(path, lambda _: Rewritten(text, facts), reason="test")
+    """What the program wrote, and a summary of somebody's own."""
+    memory._pages.rewrite(path, lambda _: Rewritten(text.replace(OWN, ""), facts), reason="test")
+    if OWN in text:
+        memory._pages.edit(path, text, reason="test", author="person")
 
 
 def known(memory: Memory) -> dict[str, dict[str, Any]]:
@@ -85,7 +95,7 @@ def moved(tidied: Tidied) -> list[str]:
     return [fact.object for fact in tidied.moved]
 
 
-LONG = "# User\n\n> Summary: who the user is\n\nI wrote this paragraph myself.\n\n" + "".join(
+LONG = f"# User\n\n{OWN}I wrote this paragraph myself.\n\n" + "".join(
     f"- Uses: tool{number}\n" for number in range(30)
 )
 USED = [told("Uses", f"tool{number}", kind="trait") for number in range(30)]
@@ -415,6 +425,123 @@ def test_after_only_one_page_was_undone_a_line_on_both_pages_is_one_fact(memory:
     assert texts(memory)[0] == LONG
     assert on(memory, PAGE) == []
     assert known(memory) == before == known_anew(memory)
+
+
+def test_both_edits_of_a_tidying_are_undone_together(memory: Memory) -> None:
+    undo = memory._book.tidy.undo
+    write(memory, LONG, *USED)
+    before, old = known(memory), texts(memory)
+    assert undo("person") is None, "nothing was tidied"
+    memory.tidy()
+    edit, receipt = undo("person") or (None, None)
+    assert edit is not None
+    assert edit.reason.startswith(REASON)
+    assert receipt is not None
+    assert receipt.path == PAGE
+    assert texts(memory) == old
+    assert known(memory) == before == known_anew(memory)
+    assert undo("person") is None, "once"
+    memory.tidy()
+    memory.edit("PROJECT.md", "# Project\n", reason="test", author="person")
+    assert undo("person") is None, "it was not the last thing"
+    memory.undo("PROJECT.md", author="person")
+    memory.edit(PAGE, memory.page(PAGE).text + "- Soup: hot\n", reason="test", author="person")
+    memory.edit(PROFILE, memory.page(PROFILE).text + "- Tea: hot\n", reason="test", author="person")
+    memory.undo(PROFILE, author="person")
+    assert undo("person") is None, "the other page was changed since"
+
+
+def test_a_fact_on_two_pages_is_given_once_and_where_every_prompt_has_it(memory: Memory) -> None:
+    write(memory, LONG, *USED)
+    before = {(fact.id, fact.path, fact.line) for fact in memory.facts(topic="user")}
+    then = time.time()
+    memory.tidy()
+    memory.undo(PROFILE)
+    assert len(on(memory, PAGE)) + len(on(memory, PROFILE)) > len(USED)
+    now = memory.facts(topic="user")
+    assert {(fact.id, fact.path, fact.line) for fact in now} == before
+    assert {fact.id for fact in memory.facts(topic="user", as_of=then)} == {fact.id for fact in now}
+    assert memory.prompt("x", budget=9000).text.count("- Uses: tool7\n") == 1
+
+
+@pytest.mark.parametrize("by", ["program", "person"])
+def test_a_summary_by_rule_is_made_again_and_one_of_a_person_stays(memory: Memory, by: str) -> None:
+    text = f"# User\n\n> Summary: user never, uses\n\n{LONG.partition(OWN)[2]}- Never: sugar\n"
+    facts = [*USED, told("Never", "sugar", kind="constraint")]
+    memory._pages.rewrite(PROFILE, lambda _: Rewritten(text, facts if by == "program" else ()), reason="x")
+    if by == "person":
+        memory.edit(PROFILE, text.replace("never, uses", "by hand"), reason="x", author="person")
+    edits = len(list(memory.log(PROFILE)))
+    memory.tidy()
+    page = memory.page(PROFILE)
+    is_left = {fact.relation for fact in page.facts}
+    assert len(list(memory.log(PROFILE))) == edits + 1
+    if by == "program":
+        assert page.summary == memory._book.place.summary_of(PROFILE, parse(PROFILE, page.text))
+        assert page.summary != "user never, uses"
+    else:
+        assert page.summary == "user by hand"
+    assert is_left
+
+
+def test_where_there_is_no_summary_none_is_made(memory: Memory) -> None:
+    write(memory, LONG.replace(OWN, ""), *USED)
+    memory.tidy()
+    assert "Summary" not in memory.page(PROFILE).text
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_tidying_takes_time_in_proportion_to_the_page(is_merged: bool) -> None:
+    def work(size: int) -> Any:
+        lines = "".join(f"- Likes: thing {number} of many\n" for number in range(size))
+        there = f"# Facts\n\n{lines}" if is_merged else ""
+        records: list[Any] = [
+            record_of(make_edit(f"e{path}", 1.0, path, "person", "x", None, text.encode()))
+            for path, text in ((PROFILE, f"# User\n\n{lines}"), (PAGE, there))
+            if text
+        ]
+        shard = Shard("user")
+        ledger = Ledger(lambda name: shard, core._nobody_knows)
+        for record in records:
+            ledger.take(record)
+        page = there or None
+
+        def fold() -> None:
+            planned = core.plan(shard.placed(), f"# User\n\n{lines}", there, len, 100, 80)
+            edits = [
+                make_edit(
+                    "a",
+                    2.0,
+                    PAGE,
+                    "program",
+                    "x",
+                    page and page.encode(),
+                    planned.page.encode(),
+                    facts=tuple(fact.to_dict() for fact in planned.told),
+                ),
+                make_edit(
+                    "b",
+                    2.0,
+                    PROFILE,
+                    "program",
+                    "x",
+                    f"# User\n\n{lines}".encode(),
+                    planned.profile.encode(),
+                    ended=planned.ended("2026-01-01T00:00:00.000000Z"),
+                ),
+            ]
+            edits = [edit for edit in edits if edit.base != edit.new]
+            assert core.changed_by(edits, shard.placed(), shard.sheets.values(), planned) == []
+
+        return fold
+
+    assert growth(work, 150) < LINEAR
+
+
+def test_days_are_not_seconds() -> None:
+    assert policy_from({"tidy_days": 3650}).tidy_days == 3650
+    with pytest.raises(Refused, match="`tidy_days` must be at most 3,650 days, not 100000"):
+        policy_from({"tidy_days": 100_000})
 
 
 # --- the proof ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from looseleaf import Distilled
 from looseleaf.core.changes import HEADING
 from looseleaf.core.shown import HEADINGS, LISTED, READ
 from looseleaf.errors import Refused
+from looseleaf.hashing import sha256
 from looseleaf.memory import Memory
 from looseleaf.policy import Policy
 from looseleaf.prompt.trail import Needle, Step, Trail, folded
@@ -583,3 +585,171 @@ def test_an_answer_is_plain_values(memory: Memory) -> None:
         "more": 0,
         "chains": [{"is_in": False, "steps": [step.to_dict() for step in answer.chains[0].steps]}],
     }
+
+
+# --- pages and lines of them -----------------------------------------------------------
+
+
+def test_a_page_that_is_no_utf_8_is_followed_all_the_same(memory: Memory) -> None:
+    path = Path(memory.path, "USER.md")
+    path.write_bytes(path.read_bytes() + b"\nProse in caf\xe9.\n")
+    memory.prompt("now", budget=4000)
+    (steps,) = told(memory, "Prose in")
+    assert names(steps) == ["profile", "page", "edit"]
+    assert steps[1][1] == "USER.md:9"
+    edit = next(memory.log("USER.md"))
+    assert steps[2][1] == edit.id
+    assert told(memory, "English code")[0][-1][1] == traces(memory)[SAID]
+    path.write_bytes(path.read_bytes() + b"\nMore.\n")
+    later = told(memory, "Prose in")[0]
+    assert names(later) == ["profile", "page", "changed since", "edit"]
+    assert later[3][1] == edit.id
+
+
+@pytest.mark.parametrize("of_bytes", [True, False])
+def test_a_revision_is_known_by_its_bytes_and_by_its_text(memory: Memory, of_bytes: bool) -> None:
+    path = Path(memory.path, "facts/tea.md")
+    data = b"# Tea\n\nCaf\xe9 too.\n"
+    path.write_bytes(data)
+    memory.absorb()
+    path.write_bytes(b"# Tea\n")
+    memory.absorb()
+    text = data.decode("utf-8", "replace")
+    trail = Trail(memory, Needle("too"))
+    revision = sha256(data if of_bytes else text.encode())
+    assert (trail.true_revision("facts/tea.md", revision), trail.text_of("facts/tea.md", revision)) == (
+        sha256(data),
+        text,
+    )
+    assert [step.what for step in trail.page("facts/tea.md", revision, "x")] == [
+        "page",
+        "changed since",
+        "edit",
+    ]
+
+
+def test_a_page_is_asked_for_by_its_path(memory: Memory) -> None:
+    write(memory, "facts/tea.md", "# Tea\n\n> Summary: on tea\n\nOolong is fine.\n")
+    write(memory, "days/2026-01-02.md", "# 2026-01-02\n\nTea was drunk.\n")
+    write(memory, "episodes/2026-01.md", "## Moved\n\n- Summary: to the coast\n")
+    memory.state.update(goal="a parser")
+    memory.prompt("now", budget=4000)
+    write(memory, "facts/new.md", "# New\n")
+    write(memory, "PROJECT.md", "")
+    for path, is_in, first, word in (
+        ("SOUL.md", True, "charter", "it is shown whole"),
+        ("USER.md", True, "profile", "it is shown whole"),
+        ("state.json", True, "state", "it is shown whole"),
+        ("facts/tea.md", True, "index", "on tea"),
+        ("episodes/2026-01.md", True, "episodes", "its last episodes are shown"),
+        ("days/2026-01-02.md", False, "only_searched", "it is not shown"),
+        ("facts/new.md", False, "later", "it is not shown"),
+    ):
+        answer = memory.why(path)
+        chain = next(each for each in answer.chains if each.steps[1].what == first)
+        assert answer.is_in is is_in, path
+        assert (chain.steps[2].what, chain.steps[2].where, chain.steps[2].text) == ("page", path, word)
+        assert chain.steps[-1].what == "edit"
+        assert chain.steps[-1].where == next(memory.log(path)).id
+    assert "there was no page facts/new.md when" in memory.why("facts/new.md").chains[0].steps[1].text
+    assert [step.text for step in memory.why("PROJECT.md").chains[0].steps[1:]] == ["it says nothing"]
+
+
+def test_a_page_that_changed_or_came_since_is_said_to(memory: Memory) -> None:
+    memory.prompt("one", budget=4000)
+    write(memory, "USER.md", "- Home: Rome\n", more=True)
+    write(memory, "facts/tea.md", "# Tea\n\nOolong is fine.\n")
+    memory.absorb()
+    memory.prompt("two", budget=4000)
+    (profile, changes) = told(memory, "USER.md")
+    assert names(profile) == ["profile", "page", "changed since", "edit"]
+    assert changes[1] == ("page", "USER.md", "what changed on it is told")
+    assert told(memory, "facts/tea.md")[0][1][2] == "it is told that it came or went"
+    assert told(memory, "facts/tea.md:3")[0][0][0] == "read_on_demand"
+    (line,) = told(memory, "USER.md:1")
+    assert line[1] == ("page", "USER.md:1", "# User Facts")
+
+
+def test_a_line_of_a_page_is_asked_for_by_its_number(memory: Memory) -> None:
+    write(memory, "facts/tea.md", "# Tea\n\nOolong is fine.\n\\\n")
+    write(memory, "review/pending.md", "# Waits\n")
+    write(memory, "SOUL.md", "# Soul\n\nEnglish code.\n")
+    memory.prompt("now", budget=4000)
+    ((item, page, *_),) = told(memory, "USER.md:6")  # and not the charter, which has the same words
+    assert (item[1], page[1]) == ("USER.md", "USER.md:6")
+    ((why, line, edit),) = told(memory, "facts/tea.md:3")
+    assert (why[0], line[1:], edit[0]) == ("read_on_demand", ("facts/tea.md:3", "Oolong is fine."), "edit")
+    assert told(memory, "facts/tea.md:2") == told(memory, "facts/tea.md:4") == told(memory, "facts/tea.md")
+    assert told(memory, "review/pending.md:1")[0][0][0] == "waits_for_a_person"
+    assert memory.why("facts/none.md:1").chains[0].steps[1].what == "nowhere"
+    with pytest.raises(Refused, match=r"facts/tea\.md has 4 lines, and no line 9"):
+        memory.why("facts/tea.md:9")
+
+
+def test_a_line_of_a_page_whose_changes_are_told_is_said_to_be_no_part_of_them(place: Path) -> None:
+    with Memory(place / "small") as memory:
+        memory.prompt("one", budget=4000)
+        memory.state.update(goal="a parser")
+        memory.prompt("two", budget=4000)
+        assert Path(memory.path, "state.json").read_text().startswith("{\n")
+        (steps,) = told(memory, "state.json:1")
+        assert (steps[0][0], steps[0][1][:8]) == ("changed_since", "changes/")
+        assert "this line is no part of that" in steps[0][2]
+
+
+def test_the_end_of_a_page_that_was_shortened_is_said_to_have_had_no_room(place: Path) -> None:
+    with Memory(place / "small") as memory:
+        write(
+            memory, "USER.md", "# Me\n\n" + "".join(f"Line {n} of prose on thing {n}.\n" for n in range(60))
+        )
+        prompt = memory.prompt("now", budget=120)
+        assert [each.id for each in prompt.manifest.omitted] == ["the end of USER.md"]
+        (steps,) = told(memory, "Line 50 of prose")
+        assert steps[0][:2] == ("over_budget", "profile: the end of USER.md")
+        assert steps[1][1] == "USER.md:53"
+        (page,) = told(memory, "USER.md")
+        assert (page[1][2], page[2][0]) == ("it is shown in part", "over_budget")
+
+
+def test_of_names_on_one_line_the_page_that_was_asked_for_is_followed(place: Path) -> None:
+    with Memory(place / "small") as memory:
+        for name in ("tea", "coffee", "cocoa"):
+            write(memory, f"facts/{name}.md", f"# {name}\n\n> Summary: all about {name} {LONG}\n")
+        prompt = memory.prompt("now", budget=100)
+        assert next(item for item in prompt.manifest.items if item.slot == "index").format == "names"
+        for name in ("tea", "coffee", "cocoa"):
+            assert told(memory, f"facts/{name}")[0][1][1] == f"facts/{name}.md"
+
+
+def test_a_step_stands_under_the_one_it_follows_from(memory: Memory) -> None:
+    """Also where two follow from the same: an edit and a fact from a line, several traces from an entry."""
+    memory.prompt("one", budget=4000)
+    write(memory, "USER.md", "- Home: Rome\n", more=True)
+    memory.prompt("two", budget=4000)
+    steps = memory.why("Home: Rome").chains[0].steps[1:]
+    assert [(step.what, step.depth) for step in steps][:5] == [
+        ("window", 0),
+        ("page", 1),
+        ("edit", 2),
+        ("page", 2),
+        ("fact", 3),
+    ]
+    for number in range(3):
+        memory.record(user=f"I live in Lyon, {number}.")
+        memory.record(assistant="Fine.")
+        memory.distill()
+    memory.prompt("three", budget=4000)
+    for chain in memory.why("Lyon").chains:
+        depths = [step.depth for step in chain.steps[1:]]
+        assert depths[0] == 0
+        assert all(new <= old + 1 for old, new in pairwise(depths))
+        assert len({step.depth for step in chain.steps[1:] if step.what == "trace"}) <= 1
+
+
+@pytest.mark.parametrize("given", [5, None, b"x", float("nan"), ["x"]])
+def test_what_is_no_text_is_not_looked_for(memory: Memory, given: Any) -> None:
+    memory.prompt("now", budget=4000)
+    with pytest.raises(Refused, match="Nothing was looked for: what is looked for is text, not "):
+        memory.why(given)
+    with pytest.raises(Refused, match="Nothing was looked for: the id of a prompt is text, not "):
+        memory.why("now", given)

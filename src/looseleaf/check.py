@@ -17,7 +17,7 @@ from looseleaf.core.state_text import Unsound
 from looseleaf.core.window import Mark
 from looseleaf.entries import FOLDER, read_entry
 from looseleaf.errors import Refused
-from looseleaf.place.state_file import examined
+from looseleaf.place.state_file import examined, next_step
 from looseleaf.store import JOURNAL
 from looseleaf.values import Problem
 
@@ -198,6 +198,9 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
         return
     if document.sha256 != head.sha256:
         yield Problem(path, None, "this page was changed outside; the next command journals that", "note")
+    if path == STATE:
+        yield from _check_state(memory, document.data)
+        return
     try:
         text = document.data.decode()
     except UnicodeDecodeError as error:
@@ -205,12 +208,16 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
         yield Problem(path, line, "this line is not UTF-8 text; save the page as UTF-8 with an editor")
         return
     unclosed = parse(path, text).unclosed
-    if unclosed is not None and path != STATE:
+    if unclosed is not None:
         yield Problem(
             path, unclosed, "what begins here never ends: nothing below it is read as facts", "note"
         )
-    if path == STATE:
-        try:
-            examined(document.data)
-        except Unsound as unsound:
-            yield Problem(path, unsound.line, unsound.told)
+
+
+def _check_state(memory: Memory, data: bytes) -> Iterator[Problem]:
+    try:
+        if examined(data) is None and memory.state.file.last_good() is not None:
+            raise Unsound("there is nothing, and there was a state", 1)
+    except Unsound as unsound:
+        mend = next_step(unsound, memory.state.file.last_good()).rstrip(".")
+        yield Problem(STATE, unsound.line, f"{unsound.told}; {mend[0].lower()}{mend[1:]}")

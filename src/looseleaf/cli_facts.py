@@ -241,7 +241,12 @@ _MAY_BE_ID = re.compile("[0-9a-f]{4,12}")
 def _named(memory: Memory, what: str) -> Fact | None:
     """The fact that an id or place names. A word may look like the beginning of an id, and be none."""
     if _NAME.fullmatch(what):
-        return memory.fact(what)
+        try:
+            return memory.fact(what)
+        except Refused:
+            if what.rpartition(":")[0] in memory.pages():  # a line that is no fact
+                return None
+            raise
     try:
         return memory.fact(what) if _MAY_BE_ID.fullmatch(what) else None
     except Refused:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from looseleaf.cli_parse import Options
-    from looseleaf.core.manifest import Manifest, Prompt
+    from looseleaf.core.manifest import Manifest, Omitted, Prompt
     from looseleaf.memory import Memory
     from looseleaf.prompt.analyze import Analysis, Compared
     from looseleaf.prompt.why import Answer
@@ -46,12 +46,19 @@ def prompt(options: Options) -> int:
             made = memory.prompt(task, budget=options.budget, model=options.model, dry_run=options.dry_run)
             options.done = "" if options.dry_run else "the prompt was made and logged; "
             _print_prompt(made, options)
+            if not made.messages and not options.explain:
+                memory.notes.append("The prompt is empty: there is nothing to tell yet, and no task.")
         print_notes(memory)
     return 0
 
 
 def _refuse_mixed(options: Options) -> None:
     """An old prompt is as it was: what it is made for cannot be said any more."""
+    if options.explain and options.messages:
+        raise Refused(
+            "No prompt was shown: --explain and --messages are two ways to show it. Leave one out, or both for --json, "
+            "which has both."
+        )
     old = "--replay" if options.replay is not None else "--diff" if options.diff is not None else None
     if old is None:
         return
@@ -81,7 +88,7 @@ def _print_prompt(made: Prompt, options: Options) -> None:
         if options.json:
             print_json(made.manifest.to_dict())
         else:
-            say("\n".join(_explained(made.manifest, _width())))
+            say("\n".join(_explained(made.manifest, _width(), is_logged=not options.dry_run)))
     elif options.json or options.messages:
         messages = [message.to_dict() for message in made.messages]
         manifest = made.manifest.to_dict()
@@ -93,9 +100,11 @@ def _print_prompt(made: Prompt, options: Options) -> None:
 # --- explaining ------------------------------------------------------------------------
 
 
-def _explained(manifest: Manifest, width: int) -> Iterator[str]:
+def _explained(manifest: Manifest, width: int, *, is_logged: bool = True) -> Iterator[str]:
     total = manifest.total_tokens
-    rows = [(item.slot, item.id, item.tokens, f"{item.reason} ({item.format})") for item in manifest.items]
+    rows = [
+        (item.slot, _short(item.id), item.tokens, f"{item.reason} ({item.format})") for item in manifest.items
+    ]
     yield from _bars(("slot", "item", "tokens", "reason"), rows, total, width)
     if not rows:
         yield "The prompt is empty: there is nothing to tell, and no task."
@@ -104,28 +113,81 @@ def _explained(manifest: Manifest, width: int) -> Iterator[str]:
 
         yield ""
         yield "left out:"
-        for each in manifest.omitted:
-            about = f"{each.id} ({len(each.of)})" if each.of else each.id
-            name, why = _filled(each.slot, 10), f"{each.reason}: {WHY.get(each.reason, 'no reason is known')}"
-            yield f"  {name}  {_filled(_cell(about, width // 4), width // 4)}  {_cell(why, width - width // 4 - 16)}"
+        names = [_cell(_left(each), width // 3) for each in manifest.omitted]
+        wide = max(map(_columns, names))
+        for each, name in zip(manifest.omitted, names, strict=True):
+            why = f"{each.reason}: {WHY.get(each.reason, 'no reason is known')}"
+            yield f"  {_filled(each.slot, 10)}  {_filled(name, wide)}  {_cell(why, width - wide - 16)}"
     known = _percent(manifest.prefix_tokens, total)
-    beginning = f"its beginning was rendered: {_EPOCHS.get(manifest.epoch, manifest.epoch)}"
-    counted = f"counted for {manifest.model}, in tokens of {manifest.tokenizer}"
+    beginning = f"its beginning: {_EPOCHS.get(manifest.epoch, manifest.epoch)}"
+    model = "" if manifest.model == "unknown" else f" for {manifest.model}"
+    counted = f"counted{model} in tokens of {manifest.tokenizer}"
     yield ""
     yield f"{total:,} of {manifest.budget_tokens:,} tokens ({_percent(total, manifest.budget_tokens)})"
     yield f"{manifest.prefix_tokens:,} of them as the prompt before had them ({known})"
-    for line in (f"cuts: {'; '.join(manifest.cuts) or 'none'}", beginning, counted):
-        yield _cell(line, width)
-    yield f"prompt {plain(manifest.id)}"
+    yield from _cuts(manifest.cuts, width)
+    yield _cell(beginning, width)
+    yield _cell(counted, width)
+    yield f"prompt {plain(manifest.id)}" if is_logged else "dry run: nothing was logged"
 
 
 _EPOCHS = {
-    "first": "there was none before",
-    "compacted": "the window was compacted",
-    "long_ago": "the last prompt was long ago",
-    "more_room": "there is much more room than before",
-    "no_room": "for this prompt only, because there is less room",
+    "first": "since the first prompt",
+    "compacted": "since the last compaction",
+    "long_ago": "since the talk was taken up again",
+    "more_room": "since there was much more room",
+    "crowded": "since the old one left too little room for talk",
+    "no_room": "for this prompt only, there is less room",
 }
+"""Since when charter and memory have been as they are: a manifest's `epoch` in words."""
+
+_LEFT = {
+    ("essentials", "profile"): "{} fact{s} said above",
+    ("essentials", "secondary"): "{} fact{s} that matter{v} less",
+    ("essentials", "essentials"): "{} fact{s}",
+    ("profile", "USER.md"): "{} fact{s} of USER.md",
+    ("profile", "USER.md: prose"): "what is no fact in USER.md",
+    ("state", "state"): "{} line{s} of the state",
+    ("index", "summaries"): "the summaries of pages",
+    ("index", "pages"): "{} more page{s}",
+    ("index", "index"): "{} page{s}",
+    ("index", "days"): "{} daily page{s}",
+    ("index", "review"): "what waits in review",
+    ("episodes", "details"): "all but the summaries",
+    ("episodes", "window"): "{} episode{s} in the window",
+    ("episodes", "episodes"): "{} episode{s}",
+    ("window", "semantic"): "{} sentence{s} said above",
+    ("window", "the ends of results"): "the end{s} of {} result{s}",
+    ("window", "earlier turns"): "earlier turns",
+    ("window", "what is too long"): "{} long text{s}",
+}
+"""What a manifest calls what was left out, in words."""
+
+
+def _left(omitted: Omitted) -> str:
+    number = len(omitted.of)
+    told = _LEFT.get((omitted.slot, omitted.id))
+    if told is None or ("{}" in told and (not number or omitted.of == (omitted.id,))):
+        return f"{omitted.id} ({number})" if number > 1 else omitted.id
+    return told.format(f"{number:,}", s="s" * (number != 1), v="s" * (number == 1))
+
+
+def _short(name: str) -> str:
+    """A message of changes by how its id ends: the beginning is the time, and much the same in all."""
+    kind, _, drawn = name.partition("/")
+    return f"changes …{drawn[-4:]}" if kind == "changes" and len(drawn) > 8 else name
+
+
+def _cuts(cuts: Sequence[str], width: int) -> Iterator[str]:
+    """All of them, on as many lines as they take."""
+    line = "cuts: "
+    for number, each in enumerate(cuts or ("none",)):
+        part = _cell(each, width - 8) + ("; " if number + 1 < len(cuts) else "")
+        if line.strip() != "cuts:" and _columns(line) + _columns(part.rstrip()) > width:
+            yield line.rstrip()
+            line = "  "
+        line += part
+    yield line.rstrip()
 
 
 def _bars(
@@ -253,9 +315,9 @@ def _answered(answer: Answer) -> Iterator[str]:
     yield f"“{_cell(answer.text, 80)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
     for chain in answer.chains:
         yield ""
-        for depth, step in enumerate(chain.steps[1:]):
-            where = f" {_cell(step.where, 400)}" if step.where else ""
-            yield f"{'  ' * depth}{plain(step.what)}{where}: {_cell(step.text, 400)}"
+        for step in chain.steps[1:]:
+            where = f" {_cell(step.where, 400)}" if step.where not in ("", step.what) else ""
+            yield f"{'  ' * step.depth}{plain(step.what)}{where}: {_cell(step.text, 400)}"
     if answer.more:
         yield ""
         yield f"{answer.more:,} more place{'s' * (answer.more != 1)}: give more of the words."
@@ -290,12 +352,16 @@ def _analyzed(analysis: Analysis, width: int) -> Iterator[str]:
     if not analysis.prompts:
         yield "No prompt was made yet: looseleaf prompt."
         return
-    yield f"{'prompt':<26}  {'time':<20}  {'tokens':>9}  {'budget':>9}  {'known':>5}  beginning, cuts"
-    for row in analysis.prompts:
+    yield "The last prompts, newest first. known: what the one before had at the same places, so that a cache may"
+    yield "know it; beginning: since when charter and memory have been as they are."
+    yield f"{'prompt':<26}  {'time':<20}  {'tokens':>9}  {'budget':>9}  {'known':>5}  beginning"
+    for row in reversed(analysis.prompts):
         name, then = _filled(_cell(row.id, 26), 26), _filled(_cell(f"{row.timestamp[:19]}Z", 20), 20)
         share = _percent(row.prefix_tokens, row.total_tokens)
         numbers = f"{row.total_tokens:>9,}  {row.budget_tokens:>9,}  {share:>5}"
-        yield f"{name}  {then}  {numbers}  {_cell('; '.join((row.epoch, *row.cuts)), 60)}"
+        yield f"{name}  {then}  {numbers}  {_cell(_EPOCHS.get(row.epoch, row.epoch), 60)}"
+        if row.cuts:
+            yield from (f"  {line}" for line in _cuts(row.cuts, width - 2))
     yield ""
     known = f"{100 * analysis.prefix_share:.0f} % stood in the prompt before at the same places"
     cached = f"{100 * analysis.cached_share:.0f} % a cache of five minutes would have known"

@@ -5,14 +5,16 @@ What is set here is a person's word.
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from looseleaf.cli import clipped, open_memory, print_json, print_notes, say
 from looseleaf.core.heads import PERSON
-from looseleaf.core.state import for_prompt, title_of
+from looseleaf.core.state import for_prompt, items_of, title_of
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from looseleaf.cli_parse import Options
@@ -59,7 +61,7 @@ def _show(options: Options) -> int:
             if text:
                 say(text)
         else:
-            say("\n".join(_listed(memory.state.shown())) or _NOTHING)
+            say("\n".join(_listed(memory.state.file.now())) or _NOTHING)
         print_notes(memory)
     return 0
 
@@ -67,13 +69,18 @@ def _show(options: Options) -> int:
 _NOTHING = "The state says nothing yet. `looseleaf state set goal TEXT` begins it."
 
 
-def _listed(shown: dict[str, Any]) -> Iterator[str]:
-    told = for_prompt(shown)
+def _listed(state: dict[str, Any]) -> Iterator[str]:
+    """What a prompt carries, and beyond that why something was decided."""
+    told = for_prompt(state)
+    rows = (each for each in items_of(state, "decisions_recent") if title_of(each))
+    whys = [each["why"] if isinstance(each.get("why"), str) else "" for each in rows]
     for name in _FIELDS:
         if name in told:
             yield f"{f'{name}:':<6}{clipped(told[name])}"
     yield from _table(
-        "decisions", ((each["id"], each["ts"], each["title"]) for each in told.get("decisions_recent", ()))
+        "decisions",
+        ((each["id"], each["ts"], each["title"]) for each in told.get("decisions_recent", ())),
+        whys,
     )
     yield from _table(
         "tasks", ((each["id"], each["status"], each["title"]) for each in told.get("tasks_open", ()))
@@ -84,16 +91,18 @@ def _listed(shown: dict[str, Any]) -> Iterator[str]:
     yield from _table("blockers", ((str(at), text) for at, text in enumerate(told.get("blockers", ()), 1)))
 
 
-def _table(title: str, rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+def _table(title: str, rows: Iterator[tuple[str, ...]], whys: Sequence[str] = ()) -> Iterator[str]:
     """The words of others come last on a line: they cannot pass for another column of ours."""
     cells = [tuple(map(clipped, row)) for row in rows]
     if cells:
         yield f"{title}:"
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        for row in cells:
+        for row, why in zip_longest(cells, whys, fillvalue=""):
             yield (
                 "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
             )
+            if why:
+                yield f"      why: {clipped(why)}"
 
 
 # --- changing --------------------------------------------------------------------------

@@ -136,6 +136,10 @@ _WANTED: dict[str, type] = {
     "compaction_ratio": float,
 }
 _RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"))
+_DAYS = frozenset(("tidy_days",))
+_MOST_DAYS = 3650.0
+"""Ten years: more is a mistake, or means never, which is said by turning the thing off."""
+
 _LONGEST = 86_400.0
 """No wait of more than a day: it would be a mistake, and some systems cannot wait for longer than they can count."""
 
@@ -190,6 +194,9 @@ def _valid(where: str, name: str, value: Any) -> Any:
     if name in _RATIOS:
         if value > 1:
             raise _bad(where, name, f"must be at most 1, not {value!r}")
+    elif name in _DAYS:
+        if value > _MOST_DAYS:
+            raise _bad(where, name, f"must be at most {_MOST_DAYS:,.0f} days, not {value!r}")
     elif wanted is float and value > _LONGEST:
         raise _bad(where, name, f"must be at most {_LONGEST:,.0f} seconds, not {value!r}")
     return wanted(value)

@@ -44,6 +44,9 @@ _OLDER_SHARE, _SHARE = 16, 8
 """The new summary and the list of what must be kept get at most an eighth of the budget each, the older summaries
 together a sixteenth: what a compaction leaves is to last, and most of it is for what was said."""
 
+_LEAST_SUMMARY = 60
+"""Tokens of an older summary that still says something, behind the name of its entry."""
+
 _LEAST_SHARE = 6
 """What was said keeps at least a sixth of the budget, however much is told of what was before."""
 
@@ -101,9 +104,10 @@ class Draft:
 
     def _older_summaries(self) -> tuple[tuple[str, str], ...]:
         """Those of earlier compactions that are shown beside the new one."""
-        kept = self._policy.max_episodic_items - 1
+        room = self._budget // _OLDER_SHARE
+        kept = min(self._policy.max_episodic_items - 1, room // _LEAST_SUMMARY)
         older = self.mark.episodic[-kept:] if self.mark and kept > 0 else ()
-        each = max(1, self._budget // _OLDER_SHARE // max(1, len(older)))
+        each = max(1, room // max(1, len(older)))
         return tuple((entry, cut(text, each, self._count)) for entry, text in older)
 
     def _room_for_traces(self) -> int:

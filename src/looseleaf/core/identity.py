@@ -9,6 +9,8 @@ what is only alike is neither merged nor added, but put before a person; the ord
 
 from __future__ import annotations
 
+from collections import Counter
+
 from looseleaf.core.aliases import ANTONYMS
 from looseleaf.core.keys import base_of, key, near, parts_of, same
 from looseleaf.core.moments import last_moment, moment
@@ -117,10 +119,10 @@ def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact
     its end. What was superseded held until its end, in a slot of one value at the latest until the next value began;
     without any end it is not known to have held. What a person rejected counts only where an end says that it once
     held; what is pending or forgotten never does. A person may have written two values into a slot of one: both are
-    current, and both are given.
+    current, and both are given. A fact that stands on two pages of its topic is given once.
     """
     if when is None:
-        return [fact for fact in facts if fact.status == "current" and not _is_past(fact)]
+        return _once([fact for fact in facts if fact.status == "current" and not _is_past(fact)])
     at = last_moment(when) if isinstance(when, str) else float(when)
     if at is None:
         raise Refused(
@@ -128,7 +130,29 @@ def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact
         )
     everything = list(facts)
     next_starts = _next_starts(everything)
-    return [fact for number, fact in enumerate(everything) if _holds(fact, at, next_starts.get(number))]
+    return _once(
+        [fact for number, fact in enumerate(everything) if _holds(fact, at, next_starts.get(number))]
+    )
+
+
+def _once(facts: list[Fact]) -> list[Fact]:
+    """Without the second lines of facts that are given too: of two lines, the one at the top of the folder counts."""
+    from looseleaf.core.ledger import copy_id  # it asks here what is the same
+
+    often = Counter((fact.topic, fact.relation, fact.object) for fact in facts)
+    twice = [fact for fact in facts if often[fact.topic, fact.relation, fact.object] > 1]
+    if not twice:
+        return facts
+    by_name = {fact.id: fact for fact in twice}
+    copies = {fact.id: by_name[name] for fact in twice if fact.id and (name := copy_id(fact.id)) in by_name}
+    left_out = {copy.id for copy in copies.values()}
+    found = [fact for fact in facts if fact.id not in left_out]
+    return [_at_the_top(fact, copies[fact.id]) if fact.id in copies else fact for fact in found]
+
+
+def _at_the_top(fact: Fact, copy: Fact) -> Fact:
+    is_better = "/" in (fact.path or "/") and copy.path is not None and "/" not in copy.path
+    return fact.but(path=copy.path, line=copy.line) if is_better else fact
 
 
 def _holds(fact: Fact, at: float, next_start: float | None) -> bool:

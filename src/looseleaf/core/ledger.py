@@ -174,7 +174,7 @@ class Ledger:
             if shard.facts[name].kind != kind:
                 shard.put(shard.facts[name].but(kind=kind))
         ended = {name: (when, by) for name, when, by in edit.ended}
-        lines = Lines(shard)
+        lines = Lines(shard, edit.ended)
         for name in left.rest():
             if name not in ended:
                 self._gone(shard, edit, name, lines, held=name not in undone)
@@ -313,9 +313,9 @@ class Ledger:
             drop(shard, heir)
             shard.put(fact.but(path=lines.hand_over(heir, name)))
             return True
-        for heir, _, by in edit.ended:
+        for heir in lines.replaced_by(name):
             like = shard.facts.get(heir)
-            if by == name and heir in shard.standing and like is not None and says_same(fact, like):
+            if heir in shard.standing and like is not None and says_same(fact, like):
                 shard.put(merged(fact, like).but(path=lines.hand_over(heir, name)))
                 return True
         return False

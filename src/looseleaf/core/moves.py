@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.core.sheet import Shard, Sheet
-    from looseleaf.values import Fact
+    from looseleaf.values import Ended, Fact
 
 _PINNED = "pinned"
 
@@ -121,11 +121,19 @@ class Left:
 
 
 class Lines:
-    """Where the facts of a shard stand, looked up once for all that one edit does: no line moves meanwhile."""
+    """Where the facts of a shard stand, looked up once for all that one edit does: no line moves meanwhile. `ended` is
+    what the edit says has ended."""
 
-    def __init__(self, shard: Shard) -> None:
+    def __init__(self, shard: Shard, ended: Iterable[Ended]) -> None:
         self._shard = shard
         self._at: dict[str, tuple[Sheet, int]] | None = None
+        self._replaced: dict[str | None, list[str]] = {}
+        for name, _, by in ended:
+            self._replaced.setdefault(by, []).append(name)
+
+    def replaced_by(self, name: str) -> list[str]:
+        """The facts that the edit says this one replaces."""
+        return self._replaced.get(name, [])
 
     def hand_over(self, name: str, other: str) -> str:
         """Have the line of one fact stand for another one; the page that it stands on."""

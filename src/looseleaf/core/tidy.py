@@ -65,15 +65,25 @@ class Planned:
 
 
 def plan(
-    facts: Sequence[Fact], profile: str, page: str, count: Callable[[str], int], limit: int, target: int
+    facts: Sequence[Fact],
+    profile: str,
+    page: str,
+    count: Callable[[str], int],
+    limit: int,
+    target: int,
+    finish: Callable[[str], str] = lambda text: text,
 ) -> Planned:
     """`facts`: all of the topic, with their lines. Ordinary facts go until USER.md has at most `target` tokens; what is
-    dear to somebody only until it has at most `limit`."""
+    dear to somebody only until it has at most `limit`. `finish`: what else becomes of USER.md if any go."""
+
+    def tokens(text: str) -> int:
+        return count(finish(text))
+
     before = count(profile)
     ordinary, dear = _in_order(facts, profile) if before > limit else ([], [])
-    moved, after = _chosen(profile, ordinary, [], count, target, before)
+    moved, after = _chosen(profile, ordinary, [], tokens, target, before)
     if after > limit:
-        moved, after = _chosen(profile, dear, moved, count, limit, after)
+        moved, after = _chosen(profile, dear, moved, tokens, limit, after)
     moved.sort(key=lambda fact: fact.line or 0)
     there = {fact.id or "": fact for fact in facts if fact.path == PAGE and fact.line is not None}
     twins = _twins(facts)
@@ -88,7 +98,8 @@ def plan(
     at_home = {fact.id for fact in ones.values()} | twins.keys()
     told = [fact for fact in moved if fact.id not in at_home]
     text = _with_lines(_without(page, left), told, split_lines(profile))
-    return Planned(_without(profile, moved), text, tuple(moved), tuple(told), tuple(merged), before, after)
+    left_over = finish(_without(profile, moved)) if moved else profile
+    return Planned(left_over, text, tuple(moved), tuple(told), tuple(merged), before, after)
 
 
 def _twins(facts: Sequence[Fact]) -> dict[str, str]:

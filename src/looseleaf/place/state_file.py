@@ -144,7 +144,7 @@ class StateFile:
     def refused(self, unsound: Unsound) -> Refused:
         """Why nothing is written on top of what is there."""
         good = self.last_good()
-        return Refused(f"{STATE} was left as it is: {_said(unsound)}. {_next(unsound, good)}")
+        return Refused(f"{STATE} was left as it is: {_said(unsound)}. {next_step(unsound, good)}")
 
     def built(self, state: State, name: str | None) -> None:
         """It was written, and has this hash: what is made of it is brought up to date."""
@@ -163,7 +163,7 @@ class StateFile:
         except Unsound as unsound:
             good = self.last_good()
             instead = f"the version of {good.when} is used" if good else "no version of it was sound"
-            self._note(f"{STATE} was not read: {_said(unsound)}; {instead}. {_next(unsound, good)}")
+            self._note(f"{STATE} was not read: {_said(unsound)}; {instead}. {next_step(unsound, good)}")
             return good.state if good else {}
 
     def shown(self) -> State:
@@ -222,7 +222,7 @@ def _said(unsound: Unsound) -> str:
     return f"in {unsound.where}, {unsound.why}" if unsound.where else unsound.why
 
 
-def _next(unsound: Unsound, good: Good | None) -> str:
+def next_step(unsound: Unsound, good: Good | None) -> str:
     if good is None:
         return "Mend it with an editor." if unsound.line else "Move that file away."
     back = f"{RESTORE} brings back the version of {good.when}"

@@ -7,9 +7,10 @@ crash between leaves a fact on both pages, never on none, and the next tidying t
 from __future__ import annotations
 
 import time
+from itertools import dropwhile, islice
 
 from looseleaf.core import tidy as core
-from looseleaf.core.grammar import set_updated
+from looseleaf.core.grammar import parse, set_updated
 from looseleaf.core.heads import PROGRAM
 from looseleaf.core.journal import make_edit
 from looseleaf.core.ledger import copy_id
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from looseleaf.place.place import Place
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact
+    from looseleaf.values import Edit, Fact, Receipt
 
     Step = tuple[Page, Rewritten, str]
     """A page as it was read, what becomes of it, and why."""
@@ -120,7 +121,14 @@ class Tidy:
         limit = self._policy.profile_tokens
         target = int(limit * self._policy.tidy_to)
         texts = _decoded(profile), _decoded(page)
-        return core.plan(self._facts.of(USER), *texts, self._count, limit, target)
+        return core.plan(self._facts.of(USER), *texts, self._count, limit, target, self._summarised)
+
+    def _summarised(self, text: str) -> str:
+        """A summary by rule is of what is left; one that somebody wrote stays, and where there is none there is
+        none."""
+        sheet = self._facts.sheet(PROFILE)
+        is_by_rule = sheet is not None and sheet.is_summary_by_rule
+        return self._place.summarised(PROFILE, text) if is_by_rule and parse(PROFILE, text).summary else text
 
     def _said(self, planned: Planned, before: int, edits: tuple[str, ...]) -> Tidied:
         limit = self._policy.profile_tokens
@@ -196,6 +204,30 @@ class Tidy:
                 f"same fact afterwards. Move lines to {PAGE} by hand instead."
             )
 
+    # --- undoing ---------------------------------------------------------------------------
+
+    def undo(self, author: str | None) -> tuple[Edit, Receipt] | None:
+        """Take back both edits of a tidying, if it was the last thing that was done; else None."""
+        with self._pages.absorb.threads, self._store.lock():
+            self._pages.absorb()
+            last = self._pages.history.last_to_undo(None)
+            first = self._first_of(last) if last is not None and last.path == PROFILE else None
+            if last is None or first is None:
+                return None
+            self._pages.undo(PROFILE, author=author)
+            _, receipt = self._pages.undo(PAGE, author=author)
+            self._facts.catch_up()
+        return last, receipt
+
+    def _first_of(self, last: Edit) -> Edit | None:
+        """The other edit of the tidying that this one ended: it stands right before, and its page is still that."""
+        edits = dropwhile(lambda edit: edit.id != last.id, self._pages.history.back())
+        pair = [edit for edit in islice(edits, 2) if _is_tidying(edit)]
+        if len(pair) < 2 or pair[1].path != PAGE:
+            return None
+        there = self._pages.history.last_to_undo(PAGE)
+        return there if there is not None and there.id == pair[1].id else None
+
     # --- by itself -------------------------------------------------------------------------
 
     def after_placing(self) -> None:
@@ -225,6 +257,10 @@ class Tidy:
             if record.get("author") == PROGRAM and str(record.get("reason")).startswith(REASON):
                 return False
         return True
+
+
+def _is_tidying(edit: Edit) -> bool:
+    return edit.author == PROGRAM and edit.reason.startswith(REASON)
 
 
 def _decoded(page: Page) -> str:

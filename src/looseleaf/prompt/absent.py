@@ -11,7 +11,7 @@ from looseleaf.core.essentials import said
 from looseleaf.core.paths import STATE, TOP_PAGES
 from looseleaf.core.window import said as said_in
 from looseleaf.errors import Refused
-from looseleaf.prompt.trail import Step, Trail
+from looseleaf.prompt.trail import Step, Trail, under
 from looseleaf.talk import Trace
 
 TYPE_CHECKING = False
@@ -33,9 +33,13 @@ WHY = {
     "already_shown": "it is said elsewhere in the prompt",
     "further_down": "there are more pages than an index lists",
     "only_searched": "days are never loaded, only searched",
+    "compacted": "it left the window, and is told in short",
     "waits_for_a_person": "what waits in review reaches no model before a person says yes",
 }
 """What the reasons of a manifest mean."""
+
+_NEVER = {"days/": "only_searched", "review/": "waits_for_a_person"}
+"""Folders that no prompt shows."""
 
 
 class Absent:
@@ -48,8 +52,10 @@ class Absent:
         self._needle = needle
         self._trail = Trail(memory, needle)
 
-    def chains(self) -> tuple[list[Steps], int]:
-        """The answers, the likeliest first, and how many more there are."""
+    def chains(self, page: str | None = None) -> tuple[list[Steps], int]:
+        """The answers, the likeliest first, and how many more there are. With a page: why its line is not there."""
+        if page is not None:
+            return list(self._pages(page)), 0
         found = [*self._facts(), *self._pages(), *islice(self._traces(), _MOST)]
         if not found:
             told = "No page, fact or trace of this memory has these words."
@@ -64,12 +70,12 @@ class Absent:
         for fact in exact or [
             fact for fact in facts if self._needle.has_its_words(said(fact.relation, fact.object))
         ]:
-            yield (*self._why_not(fact), *self._trail.fact(fact))
+            yield (*self._why_not(fact), *under(self._trail.fact(fact)))
 
     def _why_not(self, fact: Fact) -> Iterator[Step]:
         match fact.status:
             case "current":
-                yield from self._left_out("fact", fact.id or "", fact.path or "")
+                yield from self.left_out("fact", fact.id or "", fact.path or "")
             case "pending":
                 told = f"{WHY['waits_for_a_person']}: looseleaf approve {fact.id}"
                 yield Step("waits_for_a_person", "review/pending.md", told)
@@ -88,7 +94,7 @@ class Absent:
 
     # --- why something of a page is not shown ------------------------------------------
 
-    def _left_out(self, what: str, name: str, path: str) -> Iterator[Step]:
+    def left_out(self, what: str, name: str, path: str) -> Iterator[Step]:
         """By its own name, else by its page: left out, listed to be read, or younger than the prompt."""
         left = [each for each in self._manifest.omitted if each.reason != "already_shown"]
         own = [each for each in left if name in each.of] + [each for each in left if path in each.of]
@@ -96,12 +102,45 @@ class Absent:
         if any(item.slot == "index" and path in item.of for item in self._manifest.items):
             listed = f"its page {path} is listed in the prompt, to be read on demand"
             told.append(Step("read_on_demand", f"index: {path}", listed))
+        for head, reason in _NEVER.items():
+            if not told and path.startswith(head):
+                told.append(Step(reason, path, WHY[reason]))
+        for item in self._manifest.items:
+            if item.type == "changes" and path in item.of and not told:
+                told.append(self._told_later(item.id, what, path))
         if not told:
             slot = "profile" if path == "USER.md" else "state" if path == STATE else "index"
-            told = [
-                self._omitted(each) for each in left if (each.slot, each.reason) == (slot, "over_budget")
-            ][:1]
-        yield from told or [Step("later", path, f"this {what} is not what {path} said when the prompt began")]
+            told = self.cut(slot)[:1]
+        yield from told or [self._since(what, path)]
+
+    @staticmethod
+    def _told_later(name: str, what: str, path: str) -> Step:
+        if "/" in path:
+            return Step(
+                "read_on_demand", name, f"its page {path} is named in the prompt, to be read on demand"
+            )
+        return Step(
+            "changed_since", name, f"what changed on {path} is told there, and this {what} is no part of that"
+        )
+
+    def cut(self, slot: str) -> list[Step]:
+        """What of a slot there was no room for."""
+        left = self._manifest.omitted
+        return [self._omitted(each) for each in left if (each.slot, each.reason) == (slot, "over_budget")]
+
+    def _since(self, what: str, path: str) -> Step:
+        """A page, or something on it, that the prompt cannot have: it came after the beginning was rendered."""
+        began = self._began
+        if began is not None and self._memory.page_as_of(path, began).sha256 is None:
+            return Step("later", path, f"there was no page {path} when the prompt began")
+        return Step("later", path, f"this {what} is not what {path} said when the prompt began")
+
+    @property
+    def _began(self) -> float | None:
+        """When the beginning of the prompt was rendered; None: now."""
+        if self._record is None:
+            return None
+        return self._memory._prompts.log.epoch(self._record["snapshot"]).ts
 
     @staticmethod
     def _omitted(each: Omitted) -> Step:
@@ -109,15 +148,16 @@ class Absent:
 
     # --- pages -------------------------------------------------------------------------
 
-    def _pages(self) -> Iterator[Steps]:
-        """Lines that are no facts: those were told of already."""
+    def _pages(self, only: str | None = None) -> Iterator[Steps]:
+        """Lines that are no facts: those were told of already. `only`: of one page, whatever they are."""
         told = {
             (fact.path, fact.line)
-            for fact in self._trail.facts
+            for fact in (self._trail.facts if only is None else ())
             if self._needle.is_in(said(fact.relation, fact.object))
         }
-        for path in sorted(self._memory.pages(), key=_by_place):
-            if path.startswith("review/") and any(fact.status == "pending" for fact in self._trail.facts):
+        for path in [only] if only is not None else sorted(self._memory.pages(), key=_by_place):
+            is_told = only is None and any(fact.status == "pending" for fact in self._trail.facts)
+            if path.startswith("review/") and is_told:
                 continue
             try:
                 page = self._memory.page(path)
@@ -127,7 +167,8 @@ class Absent:
             number, line = self._trail.line_of(page.text, "")
             if number and (path, number) not in told:
                 place = Step("page", f"{path}:{number}", self._needle.excerpt(line))
-                yield (*self._left_out("line", path, path), place, *self._trail.edit_of(path, line))
+                edit = under(self._trail.edit_of(path, line), 2)
+                yield (*self.left_out("line", path, path), *under([place]), *edit)
 
     # --- traces ------------------------------------------------------------------------
 
@@ -141,7 +182,8 @@ class Absent:
             trace = Trace.from_record(line.record)
             if trace is None or not self._needle.is_in(said_in(trace)):
                 continue
-            yield (*(self._later() if is_later else self._compacted(trace)), self._trail.trace(trace))
+            why = self._later() if is_later else self._compacted(trace)
+            yield (*why, *under([self._trail.trace(trace)]))
 
     @staticmethod
     def _later() -> Iterator[Step]:

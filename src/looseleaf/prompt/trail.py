@@ -7,6 +7,7 @@ step is a small value that names the place where one can look: nothing here is c
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.essentials import said
@@ -14,6 +15,7 @@ from looseleaf.core.grammar import parse
 from looseleaf.core.window import said as said_in
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
+from looseleaf.hashing import sha256
 from looseleaf.place.material import sources_of
 from looseleaf.store import JOURNAL
 from looseleaf.talk import NOTED
@@ -37,20 +39,30 @@ _EXCERPT = 240
 _SOURCES = 3
 """Traces that a trail names; the others are counted."""
 
+_EDITS = 100
+"""The last edits of a page among which a revision is looked for by its text."""
+
 _DISTILLED = re.compile("distilled from ([^ ]+)")
 """How the reason of an edit names the entry that it comes from."""
 
 
 @frozen
 class Step:
-    """One step of a trail: `what` it leads to (`page`, `fact`, `trace`…), `where` that is, and what stands there."""
+    """One step of a trail: `what` it leads to (`page`, `fact`, `trace`…), `where` that is, and what stands there. It
+    follows from the last step before it that is less deep."""
 
     what: str
     where: str
     text: str
+    depth: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        return {"what": self.what, "where": self.where, "text": self.text}
+        return {"what": self.what, "where": self.where, "text": self.text, "depth": self.depth}
+
+
+def under(steps: Iterable[Step], depth: int = 1) -> Iterator[Step]:
+    """The same steps, so much deeper."""
+    return (Step(step.what, step.where, step.text, step.depth + depth) for step in steps)
 
 
 # --- finding words ---------------------------------------------------------------------
@@ -134,6 +146,7 @@ class Trail:
         self._memory = memory
         self._needle = needle
         self._facts: list[Fact] | None = None
+        self._revisions: dict[tuple[str, str], tuple[str, str | None]] = {}
 
     @property
     def facts(self) -> list[Fact]:
@@ -146,11 +159,31 @@ class Trail:
 
     def text_of(self, path: str, revision: str) -> str | None:
         """What a page said in a revision; None if that cannot be rebuilt any more."""
+        return self._revision(path, revision)[1]
+
+    def true_revision(self, path: str, revision: str) -> str:
+        """The hash of a page's bytes, where a prompt names that of its text (they differ where it is no UTF-8)."""
+        return self._revision(path, revision)[0]
+
+    def _revision(self, path: str, revision: str) -> tuple[str, str | None]:
+        known = self._revisions.get((path, revision))
+        if known is None:
+            known = self._revisions[path, revision] = self._found(path, revision)
+        return known
+
+    def _found(self, path: str, revision: str) -> tuple[str, str | None]:
         page = self._memory.page(path)
         if page.sha256 == revision:
-            return page.text
+            return revision, page.text
         data = self._memory.history.rebuild(path, revision)
-        return None if data is None else data.decode("utf-8", "replace")
+        if data is not None:
+            return revision, data.decode("utf-8", "replace")
+        for edit in islice(self._memory.log(path), _EDITS):
+            data = self._memory.versions(edit)[1] or b""
+            text = data.decode("utf-8", "replace")
+            if text.encode() != data and sha256(text.encode()) == revision:
+                return sha256(data), text
+        return revision, None
 
     def page(self, path: str, revision: str, line: str, *, to_facts: bool = True) -> Iterator[Step]:
         """From a line that a prompt shows of a page's revision."""
@@ -163,16 +196,16 @@ class Trail:
             yield Step("page", path, "the prompt's own words about it")
             return
         yield Step("page", f"{path}:{number}", self._needle.excerpt(own))
-        yield from self._since(path, revision, own)
+        yield from under(self._since(path, revision, own))
         fact = self._fact_on(path, text, number) if to_facts else None
         if fact is not None:
-            yield from self.fact(fact, place=False)
+            yield from under(self.fact(fact, place=False))
         else:
-            yield from self.edit_of(path, own, revision)
+            yield from under(self.edit_of(path, own, revision))
 
     def _since(self, path: str, revision: str, line: str) -> Iterator[Step]:
         page = self._memory.page(path)
-        if page.sha256 == revision:
+        if page.sha256 == self.true_revision(path, revision):
             return
         lines = split_lines(page.text)
         now = next((at for at, each in enumerate(lines, 1) if bare(each) == bare(line)), None)
@@ -210,18 +243,22 @@ class Trail:
     def edit_of(
         self, path: str, line: str, revision: str | None = None, *, gone: bool = False
     ) -> Iterator[Step]:
-        """The edit that brought a line to a page, or took it away; with a revision: the last one up to that."""
-        is_known = revision is None
+        """The edit that brought a line to a page, or took it away; with a revision: the last one up to that. Where no
+        edit is known to (of what is no text the journal has no lines): the last."""
+        wanted = None if revision is None else self.true_revision(path, revision)
+        is_known = wanted is None
         for edit in self._memory.log(path):
-            is_known = is_known or edit.new == revision
+            is_known = is_known or edit.new == wanted
             if is_known and bare(line) in map(bare, _lines(edit, gone=gone)):
                 yield from self.edit(edit)
                 return
+        yield from self.last_edit(path, revision)
 
     def last_edit(self, path: str, revision: str | None = None) -> Iterator[Step]:
         """The last edit of a page, up to a revision."""
+        wanted = None if revision is None else self.true_revision(path, revision)
         for edit in self._memory.log(path):
-            if revision is None or edit.new == revision:
+            if wanted is None or edit.new == wanted:
                 yield from self.edit(edit)
                 return
 
@@ -230,27 +267,27 @@ class Trail:
         yield Step("edit", edit.id, f"{edit.author}, {when(edit.ts)}: {edit.reason} ({edit.path})")
         entry = _DISTILLED.match(edit.reason)
         if entry is not None:
-            yield from self.entry(entry[1])
+            yield from under(self.entry(entry[1]))
 
     # --- facts and entries -------------------------------------------------------------
 
     def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:
         """A fact, with the line it stands on; the entry it was placed from; and whose words it rests on."""
+        told = self._needle.excerpt(said(fact.relation, fact.object))
+        depth = 0
         if place and fact.path and fact.line:
-            yield Step(
-                "page", f"{fact.path}:{fact.line}", self._needle.excerpt(said(fact.relation, fact.object))
-            )
+            yield Step("page", f"{fact.path}:{fact.line}", told)
+            depth += 1
         about = ", ".join(filter(None, (fact.status, fact.level)))
-        yield Step(
-            "fact", fact.id or "", f"{self._needle.excerpt(said(fact.relation, fact.object))} ({about})"
-        )
+        yield Step("fact", fact.id or "", f"{told} ({about})", depth)
         if fact.entry_id is not None:
-            yield self._entry(fact.entry_id)[0]
+            depth += 1
+            yield from under([self._entry(fact.entry_id)[0]], depth)
         sources = self._memory.sources(fact)
-        for source in sources[:_SOURCES]:
-            yield self._source(source, fact.quote or "")
+        yield from under((self._source(each, fact.quote or "") for each in sources[:_SOURCES]), depth + 1)
         if len(sources) > _SOURCES:
-            yield Step("trace", "", f"and {len(sources) - _SOURCES} more: looseleaf history {fact.id}")
+            more = f"and {len(sources) - _SOURCES} more: looseleaf history {fact.id}"
+            yield Step("trace", "", more, depth + 1)
 
     def _source(self, source: Source, quote: str) -> Step:
         what = "edit" if "@" in source.source else "trace"
@@ -277,10 +314,10 @@ class Trail:
         try:
             traces = sources_of(self._memory.store, entry)
         except Refused as refused:
-            yield Step("trace", "", str(refused))
+            yield Step("trace", "", str(refused), 1)
             return
         found = self.spoken(traces) or self.spoken(traces, self._noted(entry))
-        yield from found or [Step("trace", "", f"looseleaf expand {name.rpartition('/')[2]}")]
+        yield from under(found or [Step("trace", "", f"looseleaf expand {name.rpartition('/')[2]}")])
 
     def compactions(self) -> Iterator[str]:
         """The entries of the agent's compactions, the newest first."""

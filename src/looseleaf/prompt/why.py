@@ -16,7 +16,8 @@ from looseleaf.core.window import texts_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.prompt.absent import Absent
-from looseleaf.prompt.trail import Needle, Step, Trail, bare, line_at
+from looseleaf.prompt.standing import Standing, is_of, named
+from looseleaf.prompt.trail import Needle, Step, Trail, bare, line_at, under
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,10 +93,15 @@ def why(memory: Memory, text: str, name: str = "last") -> Answer:
     if not Needle(text).folded:
         raise Refused("Nothing was looked for: the text is empty. Give some words of a prompt.")
     prompt, record = _asked(memory, name)
-    needle = Needle(text)
+    page, line = named(memory, text) or (None, None)
+    needle = Needle(text if line is None else line)
     found = _In(memory, prompt, record, needle)
-    hits = found.hits()
-    if not hits:  # other words for the same: a fact that has all of them may stand there
+    if page is not None and line is None:
+        is_in, trails = Standing(memory, prompt, record, page).chains()
+        chains = tuple(Chain(is_in, (found.first(), *steps)) for steps in trails)
+        return Answer(text, prompt.manifest.id, is_in, chains)
+    hits = found.hits(page)
+    if not hits and page is None:  # other words for the same: a fact that has all of them may stand there
         for fact in Trail(memory, needle).facts:
             line = said(fact.relation, fact.object)
             if fact.status == "current" and needle.has_its_words(line):
@@ -106,12 +112,11 @@ def why(memory: Memory, text: str, name: str = "last") -> Answer:
     first = found.first()
     if hits:
         few = _few(hits)
-        trails = dict.fromkeys(
-            (first, *found.steps(hit)) for hit in few
-        )  # two lines of a summary may lead one way
-        chains = tuple(Chain(True, steps) for steps in trails)
+        # Two lines of a summary may lead one way.
+        ways = dict.fromkeys((first, *found.steps(hit)) for hit in few)
+        chains = tuple(Chain(True, steps) for steps in ways)
         return Answer(text, prompt.manifest.id, True, chains, len(hits) - len(few))
-    absent, more = Absent(memory, prompt, record, needle).chains()
+    absent, more = Absent(memory, prompt, record, needle).chains(page)
     chains = tuple(Chain(False, (first, *steps)) for steps in absent)
     return Answer(text, prompt.manifest.id, False, chains, more)
 
@@ -156,10 +161,12 @@ class _In:
 
     # --- places ------------------------------------------------------------------------
 
-    def hits(self) -> list[_Hit]:
-        """Where the words are in the prompt, each line once."""
+    def hits(self, page: str | None = None) -> list[_Hit]:
+        """Where the words are in the prompt, each line once; with a page, only in what was made of it."""
         found: dict[tuple[int, str, int], _Hit] = {}
         for item in self._prompt.manifest.items:
+            if page is not None and not is_of(item, page):
+                continue
             for number, text in self._texts(item):
                 for place in self._needle.places(text):
                     key = number, item.id, text.rfind("\n", 0, place[0])
@@ -178,19 +185,20 @@ class _In:
         yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
         match item.slot, item.type:
             case (("charter" | "profile"), _):
-                yield from self._page(hit)
+                found = self._page(hit)
             case "state", _:
-                yield from self._state(hit)
+                found = self._state(hit)
             case "essentials", _:
-                yield from self._essential(hit)
+                found = self._essential(hit)
             case "index", _:
-                yield from self._listed(hit)
+                found = self._listed(hit)
             case "episodes", _:
-                yield from self._episode(hit)
+                found = self._episode(hit)
             case _, "changes":
-                yield from self._change(hit)
+                found = self._change(hit)
             case _:
-                yield from self._said(hit)
+                found = self._said(hit)
+        yield from under(found)
 
     # --- the top of the folder ---------------------------------------------------------
 
@@ -200,7 +208,7 @@ class _In:
         if is_charter:
             steps = list(self._trail.page(path, revision, hit.line, to_facts=False))
             yield from (step for step in steps if step.what in ("page", "changed since"))
-            yield from self._trail.last_edit(path, revision)
+            yield from under(self._trail.last_edit(path, revision))
         else:
             yield from self._trail.page(path, revision, hit.line)
 
@@ -210,7 +218,7 @@ class _In:
         text = self._trail.text_of(STATE, revision)
         name, value = self._member(text)
         yield Step("state", f"{STATE}: {name}" if name else STATE, self._needle.excerpt(value or hit.line))
-        yield from self._state_edit(value, revision)
+        yield from under(self._state_edit(value, revision))
 
     def _state_edit(self, value: str, revision: str | None) -> Iterator[Step]:
         """The oldest of the edits since which the state has this value."""
@@ -248,12 +256,13 @@ class _In:
 
     def _listed(self, hit: _Hit) -> Iterator[Step]:
         names = [path for path in hit.item.of if path.casefold() in bare(hit.line)]
-        for path in sorted(names, key=len, reverse=True)[:1]:
+        # Where all names stand on one line, the one that has the words.
+        for path in sorted(names, key=lambda name: (not self._needle.is_in(name), -len(name)))[:1]:
             page = self._memory.page(path)
             number, line = self._trail.line_of(page.text, page.summary or "")
             where = f"{path}:{number}" if number else path
             yield Step("page", where, self._needle.excerpt(line or page.summary or "it is listed to be read"))
-            yield from self._trail.edit_of(path, line) if number else self._trail.last_edit(path)
+            yield from under(self._trail.edit_of(path, line) if number else self._trail.last_edit(path))
 
     def _episode(self, hit: _Hit) -> Iterator[Step]:
         for name in hit.item.of:
@@ -267,7 +276,7 @@ class _In:
                 if self._needle.is_in(line):
                     yield Step("page", f"{path}:{number}", self._needle.excerpt(line))
                     entry = episode.get("Entry")
-                    yield from self._trail.entry(entry) if entry else self._trail.edit_of(path, line)
+                    yield from under(self._trail.entry(entry) if entry else self._trail.edit_of(path, line))
                     return
 
     # --- what changed since ------------------------------------------------------------
@@ -275,23 +284,25 @@ class _In:
     def _change(self, hit: _Hit) -> Iterator[Step]:
         """The page of a change, and the edit that made it."""
         line, path = hit.line.strip(), hit.heading()
+        if line.removesuffix(":") in hit.item.of:  # the heading itself
+            path = line.removesuffix(":")
         if path not in hit.item.of:  # a line on pages that came or went
             named = [each for each in hit.item.of if each in line]
             for page in named[:1]:
                 yield Step("page", page, self._needle.excerpt(line))
-                yield from self._trail.last_edit(page)
+                yield from under(self._trail.last_edit(page))
             return
         yield Step("page", path, self._needle.excerpt(line))
         if path == STATE:
-            yield from self._state_edit(self._needle.text, None)
+            yield from under(self._state_edit(self._needle.text, None))
             return
         told = _TOLD.match(line)
         if told is not None:
             own = told[2]
-            yield from self._trail.edit_of(path, own, gone=told[1] != "now")
+            yield from under(self._trail.edit_of(path, own, gone=told[1] != "now"))
             same = (fact for fact in self._trail.facts if bare(said(fact.relation, fact.object)) == bare(own))
             fact = next(same, None)
-            yield from self._trail.fact(fact) if fact is not None else ()
+            yield from under(self._trail.fact(fact)) if fact is not None else ()
 
     # --- the window --------------------------------------------------------------------
 
