@@ -433,10 +433,10 @@ def test_analyze_shows_slots_what_else_it_would_cost_and_the_last_prompts(told: 
     )
     assert len(as_json(told, "analyze", "--last", "1")["prompts"]) == 1
     told("prompt", "Task", "--budget", "40")
-    rows = told("analyze")[1].splitlines()
-    cuts = next(number for number, line in enumerate(rows) if line.startswith("  cuts: "))
-    assert rows[cuts - 1].endswith("for this prompt only, there is less room")
-    assert "…" not in rows[cuts]
+    shown = told("analyze")[1].splitlines()
+    cuts = next(number for number, line in enumerate(shown) if line.startswith("  cuts: "))
+    assert shown[cuts - 1].endswith("for this prompt only, there is less room")
+    assert "…" not in shown[cuts]
 
 
 # --- hostile content -------------------------------------------------------------------

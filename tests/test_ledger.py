@@ -21,6 +21,7 @@ from looseleaf.core.grammar import parse, topic_of
 from looseleaf.core.identity import true_at
 from looseleaf.core.journal import make_edit, record_of
 from looseleaf.core.ledger import TICKED, Ledger, fact_id
+from looseleaf.core.moves import Lines
 from looseleaf.core.sheet import Shard, Sheet
 from looseleaf.core.times import clock, day, written
 from looseleaf.errors import Refused
@@ -1120,3 +1121,27 @@ def test_any_sequence_finds_such_a_mutant_too(monkeypatch: pytest.MonkeyPatch) -
                 phases=[Phase.generate],
             ),
         )
+
+
+def test_handing_lines_over_takes_time_in_proportion_to_their_number() -> None:
+    """As when many facts go to the other page of their topic by one edit."""
+
+    def work(size: int) -> Callable[[], None]:
+        shard = Shard("user")
+        for path in ("USER.md", "facts/user.md"):
+            sheet = shard.sheets[path] = Sheet(path)
+            sheet.ids = [f"{path}{number}" for number in range(size)]
+        names = [(f"facts/user.md{number}", f"new{number}") for number in range(size)]
+        ended = [(old, "", new) for old, new in names]
+
+        def there_and_back() -> None:
+            lines = Lines(shard, ended)
+            for old, new in names:
+                assert lines.replaced_by(new) == [old]
+                assert lines.hand_over(old, new) == "facts/user.md"
+            for old, new in reversed(names):
+                lines.hand_over(new, old)
+
+        return there_and_back
+
+    assert growth(work, 300) < LINEAR

@@ -76,7 +76,8 @@ def converse(path: Path, turns: int, seed: int) -> tuple[list[Prompt], int]:
             session = memory.session
             memory.close()
             memory = Memory(path, policy=NEVER, session=session if chance.random() < 0.5 else None)
-        marks.add(memory.window().mark and memory.window().mark.id)
+        mark = memory.window().mark
+        marks.add(mark.id if mark is not None else None)
     memory.close()
     return prompts, len(marks) - 1
 

@@ -19,16 +19,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faults import CountedDisk, DyingDisk
-from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.cli import main
-from looseleaf.core import tidy as core
 from looseleaf.core.grammar import parse
 from looseleaf.core.identity import key, slot
-from looseleaf.core.journal import make_edit, record_of
-from looseleaf.core.ledger import Ledger, copy_id
+from looseleaf.core.ledger import copy_id
 from looseleaf.core.placing import PROFILE
-from looseleaf.core.sheet import Shard
 from looseleaf.core.tidy import PAGE
 from looseleaf.errors import Refused
 from looseleaf.page import Rewritten
@@ -101,9 +97,10 @@ LONG = f"# User\n\n{OWN}I wrote this paragraph myself.\n\n" + "".join(
 USED = [told("Uses", f"tool{number}", kind="trait") for number in range(30)]
 
 
-def is_prose(path: str, text: str) -> list[str]:
+def is_prose(path: str, text: str, *made: str) -> list[str]:
+    """The lines that nobody moves or makes: without facts, and those of the roles that are `made` by rule."""
     page = parse(path, text)
-    return [line for line, role in zip(page.lines, page.roles, strict=True) if role != "fact"]
+    return [line for line, role in zip(page.lines, page.roles, strict=True) if role not in ("fact", *made)]
 
 
 # --- any page ------------------------------------------------------------------------------
@@ -202,12 +199,15 @@ def test_tidying_any_page_changes_no_fact_and_no_other_line(
             before, old = known(memory), texts(memory)
             would = memory.tidy(dry_run=True)
             assert texts(memory) == old
+            sheet = memory._book.known.sheet(PROFILE)
+            is_by_rule = sheet is not None and sheet.is_summary_by_rule
             done = memory.tidy()
             after, new = known(memory), texts(memory)
 
             assert moved(would) == moved(done)
             assert (done.before, done.after) == (words(old[0]), words(new[0]))
-            assert is_prose(PROFILE, new[0]) == is_prose(PROFILE, old[0])
+            made = ("summary",) if is_by_rule else ()
+            assert is_prose(PROFILE, new[0], *made) == is_prose(PROFILE, old[0], *made)
             assert saying(after) == saying(before)
             ones = {fact.id for fact in done.merged}
             over = {name for name in before if before[name]["status"] == "current" != after[name]["status"]}
@@ -467,7 +467,7 @@ def test_a_fact_on_two_pages_is_given_once_and_where_every_prompt_has_it(memory:
 @pytest.mark.parametrize("by", ["program", "person"])
 def test_a_summary_by_rule_is_made_again_and_one_of_a_person_stays(memory: Memory, by: str) -> None:
     text = f"# User\n\n> Summary: user never, uses\n\n{LONG.partition(OWN)[2]}- Never: sugar\n"
-    facts = [*USED, told("Never", "sugar", kind="constraint")]
+    facts = (*USED, told("Never", "sugar", kind="constraint"))
     memory._pages.rewrite(PROFILE, lambda _: Rewritten(text, facts if by == "program" else ()), reason="x")
     if by == "person":
         memory.edit(PROFILE, text.replace("never, uses", "by hand"), reason="x", author="person")
@@ -488,54 +488,6 @@ def test_where_there_is_no_summary_none_is_made(memory: Memory) -> None:
     write(memory, LONG.replace(OWN, ""), *USED)
     memory.tidy()
     assert "Summary" not in memory.page(PROFILE).text
-
-
-@pytest.mark.parametrize("is_merged", [False, True])
-def test_tidying_takes_time_in_proportion_to_the_page(is_merged: bool) -> None:
-    def work(size: int) -> Any:
-        lines = "".join(f"- Likes: thing {number} of many\n" for number in range(size))
-        there = f"# Facts\n\n{lines}" if is_merged else ""
-        records: list[Any] = [
-            record_of(make_edit(f"e{path}", 1.0, path, "person", "x", None, text.encode()))
-            for path, text in ((PROFILE, f"# User\n\n{lines}"), (PAGE, there))
-            if text
-        ]
-        shard = Shard("user")
-        ledger = Ledger(lambda name: shard, core._nobody_knows)
-        for record in records:
-            ledger.take(record)
-        page = there or None
-
-        def fold() -> None:
-            planned = core.plan(shard.placed(), f"# User\n\n{lines}", there, len, 100, 80)
-            edits = [
-                make_edit(
-                    "a",
-                    2.0,
-                    PAGE,
-                    "program",
-                    "x",
-                    page and page.encode(),
-                    planned.page.encode(),
-                    facts=tuple(fact.to_dict() for fact in planned.told),
-                ),
-                make_edit(
-                    "b",
-                    2.0,
-                    PROFILE,
-                    "program",
-                    "x",
-                    f"# User\n\n{lines}".encode(),
-                    planned.profile.encode(),
-                    ended=planned.ended("2026-01-01T00:00:00.000000Z"),
-                ),
-            ]
-            edits = [edit for edit in edits if edit.base != edit.new]
-            assert core.changed_by(edits, shard.placed(), shard.sheets.values(), planned) == []
-
-        return fold
-
-    assert growth(work, 150) < LINEAR
 
 
 def test_days_are_not_seconds() -> None:

@@ -258,7 +258,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "task": {"nargs": "?", "help": "the request (-: standard input); after --diff ID the other one"},
             "--budget": {"metavar": "N", "type": int, "help": "at most so many tokens (else the model's)"},
             "--model": _MODEL,
-            "--explain": _switch("show what is in it, what each part costs, what was left out (--json: as JSON)"),
+            "--explain": _switch("show what is in it, what each part costs, what is left out (or --json)"),
             "--dry-run": _switch("compact and log nothing"),
             "--messages": _switch("print the messages as JSON, without --explain (--json: both)"),
             "--replay": {"metavar": "ID", "help": "an old prompt, byte for byte (last: the last one)"},

@@ -8,17 +8,24 @@ same ids give the same word: a prompt can be rendered again.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from looseleaf.core.look_alikes import GAP, escaped, spelt
 from looseleaf.hashing import sha256
 
 _LENGTH = 9
 """Digits: vocabularies make as many tokens of any of these words, so that a text can be counted before it has one."""
-_LOOKS_LIKE = re.compile(
-    f"<{GAP}<(?={GAP}{spelt('data')})|(?<=[0-9a-fA-F]){GAP}>{GAP}>"
-    # One sign that shows as two. Some languages quote with those: so only where a whole mark is.
-    f"|[«](?={GAP}{spelt('data')}{GAP}[0-9])|{spelt('data')}{GAP}[0-9][0-9\\x00-\\x20\\x7f]*+[»]"
-)
+
+
+@cache
+def _looks_like() -> re.Pattern[str]:
+    """Made when it is first needed: many commands never do."""
+    data = spelt("data")
+    return re.compile(
+        f"<{GAP}<(?={GAP}{data})|(?<=[0-9a-fA-F]){GAP}>{GAP}>"
+        # One sign that shows as two. Some languages quote with those: so only where a whole mark is.
+        f"|[«](?={GAP}{data}{GAP}[0-9])|{data}{GAP}[0-9][0-9\\x00-\\x20\\x7f]*+[»]"
+    )
 
 
 def word(*ids: str) -> str:
@@ -41,7 +48,7 @@ def notice(word: str) -> str:
 
 def inert(text: str, word: str) -> str:
     """Text in which nothing reads as a fence."""
-    return escaped(text, _LOOKS_LIKE, "<>«»").replace(word, f"{word[:4]}\\{word[4:]}")
+    return escaped(text, _looks_like(), "<>«»").replace(word, f"{word[:4]}\\{word[4:]}")
 
 
 def fenced(text: str, word: str) -> str:

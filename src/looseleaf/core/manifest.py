@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 
 from looseleaf.core.look_alikes import GAP, escaped, spelt
 from looseleaf.core.window import texts_of
@@ -188,18 +189,21 @@ class Prompt:
         return (self.messages[item.first].content or "")[item.start : item.stop]
 
 
-_ROLE = re.compile(
-    rf"(?<![^\n\r\v\f\x1c-\x1e])[\x00-\x09\x0e-\x1b\x1f\x20\x7f]*+"
-    rf"\[(?={GAP}(?:{'|'.join(map(spelt, ('system', 'user', 'assistant', 'tool')))}){GAP}\])"
-)
-"""A line that begins as a message does; the backslash comes before what does not show too."""
+@cache
+def _role() -> re.Pattern[str]:
+    """A line that begins as a message does; the backslash comes before what does not show too."""
+    roles = "|".join(map(spelt, ("system", "user", "assistant", "tool")))
+    return re.compile(
+        r"(?<![^\n\r\v\f\x1c-\x1e])[\x00-\x09\x0e-\x1b\x1f\x20\x7f]*+"
+        rf"\[(?={GAP}(?:{roles}){GAP}\])"
+    )
 
 
 def text_of(messages: Sequence[Message]) -> str:
     """Of each message only what it says itself: the text of a longer prompt begins with that of a shorter one. A line
     of a message that looks like the role of the next is escaped."""
     return "".join(
-        "\n".join((f"[{message.role}]", *(escaped(each, _ROLE, "[") for each in _seen(message)), "", ""))
+        "\n".join((f"[{message.role}]", *(escaped(each, _role(), "[") for each in _seen(message)), "", ""))
         for message in messages
     )
 

@@ -286,12 +286,14 @@ def _from_raw(raw: Any) -> Known:
 
 
 def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
-    """The page after each of its edits, where the journal tells: backwards from what it is now, else forwards."""
+    """The page after each of its edits, where the journal tells: backwards from what it is now, else forwards. Where a
+    record is missing between two of them, what was there is nobody's."""
     from looseleaf.core.journal import Broken, backward, forward
+    from looseleaf.values import Edit
 
     found: list[Version] = []
     page, is_known = now, True
-    for edit in reversed(edits):
+    for at, edit in reversed(list(enumerate(edits))):
         if edit.new is None:
             page, is_known = None, True
         is_known = is_known and sha256_or_none(page) == edit.new
@@ -300,6 +302,9 @@ def _versions(edits: Sequence[Edit], now: bytes | None) -> list[Version]:
             page = backward(edit, page) if is_known else None
         except Broken:
             is_known = False
+        if is_known and page is not None and at and edits[at - 1].new != edit.base:
+            lost = Edit(edit.id, edit.ts, edit.path, UNKNOWN, "", None, edit.base, ())
+            found.append((lost, page, True))
     found.reverse()
     page = None
     for at, (edit, data, is_known) in enumerate(found):
