@@ -306,7 +306,8 @@ def test_that_nothing_is_known_is_said(run: Run, folder: Path) -> None:
             )
             for verb, *more in (["why"], ["history"], ["score", "1"], ["correct", "x"], ["approve"], ["pin"])
             for name in ("f_nothing", "USER.md:1")
-            if (verb, name) != ("why", "USER.md:1")  # a line that is no fact stands in the prompt all the same
+            if (verb, name)
+            != ("why", "USER.md:1")  # a line that is no fact stands in the prompt all the same
         ),
         (
             ["redistill", "--with", "no_such_module:thing"],

@@ -1145,3 +1145,14 @@ def test_handing_lines_over_takes_time_in_proportion_to_their_number() -> None:
         return there_and_back
 
     assert growth(work, 300) < LINEAR
+
+
+def test_a_page_that_came_and_went_on_disk_leaves_a_fact_that_was_rejected(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", policy=HASTY) as memory:
+        page = tmp_path / "memory" / "facts" / "soup.md"
+        page.write_text("# Soup\n\n- Served: hot\n")
+        (fact,) = memory.facts()
+        page.unlink()
+        assert memory.facts() == []
+        (gone,) = memory.facts(status="rejected")
+        assert (gone.id, gone.superseded_by) == (fact.id, None)

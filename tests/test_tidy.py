@@ -394,8 +394,7 @@ def test_what_is_undone_is_as_it_was(memory: Memory) -> None:
     write(memory, "# Facts\n\n- Soup: hot\n", told("Soup", "hot"), path=PAGE)
     before, old = known(memory), texts(memory)
     memory.tidy()
-    memory.undo()
-    memory.undo()
+    memory.undo()  # both edits
     assert texts(memory) == old
     assert known(memory) == before == known_anew(memory)
 

@@ -219,5 +219,6 @@ def _check_state(memory: Memory, data: bytes) -> Iterator[Problem]:
         if examined(data) is None and memory.state.file.last_good() is not None:
             raise Unsound("there is nothing, and there was a state", 1)
     except Unsound as unsound:
-        mend = next_step(unsound, memory.state.file.last_good()).rstrip(".")
-        yield Problem(STATE, unsound.line, f"{unsound.told}; {mend[0].lower()}{mend[1:]}")
+        good = memory.state.file.last_good()
+        mend = next_step(unsound, good).rstrip(".") if good is not None else ""
+        yield Problem(STATE, unsound.line, unsound.told + (f"; {mend[0].lower()}{mend[1:]}" if mend else ""))

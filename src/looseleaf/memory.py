@@ -170,8 +170,11 @@ class Memory:
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
-        word = self._book.curate.undo(author or f"agent:{self.agent}") if path is None else None
-        return word or self._pages.undo(path, author=author)
+        if path is None:
+            word = self._book.curate.undo(author or f"agent:{self.agent}") or self._book.tidy.undo(author)
+            if word is not None:
+                return word
+        return self._pages.undo(path, author=author)
 
     # --- recording what is said --------------------------------------------------------
 

@@ -339,7 +339,8 @@ class Ledger:
         """The same, where the new page came first: what stands there is what was known of the line here."""
         found = self.moves.find(PUT, edit.ts, fact)
         new = self._shard(found[0]).facts.get(found[1]) if found else None
-        if new is None or new.status != "current" or fact.status != "current":
+        # It may be the line itself that was put there a moment ago.
+        if new is None or new.id == fact.id or new.status != "current" or fact.status != "current":
             return False
         self._put(fact.but(id=new.id, topic=new.topic, subject=new.topic, path=new.path, kind=new.kind))
         self._moved(fact, new, edit)

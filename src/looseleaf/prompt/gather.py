@@ -133,7 +133,8 @@ class Gather:
         facts = sorted((fact for fact in on_page if is_trusted(fact.level)), key=rank)
         revision = self._revision(PROFILE, text)
         edit = self._pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
-        foreign = "" if self._policy.trust_external_edits else fence.word(revision, edit)
+        is_foreign = not self.trusts or bool(self.foreign(PROFILE))
+        foreign = fence.word(revision, edit) if is_foreign else ""
         return shown.profile(PROFILE, text, facts, revision, foreign=foreign)
 
     def state(self) -> tuple[dict[str, object], str]:
