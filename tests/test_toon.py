@@ -105,14 +105,13 @@ def test_quotes_stay_where_a_time_could_be_read_as_something_else() -> None:
         math.nan,
         math.inf,
         {"a": -math.inf},
-        uuid.uuid4(),
+        uuid.UUID(int=7),
         b"x",
         "\ud800",
         {"\udfff": 1},
         10**2000,
         object(),
     ],
-    ids=repr,
 )
 def test_what_json_does_not_have_is_refused_and_not_changed(value: Any) -> None:
     assert encode(value) is None
