@@ -8,7 +8,7 @@
 Each chain of `benchmarks/data/chains.jsonl` is told twice, each time to a memory of its own: once every message is
 distilled as it comes, and the window compacted at the end; once every message is said three times, an hour apart, and
 the window is compacted after each. Then every reader is asked: facts, topic, global memory, pages, index, what a model
-is told after a compaction, and `semantic.jsonl`.
+is told after a compaction, `semantic.jsonl`, and the prompt.
 
 A value is stale when a reader tells one that holds no more. Where a reader tells sentences, a sentence that ended a
 value may name it ("I no longer like jazz"), one that gave it may not; but in the account of earlier turns that a model
@@ -46,7 +46,7 @@ QUICK = Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE
 SMALL = Policy(context_tokens=4000, max_tokens=1, tail_turns=1)
 HOUR = 3600.0
 FILLER = ("How is the weather in general?", "Tell me a riddle.", "And another one, please.", "Go on.")
-READERS = ("facts", "topic", "global memory", "pages", "index", "window", "semantic.jsonl")
+READERS = ("facts", "topic", "global memory", "pages", "index", "window", "semantic.jsonl", "prompt")
 
 Row = tuple[str, str, str]
 Chain = dict[str, Any]
@@ -134,6 +134,15 @@ def told_texts(memory: Memory, chain: Chain) -> Iterator[tuple[str, str]]:
     yield from (("window", line) for line in window_lines(memory, chain))
     file = Path(memory.path, f"views/agents/{memory.agent}/semantic.jsonl")
     yield from (("semantic.jsonl", json.loads(line)["fact"]) for line in file.read_text().splitlines())
+    yield from (("prompt", line) for line in prompt_lines(memory))
+
+
+def prompt_lines(memory: Memory) -> Iterator[str]:
+    """What a prompt says of the memory itself, before the talk; not its episodes, which tell what was done then."""
+    prompt = memory.prompt(dry_run=True)
+    for item in prompt.manifest.items:
+        if item.slot in ("profile", "state", "essentials", "index"):
+            yield from prompt.text_of(item).splitlines()
 
 
 def window_lines(memory: Memory, chain: Chain) -> Iterator[str]:

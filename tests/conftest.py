@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("steady", derandomize=True)
-"""The same examples each time: `make test` says the same of the same code. `make test-long` draws new ones."""
+settings.register_profile("steady", derandomize=True, max_examples=60)
+"""The same examples each time, and not too many: `make test` says the same of the same code. `make test-long` draws new
+ones, and more."""
 
 
 @pytest.fixture
