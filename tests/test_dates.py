@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
@@ -217,6 +217,7 @@ def test_found_dates_are_dates_in_order_and_stand_in_the_text(text: str, ts: flo
         end = dated.end
 
 
+@example("May 下周五 May", 0.0)
 @given(st.lists(words, max_size=12).map(" ".join), st.floats(0, 4e9))
 def test_what_is_written_out_says_the_same_on_every_day(text: str, ts: float) -> None:
     told = absolute(text, ts)

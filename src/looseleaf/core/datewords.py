@@ -195,8 +195,8 @@ MONTH_DAY = re.compile(
     rf"\b({_MONTH})\.? (?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? ({_YEAR})\b)?", _I
 )
 DAY_MONTH = re.compile(
-    rf"\b(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?({_MONTH})\b(?:\.?,?(?: de| of)? "
-    rf"({_YEAR})\b)?",
+    rf"(?<![0-9]-[0-9]{{2}}-)\b(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?({_MONTH})\b"
+    rf"(?:\.?,?(?: de| of)? ({_YEAR})\b)?",
     _I,
 )
 DAY_ALONE = re.compile(
