@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import io
 import os
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from looseleaf.cli import main
+from looseleaf.init import init
+
+Run = Callable[..., tuple[int, str, str]]
+"""A command: its code, and what it printed."""
 
 settings.register_profile("steady", derandomize=True, max_examples=60)
 """The same examples each time, and not too many: `make test` says the same of the same code. `make test-long` draws new
@@ -24,3 +32,28 @@ def place(tmp_path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A memory for commands, in which nothing was said yet."""
+    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("HOME", str(place / "home"))
+    monkeypatch.chdir(place)
+    path = place / "memory"
+    init(str(path))
+    return path
+
+
+@pytest.fixture
+def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in this process, on the memory, perhaps with something on standard input."""
+
+    def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = main(["--memory", str(folder), *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from looseleaf import Distilled, __version__, cli_build, cli_facts, cli_parse
 from looseleaf.cli import main
-from looseleaf.init import init
 from looseleaf.memory import Memory
 from looseleaf.place.notebook import Source
 from looseleaf.values import KINDS, Fact
@@ -46,30 +45,6 @@ HOMES = {
     "2026-04-15": "Rome",
 }
 TODAY = time.strftime("%Y-%m-%d", time.gmtime())
-
-
-@pytest.fixture
-def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A memory in which nothing was said yet."""
-    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
-    monkeypatch.setenv("HOME", str(place / "home"))
-    monkeypatch.chdir(place)
-    path = place / "memory"
-    init(str(path))
-    return path
-
-
-@pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process, on the memory, perhaps with something on standard input."""
-
-    def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = main(["--memory", str(folder), *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import cli_prompt
-from looseleaf.cli import main
 from looseleaf.core.manifest import SLOTS, Item, Manifest, Omitted
-from looseleaf.init import init
 from looseleaf.memory import Memory
 from looseleaf.prompt.analyze import Analysis, Compared, Row
 from looseleaf.prompt.trail import Step
@@ -30,31 +26,6 @@ from test_cli_talk import refuses, script
 Run = Callable[..., tuple[int, str, str]]
 
 SAID = "I'm Zhang San, I discuss in Chinese but write code in English"
-
-
-@pytest.fixture
-def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A memory in which nothing was said yet."""
-    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
-    monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.setenv("HOME", str(place / "home"))
-    monkeypatch.chdir(place)
-    path = place / "memory"
-    init(str(path))
-    return path
-
-
-@pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process, on the memory, perhaps with something on standard input."""
-
-    def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = main(["--memory", str(folder), *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture

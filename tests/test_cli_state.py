@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from looseleaf.cli import main
-from looseleaf.init import init
 from looseleaf.memory import Memory
 from test_cli import EVIL, STEERING, modules_after, snapshot
 from test_cli_talk import refuses
@@ -20,27 +18,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 ULID = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")
-
-
-@pytest.fixture
-def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A memory in which nothing was said yet."""
-    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
-    monkeypatch.setenv("HOME", str(place / "home"))
-    monkeypatch.chdir(place)
-    path = place / "memory"
-    init(str(path))
-    return path
-
-
-@pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    def run(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        code = main(["--memory", str(folder), *arguments])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 def told(run: Run, *arguments: str) -> str:

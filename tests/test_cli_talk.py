@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from looseleaf import cli, cli_talk
 from looseleaf.cli import main
-from looseleaf.init import init
 from looseleaf.memory import Memory
 from looseleaf.store.files import FileStore
 from looseleaf.talk import TRACE_TYPES, Message, ToolCallPayload, ToolCallSpec, ToolResultPayload, Trace, Turn
@@ -27,30 +26,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 SMALL = "context_tokens = 2000\nmax_tokens = 200\nsafety_margin_tokens = 100\n"
 PNG = "pictures/plan.png"
-
-
-@pytest.fixture
-def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A memory in which nothing was said yet."""
-    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
-    monkeypatch.setenv("HOME", str(place / "home"))
-    monkeypatch.chdir(place)
-    path = place / "memory"
-    init(str(path))
-    return path
-
-
-@pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process, on the memory, perhaps with something on standard input."""
-
-    def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = main(["--memory", str(folder), *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def script(folder: Path, *arguments: str | bytes, stdin: bytes = b"") -> str:

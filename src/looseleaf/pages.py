@@ -11,7 +11,7 @@ from functools import cached_property
 
 from looseleaf.absorb import TOP, Absorb
 from looseleaf.core.heads import AGENT, PERSON, PROGRAM
-from looseleaf.core.paths import PEOPLE_ONLY, page_path, safe_name, same_name
+from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name
 from looseleaf.errors import Busy, Refused, Stale, Unwritten
 from looseleaf.page import NOTHING_SAID, Page, Rewritten
 from looseleaf.store.ulid import new_id
@@ -63,13 +63,16 @@ class Pages:
 
     # --- reading -----------------------------------------------------------------------
 
-    def absorb_to_read(self) -> None:
+    def absorb_to_read(self, folders: Sequence[str] = ("", *DRAWERS)) -> None:
         """A full or read-only disk keeps nobody from reading: the change is journaled when it can be.
 
         What a person ticked in review is done first: whoever reads next should see it.
         """
         try:
-            if any(edit.path.startswith("review/") for edit in self.absorb()) and self._settle is not None:
+            if (
+                any(edit.path.startswith("review/") for edit in self.absorb(folders))
+                and self._settle is not None
+            ):
                 self._settle()
         except (Unwritten, Busy) as error:
             self._note(str(error))
@@ -82,10 +85,7 @@ class Pages:
 
     def top(self, path: str) -> Page:
         """What a page at the top of the folder says now; looks at no drawer."""
-        try:
-            self.absorb(TOP)
-        except (Unwritten, Busy) as error:
-            self._note(str(error))
+        self.absorb_to_read(TOP)
         return Page(path, self.absorb.read(path))
 
     def paths(self) -> list[str]:

@@ -37,6 +37,18 @@ _LEAST = 24
 _GAP = "\n\n"
 
 
+def largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number in a range that fits, where all below one that does fit too; `least` is not asked for."""
+    low, high = least, max(least, most)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 class _Cut:
     """How one slot is shown: in which form, how many of its pieces, and how long each may be."""
 
@@ -241,16 +253,14 @@ class _Fitting:
 
     def _most(self, least: int, most: int, use: Callable[[int], None]) -> int:
         """The largest number in a range with which it fits, else the smallest; it is used."""
-        low, high = least, max(least, most)
-        while low < high:
-            middle = (low + high + 1) // 2
-            use(middle)
-            if self._fits():
-                low = middle
-            else:
-                high = middle - 1
-        use(low)
-        return low
+
+        def fits(number: int) -> bool:
+            use(number)
+            return self._fits()
+
+        found = largest(least, most, fits)
+        use(found)
+        return found
 
     # --- the result --------------------------------------------------------------------
 

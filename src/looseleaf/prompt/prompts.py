@@ -180,7 +180,7 @@ class Prompts:
 
     def _made(self, asked: Asked, window: Window, *, may_compact: bool) -> Prompt | int:
         """The prompt; or, where the window has to be compacted for it, the tokens that are left for the window."""
-        self._look(TOP)
+        self._pages.absorb_to_read(TOP)
         self._current.recall()
         why = self._why_anew(asked, window)
         if why is None:
@@ -196,13 +196,6 @@ class Prompts:
     def _budget(self) -> int:
         """The room that the beginning of this epoch was made for."""
         return self._current.epoch.budget if self._current.epoch is not None else 0
-
-    def _look(self, folders: Sequence[str]) -> None:
-        """Take in what people changed. A full or read-only disk keeps nobody from reading."""
-        try:
-            self._pages.absorb(folders)
-        except (Unwritten, Busy) as error:
-            self._note(str(error))
 
     def _why_anew(self, asked: Asked, window: Window) -> str | None:
         mark = window.mark.id if window.mark is not None else None
@@ -244,8 +237,7 @@ class Prompts:
 
     def _begins(self, asked: Asked, window: Window, why: str, *, may_compact: bool) -> Prompt | int:
         """The prompt with a new beginning; or the tokens that are left for the window, where it must be compacted."""
-        self._pages.absorb_to_read()
-        self._book().catch_up()
+        self._book().catch_up()  # looks at all pages first
         charter = self.gather.charter()
         upto = [MESSAGE_TOKENS + asked.count([charter.text[:end]])[0] for _, end, _ in charter.ends]
         at = asked_at(asked.task, window)
@@ -328,7 +320,7 @@ class Prompts:
     def _finish(
         self, asked: Asked, window: Window, parts: Parts, change: Change | None, begun: Epoch | None = None
     ) -> Prompt:
-        epoch = parts.epoch
+        epoch, omitted = parts.epoch, parts.omitted()
         messages = tuple(parts.messages())
         now = time.time()
         manifest = Manifest(
@@ -337,7 +329,7 @@ class Prompts:
             parts.total,
             asked.budget,
             parts.items,
-            (*epoch.omitted, *parts.omitted()),
+            (*epoch.omitted, *omitted),
             asked.model,
             asked.tokenizer,
             hash_of(epoch.messages),
@@ -357,7 +349,7 @@ class Prompts:
             "items": [_small(item, len(epoch.messages)) for item in manifest.items],
             "omitted": [
                 *(_counted(each) for each in epoch.omitted),
-                *(each.to_dict() for each in parts.omitted()),
+                *(each.to_dict() for each in omitted),
             ],
             "session": self._talk().recorder.session,
             "task": asked.task if parts.asked_at is None else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.conversation.window import costs_of
+from looseleaf.core.prompt import largest
 from looseleaf.core.window import MESSAGE_TOKENS, guard, texts_of
 from looseleaf.talk import Message, ToolResultPayload
 
@@ -91,14 +92,8 @@ def shorter(message: Message, text: str) -> Message | None:
 
 def _beginning(text: str, tokens: int, count: Count) -> str:
     """As much of the beginning of a text as so many tokens hold."""
-    low, high = 0, min(len(text), max(0, tokens) * 16)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count([f"{text[:middle]}…"])[0] <= tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return f"{text[:low]}…" if low >= _LEAST else ""
+    size = largest(0, _longest(text, tokens), lambda size: count([f"{text[:size]}…"])[0] <= tokens)
+    return f"{text[:size]}…" if size >= _LEAST else ""
 
 
 def _end(text: str, tokens: int, count: Count) -> str:
@@ -108,11 +103,10 @@ def _end(text: str, tokens: int, count: Count) -> str:
         # Guarded again: the cut may part a heading from its backslash.
         return guard(f"…{text[-size:]}")
 
-    low, high = 0, min(len(text), max(0, tokens) * 16)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count([end(middle)])[0] <= tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return end(low) if low else ""
+    size = largest(0, _longest(text, tokens), lambda size: count([end(size)])[0] <= tokens)
+    return end(size) if size else ""
+
+
+def _longest(text: str, tokens: int) -> int:
+    """Characters that so many tokens hold at most, nearly always: where looking begins."""
+    return min(len(text), max(0, tokens) * 16)
