@@ -140,7 +140,7 @@ def cases(max_turns: int, budgets: list[int]) -> dict[str, st.SearchStrategy[Any
     }
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(**cases(6, [900, 2500, 8000]))
 def test_after_any_conversation_the_window_fits_and_nothing_is_lost(
     tmp_path_factory: pytest.TempPathFactory,

@@ -23,6 +23,8 @@ LAYERS: tuple[frozenset[str], ...] = (
             "__main__",
             "cli",
             "cli_parse",
+            "cli_verbs",
+            "cli_recall",
             "cli_record",
             "cli_talk",
             "cli_facts",
@@ -38,7 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     # the memory: where core meets edge
     frozenset(
         {"agent", "tools", "memory", "where", "init", "page", "pages", "absorb", "history", "check"}
-        | {"conversation", "entries", "upgrade", "place", "build", "prompt"}
+        | {"conversation", "entries", "upgrade", "place", "build", "prompt", "recall"}
     ),
     # the edges: disk, search, models; independent of each other
     frozenset({"distill", "index", "store", "llm"}),
@@ -60,7 +62,10 @@ PURE = frozenset(
 )
 """What core/ may import from outside: modules that read no file, clock, environment or chance."""
 
-PURE_LIBRARIES = {"looseleaf.core.toon": frozenset({"toons"})}
+PURE_LIBRARIES = {
+    "looseleaf.core.stems": frozenset({"Stemmer"}),
+    "looseleaf.core.toon": frozenset({"toons"}),
+}
 """Modules of core/ that wrap a library which does none of that either."""
 
 WORLDLY_CALLS = frozenset({"open", "input", "print", "exec", "eval", "breakpoint", "hash", "id"})

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from multiprocessing.queues import Queue
 from pathlib import Path
@@ -311,27 +311,55 @@ def spring(beside: Beside, at: str) -> list[str]:
     return beside.escapes(*given)
 
 
-@pytest.mark.parametrize(
-    ("trap", "disk"),
-    [
-        *((trap, "openat2") for trap in TRAPS),
-        *(("link to a file outside", "walk"), ("link to a folder outside", "walk")),
-        *(pytest.param(trap, "walk", marks=pytest.mark.long) for trap in TRAPS),
-    ],
-)
-def test_no_trap_in_the_folder_leads_out_of_it(
-    place: Path, monkeypatch: pytest.MonkeyPatch, trap: str, disk: str
-) -> None:
-    monkeypatch.setattr(files, "this_disk", DISKS[disk])
+def fall_into(trap: str, disk: str, where: Sequence[str], place: Path, patch: pytest.MonkeyPatch) -> None:
+    """Lay a trap in these places, one after the other: none of them leads out."""
+    patch.setattr(files, "this_disk", DISKS[disk])
     escapes: list[str] = []
-    for number, at in enumerate(TRAPPED):
+    for number, at in enumerate(where):
         folder = place / str(number)
         folder.mkdir()
         beside = Beside(folder)
         lay(trap, at, beside)
         escapes += [f"{at}: {escape}" for escape in spring(beside, at)]
-    print(f"disk={disk} trap={trap!r} places={len(TRAPPED)} escapes={len(escapes)}")
+    print(f"disk={disk} trap={trap!r} places={len(where)} escapes={len(escapes)}")
     assert escapes == []
+
+
+STRIDE = 4
+"""Each trap is laid in every fourth place, and the next trap in the places beside: each place has its traps."""
+
+
+@pytest.mark.parametrize(
+    ("trap", "disk"),
+    [
+        *((trap, "openat2") for trap in TRAPS),
+        *(("link to a file outside", "walk"), ("link to a folder outside", "walk")),
+    ],
+)
+def test_no_trap_in_some_places_of_the_folder_leads_out_of_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch, trap: str, disk: str
+) -> None:
+    first = (list(TRAPS).index(trap) + list(DISKS).index(disk)) % STRIDE
+    fall_into(trap, disk, TRAPPED[first::STRIDE], place, monkeypatch)
+
+
+@pytest.mark.parametrize("at", TRAPPED)
+def test_no_link_in_any_place_of_the_folder_leads_out_of_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """The trap that anybody can lay, everywhere: to a file where a file belongs, to a folder where a folder does."""
+    is_file = "." in at.rpartition("/")[2] or at in ("log/lock", "log/turn", "log/writer")
+    trap = "link to a file outside" if is_file else "link to a folder outside"
+    fall_into(trap, "openat2", [at], place, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("trap", TRAPS)
+@pytest.mark.parametrize("disk", DISKS)
+def test_no_trap_in_any_place_of_the_folder_leads_out_of_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch, trap: str, disk: str
+) -> None:
+    fall_into(trap, disk, TRAPPED, place, monkeypatch)
 
 
 @pytest.mark.parametrize("at", ["facts/held.md", "facts", "views", "log/staged", "log/traces"])

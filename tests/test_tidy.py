@@ -180,7 +180,7 @@ def saying(facts: dict[str, dict[str, Any]]) -> set[tuple[Any, ...]]:
     }
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(pages_of_any, pages_of_any, st.booleans(), st.integers(1, 60))
 def test_tidying_any_page_changes_no_fact_and_no_other_line(
     profile: Any, page: Any, is_hand: bool, limit: int
@@ -225,6 +225,13 @@ def test_tidying_any_page_changes_no_fact_and_no_other_line(
             assert known_anew(memory) == after
             results.append(new)
     assert results[0] == results[1]
+
+
+@pytest.mark.long
+@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(profile=pages_of_any, page=pages_of_any, is_hand=st.booleans(), limit=st.integers(1, 60))
+def test_tidying_very_many_pages_changes_no_fact_and_no_other_line(**drawn: Any) -> None:
+    test_tidying_any_page_changes_no_fact_and_no_other_line.hypothesis.inner_test(**drawn)  # type: ignore[attr-defined]
 
 
 def known_anew(memory: Memory) -> dict[str, dict[str, Any]]:
@@ -563,8 +570,11 @@ def dies(folder: Path, at: int, how: str) -> bool:
     return code == DyingDisk.EXIT
 
 
-def sweep(place: Path, wanted: int) -> list[str]:
-    """End the process around calls of a tidying, at about so many of them: what was wrong after that."""
+def sweep(place: Path, wanted: int, until: str = "") -> list[str]:
+    """End the process around calls of a tidying, at about so many of them: what was wrong after that.
+
+    A sweep that is to find something ends where it does.
+    """
     with open_memory(place / "start") as memory:
         write(memory, LONG, *USED)
         expected = known(memory)
@@ -575,6 +585,8 @@ def sweep(place: Path, wanted: int) -> list[str]:
     wrong: list[str] = []
     fired = halves = 0
     for number in where[:: max(1, len(where) // wanted)]:
+        if until and any(until in each for each in wrong):
+            break
         for how in ("before", "after"):
             folder = place / "memory"
             shutil.copytree(place / "start", folder)
@@ -594,14 +606,20 @@ def sweep(place: Path, wanted: int) -> list[str]:
                 if known(memory) != expected or set(both.values()) != {1} or len(both) != len(USED):
                     wrong.append(f"{disk.seen[number - 1]} {number} {how}: not healed")
             shutil.rmtree(folder)
-    assert fired > 10
+    assert fired > 10 or until
     print(f"calls={len(where)} fired={fired} on both pages={halves} wrong={len(wrong)}")
     return wrong if halves or wrong else ["the crash between the two pages was never met"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_crash_at_any_moment_leaves_every_fact_on_a_page_and_the_next_tidying_ends_it(place: Path) -> None:
-    assert sweep(place, 20) == []
+    assert sweep(place, 10) == []
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_a_crash_around_every_change_leaves_every_fact_on_a_page(place: Path) -> None:
+    assert sweep(place, 10_000) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
@@ -615,7 +633,7 @@ def test_leaving_before_arriving_fails_the_sweep(place: Path, monkeypatch: pytes
         assert len({*on(memory, PROFILE), *on(memory, PAGE)}) == len(
             USED
         )  # it is only the order that is wrong
-    assert any("lost" in each for each in sweep(place, 20))
+    assert any("lost" in each for each in sweep(place, 20, until="lost"))
 
 
 @contextmanager

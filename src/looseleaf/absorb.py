@@ -59,11 +59,11 @@ _PATIENCE = 5
 """Times `settle_seconds` that a page is watched while something empties and fills it again and again."""
 
 
-def belongs(store: Store, position: Position, last: object) -> bool:
-    """Whether the journal is still the one that was read up to a place, behind the record with this id."""
+def belongs(store: Store, position: Position, last: object, stream: str = JOURNAL) -> bool:
+    """Whether the log is still the one that was read up to a place, behind the record with this id."""
     if position == START:
         return True
-    before = next(store.read_back(JOURNAL, position), None)
+    before = next(store.read_back(stream, position), None)
     return before is not None and before.end == position and before.record.get("id") == last
 
 

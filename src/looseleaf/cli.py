@@ -1,7 +1,7 @@
 """The command line: arguments and printing only. Exit codes: 0 done, 1 problems found, 2 refused.
 
 Here are `main`, what all verbs share, and the verbs of the pages. The others stand in modules loaded on demand;
-`cli_parse` has the table of all of them.
+`cli_verbs` has the table of all of them.
 """
 
 from __future__ import annotations
@@ -234,6 +234,10 @@ def _carrier(run: str) -> Callable[[Options], int]:
             from looseleaf import cli_prompt
 
             module = cli_prompt
+        case "cli_recall":
+            from looseleaf import cli_recall
+
+            module = cli_recall
         case "cli_state":
             from looseleaf import cli_state
 
@@ -277,7 +281,7 @@ def open_memory(options: Options, session: str | None = None) -> Memory:
             f"Nothing was done: there is no memory at {path}. Name another with --memory PATH, or make this one "
             f"(of the pages that are there, if any) with: looseleaf init {path}"
         )
-    return Memory(path, agent=options.agent, session=session)
+    return Memory(path, agent=options.agent or "main", session=session)
 
 
 def _first(*paths: str | None) -> str:

@@ -7,7 +7,7 @@ right of the labels: nothing that was said can steer a terminal, or pass for wha
 from __future__ import annotations
 
 from looseleaf.cli import at_least_one, clipped, hung, open_memory, print_json, print_notes, say, when
-from looseleaf.cli_parse import LAST
+from looseleaf.cli_verbs import LAST
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from looseleaf.prompt.analyze import Analysis, Compared
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.prompt.why import Answer
+    from looseleaf.recall.hits import Recalled
+    from looseleaf.recall.open import Opened
+    from looseleaf.recall.recall import Recall
     from looseleaf.talk import Block, Distilled, Distiller, Message, Session, ToolInteraction, Trace, Turn
     from looseleaf.values import Edit, Fact, Problem, Receipt
 
@@ -84,8 +87,9 @@ class Memory:
         """Let go of every handle. What was acknowledged is on disk already."""
         for other in self._others.values():
             other.close()
-        if "_talk" in self.__dict__:
-            self._talk.close()
+        for part in ("_talk", "_recall"):
+            if part in self.__dict__:
+                getattr(self, part).close()
         self._pages.close()
         self.store.close()
 
@@ -417,6 +421,58 @@ class Memory:
         before anything else: whatever reads first takes a missing page for one that a person removed."""
         return self._pages.restore()
 
+    # --- finding -----------------------------------------------------------------------
+
+    @cached_property
+    def _recall(self) -> Recall:
+        from looseleaf.recall.recall import Recall
+
+        return Recall(
+            self.store,
+            self.path,
+            self._pages,
+            self.policy,
+            lambda: self._book.known,
+            self._tokens,
+            self._note,
+        )
+
+    def recall(
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        budget: int | None = None,
+        topic: str | None = None,
+        kinds: Sequence[str] | str | None = None,
+        as_of: str | float | None = None,
+        agent: str | None = None,
+        since: str | float | None = None,
+        until: str | float | None = None,
+        now: str | float | None = None,
+        quick: bool = False,
+    ) -> Recalled:
+        """What bears on a question, best first, at most `k` hits (10) and `budget` tokens; none if nothing clearly
+        does, and then `why` says so. Whatever any process has written is found.
+
+        `kinds`: of fact, prose, episode, day, entry, trace. `as_of`: what was true and said then. `now`: what "last
+        week" is counted from. `quick`: tokens are estimated where a count would need a vocabulary that is not loaded.
+        """
+        from looseleaf.recall.recall import Question
+
+        times = (_when(as_of), _when(since, start=True), _when(until), _when(now))
+        return self._recall(Question(query, k, budget, topic, kinds, agent, *times), quick=quick)
+
+    def open(self, where: str) -> Opened:
+        """What a hit stands in: the turn, the page, the entry; by the `where` of the hit."""
+        from looseleaf.recall.open import open_hit
+
+        return open_hit(self, self._recall, where)
+
+    def watch_index(self, progress: Callable[[int, int], None]) -> None:
+        """Be told how far it is while the index is made: bytes done, and bytes in all."""
+        self._recall.keep.progress = progress
+
     # --- what is known -----------------------------------------------------------------
 
     @cached_property
@@ -581,9 +637,9 @@ class Memory:
         return done
 
 
-def _when(as_of: str | float | None) -> float | None:
-    if not isinstance(as_of, str):
-        return as_of
+def _when(time: str | float | None, *, start: bool = False) -> float | None:
+    if not isinstance(time, str):
+        return time
     from looseleaf.history import parse_when
 
-    return parse_when(as_of)
+    return parse_when(time, start=start)

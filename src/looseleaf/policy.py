@@ -121,6 +121,113 @@ class Policy:
     """The part of the budget at which a compaction is asked for. None: the model's own (0.8)."""
 
 
+@frozen
+class Ranking:
+    """The weights of recall, one table for every kind of text. `benchmarks/tune_recall.py` finds them."""
+
+    repeats: float = 0.96
+    """How soon a word said twice stops counting more (k1 of BM25). Talk repeats for politeness, not for emphasis."""
+
+    short_length: float = 0.4
+    """How much length counts where items are short (b of BM25): a turn of thirty words is no less about its topic."""
+
+    long_length: float = 0.75
+    """The same where items are long: a message of a thousand words mentions everything once."""
+
+    short_terms: float = 12.0
+    """Terms of a short item on average: a turn of a chat between people."""
+
+    long_terms: float = 150.0
+    """Terms of a long item on average: an assistant's answer, a page. Between the two, the logarithm decides."""
+
+    before: float = 0.55
+    """What a word in the item before counts: an answer does not repeat the question."""
+
+    after: float = 0.48
+    """What a word in the item after counts: a reply names what was only pointed at."""
+
+    second_before: float = 0.35
+    """The same of the item before that."""
+
+    second_after: float = 0.15
+    """The same of the item after that."""
+
+    context: float = 0.8
+    """How soon a word that stands in the item and around it stops counting more: each word of the question found once
+    is worth more than one of them found everywhere."""
+
+    own: float = 0.2
+    """What a word in the item itself counts besides: what it says more than what it is said next to."""
+
+    session: float = 0.56
+    """What the words of the whole session count: a talk about the matter."""
+
+    session_repeats: float = 0.8
+    """How soon a word repeated in a session stops counting more."""
+
+    speaker: float = 0.5
+    """How much more an item counts that was said by whom the question names."""
+
+    company: float = 0.3
+    """How much more an item counts of a session in which he speaks, whoever said it: things are told to him, too."""
+
+    name: float = 0.2
+    """What a speaker's name counts as a word in a text: it is mostly said to him, and hardly ever by him."""
+
+    substance: float = 0.35
+    """How much more a long item counts than one of no words: "Thanks!" stands next to many answers and is none."""
+
+    little: float = 3.0
+    """Terms with which an item has half of that."""
+
+    date: float = 1.0
+    """How much more an item counts that is of the time the question names."""
+
+    dated: float = 1.5
+    """What such an item has without any word of the question, as a part of the rarest word's weight."""
+
+    days_before: float = 5.0
+    """Days before the asked time after which an item counts a third: people announce things shortly before."""
+
+    days_after: float = 20.0
+    """Days after the asked time after which an item counts a third: people tell of things later than they happen."""
+
+    recent: float = 0.02
+    """How much more the newest item counts than an old one: decides between equals, and little else."""
+
+    recent_days: float = 180.0
+    """Days after which an item is no longer recent."""
+
+    verbose: float = 0.25
+    """How much less the assistant's items count where they are longer than the user's, as a power of how much longer:
+    long answers touch on everything, and what is asked for later is mostly what the user said."""
+
+    tool: float = 0.8
+    """What the output of a tool counts: it was looked at once, and can be asked for again."""
+
+    fact: float = 1.25
+    """What a fact counts: it was distilled, and has no neighbours that speak for it."""
+
+    prose: float = 1.15
+    """A paragraph of a page: written by a person, with few neighbours."""
+
+    episode: float = 1.0
+    """A summary of what was done."""
+
+    day: float = 0.95
+    """A day's page repeats its episodes."""
+
+    entry: float = 1.0
+    """A distillation."""
+
+    meaning: float = 0.6
+    """What the likest meaning (the cosine, spread from 0 to 1 over the items at hand) counts, as a part of the best
+    score by words."""
+
+    abstain: float = 0.5
+    """Below this, nothing is returned. Fitted so that unrelated questions stay below it."""
+
+
 SETTINGS = frozenset(Policy.__annotations__)
 OF_AGENTS = frozenset(
     ("model", "context_tokens", "max_tokens", "safety_margin_tokens", "compaction_ratio", "tail_turns")

@@ -42,6 +42,9 @@ KINDS: tuple[Kind, ...] = (
     "decision",
 )
 
+FOUND = ("fact", "prose", "episode", "day", "entry", "trace")
+"""Kinds of what can be found."""
+
 START = Position(0, 0)
 
 ANY = "*"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from looseleaf.build.agents import build_agents
 from looseleaf.core import shortlist as short
 from looseleaf.core.essentials import digest, global_md, global_memory
-from looseleaf.core.gate import level_of
 from looseleaf.core.identity import true_at
 from looseleaf.core.ledger import ENTRIES
+from looseleaf.core.levels import level_of
 from looseleaf.core.topics import state_inputs_hash, topic_md, topic_memory
 from looseleaf.entries import as_json, read_entry
 from looseleaf.errors import Refused

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from looseleaf.core.clauses import located, sentences_of, spelled
 from looseleaf.core.evidence import Claim
+from looseleaf.core.levels import LEVELS, is_at_least, level_of, lowest
 from looseleaf.core.lines import escape
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.slots import relation_of
@@ -21,13 +22,10 @@ from looseleaf.values import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from looseleaf.values import Level
-
-LEVELS: tuple[Level, ...] = ("tainted", "inferred", "said", "confirmed")
-"""From the lowest to the highest."""
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
 
@@ -43,8 +41,6 @@ CONFIDENCE: dict[str, float] = {"confirmed": 1.0, "said": 0.9, "inferred": 0.6, 
 _LESS_IF_SPELT_OTHERWISE = 0.1
 _IF_UNVERIFIED = 0.3
 
-_OF_ORIGINS: dict[str, Level] = {"person": "confirmed", "user": "said", "assistant": "inferred"}
-
 LONGEST = 300
 """Characters of an object: what is longer is no fact but a text."""
 
@@ -53,25 +49,6 @@ _MOST_TAGS = 8
 _LONGEST_TAG = 40
 _OF_PEOPLE = frozenset({"ticked", "pinned", "approved", RECALLED, UNVERIFIED})
 """Tags that say what a person did, or what the gate found: nobody else gives them."""
-
-
-def level_of(origin: str) -> Level:
-    """What tools, the web, imports and other agents say is data: nobody vouches for it."""
-    return _OF_ORIGINS.get(origin, "tainted")
-
-
-def lowest(levels: Iterable[Level]) -> Level:
-    """Of what was derived from several things; nothing at all vouches for nothing."""
-    return min(levels, key=LEVELS.index, default="tainted")
-
-
-def is_at_least(level: Level | None, least: Level) -> bool:
-    return level is not None and LEVELS.index(level) >= LEVELS.index(least)
-
-
-def is_trusted(level: Level | None) -> bool:
-    """Whether it may stand at the top of the folder, among what must not be forgotten, and in index lines."""
-    return is_at_least(level, "said")
 
 
 # --- proposals -------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from looseleaf.core.gate import is_at_least
 from looseleaf.core.identity import key, relation_of, slot
+from looseleaf.core.levels import is_at_least
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

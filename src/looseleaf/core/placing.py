@@ -6,10 +6,11 @@ same plan; carrying it out twice is carrying it out once.
 
 from __future__ import annotations
 
-from looseleaf.core.gate import UNVERIFIED, is_trusted, judge, own_words, says
+from looseleaf.core.gate import UNVERIFIED, judge, own_words, says
 from looseleaf.core.grammar import as_written
 from looseleaf.core.identity import decide, key, relation_of, slot
 from looseleaf.core.ledger import APPROVED, TICKED, fact_id
+from looseleaf.core.levels import is_trusted
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.times import written
 from looseleaf.errors import Refused

@@ -11,12 +11,12 @@ from collections import Counter
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.essentials import PINNED, TIERS, rank, tier
-from looseleaf.core.gate import LEVELS
 from looseleaf.core.grammar import add_fact, new_page, parse
 from looseleaf.core.heads import EXTERNAL, PERSON
 from looseleaf.core.identity import key, slot
 from looseleaf.core.journal import record_of
 from looseleaf.core.ledger import Ledger, copy_id
+from looseleaf.core.levels import LEVELS
 from looseleaf.core.lines import (
     BLOCK_FIRST,
     body,

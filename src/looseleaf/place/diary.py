@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from looseleaf.core.gate import is_trusted, level_of, mentions, says
+from looseleaf.core.gate import mentions, says
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
+from looseleaf.core.levels import is_trusted, level_of
 from looseleaf.core.lines import escape
 from looseleaf.core.placing import is_from
 from looseleaf.core.state import is_said_of, move

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.gate import is_trusted
 from looseleaf.core.grammar import parse
 from looseleaf.core.heads import AGENT, EXTERNAL, UNKNOWN
 from looseleaf.core.identity import true_at
 from looseleaf.core.ledger import shard_of
+from looseleaf.core.levels import is_trusted
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.page import Page

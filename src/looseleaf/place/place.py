@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from looseleaf.core.gate import is_trusted, proposal_of
+from looseleaf.core.gate import proposal_of
 from looseleaf.core.grammar import (
     add_fact,
     new_page,
@@ -23,6 +23,7 @@ from looseleaf.core.grammar import (
 )
 from looseleaf.core.heads import PERSON, PROGRAM, SCHEMA
 from looseleaf.core.ledger import HIGHEST, TICKED
+from looseleaf.core.levels import is_trusted
 from looseleaf.core.placing import PROJECT, USER, Outcome, Plan, is_from
 from looseleaf.core.times import day
 from looseleaf.core.vocabulary import topic_name

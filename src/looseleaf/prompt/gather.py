@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from looseleaf.core import fence, shown
 from looseleaf.core.essentials import rank, said
-from looseleaf.core.gate import is_trusted
 from looseleaf.core.identity import true_at
+from looseleaf.core.levels import is_trusted
 from looseleaf.core.manifest import Item, Omitted
 from looseleaf.core.paths import STATE
 from looseleaf.core.placing import PROFILE, USER

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _WHOLE = "this record is damaged; the record itself is whole"
 _CHUNK = 1 << 20
 _BLOCK = 1 << 16
+_FIRST_BLOCK = 1 << 12
+"""Backwards, little is read at first: mostly only the last record is wanted."""
+
 SUMS = "SHA256SUMS"
 SEAL = rb"([0-9a-f]{64})  ([0-9]{6,}\.jsonl)"
 """A line of `SHA256SUMS`, as `sha256sum -c` reads it."""
@@ -305,8 +308,10 @@ def lines_back(disk: Disk, fd: int, end: int) -> Iterator[tuple[int, bytes, bool
     tail: list[bytes] = []  # of the line being collected, last part first
     position = end
     first = True
+    step = _FIRST_BLOCK
     while position > 0:
-        size = min(_BLOCK, position)
+        size = min(step, position)
+        step = min(2 * step, _BLOCK)
         position -= size
         block = disk.pread(fd, size, position)
         *earlier, last = block.split(b"\n")

@@ -1,0 +1,313 @@
+"""The table of verbs: what each does, its arguments, an example. `cli_parse` reads it."""
+
+from __future__ import annotations
+
+from looseleaf.values import FOUND, KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Arguments = dict[str, dict[str, Any]]
+    """By name, what argparse is told of each; those that begin with `-` are options."""
+
+LAST = 20
+"""How many turns and sessions are listed to a person who gives no number."""
+
+SHARED: Arguments = {
+    "--memory": {"metavar": "PATH", "help": "the folder of the memory"},
+    "--agent": {"metavar": "NAME", "help": "whose memory (main)"},
+    "--json": {"action": "store_true", "help": "print one JSON document"},
+}
+"""Options that may stand before and after the verb."""
+
+SHORT = {"-n": "--limit", "-k": "--k"}
+
+_ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
+_STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
+_LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
+_MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
+_AS_OF = {"metavar": "DATE", "help": "as it was on a day, or at a time"}
+_FACT = {"metavar": "FACT", "help": "its id, a unique beginning of that, or `page.md:line`"}
+
+
+def _switch(help: str) -> dict[str, Any]:
+    return {"action": "store_true", "help": help}
+
+
+VERBS: dict[str, tuple[str, str, Arguments, str]] = {
+    "init": (
+        "cli.init",
+        "make a memory of a folder",
+        {"path": {"nargs": "?", "help": "the folder (else --memory, else ./.looseleaf)"}},
+        "init notes",
+    ),
+    "log": (
+        "cli.log",
+        "show what was changed, by whom and why, newest first",
+        {
+            "page": {"nargs": "?", "help": "only this page"},
+            "--limit": {"metavar": "N", "type": int, "default": 50, "help": "at most so many (50)"},
+        },
+        "log USER.md -n 5",
+    ),
+    "show": ("cli.show", "show a page", {"page": {}, "--as-of": _AS_OF}, "show USER.md --as-of 2026-02-24"),
+    "diff": (
+        "cli.diff",
+        "show what the last edit of a page changed",
+        {"page": {}, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
+        "diff USER.md --since 2026-02-24",
+    ),
+    "undo": (
+        "cli.undo",
+        "take back the last edit; an undo is an edit too",
+        {"page": {"nargs": "?", "help": "the last edit of this page"}},
+        "undo USER.md",
+    ),
+    "record": (
+        "cli_record.record",
+        "record what was said or done",
+        {
+            "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object a line"},
+            "text": {"nargs": "?", "help": "the words, the tool's name or its result; else standard input"},
+            "--args": {"metavar": "JSON", "help": "the arguments of a tool call"},
+            "--result": {"metavar": "JSON", "help": "a tool's result that is more than text"},
+            "--call-id": {"metavar": "ID", "help": "the id of a tool call, for it and its result"},
+            "--name": {"metavar": "TOOL", "help": "the tool of a result, where there is no call's id"},
+            "--error": _switch("the call failed; the text says why"),
+            "--session": {"metavar": "ID", "help": "in this session (else the last, if it is not long ago)"},
+            "--turn": {"metavar": "ID", "help": "in this turn (else the current one)"},
+        },
+        'record user "I live in Lyon now."',
+    ),
+    "turns": (
+        "cli_talk.turns",
+        "show what was said last, or one turn whole",
+        {
+            "turn": {"nargs": "?", "help": "this one, whole"},
+            "--limit": _LAST,
+            "--session": {"metavar": "ID", "help": "only of this session"},
+        },
+        "turns 17",
+    ),
+    "sessions": ("cli_talk.sessions", "list the last sessions", {"--limit": _LAST}, "sessions -n 5"),
+    "prompt": (
+        "cli_prompt.prompt",
+        "make the prompt for a task, within a budget, or show an old one; with the reason for each part",
+        {
+            "task": {"nargs": "?", "help": "the request (-: standard input); after --diff ID the other one"},
+            "--budget": {"metavar": "N", "type": int, "help": "at most so many tokens (else the model's)"},
+            "--model": _MODEL,
+            "--explain": _switch("show what is in it, what each part costs, what is left out (or --json)"),
+            "--dry-run": _switch("compact and log nothing"),
+            "--messages": _switch("print the messages as JSON, without --explain (--json: both)"),
+            "--replay": {"metavar": "ID", "help": "an old prompt, byte for byte (last: the last one)"},
+            "--diff": {"metavar": "ID", "help": "what changed from this old prompt to another (the last)"},
+        },
+        'prompt "Refactor the parser" --budget 4000 --explain',
+    ),
+    "analyze": (
+        "cli_prompt.analyze",
+        "show what a prompt costs now, what it would cost otherwise, and what the last ones cost",
+        {"--last": {"metavar": "N", "type": int, "default": LAST, "help": f"so many prompts ({LAST})"}},
+        "analyze --last 5",
+    ),
+    "window": (
+        "cli_talk.window",
+        "show what a model is told now, and what it costs",
+        {"--model": _MODEL},
+        "window --model gpt-4o",
+    ),
+    "compact": (
+        "cli_talk.compact",
+        "make the window shorter, and say what it lost",
+        {"--dry-run": _switch("only say"), "--model": _MODEL},
+        "compact --dry-run",
+    ),
+    "expand": (
+        "cli_talk.expand",
+        "list what left the window, or show one of it again, whole",
+        {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: the entries)"}},
+        "expand turn_0003",
+    ),
+    "recall": (
+        "cli_recall.recall",
+        "find what bears on a question, among all that was said, done and written; or say that nothing does",
+        {
+            "query": {"help": "the question, or some words of what you look for"},
+            "--k": {
+                "metavar": "N",
+                "type": int,
+                "help": "at most so many (10; with a budget, what it has room for)",
+            },
+            "--budget": {
+                "metavar": "N",
+                "type": int,
+                "help": "at most so many tokens, about; texts are shortened",
+            },
+            "--topic": {"metavar": "TOPIC", "help": "only what pages and entries of this topic say"},
+            "--kind": {"metavar": "KIND", "choices": FOUND, "help": f"only of this kind: {', '.join(FOUND)}"},
+            "--as-of": {"metavar": "DATE", "help": "what was true and said on a day, or at a time"},
+            "--since": {"metavar": "DATE", "help": "only what is from this day on"},
+            "--until": {"metavar": "DATE", "help": "only what is from this day or before"},
+            "--now": {"metavar": "DATE", "help": 'the day from which "last week" is counted (today)'},
+            "--raw": _switch("only what was said and done, each whole"),
+            "--explain": _switch("show what each score is made of"),
+        },
+        'recall "which language for code?" --budget 800',
+    ),
+    "open": (
+        "cli_recall.open_hit",
+        "show what a hit of recall stands in: the talk, the page, the entry",
+        {"where": {"metavar": "HIT", "help": "as recall names it: an id, an entry, `page.md#5-9`"}},
+        "open facts/garden.md#3-3",
+    ),
+    "test": (
+        "cli_recall.test",
+        "run your own recall tests (recall.tests.toml): what must be found, what must not",
+        {"path": {"nargs": "?", "help": "the file (else recall.tests.toml of the memory)"}},
+        "test",
+    ),
+    "distill": (
+        "cli_build.distill",
+        "make facts of what was said since the last time, and say what became of each",
+        {"--topic": {"metavar": "TOPIC", "help": "the topic that it was about"}},
+        "distill",
+    ),
+    "write": (
+        "cli_build.write",
+        "make facts of a text; they wait in review, unless the words are yours",
+        {
+            "path": {"nargs": "?", "help": "a file (else, or for -: standard input)"},
+            "--topic": {"metavar": "TOPIC", "help": "the topic that it is about"},
+            "--mine": _switch("these are my own words"),
+        },
+        "write notes.txt --topic garden --mine",
+    ),
+    "facts": (
+        "cli_facts.facts",
+        "list what is known, topic by topic",
+        {
+            "--topic": {"metavar": "TOPIC", "help": "only of this topic"},
+            "--kind": {"metavar": "KIND", "choices": KINDS, "help": f"only of this kind: {', '.join(KINDS)}"},
+            "--pending": _switch("what waits for your yes instead"),
+            "--superseded": _switch("what is no longer true instead"),
+            "--rejected": _switch("what you said no to instead"),
+            "--as-of": {"metavar": "DATE", "help": "what was true on a day, or at a time"},
+        },
+        "facts --topic user --as-of 2026-02-24",
+    ),
+    "score": (
+        "cli_facts.score",
+        "say how much a fact matters; that outranks every rule",
+        {"fact": _FACT, "score": {"metavar": "SCORE", "help": "from 0 to 10"}},
+        "score USER.md:5 9",
+    ),
+    "correct": (
+        "cli_facts.correct",
+        "say what is right; the old value stays in the history",
+        {"fact": _FACT, "text": {"metavar": "TEXT", "help": "the value, or `Relation: value`"}},
+        'correct USER.md:5 "Lyon"',
+    ),
+    "reject": (
+        "cli_facts.reject",
+        "say no to a fact: it goes, and does not come back by itself",
+        {"fact": _FACT},
+        "reject f_1f2e3d4c",
+    ),
+    "approve": (
+        "cli_facts.approve",
+        "say yes to a fact: what waits in review goes to its page",
+        {"fact": _FACT},
+        "approve f_1f2e3d4c",
+    ),
+    "pin": (
+        "cli_facts.pin",
+        "keep a fact among what must not be forgotten",
+        {"fact": _FACT, "--off": _switch("not any more")},
+        "pin USER.md:5",
+    ),
+    "history": (
+        "cli_facts.history",
+        "show every value that a fact ever had, and whose words each rests on",
+        {"fact": _FACT},
+        "history USER.md:5",
+    ),
+    "why": (
+        "cli_facts.why",
+        "show why a fact is believed, or why words are in a prompt or not: who said them, what was made of them",
+        {
+            "what": {"metavar": "WHAT", "help": "a fact by its id or `page.md:line`; or words of a prompt"},
+            "--prompt": {"metavar": "ID", "help": "the words are looked for in this prompt (else the last)"},
+        },
+        'why "English code"',
+    ),
+    "topics": ("cli_build.topics", "list the topics", {}, "topics"),
+    "topic": (
+        "cli_build.topic",
+        "show the memory of one topic",
+        {"name": {"metavar": "NAME", "help": "as `looseleaf topics` lists it"}, "--as-of": _AS_OF},
+        "topic user --as-of 2026-02-24",
+    ),
+    "global": (
+        "cli_build.whole",
+        "show the active topics, and what must not be forgotten",
+        {"--as-of": _AS_OF},
+        "global --as-of 2026-02-24",
+    ),
+    "build": (
+        "cli_build.build",
+        "bring the views of topics up to date",
+        {
+            "--full": _switch("make all of them again, also from entries that another program left"),
+            "--pages": _switch("first make pages again that are gone from the folder"),
+        },
+        "build --full",
+    ),
+    "redistill": (
+        "cli_build.redistill",
+        "show what another distiller would make of the same words, or switch to it",
+        {
+            "--with": {
+                "metavar": "DISTILLER",
+                "dest": "distiller",
+                "required": True,
+                "help": "rules, or package.module:attribute",
+            },
+            "--apply": _switch("switch to it"),
+        },
+        "redistill --with rules",
+    ),
+    "tidy": (
+        "cli_build.tidy",
+        "move less essential facts from USER.md to facts/user.md, if it is too long for every prompt",
+        {"--dry-run": _switch("only show what would move")},
+        "tidy --dry-run",
+    ),
+    "index": ("cli_build.index", "list pages in a line each, as a prompt does", {}, "index"),
+    "state": (
+        "cli_state.state",
+        "show the goal, tasks and decisions of the work, or change them",
+        {
+            "act": {
+                "nargs": "?",
+                "choices": _STATE_ACTS,
+                "help": "set FIELD VALUE; task add TITLE; task done ID; decide TITLE; block TEXT; unblock TEXT; "
+                "restore (else: show)",
+            },
+            "what": {"nargs": "?", "help": "goal, now or conventions.NAME; add or done; the title or text"},
+            "value": {"nargs": "?", "help": "the value (empty: none any more), the task's title or id"},
+            "--why": {"metavar": "TEXT", "help": "why it was decided"},
+            "--toon": _switch("show it as a prompt carries it"),
+        },
+        'state task add "Write the importer"',
+    ),
+    "check": ("cli.check", "re-read and re-hash everything", {}, "check"),
+    "repair": (
+        "cli.repair",
+        "mend what check found, keeping a copy of every byte that is moved",
+        {},
+        "repair",
+    ),
+}
+"""Of each verb: the function that carries it out, what it does, its arguments, an example."""

@@ -1,0 +1,271 @@
+"""A word as it is indexed: its language, its stem, its letters folded. `fold(fold(x)) == fold(x)`.
+
+A script other than Latin tells the language by itself; among Latin ones the stop words of a text, then its letters and
+its endings do. A text that tells nothing is taken for English. The stemmer sees a word with its accents, and they are
+folded afterwards, so that `Häuser` and `haus`, `préparé` and `prepare` meet.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from looseleaf.core import stopwords
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+EDITION = "1"
+"""Changes whenever the same text may have other terms than before: what was indexed with another must be made anew."""
+
+_SAMPLE = 160
+"""Words of a text that are looked at for its language."""
+
+_SURE = 0.9
+"""What the votes for a language other than English must come to."""
+
+_PLAIN = str.maketrans(
+    {
+        "ß": "ss", "ẞ": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
+        "ŋ": "n", "ħ": "h", "ŧ": "t", "ĸ": "k", "ſ": "s", "ə": "e", "ς": "σ",
+        "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ې": "ي", "ک": "ك", "ة": "ه", "ہ": "ه", "ؤ": "و",
+        "ئ": "ي", "ء": "", "ـ": "", "ً": "",
+    }
+)  # fmt: skip
+
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u08d3-\u08ff\u093c\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+"
+)
+
+_LETTERS: dict[str, tuple[tuple[str, float], ...]] = {
+    "ß": (("german", 1.0),),
+    "ä": (("german", 0.5), ("swedish", 0.4), ("finnish", 0.4)),
+    "ö": (("german", 0.5), ("swedish", 0.4), ("finnish", 0.3), ("turkish", 0.3), ("hungarian", 0.3)),
+    "ü": (("german", 0.6), ("turkish", 0.4), ("hungarian", 0.2)),
+    "å": (("swedish", 0.6), ("danish", 0.5), ("norwegian", 0.5)),
+    "ø": (("danish", 0.7), ("norwegian", 0.7)),
+    "æ": (("danish", 0.8), ("norwegian", 0.6)),
+    "ñ": (("spanish", 0.9),),
+    "¿": (("spanish", 1.0),),
+    "ã": (("portuguese", 0.9),),
+    "õ": (("portuguese", 0.9),),
+    "è": (("french", 0.6), ("italian", 0.4)),
+    "ê": (("french", 0.6), ("portuguese", 0.3)),
+    "à": (("french", 0.5), ("italian", 0.5)),
+    "ù": (("french", 0.4), ("italian", 0.5)),
+    "ì": (("italian", 0.8),),
+    "ò": (("italian", 0.8),),
+    "œ": (("french", 1.0),),
+    "ç": (("french", 0.5), ("portuguese", 0.5), ("turkish", 0.4)),
+    "é": (("french", 0.5), ("spanish", 0.2), ("czech", 0.1), ("hungarian", 0.2)),
+    "ó": (("spanish", 0.4), ("polish", 0.4), ("hungarian", 0.2)),
+    "í": (("spanish", 0.4), ("czech", 0.3), ("hungarian", 0.1)),
+    "á": (("spanish", 0.3), ("hungarian", 0.3), ("czech", 0.3)),
+    "ú": (("spanish", 0.4), ("czech", 0.2), ("hungarian", 0.2)),
+    "ł": (("polish", 1.0),),
+    "ą": (("polish", 0.9),),
+    "ę": (("polish", 0.9),),
+    "ś": (("polish", 0.9),),
+    "ż": (("polish", 0.9),),
+    "ź": (("polish", 0.9),),
+    "ć": (("polish", 0.8),),
+    "ř": (("czech", 1.0),),
+    "ě": (("czech", 1.0),),
+    "ů": (("czech", 1.0),),
+    "š": (("czech", 0.8),),
+    "č": (("czech", 0.8),),
+    "ž": (("czech", 0.8),),
+    "ğ": (("turkish", 1.0),),
+    "ş": (("turkish", 0.9),),
+    "ı": (("turkish", 1.0),),
+    "ő": (("hungarian", 1.0),),
+    "ű": (("hungarian", 1.0),),
+    "ă": (("romanian", 0.9),),
+    "ș": (("romanian", 1.0),),
+    "ț": (("romanian", 1.0),),
+    "î": (("romanian", 0.5), ("french", 0.3)),
+    "â": (("romanian", 0.4), ("french", 0.4), ("portuguese", 0.3)),
+}
+
+_ENDINGS = {
+    "german": "ungen|ung|keiten|keit|heiten|heit|lich\\w{0,2}|isch\\w{0,2}|schaft|sch\\w{0,2}|cht\\w{0,2}|tz\\w{0,2}",
+    "dutch": "heid|heden|lijk\\w?|ij\\w{1,3}|ing|aar|oor|uur|uis|ouw\\w{0,2}",
+    "french": "eux|euse|euses|eau|eaux|ité|ités|oire|aire|ette|ique|iques|ée|ées",
+    "spanish": "ción|ciones|dad|dades|mente|illo|illa|ador|adora|ando|iendo|ería|anza",
+    "portuguese": "ção|cao|ções|coes|dade|dades|mente|inho|inha|agem|eiro|eira",
+    "italian": "zione|zioni|ità|mente|ezza|aggio|aggi|etto|etta|iere|evole",
+    "swedish": "ningen|ning|ningar|het|heten|arna|erna|orna",
+    "danish": "ningen|ning|hed|heden|erne|else|elser",
+    "norwegian": "ningen|ning|het|heten|ene|else|elser",
+    "finnish": "ssa|ssä|sta|stä|lla|llä|lta|ltä|lle|nen|sen|set|aan|ään|uus|yys|ksi",
+    "polish": "ość|ości|anie|ania|enie|enia|owy|owa|owe|ski|ska|skie|czek|ów|ami|ach",
+    "czech": "ost|osti|ání|ení|ový|ová|ové|ský|ská|ské|ka|ách|ích",
+    "turkish": "lar|ler|ları|leri|ların|lerin|mak|mek|daki|deki|lık|lik|cı|ci|yor|dım|dim",
+    "hungarian": "ban|ben|nak|nek|ság|ség|ok|ek|ók|ek|ról|ről|hoz|hez",
+    "romanian": "ului|ilor|elor|ție|ții|are|ească|ează",
+}
+"""How words of six letters and more often end. They tell something of a text that has no stop words."""
+
+_IRREGULAR_ENGLISH = """
+    bear:bore,borne,born beat:beaten become:became begin:began,begun bend:bent bind:bound bite:bit,bitten
+    bleed:bled blow:blew,blown break:broke,broken breed:bred bring:brought build:built burn:burnt buy:bought
+    catch:caught choose:chose,chosen cling:clung come:came creep:crept deal:dealt dig:dug draw:drew,drawn
+    dream:dreamt drink:drank,drunk drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed feel:felt
+    fight:fought find:found flee:fled fly:flew,flown forbid:forbade,forbidden forget:forgot,forgotten
+    forgive:forgave,forgiven freeze:froze,frozen give:gave,given go:went,gone grind:ground grow:grew,grown
+    hang:hung hear:heard hide:hid,hidden hold:held keep:kept kneel:knelt know:knew,known lay:laid lead:led
+    leave:left lend:lent lie:lain light:lit lose:lost make:made mean:meant meet:met mistake:mistook,mistaken
+    pay:paid prove:proven ride:rode,ridden ring:rang,rung rise:rose,risen run:ran say:said see:saw,seen
+    seek:sought sell:sold send:sent sew:sewn shake:shook,shaken shine:shone shoot:shot show:shown
+    shrink:shrank,shrunk sing:sang,sung sink:sank,sunk sit:sat sleep:slept slide:slid speak:spoke,spoken
+    spend:spent spin:spun spring:sprang,sprung stand:stood steal:stole,stolen stick:stuck sting:stung
+    strike:struck swear:swore,sworn sweep:swept swim:swam,swum swing:swung take:took,taken teach:taught
+    tear:tore,torn tell:told think:thought throw:threw,thrown understand:understood undertake:undertook
+    wake:woke,woken wear:wore,worn weave:wove,woven weep:wept win:won wind:wound withdraw:withdrew,withdrawn
+    write:wrote,written child:children man:men woman:women foot:feet tooth:teeth mouse:mice goose:geese
+    person:people life:lives wife:wives knife:knives leaf:leaves half:halves shelf:shelves wolf:wolves
+    loaf:loaves thief:thieves good:better,best bad:worse,worst
+"""
+
+
+def fold(text: str) -> str:
+    """Without case, accents, and forms of letters that people do not tell apart."""
+    if text.isascii():
+        return text.lower()
+    folded = _folded(text)
+    while (again := _folded(folded)) != folded:
+        folded = again
+    return folded
+
+
+def _folded(text: str) -> str:
+    # Case first: some capitals become a letter and a mark, and marks go next.
+    text = unicodedata.normalize("NFKC", text).lower()
+    text = _ACCENTS.sub("", unicodedata.normalize("NFD", text)).translate(_PLAIN)
+    text = unicodedata.normalize("NFKC", text)
+    if not text.isascii() and any(map(str.isdecimal, text)):
+        text = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
+    return text
+
+
+@lru_cache(maxsize=1)
+def irregular() -> dict[str, str]:
+    """English words whose stem is another word's."""
+    entries = (entry.split(":") for entry in _IRREGULAR_ENGLISH.split())
+    return {form: word for word, forms in entries for form in forms.split(",")}
+
+
+@lru_cache(maxsize=40)
+def _stemmer(language: str) -> Any:
+    import Stemmer  # type: ignore[import-not-found]  # a compiled module, found where a text is indexed or a question asked
+
+    return Stemmer.Stemmer(language, 0)
+
+
+def stem(word: str, language: str) -> str:
+    """The folded stem of a word in lower case, in a language of Latin letters; other scripts choose their own."""
+    if word.isascii():
+        if language == "english":
+            word = irregular().get(word, word)
+        stemmed: str = _stemmer(language).stemWord(word)
+        return stemmed
+    own = language_of_script(word)
+    if own == "latin":
+        return fold(_stemmer(language).stemWord(word)) or fold(word)
+    return (fold(_stemmer(own).stemWord(word)) if own else fold(word)) or fold(word)
+
+
+_SCRIPTS = (
+    ("\u024f", "latin"),
+    ("\u036f", ""),
+    ("\u03ff", "greek"),
+    ("\u052f", "russian"),
+    ("\u0588", "armenian"),
+    ("\u05ff", ""),
+    ("\u06ff", "arabic"),
+    ("\u08ff", ""),
+    ("\u097f", "hindi"),
+    ("\u0b7f", ""),
+    ("\u0bff", "tamil"),
+    ("\u1dff", ""),
+    ("\u1eff", "latin"),
+    ("\u1fff", "greek"),
+)
+"""The last letter of each run of letters, and which language's stems are taken there."""
+
+
+def language_of_script(word: str) -> str:
+    """`latin`, or the one language whose stems are taken for words of this script, or nothing."""
+    first = word[0]
+    return next((language for last, language in _SCRIPTS if first <= last), "")
+
+
+def language(words: Iterable[str]) -> str:
+    """The language of the Latin words in a text, or nothing where they do not tell. Words in lower case."""
+    sample = list(words)[:_SAMPLE]
+    scores: dict[str, float] = {}
+    votes = stopwords.votes()
+    for word in sample:
+        for tongue, vote in votes.get(word, ()):
+            scores[tongue] = scores.get(tongue, 0.0) + vote
+    if sum(scores.values()) < 3.0:
+        for word in sample:
+            before, apostrophe, _ = word.partition("'")
+            for tongue, vote in votes.get(before, ()) if apostrophe else ():
+                scores[tongue] = scores.get(tongue, 0.0) + vote
+    own = scores.get("english", 0.0)
+    if own >= 1.0 and own * 2 >= sum(scores.values()):
+        return "english"  # most texts: no need to look at letters
+    for char in "".join(word for word in sample if not word.isascii())[: 8 * _SAMPLE]:
+        for tongue, vote in _LETTERS.get(char, ()):
+            scores[tongue] = scores.get(tongue, 0.0) + vote
+    if own < 1.0 and max(scores.values(), default=0.0) < 2 * _SURE:
+        for word in sample[:40]:
+            for tongue in shapes(word):
+                scores[tongue] = scores.get(tongue, 0.0) + 0.5
+    best = max(scores, key=lambda tongue: (scores[tongue], tongue == "english", tongue), default="")
+    return best if best and scores[best] >= _SURE and (best == "english" or scores[best] >= 1.3 * own) else ""
+
+
+@lru_cache(maxsize=1)
+def _endings() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((tongue, re.compile(f"\\w{{3,}}(?:{ends})")) for tongue, ends in _ENDINGS.items())
+
+
+@lru_cache(maxsize=4096)
+def shapes(word: str) -> tuple[str, ...]:
+    """The languages that a word, in lower case, looks as if it were of."""
+    if not 6 <= len(word) <= 64 or not word.isalpha():
+        return ()
+    lettered = {tongue for char in word if not char.isascii() for tongue, _ in _LETTERS.get(char, ())}
+    ended = [tongue for tongue, ends in _endings() if ends.fullmatch(word)]
+    return tuple(dict.fromkeys((*ended, *sorted(lettered))))
+
+
+_RESTORED = (
+    ("cao", "ção"),
+    ("coes", "ções"),
+    ("sao", "são"),
+    ("soes", "sões"),
+    ("cion", "ción"),
+    ("ite", "ité"),
+    ("ee", "ée"),
+    ("ees", "ées"),
+    ("e", "é"),
+    ("es", "és"),
+    ("er", "ér"),
+    ("ita", "ità"),
+    ("osc", "ość"),
+    ("osci", "ości"),
+)
+
+
+def accented(word: str) -> tuple[str, ...]:
+    """How a word that was typed without accents may really end."""
+    if not word.isascii() or len(word) < 5:
+        return ()
+    return tuple(word[: -len(plain)] + real for plain, real in _RESTORED if word.endswith(plain))

@@ -1,0 +1,150 @@
+"""A small BERT, run forwards by numpy: tokens to one normalised vector a text. No torch, and no runtime to load.
+
+The weights are read where they lie in a safetensors file, mapped, so that a process that embeds one question reads
+little more than the rows of its words. Texts are laid end to end instead of being padded to one length: every product
+but that of attention is over all their tokens at once, and none is over padding.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from looseleaf.index.nearest import Matrix
+
+_TOKENS = 2048
+"""Tokens that are worked on at once: more is hardly faster, and takes memory."""
+
+_TYPES = {"F32": "<f4"}
+
+
+class Bert:
+    """`config` as the model's `config.json` has it. ValueError or KeyError: the file is not such a model."""
+
+    def __init__(self, weights: str, config: dict[str, Any]) -> None:
+        self._weights = _mapped(weights)
+        self._layers: int = config["num_hidden_layers"]
+        self._heads: int = config["num_attention_heads"]
+        self._epsilon: float = config["layer_norm_eps"]
+        self._words = self._weights["embeddings.word_embeddings.weight"]
+        self.dimensions = int(self._words.shape[1])
+        for layer in range(self._layers):
+            self._of(layer, "output.LayerNorm.bias")  # a file without it is not the model of its config
+
+    def __call__(self, texts: Sequence[Sequence[int]]) -> Matrix:
+        """A row for each text, given as its tokens, of which there is at least one."""
+        import numpy
+
+        rows = numpy.empty((len(texts), self.dimensions), dtype=numpy.float32)
+        order = sorted(
+            range(len(texts)), key=lambda each: len(texts[each])
+        )  # equal lengths share their attention
+        while order:
+            count, total = 0, 0
+            while count < len(order) and (not count or total + len(texts[order[count]]) <= _TOKENS):
+                total += len(texts[order[count]])
+                count += 1
+            some, order = order[:count], order[count:]
+            rows[some] = self._run([texts[each] for each in some])
+        return rows
+
+    def _run(self, texts: list[Sequence[int]]) -> Matrix:
+        import numpy
+
+        lengths = numpy.array([len(text) for text in texts])
+        starts = numpy.cumsum(lengths) - lengths
+        tokens = numpy.concatenate([numpy.asarray(text) for text in texts])
+        positions = numpy.arange(len(tokens)) - numpy.repeat(starts, lengths)
+        weights = self._weights
+        flow = self._words[tokens] + weights["embeddings.position_embeddings.weight"][positions]
+        flow += weights["embeddings.token_type_embeddings.weight"][0]
+        flow = self._norm(flow, "embeddings.LayerNorm")
+        for layer in range(self._layers):
+            flow = self._layer(layer, flow, lengths)
+        means = numpy.add.reduceat(flow, starts, axis=0) / lengths[:, None]
+        return (means / numpy.linalg.norm(means, axis=1, keepdims=True)).astype(numpy.float32)
+
+    def _layer(self, layer: int, flow: Matrix, lengths: Matrix) -> Matrix:
+        name = f"encoder.layer.{layer}"
+        query, key, value = (
+            self._dense(flow, f"{name}.attention.self.{part}") for part in ("query", "key", "value")
+        )
+        query *= (self.dimensions // self._heads) ** -0.5
+        seen = self._dense(self._attention(query, key, value, lengths), f"{name}.attention.output.dense")
+        flow = self._norm(seen + flow, f"{name}.attention.output.LayerNorm")
+        inner = _gelu(self._dense(flow, f"{name}.intermediate.dense"))
+        return self._norm(self._dense(inner, f"{name}.output.dense") + flow, f"{name}.output.LayerNorm")
+
+    def _attention(self, query: Matrix, key: Matrix, value: Matrix, lengths: Matrix) -> Matrix:
+        """Each token looks at the tokens of its own text. Texts of one length are done together."""
+        import numpy
+
+        seen = numpy.empty_like(query)
+        start = 0
+        for length, count in zip(*numpy.unique(lengths, return_counts=True), strict=True):  # they come sorted
+            end = start + length * count
+            asks, answers, gives = (
+                part[start:end].reshape(count, length, self._heads, -1).transpose(0, 2, 1, 3)
+                for part in (query, key, value)
+            )
+            weight = asks @ answers.transpose(0, 1, 3, 2)
+            weight -= weight.max(axis=-1, keepdims=True)
+            numpy.exp(weight, out=weight)
+            weight /= weight.sum(axis=-1, keepdims=True)
+            seen[start:end] = (weight @ gives).transpose(0, 2, 1, 3).reshape(end - start, -1)
+            start = end
+        return seen
+
+    def _dense(self, flow: Matrix, name: str) -> Matrix:
+        out = flow @ self._weights[f"{name}.weight"].T
+        out += self._weights[f"{name}.bias"]
+        return out
+
+    def _norm(self, flow: Matrix, name: str) -> Matrix:
+        import numpy
+
+        flow -= flow.mean(axis=1, keepdims=True)
+        spread = numpy.einsum("ij,ij->i", flow, flow) / flow.shape[1]
+        flow /= numpy.sqrt(spread + self._epsilon)[:, None]
+        flow *= self._weights[f"{name}.weight"]
+        flow += self._weights[f"{name}.bias"]
+        return flow
+
+    def _of(self, layer: int, name: str) -> Matrix:
+        return self._weights[f"encoder.layer.{layer}.{name}"]
+
+
+def _gelu(flow: Matrix) -> Matrix:
+    """By its tanh form: numpy has no erf, and the two differ by less than a thousandth."""
+    import numpy
+
+    inner = flow * flow
+    inner *= 0.044715 * 0.7978845608
+    inner += 0.7978845608
+    inner *= flow
+    numpy.tanh(inner, out=inner)
+    inner += 1
+    inner *= flow
+    inner *= 0.5
+    return inner
+
+
+def _mapped(path: str) -> dict[str, Matrix]:
+    """The arrays of a safetensors file: a length, a JSON object of names, types and offsets, then the bytes."""
+    import json
+
+    import numpy
+
+    data = numpy.memmap(path, dtype=numpy.uint8, mode="r")
+    start = 8 + int.from_bytes(data[:8].tobytes(), "little")
+    if not 8 < start <= len(data):
+        raise ValueError("its beginning is damaged")
+    arrays = {}
+    for name, entry in json.loads(data[8:start].tobytes()).items():
+        if entry.get("dtype") in _TYPES:
+            first, end = entry["data_offsets"]
+            array = data[start + first : start + end].view(_TYPES[entry["dtype"]]).reshape(entry["shape"])
+            arrays[name] = numpy.asarray(array)
+    return arrays

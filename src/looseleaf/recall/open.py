@@ -1,0 +1,109 @@
+"""Opening what recall found: from a hit to the talk, the page or the entry that it stands in."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.core.paths import page_path
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from looseleaf.memory import Memory
+    from looseleaf.recall.recall import Recall
+    from looseleaf.talk import Trace
+
+_LINES = re.compile(r"(.+\.md)#([0-9]{1,7})(?:-([0-9]{1,7}))?")
+_AROUND = 5
+"""Lines of a page before and after what was found."""
+
+
+@frozen
+class Opened:
+    """What stands at a place, with what is around it. `kind`: trace, fact, page or entry."""
+
+    where: str
+    kind: str
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"where": self.where, "kind": self.kind, "text": self.text}
+
+
+def open_hit(memory: Memory, recall: Recall, where: str) -> Opened:
+    """By what a hit is called: a trace's or a fact's id, `page.md#5-9`, `topic/entry`."""
+    from looseleaf.store.ulid import is_id
+
+    if not where.strip():
+        raise Refused(
+            "Nothing was opened: no hit was named. Give what recall calls it, as `where` or behind the └."
+        )
+    where = where.strip()
+    if (lines := _LINES.fullmatch(where)) is not None:
+        return Opened(where, "page", _page(memory, lines[1], int(lines[2]), int(lines[3] or lines[2])))
+    if where.startswith("f_"):
+        return Opened(where, "fact", _fact(memory, where))
+    if is_id(where):
+        return Opened(where, "trace", _talk(memory, recall, where))
+    if is_id(where.rpartition("/")[2]):
+        return Opened(where, "entry", _entry(memory, where))
+    raise Refused(
+        f"Nothing was opened: {where!r} is no hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
+    )
+
+
+def _page(memory: Memory, path: str, first: int, last: int) -> str:
+    page = memory.page(page_path(path))
+    lines = page.text.splitlines()
+    if not page.exists or not 1 <= first <= last <= len(lines):
+        there = f"it has {len(lines)} lines" if page.exists else "there is no such page"
+        raise Refused(f"Nothing was opened: {path} has no lines {first} to {last}; {there}. Recall it again.")
+    shown = range(max(first - _AROUND, 1), min(last + _AROUND, len(lines)) + 1)
+    width = len(str(shown[-1]))
+    return "\n".join(
+        f"{'>' if first <= number <= last else ' '} {number:>{width}}  {lines[number - 1]}"
+        for number in shown
+    )
+
+
+def _fact(memory: Memory, name: str) -> str:
+    from looseleaf.recall.sources import fact_text
+
+    fact = memory.fact(name)
+    place = f"{fact.path}:{fact.line}" if fact.path and fact.line else "on no page now"
+    sources = (f"  {each.source} ({each.origin}): {each.text}" for each in memory.sources(fact))
+    known = f"  {fact.status}, {fact.level or 'of no known level'}, {place}"
+    return "\n".join((fact_text(fact), known, *sources))
+
+
+def _talk(memory: Memory, recall: Recall, name: str) -> str:
+    """The turn that a trace belongs to."""
+    from looseleaf.core.window import LABELS, said
+
+    trace = recall.trace(name)
+    if trace is None:
+        raise Refused(f"Nothing was opened: there is no trace {name}. Recall it again.")
+    try:
+        traces: tuple[Trace, ...] = memory.turn(trace.turn_id).traces
+    except Refused:
+        traces = (trace,)
+    if all(each.id != name for each in traces):
+        traces = (trace,)  # of another agent, whose turns have the same numbers
+    lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
+    for each in traces:
+        text = "\n    ".join(said(each).split("\n"))
+        lines.append(f"{'>' if each.id == name else ' '} {LABELS[each.trace_type]}: {text}")
+    return "\n".join(lines)
+
+
+def _entry(memory: Memory, name: str) -> str:
+    from looseleaf.entries import FOLDER
+    from looseleaf.recall.sources import summary_text
+
+    entry = memory.entry(name)
+    document = memory.store.get(f"{FOLDER}/{entry.reference}/raw.md")
+    raw = document.data.decode("utf-8", "replace").strip() if document is not None else ""
+    return "\n\n".join(part for part in (summary_text(entry.summary), raw) if part)

@@ -1,0 +1,107 @@
+"""Reading what was found where it stands: nothing that is shown comes from the index.
+
+What is not there any more (the index is older than the memory for a moment, or is damaged) is not shown.
+"""
+
+from __future__ import annotations
+
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.recall.sources import RAW, TRACES, fact_text, summary_text, trace_text
+from looseleaf.talk import Trace
+from looseleaf.values import Position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from looseleaf.index.protocol import Found
+    from looseleaf.pages import Pages
+    from looseleaf.place.facts import Facts
+    from looseleaf.store.protocol import Store
+    from looseleaf.values import Fact
+
+
+@frozen
+class Text:
+    """What stands at a place: `where` opens it, `path` says on which page or in which log."""
+
+    text: str
+    where: str
+    path: str
+
+
+class Read:
+    """For one question: what it read once it does not read again."""
+
+    def __init__(self, store: Store, pages: Pages, known: Callable[[], Facts]) -> None:
+        self._store = store
+        self._pages = pages
+        self._known = known
+        self._lines: dict[str, list[str]] = {}
+        self._facts: dict[str, dict[str | None, Fact]] = {}
+
+    def __call__(self, found: Found) -> Text | None:
+        """None: it is not there."""
+        try:
+            match found.kind:
+                case "trace":
+                    return self._trace(found)
+                case "fact":
+                    return self._fact(found)
+                case "entry":
+                    return self._entry(found)
+            return self._page(found)
+        except Refused:
+            return None
+
+    def trace(self, found: Found) -> Trace | None:
+        line = next(self._store.read(found.source, Position(found.segment, found.byte)), None)
+        trace = Trace.from_record(line.record) if line is not None else None
+        return trace if trace is not None and trace.id == found.name else None
+
+    def _trace(self, found: Found) -> Text | None:
+        trace = self.trace(found)
+        if trace is None:
+            return None
+        text = trace_text(trace)[found.first : found.last]
+        return Text(text.strip(), trace.id, f"log/{TRACES}{found.source.removeprefix(TRACES)}")
+
+    def facts(self, topic: str) -> dict[str | None, Fact]:
+        """All facts of a topic, by id."""
+        if topic not in self._facts:
+            known = self._known()
+            known.catch_up()
+            self._facts[topic] = {fact.id: fact for fact in known.of(topic)}
+        return self._facts[topic]
+
+    def fact(self, found: Found) -> Fact | None:
+        return self.facts(found.topic).get(found.name)
+
+    def _fact(self, found: Found) -> Text | None:
+        fact = self.fact(found)
+        if fact is None:
+            return None
+        path = f"{fact.path}#{fact.line}-{fact.line}" if fact.path and fact.line else fact.path or ""
+        return Text(fact_text(fact), found.name, path)
+
+    def _entry(self, found: Found) -> Text | None:
+        from looseleaf.entries import FOLDER, read_entry
+
+        name = "raw.md" if found.segment == RAW else "summary.json"
+        path = f"{FOLDER}/{found.name}/{name}"
+        if found.segment == RAW:
+            document = self._store.get(path)
+            text = document.data.decode("utf-8", "replace") if document is not None else ""
+        else:
+            text = summary_text(read_entry(self._store, found.name).summary)
+        part = text[found.first : found.last].strip()
+        return Text(part, found.name, path) if part else None
+
+    def _page(self, found: Found) -> Text | None:
+        if found.name not in self._lines:
+            data = self._pages.absorb.head_bytes(found.name)
+            self._lines[found.name] = (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
+        part = "".join(self._lines[found.name][found.first - 1 : found.last]).strip()
+        where = f"{found.name}#{found.first}-{found.last}"
+        return Text(part, where, where) if part else None

@@ -1,0 +1,430 @@
+"""Vectors on disk: an exact search, whatever was added, forgotten, torn or damaged, by whichever process."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from looseleaf.errors import Busy, Refused, Unwritten
+from looseleaf.hashing import sha256
+from looseleaf.index import nearest, vectors
+from looseleaf.index.vectors import Vectors, folder_name, text_hash
+
+numpy = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
+
+D = 16
+
+
+def some(count: int, seed: int = 0, dimensions: int = D) -> Any:
+    """Normalised rows, the same ones each time."""
+    rows = numpy.random.default_rng(seed).standard_normal((count, dimensions), dtype=numpy.float32)
+    return rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def kept(folder: Path, count: int = 50) -> tuple[Vectors, Any]:
+    made, rows = Vectors(str(folder), "model", D), some(count)
+    assert made.add(range(1, count + 1), rows) == count
+    return made, rows
+
+
+def expected(rows: Any, query: Any, top: int) -> list[float]:
+    scores: list[float] = numpy.sort(rows @ query)[::-1][:top].tolist()
+    return scores
+
+
+def cosines_of(found: list[tuple[int, float]]) -> list[float]:
+    return [score for _, score in found]
+
+
+# --- the hash ------------------------------------------------------------------------
+
+
+@given(st.text())
+def test_a_hash_of_a_text_is_64_bits_and_never_that_of_a_free_row(text: str) -> None:
+    assert text_hash(text) != 0
+    assert -(2**63) <= text_hash(text) < 2**63
+    assert text_hash(text) == text_hash(text)
+
+
+def test_half_a_surrogate_pair_has_a_hash_too() -> None:
+    assert text_hash("\ud800") != text_hash("\ud801")
+
+
+@given(st.text(), st.text())
+def test_two_models_never_share_a_folder_and_no_name_leads_elsewhere(one: str, other: str) -> None:
+    one, other = (name.encode("utf-8", "replace").decode() for name in (one, other))
+    assert (folder_name(one) == folder_name(other)) == (one == other)
+    assert not set(folder_name(one)) & set("/\\\0:")
+    assert not folder_name(one).startswith(".")
+
+
+# --- searching -----------------------------------------------------------------------
+
+
+@given(st.integers(1, 300), st.integers(1, 40), st.integers(0, 9), st.booleans())
+def test_a_search_finds_what_a_plain_product_finds(count: int, top: int, seed: int, scan: bool) -> None:
+    rows = some(count, seed)
+    rows[: count // 3] = rows[0]  # equal ones: the bounds are met exactly
+    query = some(1, seed + 100)[0]
+    coarse, marks = nearest.coarse(rows)
+    marks["hash"] = numpy.arange(1, count + 1)
+    table = nearest.Table(rows, coarse, marks, lambda *_: None)
+    found = nearest._scan(table, query, top, plain_product) if scan else nearest.nearest(table, query, top)
+    assert found[1].tolist() == pytest.approx(expected(rows, query, top), abs=1e-5)
+    assert (rows[found[0]] @ query).tolist() == pytest.approx(found[1].tolist(), abs=1e-5)
+    assert len(set(found[0].tolist())) == min(top, count)
+
+
+def plain_product(rows: Any, one: Any) -> Any:
+    return rows.astype(numpy.int32) @ one[0].astype(numpy.int32)
+
+
+@given(st.integers(0, 50))
+def test_no_cosine_is_above_what_its_int8_row_allows(seed: int) -> None:
+    rows, query = some(64, seed), some(1, seed + 1000)
+    (scan, marks), (one, mark) = nearest.coarse(rows), nearest.coarse(query)
+    about = plain_product(scan, one) * marks["scale"] * mark["scale"]
+    margin = marks["slack"] * (1 + mark["slack"]) + mark["slack"] + nearest._ROUNDING
+    assert (numpy.abs(rows @ query[0] - about) <= margin).all()
+
+
+def test_int8_rows_spare_most_of_the_float32_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, query, read = some(20_000, dimensions=64), some(1, 1, 64)[0], []
+    coarse, marks = nearest.coarse(rows)
+    marks["hash"] = 1
+    of = nearest.nearest_of
+    monkeypatch.setattr(
+        nearest, "nearest_of", lambda t, q, k, places: (read.append(len(places)), of(t, q, k, places))[1]
+    )
+    nearest._scan(nearest.Table(rows, coarse, marks, lambda *_: None), query, 10, plain_product)
+    assert sum(read) < 1000
+
+
+def test_the_library_multiplies_as_numpy_does() -> None:
+    pytest.importorskip("numkong", reason="the extra `semantic` is not installed")
+    product = nearest._int8_product()
+    assert product is not None
+    rows = numpy.random.default_rng(0).integers(-127, 128, (500, 384)).astype(numpy.int8)
+    assert (product(rows, rows[:1]) == plain_product(rows, rows[:1])).all()
+
+
+def test_without_the_library_the_float32_rows_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, rows = kept(tmp_path)
+    monkeypatch.setattr(nearest, "SCAN_FROM", 1)
+    with_it = made.search(rows[7], 5)
+    monkeypatch.setitem(sys.modules, "numkong", None)
+    assert nearest._int8_product() is None
+    assert cosines_of(made.search(rows[7], 5)) == pytest.approx(cosines_of(with_it), abs=1e-5)
+
+
+def test_a_text_is_nearest_to_itself(tmp_path: Path) -> None:
+    made, rows = kept(tmp_path)
+    for place, row in enumerate(rows):
+        (found, cosine), *_ = made.search(3 * row, 3)  # a question need not be normalised
+        assert found == place + 1
+        assert cosine == pytest.approx(1, abs=1e-5)
+
+
+def test_a_search_may_be_among_some_only(tmp_path: Path) -> None:
+    made, rows = kept(tmp_path)
+    found = made.search(rows[0], 10, among={3, 9, 27, 999})
+    assert {each for each, _ in found} == {3, 9, 27}
+    assert cosines_of(found) == sorted(cosines_of(found), reverse=True)
+    assert made.cosines(rows[0], [27, 3, 9, 999]) == dict(found)
+    assert made.search(rows[0], 10, among=[]) == []
+
+
+def test_nothing_kept_is_nothing_found(tmp_path: Path) -> None:
+    made = Vectors(str(tmp_path), "model")
+    assert (made.search(some(1)[0], 5), made.cosines(some(1)[0], [1]), made.hashes()) == ([], {}, [])
+    assert (len(made), made.dimensions, made.missing([3, 1, 3]), made.forget([1])) == (0, None, [3, 1], 0)
+    assert made.add([], numpy.empty((0, D))) == 0
+    assert kept(tmp_path)[0].search(some(1)[0], 0) == []
+
+
+@pytest.mark.parametrize("query", [[1.0] * (D + 1), [0.0] * D, [float("nan")] * D])
+def test_a_question_of_another_model_is_refused(tmp_path: Path, query: list[float]) -> None:
+    with pytest.raises(Refused, match="Ask with the model that made them"):
+        kept(tmp_path)[0].search(query, 5)
+
+
+# --- adding and forgetting -----------------------------------------------------------
+
+
+class Kept(RuleBasedStateMachine):
+    """Against a dict: any order of adding, forgetting and opening again."""
+
+    folder: Path
+
+    @initialize()
+    def nothing(self) -> None:
+        self.number = getattr(type(self), "number", 0) + 1
+        type(self).number = self.number
+        self.wanted: dict[int, Any] = {}
+        self.open_again()
+
+    @rule()
+    def open_again(self) -> None:
+        self.vectors = Vectors(str(self.folder / str(self.number)), "model", D)
+
+    @rule(hashes=st.lists(st.integers(1, 12), max_size=6), seed=st.integers(0, 99))
+    def add(self, hashes: list[int], seed: int) -> None:
+        rows = some(len(hashes), seed)
+        new = 0
+        for each, row in zip(hashes, rows, strict=True):
+            if each not in self.wanted:
+                self.wanted[each], new = row, new + 1
+        assert self.vectors.add(hashes, rows) == new
+
+    @rule(hashes=st.sets(st.integers(1, 12), max_size=6))
+    def forget(self, hashes: set[int]) -> None:
+        had = [each for each in hashes if self.wanted.pop(each, None) is not None]
+        assert self.vectors.forget(hashes) == len(had)
+
+    @invariant()
+    def it_is_what_the_dict_is(self) -> None:
+        query = some(1, 7)[0]
+        wanted = {each: float(row @ query) for each, row in self.wanted.items()}
+        assert dict(self.vectors.search(query, 20)) == pytest.approx(wanted, abs=1e-5)
+        assert self.vectors.cosines(query, range(1, 13)) == pytest.approx(wanted, abs=1e-5)
+        assert self.vectors.missing(range(1, 13)) == [each for each in range(1, 13) if each not in wanted]
+        assert set(self.vectors.hashes()) == set(wanted)
+        assert len(self.vectors) == len(wanted)
+
+
+def test_what_is_kept_is_what_was_added_and_not_forgotten(place: Path) -> None:
+    machine = type("Kept", (Kept,), {"folder": place})
+    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=12))
+
+
+def test_nothing_of_a_forgotten_row_stays_on_disk_and_its_place_is_used_again(tmp_path: Path) -> None:
+    made, rows = kept(tmp_path)
+    before = {name: os.path.getsize(os.path.join(made.path, name)) for name in ("rows", "scan", "marks")}
+    assert made.forget([10, 11, 40]) == 3
+    assert rows[9].tobytes() not in Path(made.path, "rows").read_bytes()
+    assert made.add([100, 101, 102], some(3, 5)) == 3
+    assert before == {name: os.path.getsize(os.path.join(made.path, name)) for name in before}
+    assert made.search(some(3, 5)[1], 1)[0][0] == 101
+
+
+@pytest.mark.parametrize(
+    ("hashes", "matrix", "said"),
+    [
+        ([1], [[float("nan")] * D], "zero or no number"),
+        ([1], [[float("inf")] * D], "zero or no number"),
+        ([1], [[1e300] * D], "zero or no number"),
+        ([1], [[0.0] * D], "zero or no number"),
+        ([1, 2], [[1.0] * D], "2 texts want 2 rows"),
+        ([1], [1.0] * D, "1 texts want 1 rows"),
+        ([1], [[]], "1 texts want 1 rows"),
+        ([1], [[1.0] * (D + 1)], "Give the other model another name"),
+    ],
+)
+def test_rows_that_are_none_are_refused_and_change_nothing(
+    tmp_path: Path, hashes: list[int], matrix: list[Any], said: str
+) -> None:
+    made, _ = kept(tmp_path)
+    before = {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+    with pytest.raises(Refused, match=said):
+        made.add([each + 1000 for each in hashes], matrix)
+    assert before == {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+
+
+def test_the_hash_of_a_free_row_is_nobodys(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="free row"):
+        Vectors(str(tmp_path), "model").add([0], some(1))
+
+
+def test_other_sizes_than_were_asked_for_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="opened for 8 numbers and gave 16"):
+        Vectors(str(tmp_path), "model", 8).add([1], some(1))
+
+
+def test_vectors_of_two_models_are_never_mixed(tmp_path: Path) -> None:
+    made, rows = kept(tmp_path)
+    other = Vectors(str(tmp_path), "other")
+    assert len(other) == 0
+    os.rename(made.path, other.path)  # somebody renames the folder: its header knows better
+    assert len(other) == 0
+    assert other.add([1], some(1, 3, 8)) == 1
+    assert other.dimensions == 8
+
+
+# --- files ---------------------------------------------------------------------------
+
+
+def test_the_files_are_the_owners_only(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        made = Vectors(str(tmp_path / "vectors"), "model")
+        made.add([1], some(1))
+    finally:
+        os.umask(before)
+    for path in (Path(made.path).parent, Path(made.path), *Path(made.path).iterdir()):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+@pytest.mark.parametrize("torn", [1, 15, 4 * D + 3])
+def test_a_torn_end_is_overwritten(tmp_path: Path, torn: int) -> None:
+    made, rows = kept(tmp_path)
+    for name in ("rows", "scan") + (("marks",) if torn < 16 else ()):
+        with open(os.path.join(made.path, name), "ab") as file:
+            file.write(b"\xff" * torn)
+    again = Vectors(str(tmp_path), "model", D)
+    assert len(again) == 50
+    assert again.add([51, 52], some(2, 9)) == 2
+    assert len(again) == 52
+    assert again.search(some(2, 9)[1], 1)[0][0] == 52
+    assert again.search(rows[3], 1)[0][0] == 4
+
+
+DAMAGES = {
+    "no marks": lambda path: (path / "marks").unlink(),
+    "no rows": lambda path: (path / "rows").unlink(),
+    "rows too short": lambda path: shortened(path / "rows", 4 * D),
+    "int8 rows too short": lambda path: shortened(path / "scan", 1),
+    "an empty file": lambda path: shortened(path / "marks", None),
+    "another version": lambda path: replaced(path / "marks", b"vectors 1", b"vectors 2"),
+    "another making": lambda path: (path / "rows").write_bytes(b"x" * 96 + (path / "rows").read_bytes()[96:]),
+    "only half a header": lambda path: shortened(path / "marks", 50 * 16 + 50),
+    "a link": lambda path: linked(path / "rows"),
+    "no size": lambda path: [
+        replaced(path / name, D.to_bytes(4, "little"), bytes(4)) for name in ("rows", "scan", "marks")
+    ],
+}
+
+
+def shortened(path: Path, by: int | None) -> None:
+    data = path.read_bytes()
+    path.unlink()  # another file: the one that is mapped is never cut
+    path.write_bytes(b"" if by is None else data[:-by])
+
+
+def replaced(path: Path, old: bytes, new: bytes) -> None:
+    data = path.read_bytes()
+    assert old in data[:96]
+    path.unlink()
+    path.write_bytes(data[:96].replace(old, new) + data[96:])
+
+
+def linked(path: Path) -> None:
+    elsewhere = path.parent.parent / "elsewhere"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_dropped_and_made_again(tmp_path: Path, damage: str) -> None:
+    made, rows = kept(tmp_path)
+    DAMAGES[damage](Path(made.path))
+    again = Vectors(str(tmp_path), "model", D)
+    assert again.missing(range(1, 51)) == list(range(1, 51))
+    assert (again.search(rows[0], 3), len(again)) == ([], 0)
+    assert again.add(range(1, 51), rows) == 50
+    assert again.search(rows[0], 1)[0][0] == 1
+    assert made.search(rows[1], 1)[0][0] == 2  # also for who had the old ones open
+    if damage == "a link":
+        assert (tmp_path / "elsewhere").stat().st_size == 96 + 50 * 4 * D  # what it led to was not touched
+
+
+def test_a_damaged_row_is_not_found_and_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, rows = kept(tmp_path)
+    with open(os.path.join(made.path, "rows"), "r+b") as file:
+        file.seek(96 + 4 * D * 5)
+        file.write(numpy.array([numpy.nan] * D + [numpy.inf] * D + [1e30] * D, dtype="<f4").tobytes())
+    for scan_from in (1, 50_000):
+        monkeypatch.setattr(nearest, "SCAN_FROM", scan_from)
+        found = dict(made.search(numpy.abs(rows[0]), 50))
+        assert set(found) == set(range(1, 51)) - {6, 7, 8}
+
+
+def test_a_link_for_a_folder_is_refused(tmp_path: Path) -> None:
+    made = Vectors(str(tmp_path / "vectors"), "model")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "vectors").mkdir()
+    os.symlink(tmp_path / "elsewhere", made.path)
+    with pytest.raises(Refused, match="is a link"):
+        made.add([1], some(1))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
+    made = Vectors(str(tmp_path / "vectors"), "model")
+    (tmp_path / "vectors").write_text("a file stands there", encoding="utf-8")
+    with pytest.raises(Unwritten, match="Recall goes on by words"):
+        made.add([1], some(1))
+    assert made.missing([1]) == [1]
+
+
+# --- at once -------------------------------------------------------------------------
+
+
+def test_a_writer_waits_for_the_one_before_and_readers_for_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, rows = kept(tmp_path)
+    with made._writing():
+        assert made.search(rows[0], 1)[0][0] == 1
+        monkeypatch.setattr(vectors, "_LOCK_SECONDS", 0.02)
+        with pytest.raises(Busy, match="another process has been writing"):
+            Vectors(str(tmp_path), "model", D).add([99], some(1))
+    assert made.add([99], some(1)) == 1
+
+
+def test_what_threads_add_at_once_is_all_there(place: Path) -> None:
+    made = Vectors(str(place), "model", D)
+
+    def work(number: int) -> None:
+        for each in range(10):
+            made.add([1000 * number + each + 1, 5], some(2, 10 * number + each))
+            made.search(some(1)[0], 3)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 41
+    for number in range(1, 5):
+        for each in range(10):
+            found, cosine = made.search(some(2, 10 * number + each)[0], 1)[0]
+            assert (found, cosine) == (1000 * number + each + 1, pytest.approx(1, abs=1e-5))
+
+
+WRITER = """
+import sys, numpy
+from looseleaf.index.vectors import Vectors
+made, number = Vectors(sys.argv[1], "model", 16), int(sys.argv[2])
+for each in range(30):
+    row = numpy.zeros((1, 16)); row[0, number] = 1; row[0, 15] = 0.01 * each
+    made.add([100 * number + each + 1], row)
+"""
+
+
+def test_what_processes_add_at_once_is_all_there_and_seen_by_who_reads(place: Path) -> None:
+    made = Vectors(str(place), "model", D)
+    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(place), str(number)]) for number in (1, 2)]
+    seen = 0
+    while any(process.poll() is None for process in running):
+        assert len(made) >= seen
+        seen = len(made)
+    assert [process.returncode for process in running] == [0, 0]
+    assert sorted(made.hashes()) == [100 * number + each + 1 for number in (1, 2) for each in range(30)]
+    for number in (1, 2):
+        query = numpy.zeros(D)
+        query[number] = 1
+        assert {each // 100 for each, _ in made.search(query, 30)} == {number}
