@@ -125,6 +125,17 @@ def conversation(home: Path) -> None:
         looseleaf("expand", mark.entry.rpartition("/")[2], lines=20)
 
 
+TESTS = """\
+[[test]]
+question = "Where does Zhang San live?"
+contains = ["Paris"]
+
+[[test]]
+question = "What is the boiling point of tungsten?"
+abstains = true
+"""
+
+
 def knowledge(home: Path) -> None:
     say("What is worth keeping becomes facts. Nothing but rules reads this; no model, no network:")
     with Memory(home, agent="friend") as memory:
@@ -162,6 +173,14 @@ def knowledge(home: Path) -> None:
 
     say("And why is this line in it? Back to the words that said it:")
     looseleaf("--agent", "friend", "why", "English code")
+
+    say("Found again among everything that was said, done and written; or a plain no:")
+    looseleaf("recall", "where does Zhang San live")
+    looseleaf("recall", "the boiling point of tungsten")
+
+    say("And a test of one's own: what must be found, and what must not be made up.")
+    (home / "recall.tests.toml").write_text(TESTS)
+    looseleaf("test")
 
     say("All of it is checked: every line re-read, every hash made again.")
     looseleaf("check")

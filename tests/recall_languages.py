@@ -1,7 +1,7 @@
 """A memory in many languages, and questions about it whose answers are known: `LINES`, and `ASKED` of (query, line).
 
-All lines are one memory: each answer is to be found among all others. The questions are worded as people ask, not as the
-lines are: other inflections, a part of a compound, no accents, another script's form, a typo.
+All lines are one memory: each answer is to be found among all others. The questions are worded as people ask, not as
+the lines are: other inflections, a part of a compound, no accents, another script's form, a typo.
 """
 
 from __future__ import annotations
@@ -37,9 +37,18 @@ KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("서버 비밀번호는 석 달마다 바꿔야 한다.", ("비밀번호를 얼마나 자주 바꾸나", "비밀번호")),
     ("새 집은 학교에서 가깝다.", ("집", "학교 가까운 집")),
     # German
-    ("Die Haftpflichtversicherung läuft Ende März aus.", ("Versicherung März", "wann endet die Haftpflicht?")),
-    ("Der Wohnungsschlüssel liegt bei Frau Özdemir im Erdgeschoss.", ("Schlüssel Wohnung", "wo sind die Schlüssel")),
-    ("Meine Tochter hat eine Milcheiweißallergie.", ("Allergie Tochter", "Allergien", "milcheiweissallergie")),
+    (
+        "Die Haftpflichtversicherung läuft Ende März aus.",
+        ("Versicherung März", "wann endet die Haftpflicht?"),
+    ),
+    (
+        "Der Wohnungsschlüssel liegt bei Frau Özdemir im Erdgeschoss.",
+        ("Schlüssel Wohnung", "wo sind die Schlüssel"),
+    ),
+    (
+        "Meine Tochter hat eine Milcheiweißallergie.",
+        ("Allergie Tochter", "Allergien", "milcheiweissallergie"),
+    ),
     ("Wir haben den Arbeitsvertrag am Freitag unterschrieben.", ("Vertrag unterschreiben", "Verträge")),
     ("In München wohnen die Großeltern in einem alten Reihenhaus.", ("Muenchen", "Häuser der Grosseltern")),
     ("Zum Frühstück gibt es Vollkornbrot mit Käse.", ("Brot Frühstück", "Fruehstueck")),
@@ -48,11 +57,23 @@ KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Unsere Waschmaschine ist seit Tagen kaputt.", ("Waschmaschinenreparatur", "kaputte Waschmaschinen")),
     ("Das Kündigungsschreiben ging per Einschreiben raus.", ("Kündigung", "Kuendigungsschreiben")),
     # French
-    ("L'été dernier, nous avons loué une maison en Bretagne.", ("maisons louées en bretagne", "location ete bretagne")),
-    ("Mon médecin m'a prescrit des antibiotiques pour dix jours.", ("quel antibiotique", "medecin prescription")),
-    ("Les enfants préfèrent dîner chez leurs grands-parents.", ("enfant grand-parent dîner", "grands parents")),
+    (
+        "L'été dernier, nous avons loué une maison en Bretagne.",
+        ("maisons louées en bretagne", "location ete bretagne"),
+    ),
+    (
+        "Mon médecin m'a prescrit des antibiotiques pour dix jours.",
+        ("quel antibiotique", "medecin prescription"),
+    ),
+    (
+        "Les enfants préfèrent dîner chez leurs grands-parents.",
+        ("enfant grand-parent dîner", "grands parents"),
+    ),
     ("J'ai oublié mes clés au bureau de poste.", ("où sont les cles oubliées", "cle poste")),
-    ("La réunion avec l'équipe d'ingénierie est reportée à jeudi.", ("réunions équipe", "quand est la reunion")),
+    (
+        "La réunion avec l'équipe d'ingénierie est reportée à jeudi.",
+        ("réunions équipe", "quand est la reunion"),
+    ),
     ("Elle travaille comme bibliothécaire à Lyon.", ("bibliothécaires", "bibliothecaire lyon")),
     # Spanish
     ("Mi hermano trabaja de cocinero en Sevilla.", ("hermanos cocineros", "¿dónde cocina su hermano?")),
@@ -63,11 +84,17 @@ KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Portuguese
     ("A declaração de imposto foi entregue em abril.", ("declarações de impostos", "declaracao imposto")),
     ("Minha avó mora perto da estação de trem.", ("onde mora a avo", "estacoes de trem")),
-    ("Troquei as lâmpadas da cozinha por modelos mais econômicos.", ("lampada cozinha", "lâmpadas econômicas")),
+    (
+        "Troquei as lâmpadas da cozinha por modelos mais econômicos.",
+        ("lampada cozinha", "lâmpadas econômicas"),
+    ),
     # Italian
     ("Il treno per Bologna parte alle sette e mezza.", ("treni per bologna", "quando parte il treno")),
     ("Mia nonna prepara le lasagne ogni domenica.", ("lasagna della nonna", "domeniche lasagne")),
-    ("L'università ha accettato la mia domanda d'iscrizione.", ("iscrizioni universita", "domande università")),
+    (
+        "L'università ha accettato la mia domanda d'iscrizione.",
+        ("iscrizioni universita", "domande università"),
+    ),
     # Dutch
     ("De zorgverzekering wordt elk jaar duurder.", ("verzekeringen", "zorgverzekeringen duur")),
     ("Mijn fietssleutel zit in de blauwe rugzak.", ("sleutel van de fiets", "rugzakken")),
@@ -91,7 +118,10 @@ KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Пароль от роутера записан в синем блокноте.", ("пароли роутер", "синий блокнот")),
     ("Врач назначил таблетки от давления.", ("какую таблетку назначили врачи", "давление")),
     ("Зустріч із бухгалтером перенесли на четвер.", ("зустріч бухгалтер",)),
-    ("Το διαμέρισμα στη Θεσσαλονίκη έχει μεγάλο μπαλκόνι.", ("διαμερισμα θεσσαλονικη", "μπαλκόνια διαμερίσματος")),
+    (
+        "Το διαμέρισμα στη Θεσσαλονίκη έχει μεγάλο μπαλκόνι.",
+        ("διαμερισμα θεσσαλονικη", "μπαλκόνια διαμερίσματος"),
+    ),
     # Arabic, Persian, Hebrew
     ("أختي تدرس الطب في جامعة القاهرة.", ("جامعة القاهره", "دراسة الطب")),
     ("موعد الطبيب يوم الأحد الساعة العاشرة.", ("مواعيد الطبيب الاحد", "الطبيب")),
@@ -122,29 +152,56 @@ KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     # identifiers, paths, versions
     ("Renamed `parse_config` to load_settings in the loader", ("parseConfig", "load settings rename")),
     ("HTTPServerError is raised when the upstream pool is empty", ("http server error", "httpservererror")),
-    ("The flaky one is tests/unit/test_scheduler.py::test_retry_backoff", ("test_scheduler.py", "retry backoff flaky")),
+    (
+        "The flaky one is tests/unit/test_scheduler.py::test_retry_backoff",
+        ("test_scheduler.py", "retry backoff flaky"),
+    ),
     ("Pinned numpy to 1.26.4 because of the ABI break", ("numpy 1.26", "which version of NumPy is pinned")),
     ("CI runs on Python 3.11.7 and on 3.13", ("python 3.11", "3.11.7")),
-    ("Invoices go to billing.team@northwind.example, not to sales", ("northwind", "billing team e-mail invoice")),
-    ("Docs live at https://docs.internal.example/runbooks/on-call", ("on call runbook", "docs.internal.example")),
+    (
+        "Invoices go to billing.team@northwind.example, not to sales",
+        ("northwind", "billing team e-mail invoice"),
+    ),
+    (
+        "Docs live at https://docs.internal.example/runbooks/on-call",
+        ("on call runbook", "docs.internal.example"),
+    ),
     ("com.acme.payments.RefundJob fails on leap days", ("RefundJob", "acme payments refund job")),
     ("The C++ port is twice as fast as the C# one", ("c++", "C# port")),
     ("Set MAX_RETRY_COUNT=5 in the staging .env file", ("max retry count", "MAX_RETRY_COUNT staging")),
-    ("kubectl rollout restart deploy/api-gateway fixed the outage", ("api gateway outage", "apigateway restart")),
+    (
+        "kubectl rollout restart deploy/api-gateway fixed the outage",
+        ("api gateway outage", "apigateway restart"),
+    ),
     ("useEffect in CartSummary.tsx fires twice", ("cart summary", "CartSummary.tsx use effect")),
     ("Commit 9f3c2ab17d broke the Windows build", ("9f3c2ab17d", "windows builds broken")),
     ("std::vector::reserve before the loop saved 40ms", ("vector reserve", "std::vector")),
     # English: inflection, irregular forms, joined words, numbers, dates, typos
-    ("I bought a second-hand cello from the conservatory", ("buying a cello", "secondhand cellos", "what did I buy")),
-    ("We went kayaking near the lighthouse with the children", ("child kayak", "light house", "when did we go kayaking")),
+    (
+        "I bought a second-hand cello from the conservatory",
+        ("buying a cello", "secondhand cellos", "what did I buy"),
+    ),
+    (
+        "We went kayaking near the lighthouse with the children",
+        ("child kayak", "light house", "when did we go kayaking"),
+    ),
     ("The accountant moved our appointment to the 14th", ("acountant apointment", "14th appointments")),
-    ("Priya's mother taught chemistry for thirty years", ("who teaches chemistry", "Priya mother", "chemsitry")),
+    (
+        "Priya's mother taught chemistry for thirty years",
+        ("who teaches chemistry", "Priya mother", "chemsitry"),
+    ),
     ("The deposit was 1,250 euros, paid on 2024-03-05", ("1250 deposit", "paid 2024-03-05", "2024-03")),
     ("Our naïve café budget doubled, Zoë’s fiancé says", ("naive cafe", "zoe fiance budget")),
     ("Ｆｕｌｌｗｉｄｔｈ labels broke the ﬁle parser", ("fullwidth label", "file parsers")),
-    ("Don't schedule anything in May, Will is on parental leave", ("who is on leave in may", "Is Will on parental leave?")),
+    (
+        "Don't schedule anything in May, Will is on parental leave",
+        ("who is on leave in may", "Is Will on parental leave?"),
+    ),
     ("The IT department wants a new laptop policy", ("IT policy", "laptops")),
-    ("Their database migration stalled at the foreign keys", ("data base migrations", "databse migration stall")),
+    (
+        "Their database migration stalled at the foreign keys",
+        ("data base migrations", "databse migration stall"),
+    ),
     ("Quarterly reviews happen in the greenhouse, oddly enough", ("quaterly review", "green house")),
     ("The Who", ("the who",)),
     ("to be or not to be", ("to be or not to be",)),

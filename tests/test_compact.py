@@ -333,11 +333,12 @@ def test_a_system_prompt_that_leaves_no_room_is_refused(memory: Memory) -> None:
 def test_a_small_model_after_a_large_one_gets_a_smaller_past(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 100_000) as memory:
         for part in range(3):
-            for number in range(60):
+            for number in range(35):
                 memory.record(user=f"We must never use option {part}-{number} in /a/b{number}.py. " * 9)
                 memory.record(assistant="done now " * 50)
             assert memory.compact() is not None
         assert memory.compact() is not None or memory.window().mark is not None
+        assert memory.window_tokens() > 2500  # more past than the small one has room for
         recorded = all_traces(memory)
     with opened(tmp_path / "m", 2500) as memory:
         judge(memory, recorded, 2500, None)

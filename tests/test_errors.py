@@ -169,12 +169,12 @@ def test_a_disk_that_works_leaves_no_doubt(place: Path) -> None:
 @pytest.mark.parametrize(
     "sweep",
     [
-        Sweep(errno.ENOSPC, stride=7),
-        Sweep(errno.EIO, anew=True, stride=11),
-        Sweep(errno.EDQUOT, lasting=True, stride=23),
-        Sweep(errno.EINTR, stride=7),
-        Sweep(errno.EIO, lasting=True, anew=True, stride=29),
-        Sweep(errno.EIO, exchange=False, stride=13),
+        Sweep(errno.ENOSPC, stride=17),
+        Sweep(errno.EIO, anew=True, stride=23),
+        Sweep(errno.EDQUOT, lasting=True, stride=47),
+        Sweep(errno.EINTR, stride=19),
+        Sweep(errno.EIO, lasting=True, anew=True, stride=59),
+        Sweep(errno.EIO, exchange=False, stride=29),
         Sweep(0, short=True),
         Sweep(errno.ENOSPC, short=True),
         Sweep(errno.ENOSPC, short=True, anew=True),
@@ -353,7 +353,7 @@ def failing_sites(place: Path) -> list[tuple[str, int]]:
 
 
 def test_errors_of_some_real_system_calls_harm_nothing(place: Path) -> None:
-    assert inject(failing_sites(place)[::71], place) > 0
+    assert inject(failing_sites(place)[::149], place) > 0
 
 
 @pytest.mark.long

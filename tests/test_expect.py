@@ -65,7 +65,7 @@ def test_a_whole_file_is_read() -> None:
             "main",
             "tests.toml:2",
         ),
-        Expectation("What is the capital of Peru?", abstains=True, where="tests.toml:15"),
+        Expectation("What is the capital of Peru?", abstains=True, where="tests.toml:14"),
     ]
 
 
@@ -210,24 +210,28 @@ def test_an_outcome_can_be_written_as_json() -> None:
 
 PASSES = """
 [[test]]
-question = "Where does Anna keep the spare key?"
+question = "Is Anna's spare key under the blue flower pot?"
 contains = [["flower pot", "flowerpot"]]
 not_contains = ["garage"]
 abstains = false
 """
 FAILS = """
 [[test]]
-question = "Where does Anna keep the spare key?"
+question = "Is Anna's spare key under the blue flower pot?"
 contains = ["garage"]
 not_contains = ["flower"]
 """
+
+
+OTHER = ("The train to Hamburg leaves at nine.", "Water the tomatoes.", "The report has two tables.")
 
 
 @pytest.fixture
 def told(folder: Path) -> Path:
     with Memory(folder) as memory:
         memory.record_user("Anna keeps the spare key under the blue flower pot.")
-        memory.record_user("The train to Hamburg leaves at nine.")
+        for number in range(12):
+            memory.record_user(f"{OTHER[number % len(OTHER)]} ({number})")
     return folder
 
 

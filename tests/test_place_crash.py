@@ -59,7 +59,7 @@ def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[
 
 @pytest.mark.usefixtures("orders_for_placing")
 def test_a_sigkill_before_some_system_calls_loses_and_doubles_no_fact(place: Path) -> None:
-    sites, wrong = kill_at(traced.sites(traced.count_calls(place))[7::901], place)
+    sites, wrong = kill_at(traced.sites(traced.count_calls(place))[7::1801], place)
     print(f"sites={sites}")
     assert not wrong
 
@@ -163,12 +163,12 @@ def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: b
 
 
 def test_a_process_that_ends_around_some_calls_loses_and_doubles_no_fact(place: Path) -> None:
-    assert end_at(sites(place)[11::2003], place) == []
+    assert end_at(sites(place)[11::3001], place) == []
 
 
 def test_a_process_that_ends_after_some_changes_loses_and_doubles_no_fact(place: Path) -> None:
     where = [site for site in sites(place) if site.call in CHANGES and site.how == "after"]
-    assert end_at(where[3::61], place) == []
+    assert end_at(where[3::101], place) == []
 
 
 @pytest.mark.long

@@ -308,7 +308,7 @@ def extends(before: Prompt, after: Prompt) -> None:
         assert after.text.startswith(before.text)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(days)
 def test_every_prompt_of_any_memory_keeps_every_promise(steps: list[tuple[Any, ...]]) -> None:
     live(steps)
@@ -581,14 +581,15 @@ def test_the_same_folder_gives_the_same_bytes_under_another_hash_seed(place: Pat
     found = []
     for seed in ("1", "2"):
         shutil.copytree(place / "memory", place / seed)
-        found.append([run("show", str(place / seed), budget, seed=seed) for budget in ("300", "700", "4000")])
+        found.append(run("show", str(place / seed), "300", "700", "4000", seed=seed))
     assert found[0] == found[1]
 
 
-def show(folder: str, budget: str) -> None:
-    with Memory(folder, policy=QUICK) as memory:
-        # A compaction would draw an id, from which its fences are made.
-        sys.stdout.write(told(memory.prompt("go on", budget=int(budget), dry_run=True)))
+def show(folder: str, *budgets: str) -> None:
+    for budget in budgets:
+        with Memory(folder, policy=QUICK) as memory:
+            # A compaction would draw an id, from which its fences are made.
+            sys.stdout.write(told(memory.prompt("go on", budget=int(budget), dry_run=True)))
 
 
 # --- what is wrong ---------------------------------------------------------------------
@@ -846,7 +847,7 @@ def test_several_processes_prompt_at_once_and_every_manifest_is_in_the_log(place
         told = [process.communicate(timeout=120)[0] for process in processes]
         assert [process.returncode for process in processes] == [0, 0, 0]
         made = [json.loads(line) for out in told for line in out.splitlines()]
-        assert len(made) == 3 * 6
+        assert len(made) == 3 * 4
         logged = {str(record["id"]) for record in memory._prompts.log.back()}
         for name, sha256 in made:
             assert name in logged
@@ -858,7 +859,7 @@ def test_several_processes_prompt_at_once_and_every_manifest_is_in_the_log(place
 
 def many(folder: str, number: str) -> None:
     with Memory(folder, policy=QUICK) as memory:
-        for turn in range(6):
+        for turn in range(4):
             prompt = memory.prompt(f"task {turn} of {number}", budget=2000)
             look_at(prompt, memory, f"task {turn} of {number}")
             print(json.dumps((prompt.manifest.id, prompt.manifest.sha256)), flush=True)

@@ -270,7 +270,7 @@ def look_at(given: list[Shown], limit: int, count: Count) -> None:
     a_fence_that_is_opened_is_closed(fitted)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(slots, st.lists(limits, min_size=1, max_size=4), counters)
 def test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promise(
     given: list[Shown], limits: list[int], count: Count

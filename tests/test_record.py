@@ -160,7 +160,7 @@ asks = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from("xy"), asks, st.booleans()), max_size=25))
 def test_what_two_sessions_record_is_read_back_in_order_with_sound_turns(
     tmp_path_factory: pytest.TempPathFactory, asked: list[tuple[str, dict[str, Any], bool]]

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,13 @@ def test_int8_rows_spare_most_of_the_float32_ones(monkeypatch: pytest.MonkeyPatc
     rows, query, read = some(20_000, dimensions=64), some(1, 1, 64)[0], []
     coarse, marks = nearest.coarse(rows)
     marks["hash"] = 1
-    of = nearest.nearest_of
-    monkeypatch.setattr(
-        nearest, "nearest_of", lambda t, q, k, places: (read.append(len(places)), of(t, q, k, places))[1]
-    )
+    exactly = nearest.nearest_of
+
+    def counted(table: Any, query: Any, top: int, places: Any) -> Any:
+        read.append(len(places))
+        return exactly(table, query, top, places)
+
+    monkeypatch.setattr(nearest, "nearest_of", counted)
     nearest._scan(nearest.Table(rows, coarse, marks, lambda *_: None), query, 10, plain_product)
     assert sum(read) < 1000
 
@@ -253,7 +257,7 @@ def test_other_sizes_than_were_asked_for_are_refused(tmp_path: Path) -> None:
 
 
 def test_vectors_of_two_models_are_never_mixed(tmp_path: Path) -> None:
-    made, rows = kept(tmp_path)
+    made, _ = kept(tmp_path)
     other = Vectors(str(tmp_path), "other")
     assert len(other) == 0
     os.rename(made.path, other.path)  # somebody renames the folder: its header knows better
@@ -290,22 +294,6 @@ def test_a_torn_end_is_overwritten(tmp_path: Path, torn: int) -> None:
     assert again.search(rows[3], 1)[0][0] == 4
 
 
-DAMAGES = {
-    "no marks": lambda path: (path / "marks").unlink(),
-    "no rows": lambda path: (path / "rows").unlink(),
-    "rows too short": lambda path: shortened(path / "rows", 4 * D),
-    "int8 rows too short": lambda path: shortened(path / "scan", 1),
-    "an empty file": lambda path: shortened(path / "marks", None),
-    "another version": lambda path: replaced(path / "marks", b"vectors 1", b"vectors 2"),
-    "another making": lambda path: (path / "rows").write_bytes(b"x" * 96 + (path / "rows").read_bytes()[96:]),
-    "only half a header": lambda path: shortened(path / "marks", 50 * 16 + 50),
-    "a link": lambda path: linked(path / "rows"),
-    "no size": lambda path: [
-        replaced(path / name, D.to_bytes(4, "little"), bytes(4)) for name in ("rows", "scan", "marks")
-    ],
-}
-
-
 def shortened(path: Path, by: int | None) -> None:
     data = path.read_bytes()
     path.unlink()  # another file: the one that is mapped is never cut
@@ -323,6 +311,25 @@ def linked(path: Path) -> None:
     elsewhere = path.parent.parent / "elsewhere"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
+
+
+def without_size(path: Path) -> None:
+    for name in ("rows", "scan", "marks"):
+        replaced(path / name, D.to_bytes(4, "little"), bytes(4))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "no marks": lambda path: (path / "marks").unlink(),
+    "no rows": lambda path: (path / "rows").unlink(),
+    "rows too short": lambda path: shortened(path / "rows", 4 * D),
+    "int8 rows too short": lambda path: shortened(path / "scan", 1),
+    "an empty file": lambda path: shortened(path / "marks", None),
+    "another version": lambda path: replaced(path / "marks", b"vectors 1", b"vectors 2"),
+    "another making": lambda path: (path / "rows").write_bytes(b"x" * 96 + (path / "rows").read_bytes()[96:]),
+    "only half a header": lambda path: shortened(path / "marks", 50 * 16 + 50),
+    "a link": lambda path: linked(path / "rows"),
+    "no size": without_size,
+}
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -402,7 +409,8 @@ def test_what_threads_add_at_once_is_all_there(place: Path) -> None:
     for number in range(1, 5):
         for each in range(10):
             found, cosine = made.search(some(2, 10 * number + each)[0], 1)[0]
-            assert (found, cosine) == (1000 * number + each + 1, pytest.approx(1, abs=1e-5))
+            assert found == 1000 * number + each + 1
+            assert cosine == pytest.approx(1, abs=1e-5)
 
 
 WRITER = """

@@ -192,10 +192,11 @@ def build(options: Options) -> int:
         restored = memory.restore_pages() if options.pages else []
         with Progress() as progress:
             built = memory.build(full=options.full, progress=progress)
+            vectors = memory.build_index(full=options.full, progress=progress)
         options.done = "it was built; "
         if options.json:
             again = {"restored": restored} if options.pages else {}
-            print_json(again | {"made": list(built.made), "topics": built.topics})
+            print_json(again | {"made": list(built.made), "topics": built.topics, "vectors": vectors})
         else:
             for path in restored:
                 say(f"{path} is there again")
@@ -207,7 +208,8 @@ def build(options: Options) -> int:
             named = ", ".join(built.made[:_NAMED])
             more = f" and {len(built.made) - _NAMED:,} more" if len(built.made) > _NAMED else ""
             done = f"made again: {named}{more}" if built.made else "nothing had changed"
-            say(f"{built.topics:,} topic{'s' * (built.topics != 1)}; {done}.")
+            embedded = f" {vectors:,} texts were embedded." if vectors else ""
+            say(f"{built.topics:,} topic{'s' * (built.topics != 1)}; {done}.{embedded}")
         print_notes(memory)
     return 0
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.cli import PROBLEMS, clipped, hung, open_memory, plain, print_json, print_notes, say
+from looseleaf.cli import PROBLEMS, clipped, hung, open_memory, print_json, print_notes, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
+    from looseleaf.cli_build import Progress
     from looseleaf.cli_parse import Options
     from looseleaf.memory import Memory
     from looseleaf.recall.hits import Hit
@@ -17,20 +19,20 @@ if TYPE_CHECKING:
 
 def recall(options: Options) -> int:
     with open_memory(options) as memory:
-        show_progress(memory)
-        found = memory.recall(
-            options.query,
-            options.k,
-            budget=options.budget,
-            topic=options.topic,
-            kinds="trace" if options.raw else options.kind,
-            as_of=options.as_of,
-            agent=options.agent,
-            since=options.since,
-            until=options.until,
-            now=options.now,
-            quick=True,
-        )
+        with _Watched(memory):
+            found = memory.recall(
+                options.query,
+                options.k,
+                budget=options.budget,
+                topic=options.topic,
+                kinds="trace" if options.raw else options.kind,
+                as_of=options.as_of,
+                agent=options.agent,
+                since=options.since,
+                until=options.until,
+                now=options.now,
+                quick=True,
+            )
         if options.json:
             print_json(found.to_dict())
         elif not found:
@@ -70,8 +72,8 @@ def test(options: Options) -> int:
     from looseleaf.recall.expect import report, run
 
     with open_memory(options) as memory:
-        show_progress(memory)
-        outcomes = run(memory, options.path)
+        with _Watched(memory):
+            outcomes = run(memory, options.path)
         has_failed = any(not outcome.passed for outcome in outcomes)
         if options.json:
             print_json([outcome.to_dict() for outcome in outcomes])
@@ -81,18 +83,20 @@ def test(options: Options) -> int:
     return PROBLEMS if has_failed else 0
 
 
-def show_progress(memory: Memory) -> None:
-    """On a terminal, how far a long rebuild of the index is; a pipe is left alone."""
-    if not sys.stderr.isatty():
-        return
-    width = 30
+class _Watched:
+    """A bar on a terminal while the index is made; a pipe is told nothing, and loads nothing for it."""
 
-    def progress(done: int, whole: int) -> None:
-        part = min(done / whole, 1.0) if whole else 1.0
-        bar = "#" * round(part * width)
-        sys.stderr.write(f"\r{plain('looseleaf: indexing')} [{bar:<{width}}] {part:4.0%}")
-        if part >= 1.0:
-            sys.stderr.write("\n")
-        sys.stderr.flush()
+    def __init__(self, memory: Memory) -> None:
+        self._bar: Progress | None = None
+        if sys.stderr.isatty():
+            from looseleaf.cli_build import Progress
 
-    memory.watch_index(progress)
+            self._bar = Progress()
+            memory.watch_index(self._bar)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: Any) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(*error)

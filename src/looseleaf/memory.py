@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from functools import cached_property
 
 from looseleaf.core.heads import refuse_unknown
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from looseleaf.core.manifest import Prompt
     from looseleaf.entries import Entry
     from looseleaf.history import History
+    from looseleaf.index.embed import Embedder
     from looseleaf.llm.registry import Budget
     from looseleaf.page import Page
     from looseleaf.place.guard import Guard
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Recalled
     from looseleaf.recall.open import Opened
     from looseleaf.recall.recall import Recall
+    from looseleaf.recall.retrieve import Bundle
     from looseleaf.talk import Block, Distilled, Distiller, Message, Session, ToolInteraction, Trace, Turn
     from looseleaf.values import Edit, Fact, Problem, Receipt
 
@@ -61,6 +64,7 @@ class Memory:
         session: str | None = None,
         distiller: Distiller | None = None,
         counter: Callable[[str], int] | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         if where is not None and not os.fspath(where):
             raise Refused(
@@ -78,6 +82,7 @@ class Memory:
         self.notes: list[str] = []
         self._pages = Pages(self.store, self.policy, self.agent, self._note, self._guard, self._settle)
         self._asked = session, distiller, counter
+        self._embedder = embedder
         self._others: dict[str, Memory] = {}
 
     def __repr__(self) -> str:
@@ -435,6 +440,7 @@ class Memory:
             lambda: self._book.known,
             self._tokens,
             self._note,
+            self._embedder,
         )
 
     def recall(
@@ -468,6 +474,28 @@ class Memory:
         from looseleaf.recall.open import open_hit
 
         return open_hit(self, self._recall, where)
+
+    def retrieve(
+        self, max_episodic: int | None = None, max_semantic: int | None = None, *, query: str | None = None
+    ) -> Bundle:
+        """What was done last and what is known, for a snapshot: at most so many of each (else as the policy says), by
+        how much they matter and how new they are; with a question, what bears on it first."""
+        from looseleaf.recall.recall import Question
+        from looseleaf.recall.retrieve import retrieve
+
+        episodic = self.policy.max_episodic_items if max_episodic is None else max_episodic
+        semantic = self.policy.max_semantic_items if max_semantic is None else max_semantic
+        question = Question(query, k=100) if query is not None else None
+        return retrieve(self._recall, question, episodic, semantic, time.time())
+
+    def build_index(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> int:
+        """Bring the index of recall up to date, and the vectors if meaning is compared: how many of those were made.
+        Every recall does the first by itself. `full`: make the index again."""
+        if progress is not None:
+            self.watch_index(progress)
+        if full:
+            self._recall.keep.drop()
+        return self._recall.up_to_date()
 
     def watch_index(self, progress: Callable[[int, int], None]) -> None:
         """Be told how far it is while the index is made: bytes done, and bytes in all."""

@@ -104,6 +104,11 @@ class Policy:
     least_window_tokens: int = 500
     """Where talk has less room than this, a prompt shows the last of it, and nothing is compacted for it."""
 
+    # --- recall ----------------------------------------------------------------------
+    semantic: str = "off"
+    """Whether meaning is compared too, and by what: `minilm` (in this process; needs the extra `semantic`), or the
+    address of an endpoint and its model. Off: words do most of it, and nothing has to be loaded."""
+
     # --- the model: also for one agent, in a table [agents.<name>] ---------------------
     model: str | None = None
     """Whose context size counts. None: 200,000 tokens, until somebody says which model it is."""
@@ -165,10 +170,10 @@ class Ranking:
     session_repeats: float = 0.8
     """How soon a word repeated in a session stops counting more."""
 
-    speaker: float = 0.5
+    speaker: float = 0.7
     """How much more an item counts that was said by whom the question names."""
 
-    company: float = 0.3
+    company: float = 0.5
     """How much more an item counts of a session in which he speaks, whoever said it: things are told to him, too."""
 
     name: float = 0.2
@@ -224,8 +229,19 @@ class Ranking:
     """What the likest meaning (the cosine, spread from 0 to 1 over the items at hand) counts, as a part of the best
     score by words."""
 
-    abstain: float = 0.5
-    """Below this, nothing is returned. Fitted so that unrelated questions stay below it."""
+    covered: float = 0.21
+    """The part of what is asked (its words by how rare they are, unknown ones the rarest) that must be found for an
+    answer to be as likely as not. Of an unrelated question a part is found by chance, of most others far more."""
+
+    crowd: float = 0.025
+    """How much more than that for each time that there are 2.7 times as many items: chance finds more among more."""
+
+    steep: float = 19.0
+    """How fast it becomes surer with the part that is found."""
+
+    abstain: float = 0.3
+    """Less sure than this, nothing is returned. Below it are nine of ten unrelated questions, and one in fifty of the
+    answers; those are the answers that hardly share a word with their questions."""
 
 
 SETTINGS = frozenset(Policy.__annotations__)

@@ -53,7 +53,7 @@ _GO_ON = frozenset(
 _NAMES = frozenset("april june may august mai jan juni avril abril julio".split())
 _FOR_PEOPLE = ("for", "from", "by", "around", "für", "von", "de")
 _ENGLISH = ("in", "for", "from", "by", "around", "before", "after", "until", "till", "since", "during")
-_NOT_MONTHS = re.compile(r"this (?:may|march|mars|sun|sat|wed|mar)$")
+_NOT_MONTHS = re.compile(r"[Tt]his (?:may|march|mars|sun|sat|wed|mar)$")
 _SMALL_MONTH = re.compile(r"(?<![A-Za-z])(?:may|march|mar|sept|dec)(?![A-Za-z])")
 _TITLED_DAY = re.compile(
     r"\b(?:black|good|cyber|freaky|casual|ash|palm|easter|taco|super|fat|bloody|ruby) $", _I

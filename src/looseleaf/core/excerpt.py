@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LEAST = 24
 """Tokens below which a shortened text tells too little to be worth its place."""
 
+_SHARE = 3
 _WINDOWS = 4
 _TRIES = 12
 _LONGEST_WORD = 24
@@ -63,7 +64,7 @@ def pack(
 ) -> list[tuple[int, str]]:
     """Which of `texts`, the best first, are shown in `budget` tokens, and how: their index and text, in their order.
 
-    A text that does not fit is shortened (`shorten(text, limit)`), to half of the room where others wait for theirs,
+    A text that does not fit is shortened (`shorten(text, limit)`), to a third of the room where others wait for theirs,
     and in the end gets back what nobody took. What is shown never costs more than `budget`, counted as one text with
     blank lines between.
     """
@@ -101,7 +102,7 @@ def _fitted(
         return text
     if chosen and room < LEAST:
         return None
-    limit = min(room, max(LEAST, room // 2)) if waits else room
+    limit = min(room, max(LEAST, room // _SHARE)) if waits else room
     while limit >= (LEAST // 2 if chosen else 1):
         shown = shorten(text, limit)
         if fits(shown):

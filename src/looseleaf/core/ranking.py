@@ -5,7 +5,8 @@ same session, the speaker and the time that the question names, and the likeness
 knows where items come from, and the same items in another order are ranked alike.
 
 Two things are told apart: the order of the items of one question, and whether the best of them is an answer at all.
-`score` grows with the order and is comparable between questions: 0 is surely not, 1 is surely.
+The first item's `score` says how surely the question has an answer here, 0..1, comparable between questions; the
+others' are the parts of it that their strength is of the first one's.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from __future__ import annotations
 from collections import namedtuple
 from math import exp, log
 
+from looseleaf.core.scoring import FAR, found_words, strengths, worth
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, NamedTuple
 
+    from looseleaf.core.scoring import Row, Values, Worth
     from looseleaf.policy import Ranking
 
     class Doc(NamedTuple):
@@ -61,22 +65,13 @@ else:
     Asked = namedtuple("Asked", "words speakers span")
     Scored = namedtuple("Scored", "id score parts")
 
-DAY = 86_400.0
-LEAST = 4.0
-"""What a question's words are taken to be worth more than they are: one common word found is no sure answer."""
-
 NOTHING = 1e-9
 """A part of an explanation that is smaller is left out."""
 
-FAR = 1 << 40
-"""Between the places of two sessions: more than a session has items."""
+JUDGED = 10
+"""Items that are looked at to say whether there is an answer: the right one is among them, or is not shown."""
 
-if TYPE_CHECKING:
-    Values = Sequence[tuple[int, float]]
-    """The words of one item, and how much each counts there."""
-
-    Row = tuple[float, int, float, float, float, float, float, float, float]
-    """How strong an item is, its number, and of that: words, session, substance, sort, speaker, time, recency."""
+NEIGHBOURS = (-2, -1, 1, 2)
 
 
 def rank(
@@ -88,33 +83,37 @@ def rank(
     limit: int = 100,
 ) -> list[Scored]:
     """The items that may answer, the best first, at most `limit`. `docs`: the candidates and the items around them."""
-    masses, forms = _words(asked, corpus, weights)
+    words = worth(asked, corpus, weights)
     places = [
         doc.session * FAR + doc.seq if doc.session is not None else -FAR * (at + 1)
         for at, doc in enumerate(docs)
     ]
-    sizes, found, talks = _found(docs, places, forms, masses, corpus, weights)
-    rows = _rows(asked, docs, places, sizes, found, talks, masses, corpus, weights, cosines or {})
+    sizes, found, talks = found_words(docs, places, words, corpus, weights)
+    rows = strengths(asked, docs, places, sizes, found, talks, words, corpus, weights, cosines or {})
     likest: Mapping[Any, float] = {}
     share = 0.0
-    if cosines:
+    if cosines and rows:
         likest = _spread(cosines)
-        share = weights.meaning * (max(rows)[0] or 1.0 if rows else 1.0)
+        share = weights.meaning * (max(rows)[0] or 1.0)
         rows = [(row[0] + share * likest.get(docs[row[1]].id, 0.0), *row[1:]) for row in rows]
-    total = sum(masses)
+    rows = _best(rows, docs, limit)
+    if not rows or rows[0][0] <= 0.0:
+        return []
+    sure = _sure(_covered(rows[:JUDGED], asked, docs, places, found, words), corpus, weights)
+    best = rows[0][0]
     return [
         Scored(
             docs[row[1]].id,
-            _sure(row[0], total),
+            sure * row[0] / best,
             _parts(
                 row,
                 found.get(places[row[1]], ()),
                 share * likest.get(docs[row[1]].id, 0.0),
-                masses,
+                words.masses,
                 weights,
             ),
         )
-        for row in _best(rows, docs, limit)
+        for row in rows
     ]
 
 
@@ -129,171 +128,46 @@ def _best(rows: list[Row], docs: Sequence[Doc], limit: int) -> list[Row]:
     return rows[:limit]
 
 
-def _words(
-    asked: Asked, corpus: Corpus, weights: Ranking
-) -> tuple[list[float], dict[str, tuple[int, float]]]:
-    """What finding each word is worth, and which word each term stands for. A term of two words is the first's
-    unless it is more the other's; a word left without any is not looked for, as the other is it."""
-    names = {part for name in asked.speakers for part in name.split()}
-    forms: dict[str, tuple[int, float]] = {}
-    for number, word in enumerate(asked.words):
-        for term, factor in word.forms:
-            if term not in forms or forms[term][1] < factor:
-                forms[term] = (number, factor)
-    kept = {number for number, _ in forms.values()}
-    masses = []
-    for number, word in enumerate(asked.words):
-        known = max((corpus.df.get(term, 0) * factor for term, factor in word.forms), default=0.0)
-        rarity = log(1.0 + (corpus.items - min(known, corpus.items) + 0.5) / (known + 0.5))
-        worth = weights.name if word.text.casefold() in names else 1.0
-        masses.append(rarity * word.weight * worth if number in kept else 0.0)
-    return masses, {term: form for term, form in forms.items() if masses[form[0]] > 0.0}
-
-
-def _found(
-    docs: Sequence[Doc],
-    places: Sequence[int],
-    forms: Mapping[str, tuple[int, float]],
-    masses: Sequence[float],
-    corpus: Corpus,
-    weights: Ranking,
-) -> tuple[list[int], dict[int, Values], dict[int, float]]:
-    """The length of each item; by place, the words of those that have any; and what the words of each session count,
-    by the first place it could have. An item of no session is one by itself."""
-    wanted = frozenset(forms)
-    lengths: dict[tuple[str, str], tuple[float, float]] = {}
-    again = weights.repeats
-    sizes: list[int] = []
-    found: dict[int, Values] = {}
-    counts: dict[int, dict[int, float]] = {}
-    for doc, place in zip(docs, places, strict=True):
-        terms = doc.terms.split()
-        sizes.append(len(terms))
-        here = wanted.intersection(terms)
-        if not here:
-            continue
-        often = counts.get(place // FAR)
-        if often is None:
-            often = counts[place // FAR] = {}
-        sort = doc[5:7]
-        length = lengths.get(sort)
-        if length is None:
-            length = lengths[sort] = _length(doc, corpus, weights)
-        norm = again * (length[0] + length[1] * len(terms))
-        times: dict[int, float] = {}
-        for term in here:
-            word, factor = forms[term]
-            times[word] = times.get(word, 0.0) + factor * terms.count(term)
-        for word, count in times.items():
-            often[word] = often.get(word, 0.0) + count
-        found[place] = [(word, count * (1.0 + again) / (count + norm)) for word, count in times.items()]
-    again = weights.session_repeats
-    talks = {
-        session: weights.session
-        * sum([masses[word] * count / (count + again) for word, count in often.items()])
-        for session, often in counts.items()
-    }
-    return sizes, found, talks
-
-
-def _length(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
-    """How the length of an item counts: what every item has, and what each of its terms adds. What is usual is half
-    way between items of its sort and all items, so that short facts and long answers can be compared."""
-    everywhere = corpus.terms / corpus.items if corpus.items and corpus.terms else weights.short_terms
-    usual = (everywhere * (corpus.means.get((doc.kind, doc.role)) or everywhere)) ** 0.5
-    way = log(max(usual, 1.0) / weights.short_terms) / log(weights.long_terms / weights.short_terms)
-    much = weights.short_length + (weights.long_length - weights.short_length) * min(max(way, 0.0), 1.0)
-    return 1.0 - much, much / max(usual, 1.0)
-
-
-def _rows(
+def _covered(
+    rows: Sequence[Row],
     asked: Asked,
     docs: Sequence[Doc],
     places: Sequence[int],
-    sizes: Sequence[int],
     found: Mapping[int, Values],
-    talks: Mapping[int, float],
-    masses: Sequence[float],
-    corpus: Corpus,
-    weights: Ranking,
-    cosines: Mapping[Any, float],
-) -> list[Row]:
-    """Every item that has a word of the question in or around it, is of its time, or is like it."""
-    span, context, own = asked.span, weights.context, weights.own
-    substance, little = weights.substance, weights.little
-    recent, age = weights.recent, DAY * weights.recent_days
-    rarest = max(masses, default=0.0) or 1.0
-    newest = max([doc.ts for doc in docs if doc.ts is not None], default=0.0)
-    steps = (
-        (-1, weights.before),
-        (1, weights.after),
-        (-2, weights.second_before),
-        (2, weights.second_after),
-    )
-    speakers = asked.speakers - {""}
-    company = {place // FAR for doc, place in zip(docs, places, strict=True) if doc.speaker in speakers}
-    fits: dict[Any, float] = {}
-    rows: list[Row] = []
-    at_place = found.get
-    for at, place in enumerate(places):
-        doc = docs[at]
-        direct = at_place(place, ())
-        values = dict(direct)
-        for step, factor in steps:
-            there = at_place(place + step)
-            if there is not None:
-                for word, value in there:
-                    values[word] = values.get(word, 0.0) + factor * value
-        ts = doc.ts
-        near = _near(ts, span, weights) if span is not None else 0.0
-        if not values and near <= 0.0 and doc.id not in cosines:
-            continue
-        words = 0.0
-        for word, value in values.items():
-            words += masses[word] * value / (value + context)
-        words *= 1.0 + context
-        for word, value in direct:
-            words += own * masses[word] * value
-        talk = talks.get(place // FAR, 0.0)
-        size = sizes[at]
-        full = substance * size / (size + little)
-        sort = doc[5:7]
-        fit = fits.get(sort)
-        if fit is None:
-            fit = fits[sort] = _fit(doc, corpus, weights)
-        said = 0.0
-        if speakers and place // FAR in company:
-            said = weights.company + (weights.speaker if doc.speaker in speakers else 0.0)
-        fresh = recent * age / (age + newest - ts) if ts is not None else 0.0
-        strength = (words + talk) * (1.0 + full) * fit * (1.0 + said) * (1.0 + fresh)
-        if near:
-            strength += near * (weights.date * strength + weights.dated * rarest)
-        rows.append((strength, at, words, talk, full, fit, said, near, fresh))
-    return rows
-
-
-def _near(ts: float | None, span: tuple[float, float, float], weights: Ranking) -> float:
-    """How much an item is of the asked time: 1 within it, less the farther away."""
-    if ts is None:
+    words: Worth,
+) -> float:
+    """The part of what was asked that stands in an item, half way to the part that stands in and around it; of those
+    of the items that have most. A name is found where he speaks, and the asked time is found as a word would be."""
+    speaking: dict[int, str] = {}
+    if asked.speakers:
+        speaking = {
+            place: doc.speaker
+            for doc, place in zip(docs, places, strict=True)
+            if doc.speaker in asked.speakers
+        }
+    time = words.rarest * asked.span[2] if asked.span is not None else 0.0
+    total = sum(words.plain) + time
+    if total <= 0.0:
         return 0.0
-    first, last, strength = span
-    if ts < first:
-        return strength * exp((ts - first) / (DAY * weights.days_before))
-    if ts > last:
-        return strength * exp((last - ts) / (DAY * weights.days_after))
-    return strength
+    most = most_around = 0.0
+    for row in rows:
+        place = places[row[1]]
+        here = {word for word, _ in found.get(place, ())}
+        here.update(words.names.get(speaking.get(place, ""), ()))
+        around = set(here)
+        for step in NEIGHBOURS:
+            around.update(word for word, _ in found.get(place + step, ()))
+            around.update(words.names.get(speaking.get(place + step, ""), ()))
+        timely = words.rarest * row[7] if time else 0.0
+        most = max(most, timely + sum([words.plain[word] for word in here]))
+        most_around = max(most_around, timely + sum([words.plain[word] for word in around]))
+    return (most + most_around) / (2.0 * total)
 
 
-def _fit(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
-    """What an item of this sort counts."""
-    if doc.kind != "trace":
-        return float(getattr(weights, doc.kind, 1.0))
-    if doc.role == "tool":
-        return weights.tool
-    user, assistant = corpus.means.get(("trace", "user")), corpus.means.get(("trace", "assistant"))
-    if doc.role != "assistant" or not user or not assistant or assistant <= user:
-        return 1.0
-    return float((user / assistant) ** weights.verbose)
+def _sure(covered: float, corpus: Corpus, weights: Ranking) -> float:
+    """How surely there is an answer. The more items there are, the more of a question stands somewhere by chance."""
+    over = covered - weights.covered - weights.crowd * log(1.0 + corpus.items)
+    return 1.0 / (1.0 + exp(-weights.steep * over)) if covered > 0.0 else 0.0
 
 
 def _spread(cosines: Mapping[Any, float]) -> dict[Any, float]:
@@ -327,8 +201,3 @@ def _parts(
         "meaning": meaning,
     }
     return {name: part for name, part in parts.items() if abs(part) > NOTHING}
-
-
-def _sure(strength: float, total: float) -> float:
-    """How surely an item of this strength answers a question whose words are worth `total`."""
-    return strength / (strength + total + LEAST) if strength > 0.0 else 0.0

@@ -24,6 +24,9 @@ EDITION = "1"
 _SAMPLE = 160
 """Words of a text that are looked at for its language."""
 
+_SHARED = 8
+"""A stop word of more languages than this tells nothing."""
+
 _SURE = 0.9
 """What the votes for a language other than English must come to."""
 
@@ -36,14 +39,14 @@ _PLAIN = str.maketrans(
     }
 )  # fmt: skip
 
-_ACCENTS = re.compile(
+_ACCENTS = (
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u08d3-\u08ff\u093c\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+"
 )
 
 _LETTERS: dict[str, tuple[tuple[str, float], ...]] = {
     "ß": (("german", 1.0),),
-    "ä": (("german", 0.5), ("swedish", 0.4), ("finnish", 0.4)),
+    "ä": (("german", 0.5), ("swedish", 0.4), ("finnish", 0.5)),
     "ö": (("german", 0.5), ("swedish", 0.4), ("finnish", 0.3), ("turkish", 0.3), ("hungarian", 0.3)),
     "ü": (("german", 0.6), ("turkish", 0.4), ("hungarian", 0.2)),
     "å": (("swedish", 0.6), ("danish", 0.5), ("norwegian", 0.5)),
@@ -92,23 +95,24 @@ _LETTERS: dict[str, tuple[tuple[str, float], ...]] = {
 }
 
 _ENDINGS = {
-    "german": "ungen|ung|keiten|keit|heiten|heit|lich\\w{0,2}|isch\\w{0,2}|schaft|sch\\w{0,2}|cht\\w{0,2}|tz\\w{0,2}",
-    "dutch": "heid|heden|lijk\\w?|ij\\w{1,3}|ing|aar|oor|uur|uis|ouw\\w{0,2}",
-    "french": "eux|euse|euses|eau|eaux|ité|ités|oire|aire|ette|ique|iques|ée|ées",
-    "spanish": "ción|ciones|dad|dades|mente|illo|illa|ador|adora|ando|iendo|ería|anza",
-    "portuguese": "ção|cao|ções|coes|dade|dades|mente|inho|inha|agem|eiro|eira",
-    "italian": "zione|zioni|ità|mente|ezza|aggio|aggi|etto|etta|iere|evole",
-    "swedish": "ningen|ning|ningar|het|heten|arna|erna|orna",
-    "danish": "ningen|ning|hed|heden|erne|else|elser",
-    "norwegian": "ningen|ning|het|heten|ene|else|elser",
-    "finnish": "ssa|ssä|sta|stä|lla|llä|lta|ltä|lle|nen|sen|set|aan|ään|uus|yys|ksi",
-    "polish": "ość|ości|anie|ania|enie|enia|owy|owa|owe|ski|ska|skie|czek|ów|ami|ach",
-    "czech": "ost|osti|ání|ení|ový|ová|ové|ský|ská|ské|ka|ách|ích",
-    "turkish": "lar|ler|ları|leri|ların|lerin|mak|mek|daki|deki|lık|lik|cı|ci|yor|dım|dim",
-    "hungarian": "ban|ben|nak|nek|ság|ség|ok|ek|ók|ek|ról|ről|hoz|hez",
-    "romanian": "ului|ilor|elor|ție|ții|are|ească|ează",
+    "german": "ungen ung keiten keit heiten heit lich liche lichen licher isch ische "
+    "ischen ischer schaft cht chte chten tz tzt",
+    "dutch": "heid heden lijk lijke ijn ijnen ijk ijd ijden ing aar oor uur uis ouw ouwen",
+    "french": "eux euse euses eau eaux ité ités oire aire ette ique iques ée ées",
+    "spanish": "ción ciones dad dades mente illo illa ador adora ando iendo ería anza ado ados ada adas ido idos ida idas",
+    "portuguese": "ção cao ções coes dade dades mente inho inha agem eiro eira ado ados ada adas ido idos ida idas",
+    "italian": "zione zioni ità mente ezza aggio aggi etto etta iere evole ato ata ati ate ito ita iti uto uta uti",
+    "swedish": "ningen ning ningar het heten arna erna orna",
+    "danish": "ningen ning hed heden erne else elser",
+    "norwegian": "ningen ning het heten ene else elser",
+    "finnish": "ssa ssä sta stä lla llä lta ltä lle nen sen set aan ään uus yys ksi kki kko kka mme",
+    "polish": "ość ości anie ania enie enia owy owa owe ski ska skie czek ów ami ach",
+    "czech": "ost osti ání ení ový ová ové ský ská ské ka ách ích",
+    "turkish": "lar ler ları leri ların lerin mak mek daki deki lık lik cı ci yor dım dim",
+    "hungarian": "ban ben nak nek ság ség ok ek ók ek ról ről hoz hez",
+    "romanian": "ului ilor elor ție ții are ească ează",
 }
-"""How words of six letters and more often end. They tell something of a text that has no stop words."""
+"""How words often end. They tell something of a text that has no stop words."""
 
 _IRREGULAR_ENGLISH = """
     bear:bore,borne,born beat:beaten become:became begin:began,begun bend:bent bind:bound bite:bit,bitten
@@ -142,10 +146,15 @@ def fold(text: str) -> str:
     return folded
 
 
+@lru_cache(maxsize=1)
+def _accents() -> re.Pattern[str]:
+    return re.compile(_ACCENTS)
+
+
 def _folded(text: str) -> str:
     # Case first: some capitals become a letter and a mark, and marks go next.
     text = unicodedata.normalize("NFKC", text).lower()
-    text = _ACCENTS.sub("", unicodedata.normalize("NFD", text)).translate(_PLAIN)
+    text = _accents().sub("", unicodedata.normalize("NFD", text)).translate(_PLAIN)
     text = unicodedata.normalize("NFKC", text)
     if not text.isascii() and any(map(str.isdecimal, text)):
         text = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
@@ -171,8 +180,7 @@ def stem(word: str, language: str) -> str:
     if word.isascii():
         if language == "english":
             word = irregular().get(word, word)
-        stemmed: str = _stemmer(language).stemWord(word)
-        return stemmed
+        return fold(_stemmer(language).stemWord(word)) or word
     own = language_of_script(word)
     if own == "latin":
         return fold(_stemmer(language).stemWord(word)) or fold(word)
@@ -208,22 +216,28 @@ def language(words: Iterable[str]) -> str:
     """The language of the Latin words in a text, or nothing where they do not tell. Words in lower case."""
     sample = list(words)[:_SAMPLE]
     scores: dict[str, float] = {}
-    votes = stopwords.votes()
+    speaking_for = stopwords.speaking_for()
+
+    def hear(word: str) -> None:
+        tongues = speaking_for.get(word, ())
+        for tongue in tongues if len(tongues) <= _SHARED else ():
+            scores[tongue] = scores.get(tongue, 0.0) + (1.0 if len(word) > 1 else 0.3) / len(tongues)
+
     for word in sample:
-        for tongue, vote in votes.get(word, ()):
-            scores[tongue] = scores.get(tongue, 0.0) + vote
+        if word in speaking_for:
+            hear(word)
     if sum(scores.values()) < 3.0:
         for word in sample:
             before, apostrophe, _ = word.partition("'")
-            for tongue, vote in votes.get(before, ()) if apostrophe else ():
-                scores[tongue] = scores.get(tongue, 0.0) + vote
+            if apostrophe:
+                hear(before)
     own = scores.get("english", 0.0)
     if own >= 1.0 and own * 2 >= sum(scores.values()):
         return "english"  # most texts: no need to look at letters
     for char in "".join(word for word in sample if not word.isascii())[: 8 * _SAMPLE]:
         for tongue, vote in _LETTERS.get(char, ()):
             scores[tongue] = scores.get(tongue, 0.0) + vote
-    if own < 1.0 and max(scores.values(), default=0.0) < 2 * _SURE:
+    if own < 1.0 and max(scores.values(), default=0.0) < 3 * _SURE:
         for word in sample[:40]:
             for tongue in shapes(word):
                 scores[tongue] = scores.get(tongue, 0.0) + 0.5
@@ -231,18 +245,24 @@ def language(words: Iterable[str]) -> str:
     return best if best and scores[best] >= _SURE and (best == "english" or scores[best] >= 1.3 * own) else ""
 
 
+_LONG_VOWELS = ("ää", "öö", "yy", "uu")
+"""Hardly any language but Finnish has them."""
+
+
 @lru_cache(maxsize=1)
-def _endings() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((tongue, re.compile(f"\\w{{3,}}(?:{ends})")) for tongue, ends in _ENDINGS.items())
+def _endings() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((tongue, tuple(ends.split())) for tongue, ends in _ENDINGS.items())
 
 
 @lru_cache(maxsize=4096)
 def shapes(word: str) -> tuple[str, ...]:
     """The languages that a word, in lower case, looks as if it were of."""
-    if not 6 <= len(word) <= 64 or not word.isalpha():
+    if not 5 <= len(word) <= 64 or not word.isalpha():
         return ()
     lettered = {tongue for char in word if not char.isascii() for tongue, _ in _LETTERS.get(char, ())}
-    ended = [tongue for tongue, ends in _endings() if ends.fullmatch(word)]
+    ended = [tongue for tongue, ends in _endings() if word.endswith(ends)]
+    if any(vowel in word for vowel in _LONG_VOWELS):
+        ended.append("finnish")
     return tuple(dict.fromkeys((*ended, *sorted(lettered))))
 
 

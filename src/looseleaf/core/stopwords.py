@@ -213,7 +213,10 @@ UNSPACED = """
 PARTICLES = frozenset("はがをにでとものへ은는이가을를에의도로와과是在我你他她")
 """Single characters that are mostly grammar, and parts of words besides: what touches one counts for less."""
 
-URL_WORDS = frozenset(("http", "https", "www", "com", "ftp", "mailto"))
+_COMMON_ENGLISH = frozenset(
+    "go care great good day see well make know take need want bye new love work time".split()
+)
+"""They are no stop words, but they speak for English where another language has one that looks the same."""
 
 
 @lru_cache(maxsize=1)
@@ -225,17 +228,13 @@ def by_language() -> dict[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=1)
-def votes() -> dict[str, tuple[tuple[str, float], ...]]:
-    """What a stop word says of the language: the fewer languages have it, the more."""
-    found: dict[str, list[str]] = {}
+def speaking_for() -> dict[str, tuple[str, ...]]:
+    """The languages of Latin letters that each stop word may be of."""
+    found: dict[str, tuple[str, ...]] = {}
     for language in LATIN:
-        for word in by_language()[language]:
-            found.setdefault(word, []).append(language)
-    return {
-        word: tuple((language, (1.0 if len(word) > 1 else 0.3) / len(languages)) for language in languages)
-        for word, languages in found.items()
-        if len(languages) <= 4
-    }
+        for word in by_language()[language] | (_COMMON_ENGLISH if language == "english" else frozenset()):
+            found[word] = (*found.get(word, ()), language)
+    return found
 
 
 @lru_cache(maxsize=1)

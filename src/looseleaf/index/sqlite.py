@@ -162,6 +162,11 @@ class SqliteIndex:
             return False
         return self._file is not None and os.path.samestat(now, self._file)
 
+    @property
+    def which(self) -> tuple[int, int] | None:
+        """The file that is open, whatever has its name by now."""
+        return (self._file.st_dev, self._file.st_ino) if self._file is not None else None
+
     def _furnish(self, make: bool) -> bool:
         """The file, made if it is missing: SQLite would give it the mode of the umask. A link could lead anywhere."""
         from stat import S_ISREG
@@ -230,7 +235,13 @@ class SqliteIndex:
             return  # closed inside the block
         self._depth -= 1
         if self._depth == 0:
-            self._run("COMMIT" if kind is None else "ROLLBACK")
+            try:
+                if kind is None:
+                    self._run("COMMIT")
+            finally:
+                assert self._connection is not None
+                if self._connection.in_transaction:  # a full disk ends some by itself
+                    self._run("ROLLBACK")
 
     def mark(self, source: str) -> str:
         rows = self._ask("SELECT mark FROM source WHERE name = ?", (source,))
@@ -288,7 +299,7 @@ class SqliteIndex:
         words: dict[str, int] = {}
         means: dict[tuple[str, str], list[int]] = {}
         touched: set[str] = set()
-        last = self._ask("SELECT coalesce(max(id), 0) FROM item")[0][0]
+        last = self.last()
         for item in items:
             last += 1
             seat = self._seat(source, item.session)
@@ -475,6 +486,17 @@ class SqliteIndex:
     def hashes(self, after: int, limit: int) -> Iterator[tuple[int, int]]:
         rows = self._ask("SELECT id, hash FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, limit))
         return iter([(row[0], row[1]) for row in rows])
+
+    def hashes_of(self, ids: Sequence[int]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for some in _chunks(ids):
+            found.update(
+                self._ask(f"SELECT id, hash FROM item WHERE id IN ({','.join('?' * len(some))})", some)
+            )
+        return found
+
+    def last(self) -> int:
+        return int(self._ask("SELECT coalesce(max(id), 0) FROM item")[0][0])
 
     def faults(self) -> list[str]:
         """What is wrong with the file, looked at as a whole."""

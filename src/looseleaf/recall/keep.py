@@ -46,7 +46,11 @@ class Keep:
         self.progress: Progress | None = None
         self._file = SqliteIndex(self._path)
         self._aside: SqliteIndex | None = None
+        self._aside_of: object = None
+        """The file that the index in memory completes."""
         self._hidden: set[str] = set()
+        self._is_lost = False
+        """The file is not to be asked, and could not be dropped."""
         self._pid = os.getpid()
 
     def close(self) -> None:
@@ -57,26 +61,43 @@ class Keep:
         """The indexes that hold everything together, each with the sources of which it has an older version."""
         if self._pid != os.getpid():  # SQLite's handles are the parent's
             self._file, self._aside, self._pid = SqliteIndex(self._path), None, os.getpid()
+            self._hidden.clear()
+        if self._is_lost:
+            self.drop()
         for _ in range(_TRIES):
+            if self._is_lost:
+                return self._without_writing(OSError("the file is damaged and cannot be removed"))
             try:
                 if self._is_current():
                     self._forget_aside()
                     return [(self._file, ())]
                 self._catch_up()
+                self._forget_aside()
             except Damaged:
                 self.drop()
                 continue
             except (Busy, Unwritten, OSError) as error:
                 return self._without_writing(error)
             return [(self._file, ())]
-        return self._without_writing(OSError("the file is damaged again and again"))
+        return self.without_file(OSError("the file is damaged again and again"))
 
     def drop(self) -> None:
-        """Drop the file: it is not what it should be."""
+        """Drop the file: it is not what it should be. Where it cannot be removed, it is not asked."""
         try:
-            self._file.remove()
-        except OSError:
+            with (
+                self._store.lock()
+            ):  # nobody may begin another one while what stands beside this one is removed
+                self._file.remove()
+            self._is_lost = False
+        except (Busy, Unwritten, OSError):
             self._file.close()
+            self._is_lost = True
+
+    def without_file(self, error: Exception) -> list[tuple[Index, tuple[str, ...]]]:
+        """Everything in memory: the file gives no answer."""
+        self._file.close()
+        self._is_lost = True
+        return self._without_writing(error)
 
     def _is_current(self) -> bool:
         return self._file.open(make=False) and self._sources.are_in(self._file)
@@ -122,11 +143,16 @@ class Keep:
             "which takes longer."
         )
         try:
-            is_there = self._file.open(make=False)
+            return self._with_aside(is_there=not self._is_lost and self._file.open(make=False))
         except (Damaged, OSError):
-            is_there = False
-        if self._aside is None:
-            self._aside = SqliteIndex(None)
+            self._is_lost = True
+            return self._with_aside(is_there=False)
+
+    def _with_aside(self, *, is_there: bool) -> list[tuple[Index, tuple[str, ...]]]:
+        file = self._file.which if is_there else None
+        if self._aside is None or self._aside_of != file:
+            self._forget_aside()
+            self._aside, self._aside_of = SqliteIndex(None), file
             self._aside.open(make=True)
         both = _Both(self._file if is_there else None, self._aside, self._hidden)
         for batch in self._sources.behind(both):

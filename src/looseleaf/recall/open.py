@@ -33,11 +33,11 @@ class Opened:
         return {"where": self.where, "kind": self.kind, "text": self.text}
 
 
-def open_hit(memory: Memory, recall: Recall, where: str) -> Opened:
+def open_hit(memory: Memory, recall: Recall, where: object) -> Opened:
     """By what a hit is called: a trace's or a fact's id, `page.md#5-9`, `topic/entry`."""
     from looseleaf.store.ulid import is_id
 
-    if not where.strip():
+    if not isinstance(where, str) or not where.strip():
         raise Refused(
             "Nothing was opened: no hit was named. Give what recall calls it, as `where` or behind the └."
         )

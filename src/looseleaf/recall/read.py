@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.recall.sources import RAW, TRACES, fact_text, summary_text, trace_text
+from looseleaf.recall.sources import RAW, TRACES, fact_text, summary_text, trace_text, writable
 from looseleaf.talk import Trace
 from looseleaf.values import Position
 
@@ -58,7 +58,7 @@ class Read:
     def trace(self, found: Found) -> Trace | None:
         line = next(self._store.read(found.source, Position(found.segment, found.byte)), None)
         trace = Trace.from_record(line.record) if line is not None else None
-        return trace if trace is not None and trace.id == found.name else None
+        return trace if trace is not None and writable(trace.id) == found.name else None
 
     def _trace(self, found: Found) -> Text | None:
         trace = self.trace(found)
@@ -77,6 +77,13 @@ class Read:
 
     def fact(self, found: Found) -> Fact | None:
         return self.facts(found.topic).get(found.name)
+
+    def salience(self, found: Found) -> float | None:
+        """How much a fact matters, from 0 to 1: by a person's score, else by its own salience."""
+        fact = self.fact(found) if found.kind == "fact" else None
+        if fact is None:
+            return None
+        return fact.user_fact_score / 10 if fact.user_fact_score is not None else fact.salience
 
     def _fact(self, found: Found) -> Text | None:
         fact = self.fact(found)

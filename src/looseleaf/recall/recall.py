@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.core.ranking import rank
+from looseleaf.core.ranking import Scored, rank
 from looseleaf.errors import Refused
 from looseleaf.index.protocol import Only
 from looseleaf.index.sqlite import Damaged
@@ -24,19 +24,23 @@ from looseleaf.values import FOUND
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeVar
 
-    from looseleaf.core.ranking import Doc, Scored
+    from looseleaf.core.ranking import Doc
     from looseleaf.core.terms import Word
     from looseleaf.core.when import When
+    from looseleaf.index.embed import Embedder
     from looseleaf.index.protocol import Found, Index
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
     from looseleaf.policy import Policy
+    from looseleaf.recall.meaning import Meaning
     from looseleaf.recall.read import Text
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Trace
 
     Asking = list[tuple[Index, tuple[str, ...]]]
+    Answer = TypeVar("Answer")
 
 RANKING = Ranking()
 
@@ -55,12 +59,22 @@ _SURE = 0.5
 _REACH = 2
 """Items before and after each that the ranking looks at."""
 
+_EVER = (-1e12, 1e12)
+_END = 253_402_300_800.0
+"""The year 10000: there is no such date."""
+
 _LONGEST = 20_000
 """Characters of a question. Past that it is a document."""
 
 _K, _K_IN_BUDGET, _MOST = 10, 50, 200
 _ALIKE = 0.8
 """Shared part of their terms from which two items say the same."""
+
+_DERIVED = ("entry", "day")
+"""Kinds that repeat what stands elsewhere too."""
+
+_TELLING = 3
+"""Terms from which an item says something by itself."""
 
 _TRIES = 3
 
@@ -71,28 +85,32 @@ class Question:
     def __init__(
         self,
         query: str,
-        k: int | None,
-        budget: int | None,
-        topic: str | None,
-        kinds: Sequence[str] | str | None,
-        agent: str | None,
-        as_of: float | None,
-        since: float | None,
-        until: float | None,
-        now: float | None,
+        k: int | None = None,
+        budget: int | None = None,
+        topic: str | None = None,
+        kinds: Sequence[str] | str | None = None,
+        agent: str | None = None,
+        as_of: float | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        now: float | None = None,
         weights: Ranking = RANKING,
     ) -> None:
         self.query = _sound(query)
         self.budget = _at_least_one("budget", budget)
         self.k = min(_at_least_one("k", k) or (_K if budget is None else _K_IN_BUDGET), _MOST)
+        as_of, since, until, now = (
+            _moment(name, value)
+            for name, value in (("as_of", as_of), ("since", since), ("until", until), ("now", now))
+        )
         self.as_of = as_of
         self.now = now if now is not None else as_of if as_of is not None else time.time()
         self.weights = weights
         ends = [each for each in (until, as_of) if each is not None]
         self.only = Only(
             kinds=_kinds(kinds),
-            topic=topic or "",
-            agent=agent or "",
+            topic=_name("topic", topic),
+            agent=_name("agent", agent),
             since=since,
             until=min(ends) if ends else None,
             past=as_of is not None,
@@ -111,7 +129,13 @@ class Recall:
         known: Callable[[], Facts],
         count: Callable[[str], int],
         note: Callable[[str], None],
+        embedder: Embedder | None = None,
     ) -> None:
+        self._meaning: Meaning | None = None
+        if embedder is not None or policy.semantic != "off":
+            from looseleaf.recall.meaning import Meaning
+
+            self._meaning = Meaning(folder, policy.semantic, embedder, note)
         self._store = store
         self._pages = pages
         self._known = known
@@ -121,46 +145,79 @@ class Recall:
         self.keep = Keep(store, self.sources, folder, note, policy.segment_bytes)
 
     def close(self) -> None:
+        if self._meaning is not None:
+            self._meaning.close()
         self.keep.close()
 
     def __call__(self, question: Question, *, quick: bool = False) -> Recalled:
         count = self._count
         if quick:
             from looseleaf.llm.tokens import estimate as count
+        return self._asking(lambda indexes: self._answer(question, indexes, count))
+
+    def _asking(self, answer: Callable[[Asking], Answer]) -> Answer:
+        """An answer from indexes that hold everything. What was read from a file that gives out is not believed."""
         with self._threads():
             self._pages.absorb_to_read()
             for _ in range(_TRIES):
-                indexes = self.keep.indexes()
                 try:
-                    return self._answer(question, indexes, count)
-                except Damaged:  # seen only now: what was read so far is not believed
+                    return answer(self.keep.indexes())
+                except Damaged:
                     self.keep.drop()
-            raise Refused(
-                "Nothing was found: the index is damaged each time it is made. Delete views/ and look at the disk."
-            )
+                except OSError as error:
+                    return answer(self.keep.without_file(error))
+            return answer(self.keep.without_file(OSError("the file is damaged each time it is made")))
 
     def trace(self, name: str) -> Trace | None:
         """A trace of any agent, by its id."""
-        with self._threads():
-            self._pages.absorb_to_read()
-            for index, _ in self.keep.indexes():
-                found = index.trace(name)
-                if found is not None:
-                    return Read(self._store, self._pages, self._known).trace(found)
-        return None
 
-    def up_to_date(self) -> None:
-        """Bring the index up to date."""
-        with self._threads():
-            self._pages.absorb_to_read()
-            self.keep.indexes()
+        def answer(indexes: Asking) -> Trace | None:
+            found = next((found for index, _ in indexes if (found := index.trace(name)) is not None), None)
+            return self._reader().trace(found) if found is not None else None
+
+        return self._asking(answer)
+
+    def newest(self, only: Only, most: int) -> list[Hit]:
+        """The newest items of some sort, with their salience in place of a score; each thing once."""
+
+        def answer(indexes: Asking) -> list[Hit]:
+            read = self._reader()
+            found: dict[str, Hit] = {}
+            for index, hidden in indexes:
+                docs = index.within(*_EVER, only._replace(hidden=hidden), most)
+                for row in index.found([doc.id for doc in docs]):
+                    text = read(row)
+                    if text is not None and text.where not in found:
+                        salience = read.salience(row)
+                        parts = {} if salience is None else {"salience": salience}
+                        found[text.where] = self._hit(
+                            Scored(row.id, salience or 0.0, parts), row, text, indexes, read
+                        )
+            return sorted(found.values(), key=lambda hit: (-(hit.ts or 0.0), hit.where))[:most]
+
+        return self._asking(answer)
+
+    def up_to_date(self) -> int:
+        """Bring the index up to date, and the vectors where there are to be some: how many of those were made."""
+
+        def answer(indexes: Asking) -> int:
+            if self._meaning is None:
+                return 0
+            return self._meaning.embed(indexes[0][0], self._reader(), self.keep.progress)
+
+        return self._asking(answer)
+
+    def _reader(self) -> Read:
+        return Read(self._store, self._pages, self._known)
 
     def _answer(self, question: Question, indexes: Asking, count: Callable[[str], int]) -> Recalled:
+        if self._meaning is not None:
+            self._meaning.follow(indexes[0][0], self._reader())
         scored, docs, words = self._ranked(question, indexes)
         best = scored[0].score if scored else 0.0
         if best < question.weights.abstain:
             return Recalled(best=best, why=_why_nothing(scored, question))
-        read = Read(self._store, self._pages, self._known)
+        read = self._reader()
         chosen = self._chosen(question, indexes, scored, docs, read)
         if not chosen:
             return Recalled(
@@ -180,6 +237,7 @@ class Recall:
         }
         docs: list[Doc] = []
         candidates: set[object] = set()
+        cosines: dict[int, float] = {}
         for number, (index, hidden) in enumerate(indexes):
             only = question.only._replace(hidden=hidden)
             found = index.candidates(terms, only, CANDIDATES)
@@ -189,12 +247,17 @@ class Recall:
                 found += [
                     doc for doc in index.within(when.first, last, only, _OF_TIME) if doc.id not in there
                 ]
+            if self._meaning is not None and not number:
+                more, cosines = self._meaning.like(question.query, index, found, only)
+                found += more
             near = index.near(found, _REACH)
             both = (*found, *near) if not number else [_of_second(doc) for doc in (*found, *near)]
             candidates.update(doc.id for doc in both[: len(found)])
             docs += both
-        scored = rank(asking, docs, corpus, question.weights)
-        if question.only != Only():  # what stands around what may be found need not be what may be found
+        scored = rank(asking, docs, corpus, question.weights, cosines or None)
+        if question.only != Only() or any(
+            hidden for _, hidden in indexes
+        ):  # what stands around what may be found need not be what may be found
             scored = [each for each in scored if each.id in candidates]
         return scored, {doc.id: doc for doc in docs}, asking.words
 
@@ -237,8 +300,12 @@ class Recall:
         told: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
         for each in scored:
-            terms = frozenset(docs[each.id].terms.split())
-            if len(terms) > 2 and any(_alike(terms, other) for other in told):
+            doc = docs[each.id]
+            terms = frozenset(doc.terms.split())
+            if len(terms) < _TELLING:
+                if not each.parts.get("words"):
+                    continue  # "ok" stands beside every answer and is none
+            elif any(_says(doc.kind, terms, other) for other in told):
                 continue
             index = indexes[0 if each.id > 0 else 1][0]
             found = next(iter(index.found([abs(each.id)])), None)
@@ -250,7 +317,7 @@ class Recall:
                 continue
             seen.add((found.kind, found.name, passage))
             told.append(terms)
-            chosen.append((self._hit(each, found, text, index, read), text.text))
+            chosen.append((self._hit(each, found, text, indexes, read), text.text))
             if len(chosen) == question.k:
                 break
         return chosen
@@ -263,12 +330,12 @@ class Recall:
         held = true_at(read.facts(found.topic).values(), question.as_of)
         return any(fact.id == found.name for fact in held)
 
-    def _hit(self, each: Scored, found: Found, text: Text, index: Index, read: Read) -> Hit:
+    def _hit(self, each: Scored, found: Found, text: Text, indexes: Asking, read: Read) -> Hit:
         fact = read.fact(found) if found.kind == "fact" else None
         status, now = found.status, ""
         if found.kind == "trace":
-            past = index.over([found.name]).get(found.name)
-            if past is not None:
+            past = self._was(found.name, indexes)
+            if past:
                 status, now = "superseded", self._instead(past)
         elif fact is not None and fact.superseded_by:
             now = self._instead(found.name)
@@ -291,6 +358,19 @@ class Recall:
             is_whole=True,
             tokens=0,
         )
+
+    def _was(self, trace: str, indexes: Asking) -> str:
+        """The fact that a trace told, if it is true no longer. The latest index knows it best."""
+        known = self._known()
+        for index, _ in reversed(indexes):
+            past = index.over([trace]).get(trace)
+            if past is not None:
+                known.catch_up()
+                try:
+                    return past if known.find(past).status == "superseded" else ""
+                except Refused:
+                    pass
+        return ""
 
     def _instead(self, name: str) -> str:
         """What is true now in place of a fact."""
@@ -315,11 +395,11 @@ def _of_second(doc: Doc) -> Doc:
     return doc._replace(id=-doc.id, session=None if doc.session is None else -doc.session)
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    small, large = sorted((len(one), len(other)))
-    if small < _ALIKE * large:
-        return False
-    return len(one & other) >= _ALIKE * len(one | other)
+def _says(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:
+    """Whether an item says nothing but what was told. What was made of others need only hold it, or be held by it."""
+    if kind in _DERIVED:
+        return len(terms & told) >= _ALIKE * min(len(terms), len(told)) > 0
+    return len(terms & told) >= _ALIKE * len(terms | told)
 
 
 def _packed(
@@ -389,7 +469,28 @@ def _at_least_one(name: str, value: int | None) -> int | None:
     return value
 
 
-def _kinds(kinds: Sequence[str] | str | None) -> tuple[str, ...]:
+def _moment(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -_END < value < _END:
+        raise Refused(
+            f"Nothing was looked for: `{name}` must be a date (2026-02-24) or epoch seconds, not {value!r:.40}."
+        )
+    return float(value)
+
+
+def _name(what: str, value: object) -> str:
+    """What cannot be written names nothing."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Refused(f"Nothing was looked for: `{what}` must be a name, not {value!r:.40}. Or leave it out.")
+    return value.encode("utf-8", "replace").decode()
+
+
+def _kinds(kinds: object) -> tuple[str, ...]:
+    if not isinstance(kinds, (str, tuple, list, set, frozenset, type(None))):
+        raise Refused(f"Nothing was looked for: kinds are a list of names, not {kinds!r:.40}.")
     given = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
     for kind in given:
         if kind not in FOUND:

@@ -65,7 +65,11 @@ class Sources:
 
     def streams(self) -> list[str]:
         """Of all agents. What cannot be an agent's name is passed over."""
-        return [f"{TRACES}{name}" for name in self._store.folders(f"log/{TRACES[:-1]}") if name_fault(name) is None]
+        return [
+            f"{TRACES}{name}"
+            for name in self._store.folders(f"log/{TRACES[:-1]}")
+            if name_fault(name) is None
+        ]
 
     def are_in(self, index: Marks) -> bool:
         """Whether the index has all that there is. Looks at the last line of each log and reads nothing else."""
@@ -212,15 +216,15 @@ class Sources:
 def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]:
     """A trace as items: several, if its text is long."""
     text = trace_text(trace)
-    speaker = speaker_of(trace)
+    speaker = writable(speaker_of(trace))
     for first, last in passages(text):
         part = text[first:last]
         yield Item(
             "trace",
-            trace.id,
+            writable(trace.id),
             terms(part),
             hash_of(part),
-            session=trace.session_id or stream,
+            session=writable(trace.session_id or stream),
             speaker=speaker,
             role=_ROLES[trace.trace_type],
             ts=trace.ts,
@@ -318,12 +322,14 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
         if fact.id is None or fact.status in ("pending", "forgotten"):
             continue
         text = fact_text(fact)
+        # A page says "Home: Lyon"; who asks says "live", as the quote does.
+        words = f"{text}\n{fact.quote}" if fact.quote else text
         about = fact.topic.replace("/", " ")
         items.append(
             Item(
                 "fact",
                 fact.id,
-                terms(f"{about} {text}" if about != "user" else text),
+                terms(f"{about}\n{words}" if about != "user" else words),
                 hash_of(text),
                 ts=fact.said_at or fact.recorded_at,
                 level=fact.level or "",
@@ -392,7 +398,12 @@ def _bytes(position: Position, segment_bytes: int) -> int:
 
 
 def _written(position: Position, last: object) -> str:
-    return f"{position.segment} {position.offset} {last}"
+    return writable(f"{position.segment} {position.offset} {last}")
+
+
+def writable(text: str) -> str:
+    """Another program's log may hold halves of characters, which no database takes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _read(mark: str) -> tuple[Position, str]:

@@ -1,0 +1,209 @@
+"""How strong each item is, as an answer to a question: the arithmetic of the ranking.
+
+Each item is read once, and only those that have a word of the question in or around them are worked on: a question is
+asked in every prompt.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from math import exp, log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, NamedTuple
+
+    from looseleaf.core.ranking import Asked, Corpus, Doc
+    from looseleaf.policy import Ranking
+
+    Values = Sequence[tuple[int, float]]
+    """The words of one item, and how much each counts there."""
+
+    Row = tuple[float, int, float, float, float, float, float, float, float]
+    """How strong an item is, its number, and of that: words, session, substance, sort, speaker, time, recency."""
+
+    class Worth(NamedTuple):
+        """What finding each word is worth in the order, and plainly by how rare it is; the most of the first; which
+        word a term stands for and how surely; which words are each speaker's name."""
+
+        masses: list[float]
+        plain: list[float]
+        rarest: float
+        forms: dict[str, tuple[int, float]]
+        names: dict[str, list[int]]
+
+else:
+    Worth = namedtuple("Worth", "masses plain rarest forms names")
+
+DAY = 86_400.0
+FAR = 1 << 40
+"""Between the places of two sessions: more than a session has items."""
+
+
+def worth(asked: Asked, corpus: Corpus, weights: Ranking) -> Worth:
+    """A term of two words is the first's unless it is more the other's; a word left without any is not looked for."""
+    forms: dict[str, tuple[int, float]] = {}
+    for number, word in enumerate(asked.words):
+        for term, factor in word.forms:
+            if term not in forms or forms[term][1] < factor:
+                forms[term] = (number, factor)
+    kept = {number for number, _ in forms.values()}
+    names: dict[str, list[int]] = {name: [] for name in asked.speakers if name}
+    masses, plain = [], []
+    for number, word in enumerate(asked.words):
+        known = max([corpus.df.get(term, 0) * factor for term, factor in word.forms], default=0.0)
+        rarity = log(1.0 + (corpus.items - min(known, corpus.items) + 0.5) / (known + 0.5))
+        mass = rarity * word.weight if number in kept else 0.0
+        plain.append(mass)
+        named = [name for name in names if word.text.casefold() in name.split()]
+        for name in named:
+            names[name].append(number)
+        masses.append(mass * weights.name if named else mass)
+    return Worth(masses, plain, max(masses, default=0.0) or 1.0, forms, names)
+
+
+def found_words(
+    docs: Sequence[Doc],
+    places: Sequence[int],
+    words: Worth,
+    corpus: Corpus,
+    weights: Ranking,
+) -> tuple[list[int], dict[int, Values], dict[int, float]]:
+    """The length of each item; by place, the words of those that have any; and what the words of each session count,
+    by the first place it could have. An item of no session is one by itself."""
+    forms, masses = words.forms, words.masses
+    wanted = frozenset(forms)
+    lengths: dict[tuple[str, str], tuple[float, float]] = {}
+    again = weights.repeats
+    sizes: list[int] = []
+    found: dict[int, Values] = {}
+    counts: dict[int, dict[int, float]] = {}
+    for doc, place in zip(docs, places, strict=True):
+        terms = doc.terms.split()
+        sizes.append(len(terms))
+        here = wanted.intersection(terms)
+        if not here:
+            continue
+        often = counts.get(place // FAR)
+        if often is None:
+            often = counts[place // FAR] = {}
+        sort = doc[5:7]
+        length = lengths.get(sort)
+        if length is None:
+            length = lengths[sort] = _length(doc, corpus, weights)
+        norm = again * (length[0] + length[1] * len(terms))
+        times: dict[int, float] = {}
+        for term in here:
+            word, factor = forms[term]
+            times[word] = times.get(word, 0.0) + factor * terms.count(term)
+        for word, count in times.items():
+            often[word] = often.get(word, 0.0) + count
+        found[place] = [(word, count * (1.0 + again) / (count + norm)) for word, count in times.items()]
+    again = weights.session_repeats
+    talks = {
+        session: weights.session
+        * sum([masses[word] * count / (count + again) for word, count in often.items()])
+        for session, often in counts.items()
+    }
+    return sizes, found, talks
+
+
+def _length(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
+    """How the length of an item counts: what every item has, and what each of its terms adds. What is usual is half
+    way between items of its sort and all items, so that short facts and long answers can be compared."""
+    everywhere = corpus.terms / corpus.items if corpus.items and corpus.terms else weights.short_terms
+    usual = (everywhere * (corpus.means.get((doc.kind, doc.role)) or everywhere)) ** 0.5
+    way = log(max(usual, 1.0) / weights.short_terms) / log(weights.long_terms / weights.short_terms)
+    much = weights.short_length + (weights.long_length - weights.short_length) * min(max(way, 0.0), 1.0)
+    return 1.0 - much, much / max(usual, 1.0)
+
+
+def strengths(
+    asked: Asked,
+    docs: Sequence[Doc],
+    places: Sequence[int],
+    sizes: Sequence[int],
+    found: Mapping[int, Values],
+    talks: Mapping[int, float],
+    asked_words: Worth,
+    corpus: Corpus,
+    weights: Ranking,
+    cosines: Mapping[Any, float],
+) -> list[Row]:
+    """Every item that has a word of the question in or around it, is of its time, or is like it."""
+    span, context, own = asked.span, weights.context, weights.own
+    substance, little = weights.substance, weights.little
+    recent, age = weights.recent, DAY * weights.recent_days
+    masses, rarest = asked_words.masses, asked_words.rarest
+    newest = max([doc.ts for doc in docs if doc.ts is not None], default=0.0)
+    steps = (
+        (-1, weights.before),
+        (1, weights.after),
+        (-2, weights.second_before),
+        (2, weights.second_after),
+    )
+    speakers = asked.speakers - {""}
+    company = {place // FAR for doc, place in zip(docs, places, strict=True) if doc.speaker in speakers}
+    fits: dict[Any, float] = {}
+    rows: list[Row] = []
+    at_place = found.get
+    for at, place in enumerate(places):
+        doc = docs[at]
+        direct = at_place(place, ())
+        values = dict(direct)
+        for step, factor in steps:
+            there = at_place(place + step)
+            if there is not None:
+                for word, value in there:
+                    values[word] = values.get(word, 0.0) + factor * value
+        ts = doc.ts
+        near = _near(ts, span, weights) if span is not None else 0.0
+        if not values and near <= 0.0 and doc.id not in cosines:
+            continue
+        words = 0.0
+        for word, value in values.items():
+            words += masses[word] * value / (value + context)
+        words *= 1.0 + context
+        for word, value in direct:
+            words += own * masses[word] * value
+        talk = talks.get(place // FAR, 0.0)
+        size = sizes[at]
+        full = substance * size / (size + little)
+        sort = doc[5:7]
+        fit = fits.get(sort)
+        if fit is None:
+            fit = fits[sort] = _fit(doc, corpus, weights)
+        said = 0.0
+        if speakers and place // FAR in company:
+            said = weights.company + (weights.speaker if doc.speaker in speakers else 0.0)
+        fresh = recent * age / (age + newest - ts) if ts is not None else 0.0
+        strength = (words + talk) * (1.0 + full) * fit * (1.0 + said) * (1.0 + fresh)
+        if near:
+            strength += near * (weights.date * strength + weights.dated * rarest)
+        rows.append((strength, at, words, talk, full, fit, said, near, fresh))
+    return rows
+
+
+def _near(ts: float | None, span: tuple[float, float, float], weights: Ranking) -> float:
+    """How much an item is of the asked time: 1 within it, less the farther away."""
+    if ts is None:
+        return 0.0
+    first, last, strength = span
+    if ts < first:
+        return strength * exp((ts - first) / (DAY * weights.days_before))
+    if ts > last:
+        return strength * exp((last - ts) / (DAY * weights.days_after))
+    return strength
+
+
+def _fit(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
+    """What an item of this sort counts."""
+    if doc.kind != "trace":
+        return float(getattr(weights, doc.kind, 1.0))
+    if doc.role == "tool":
+        return weights.tool
+    user, assistant = corpus.means.get(("trace", "user")), corpus.means.get(("trace", "assistant"))
+    if doc.role != "assistant" or not user or not assistant or assistant <= user:
+        return 1.0
+    return float((user / assistant) ** weights.verbose)

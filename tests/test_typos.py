@@ -1,0 +1,92 @@
+"""Which terms of a vocabulary a word may be a misspelling of, a part of, or made of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looseleaf.core import typos
+
+
+def slow_distance(first: str, second: str) -> int:
+    """The same by its definition: letters left out, put in, changed, or two neighbours swapped."""
+    if not first or not second:
+        return len(first) + len(second)
+    best = min(
+        slow_distance(first[1:], second) + 1,
+        slow_distance(first, second[1:]) + 1,
+        slow_distance(first[1:], second[1:]) + (first[0] != second[0]),
+    )
+    if first[:2] == second[1::-1] and len(first) > 1 < len(second):
+        best = min(best, slow_distance(first[2:], second[2:]) + 1)
+    return best
+
+
+@given(st.text("ab", max_size=5), st.text("ab", max_size=5), st.integers(0, 3))
+def test_the_distance_is_the_number_of_errors(first: str, second: str, most: int) -> None:
+    assert typos.distance(first, second, most) == min(slow_distance(first, second), most + 1)
+
+
+@given(st.text("abc", min_size=1, max_size=10), st.lists(st.text("abc", max_size=12), max_size=8))
+def test_a_misspelling_is_near_and_never_the_word_itself(term: str, candidates: list[str]) -> None:
+    found = typos.close(term, candidates)
+    assert {each for each, _ in found} <= set(candidates) - {term}
+    assert all(0 < factor < 1 and typos.distance(term, each, 2) <= 2 for each, factor in found)
+    assert found == sorted(found, key=lambda each: -each[1])
+    assert not found or len(term) >= 4
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        ("apointment", "appointment"),
+        ("chemsitri", "chemistri"),
+        ("lisbno", "lisbon"),
+        ("vegitarian", "vegetarian"),
+        ("phisiotherapist", "physiotherapist"),
+        ("нвосибирск", "новосибирск"),
+    ],
+)
+def test_a_misspelt_term_is_known(term: str, expected: str) -> None:
+    assert [each for each, _ in typos.close(term, [expected, "unrelated", term[:3]])] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("term", "other"),
+    [("cat", "car"), ("2023", "2024"), ("v12", "v13"), ("plane", "plenty"), ("猫", "犬"), ("ride", "side")],
+)
+def test_what_differs_in_meaning_is_no_misspelling(term: str, other: str) -> None:
+    assert typos.close(term, [other]) == []
+
+
+def test_a_part_finds_its_compounds() -> None:
+    vocabulary = [
+        "haftpflichtversicher",
+        "versicherungsnumm",
+        "versichert",
+        "versicher",
+        "pflicht",
+        "x2versicher",
+    ]
+    assert typos.parts("versicher", vocabulary) == [("haftpflichtversicher", 0.7), ("versicherungsnumm", 0.6)]
+    assert typos.parts("ver", vocabulary) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "expected"),
+    [
+        ("Haftpflichtversicherung", {"haftpflicht", "versicher", "pflicht"}, ["haftpflicht", "versicher"]),
+        ("Arbeitsvertrag", {"arbeit", "vertrag", "trag"}, ["arbeit", "vertrag"]),
+        ("Waschmaschinenreparatur", {"waschmaschin", "reparatur"}, ["waschmaschin", "reparatur"]),
+        ("Donaudampfschifffahrt", {"donau", "dampf", "schifffahrt"}, ["donau", "dampf", "schifffahrt"]),
+        ("Haftpflichtversicherung", {"haft"}, []),
+        ("Haftpflichtversicherung", set(), []),
+        ("Haus", {"haus"}, []),
+    ],
+)
+def test_a_compound_is_made_of_what_is_known(word: str, known: set[str], expected: list[str]) -> None:
+    found = typos.made_of(word, known)
+    assert [term for term, _ in found] == expected
+    assert {term for term, _ in found} <= set(typos.pieces(word))
+    assert sum(factor for _, factor in found) <= 1
