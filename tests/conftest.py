@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,6 +20,19 @@ Run = Callable[..., tuple[int, str, str]]
 settings.register_profile("steady", derandomize=True, max_examples=60)
 """The same examples each time, and not too many: `make test` says the same of the same code. `make test-long` draws new
 ones, and more."""
+
+
+ROOM = 1 << 30
+"""Bytes that the disk in memory must have free for the whole run to use it; it fills some thirty million."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`tmp_path` is in memory too, where there is room: much of a run is waiting for a disk to sync what nobody keeps.
+
+    Whoever wants the real disk sets PYTEST_DEBUG_TEMPROOT.
+    """
+    if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
 
 
 @pytest.fixture

@@ -76,8 +76,8 @@ CLOCK_READERS = frozenset({"now", "today", "utcnow"})
 LOCAL_ZONE_READERS = {"fromtimestamp": 2, "astimezone": 1}
 """Methods that use the machine's zone when they get fewer arguments than this."""
 
-RUNS_STRANGERS = frozenset({"looseleaf.distill.run"})
-"""Modules that call code which somebody else wrote (a distiller), and report whatever it raises."""
+RUNS_STRANGERS = frozenset({"looseleaf.distill.run", "looseleaf.index.background"})
+"""Modules that call code which somebody else wrote (a distiller, an embedder), and report whatever it raises."""
 
 NOUN_FOR_VERB = re.compile(r"(Manager|Service|Factory|Builder|Base|Helper)s?$|^Base[A-Z]")
 CATCH_ALL_MODULE = re.compile(r"(^|_)(util|helper)s?$")

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-EDITION = "1"
-"""Changes whenever the same text may have other terms than before: what was indexed with another must be made anew."""
+_EDITION = "1"
 
 _SAMPLE = 160
 """Words of a text that are looked at for its language."""
@@ -99,7 +98,8 @@ _ENDINGS = {
     "ischen ischer schaft cht chte chten tz tzt",
     "dutch": "heid heden lijk lijke ijn ijnen ijk ijd ijden ing aar oor uur uis ouw ouwen",
     "french": "eux euse euses eau eaux ité ités oire aire ette ique iques ée ées",
-    "spanish": "ción ciones dad dades mente illo illa ador adora ando iendo ería anza ado ados ada adas ido idos ida idas",
+    "spanish": "ción ciones dad dades mente illo illa ador adora ando iendo ería anza "
+    "ado ados ada adas ido idos ida idas",
     "portuguese": "ção cao ções coes dade dades mente inho inha agem eiro eira ado ados ada adas ido idos ida idas",
     "italian": "zione zioni ità mente ezza aggio aggi etto etta iere evole ato ata ati ate ito ita iti uto uta uti",
     "swedish": "ningen ning ningar het heten arna erna orna",
@@ -173,6 +173,13 @@ def _stemmer(language: str) -> Any:
     import Stemmer  # type: ignore[import-not-found]  # a compiled module, found where a text is indexed or a question asked
 
     return Stemmer.Stemmer(language, 0)
+
+
+def edition() -> str:
+    """Changes whenever the same text may have other terms than before: what was indexed under another is made anew."""
+    import Stemmer
+
+    return f"{_EDITION}-{Stemmer.version()}"
 
 
 def stem(word: str, language: str) -> str:

@@ -84,7 +84,7 @@ def _chunk() -> Callable[[str], list[str]]:
         "\u1dc0-\u1dff\u3005\u3007\u3099\u309a\ufe20-\ufe2f"
     )
     emoji = (
-        "[\U0001f1e6-\U0001f1ff]{2}|[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d"
+        "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u2793\u2795-\u2797\u27b0\u27bf\u2b50\u2b55"
         "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
     )
     return re.compile(rf"[\w{marks}]+(?:{_JOINT}[\w{marks}]+)*|{emoji}").findall

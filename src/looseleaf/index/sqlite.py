@@ -433,21 +433,23 @@ class SqliteIndex:
                     wanted.discard((row[2], row[3]))
                     found.append(Doc(*row))
         have.update(doc.id for doc in found)
-        apart = {session for session, seq in wanted if seq >= 0}
-        for session in sorted(apart & self._torn(docs, found)):
-            seqs = [seq for at, seq in wanted if at == session and seq >= 0]
+        ends = self._ends({session for session, _ in wanted})
+        apart: dict[int, list[int]] = {}  # others were recorded at the same time
+        for session, seq in wanted:
+            if 0 <= seq < ends.get(session, 0):
+                apart.setdefault(session, []).append(seq)
+        for session, seqs in sorted(apart.items()):
             query = f"SELECT {_DOC} FROM item WHERE session = ? AND seq IN ({','.join('?' * len(seqs))})"
             found += [Doc(*row) for row in self._ask(query, (session, *seqs)) if row[0] not in have]
         return found
 
-    @staticmethod
-    def _torn(docs: Sequence[Doc], found: Sequence[Doc]) -> set[int]:
-        """Sessions in which ids do not follow places: others were recorded at the same time."""
-        shift: dict[int, set[int]] = {}
-        for doc in (*docs, *found):
-            if doc.session is not None:
-                shift.setdefault(doc.session, set()).add(doc.id - doc.seq)
-        return {session for session, shifts in shift.items() if len(shifts) > 1}
+    def _ends(self, sessions: set[int]) -> dict[int, int]:
+        """How many items there are in each session."""
+        ends: dict[int, int] = {}
+        for some in _chunks(sorted(sessions)):
+            query = f"SELECT id, next FROM session WHERE id IN ({','.join('?' * len(some))})"
+            ends.update(self._ask(query, some))
+        return ends
 
     def by_hash(self, hashes: Sequence[int], only: Only) -> list[Doc]:
         try:

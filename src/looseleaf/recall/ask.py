@@ -20,6 +20,9 @@ _GUESSED = 8
 """Words of a question for which other spellings are looked for: they are what costs."""
 
 _LEAST_LETTERS = 4
+_LIKELY = 0.9
+"""Forms of a word for which others are looked for: not those of every language."""
+
 _OF_TIME = 0.3
 
 
@@ -96,26 +99,25 @@ def _widened(found: Sequence[Word], indexes: Sequence[Index], known: Corpus) -> 
     left = _GUESSED
     for word in found:
         often = max((known.df.get(term, 0) for term, _ in word.forms), default=0)
+        likely = [term for term, factor in word.forms if factor >= _LIKELY and len(term) >= _LEAST_LETTERS]
         more: dict[str, float] = {}
-        if often <= rare and left > 0 and any(len(term) >= _LEAST_LETTERS for term, _ in word.forms):
+        if often <= rare and likely and left:
             left -= 1
-            for term, _ in word.forms:
-                if len(term) >= _LEAST_LETTERS:
-                    for index in indexes:
-                        for other, factor in _others(term, index, is_unknown=not often):
-                            more[other] = max(factor, more.get(other, 0.0))
+            for index in indexes:
+                for other, factor in _others(word.text, likely, index, is_unknown=not often):
+                    more[other] = max(factor, more.get(other, 0.0))
         own = {term for term, _ in word.forms}
         extra = tuple((term, factor) for term, factor in sorted(more.items()) if term not in own)
         widened.append(word._replace(forms=(*word.forms, *extra)) if extra else word)
     return widened
 
 
-def _others(term: str, index: Index, *, is_unknown: bool) -> list[tuple[str, float]]:
+def _others(text: str, likely: Sequence[str], index: Index, *, is_unknown: bool) -> list[tuple[str, float]]:
     from looseleaf.core.typos import close, made_of, parts, pieces
 
-    found = list(parts(term, index.holding(term)))
+    found = [each for term in likely for each in parts(term, index.holding(term))]
     if is_unknown:
-        found += close(term, index.spelt_like(term))
+        found += [each for term in likely for each in close(term, index.spelt_like(term))]
         if not found:  # perhaps it is put together of words that are known
-            found += made_of(term, index.corpus(pieces(term)).df.keys())
+            found += made_of(text, index.corpus(pieces(text)).df.keys())
     return found

@@ -100,7 +100,11 @@ class Keep:
         return self._without_writing(error)
 
     def _is_current(self) -> bool:
-        return self._file.open(make=False) and self._sources.are_in(self._file)
+        if not self._file.open(make=False):
+            return False
+        if self._sources.are_other(self._file):
+            raise Damaged("its terms were made by other rules")
+        return self._sources.are_in(self._file)
 
     # --- catching up -------------------------------------------------------------------
 

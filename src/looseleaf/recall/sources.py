@@ -12,6 +12,7 @@ from looseleaf.absorb import belongs
 from looseleaf.core.levels import level_of
 from looseleaf.core.passages import passages
 from looseleaf.core.paths import name_fault
+from looseleaf.core.stems import edition
 from looseleaf.core.terms import terms
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from looseleaf.values import Fact
 
 TRACES, PAGE, TOPIC, ENTRY = "traces/", "page:", "topic:", "entry:"
+TERMS = "terms"
+"""The source of no items whose mark says how texts become terms."""
+
 SUMMARY, RAW = 0, 1
 """Which text of an entry an item is of."""
 
@@ -71,6 +75,10 @@ class Sources:
             if name_fault(name) is None
         ]
 
+    def are_other(self, index: Marks) -> bool:
+        """Whether what the index has was made by other rules: then nothing in it is found by ours."""
+        return index.mark(TERMS) not in ("", edition())
+
     def are_in(self, index: Marks) -> bool:
         """Whether the index has all that there is. Looks at the last line of each log and reads nothing else."""
         heads = self._pages.absorb.heads
@@ -92,6 +100,8 @@ class Sources:
 
     def behind(self, index: Marks) -> Iterator[Batch]:
         """What the index has not taken yet. The journal comes last: its mark says that all that it leads to is in."""
+        if not index.mark(TERMS):
+            yield Batch(TERMS, edition(), [])
         for stream in self.streams():
             yield from self._traces(stream, index.mark(stream))
         absorb = self._pages.absorb
