@@ -19,7 +19,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from looseleaf import cli_parse
+from looseleaf import cli_parse, cli_verbs
 from looseleaf.cli import main
 from looseleaf.errors import Unreadable
 from looseleaf.init import init
@@ -512,11 +512,11 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 0
     out = capsys.readouterr().out
     verbs = (
-        "init log show diff undo record turns sessions prompt analyze window compact expand distill write facts "
-        "score correct reject approve pin history why topics topic global build redistill tidy index state check "
-        "repair"
+        "init log show diff undo record turns sessions prompt analyze window compact expand recall open test distill "
+        "write facts score correct reject approve pin history why topics topic global build redistill tidy index "
+        "state check repair"
     ).split()
-    assert list(cli_parse.VERBS) == verbs
+    assert list(cli_verbs.VERBS) == verbs
     assert all(f"\n    {verb} " in out for verb in verbs)
     assert out.splitlines()[0] == "usage: looseleaf [-h] [--version] [--memory PATH] [--agent NAME] [--json]"
 
@@ -1018,8 +1018,8 @@ VALUES = ["user", "jsonl", "x", "3", "", "-", "--", "-n", "-n3", "-5", "two word
 @st.composite
 def commands(draw: st.DrawFn) -> list[str]:
     """A verb with words that mean something to it, if they stand in the right places."""
-    verb = draw(st.sampled_from(list(cli_parse.VERBS)))
-    own = [*cli_parse.SHARED, *cli_parse.VERBS[verb][2]]
+    verb = draw(st.sampled_from(list(cli_verbs.VERBS)))
+    own = [*cli_verbs.SHARED, *cli_verbs.VERBS[verb][2]]
     word = (
         st.sampled_from(own)
         | st.sampled_from(VALUES)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf import Distilled, __version__, cli_build, cli_facts, cli_parse
+from looseleaf import Distilled, __version__, cli_build, cli_facts, cli_parse, cli_verbs
 from looseleaf.cli import main
 from looseleaf.memory import Memory
 from looseleaf.place.notebook import Source
@@ -775,11 +775,11 @@ def test_no_text_passes_for_a_line_of_ours(fact: Fact, said: list[Source]) -> No
 # --- help and the cold start -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", cli_parse.VERBS)
+@pytest.mark.parametrize("verb", cli_verbs.VERBS)
 def test_every_verb_has_help_with_an_example_that_can_be_given(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, about, _, example = cli_parse.VERBS[verb]
+    run, about, _, example = cli_verbs.VERBS[verb]
     with pytest.raises(SystemExit) as ended:
         main([verb, "--help"])
     assert ended.value.code == 0

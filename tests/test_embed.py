@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf.errors import Refused
@@ -289,6 +290,7 @@ ASCII = st.text(st.characters(max_codepoint=127, exclude_characters="[]"))
 
 
 @needs_model
+@settings(deadline=None)  # the first example loads both
 @given(st.one_of(MANY_SCRIPTS, ASCII, st.sampled_from(SAMPLES)))
 def test_a_text_is_read_as_the_models_own_tokenizer_reads_it(text: str) -> None:
     both = own_and_theirs()
@@ -528,6 +530,22 @@ def test_what_becomes_pending_meanwhile_is_embedded_too(place: Path) -> None:
     assert background.wait(60)
     assert sorted(letters.asked) == sorted(text for _, text in words(0, 8))
     assert len(vectors) == 8
+
+
+def test_vectors_that_are_lost_at_once_are_not_embedded_for_ever(place: Path) -> None:
+    letters, vectors = Letters(), Vectors(str(place), "letters")
+
+    def lost() -> list[tuple[int, str]]:
+        shutil.rmtree(vectors.path, ignore_errors=True)
+        return words(0, 5)
+
+    background = Background(letters, vectors)
+    background.start(lost)
+    try:
+        assert background.wait(60)
+    finally:
+        background.stop()
+    assert letters.asked == [text for _, text in words(0, 5)]
 
 
 def test_stopped_it_finishes_what_it_is_at_and_goes_on_another_time(place: Path) -> None:

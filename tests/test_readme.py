@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from looseleaf import Memory, cli_parse
+from looseleaf import Memory, cli_verbs
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -65,7 +65,7 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
 def test_the_readme_lists_every_command_and_no_other() -> None:
     (listed,) = (block for block in blocks(README, "") if block.startswith("looseleaf init"))
     named = [verb for line in listed.splitlines() for verb in line.split()[1].split("|")]
-    assert sorted(named) == sorted(cli_parse.VERBS)
+    assert sorted(named) == sorted(cli_verbs.VERBS)
 
 
 def test_the_demo_runs_and_ends_and_leaves_nothing_behind(tmp_path: Path) -> None:

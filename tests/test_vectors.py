@@ -218,6 +218,7 @@ def test_nothing_of_a_forgotten_row_stays_on_disk_and_its_place_is_used_again(tm
     before = {name: os.path.getsize(os.path.join(made.path, name)) for name in ("rows", "scan", "marks")}
     assert made.forget([10, 11, 40]) == 3
     assert rows[9].tobytes() not in Path(made.path, "rows").read_bytes()
+    assert (made.forget([0]), made.missing([0, 9, 10])) == (0, [0, 10])
     assert made.add([100, 101, 102], some(3, 5)) == 3
     assert before == {name: os.path.getsize(os.path.join(made.path, name)) for name in before}
     assert made.search(some(3, 5)[1], 1)[0][0] == 101

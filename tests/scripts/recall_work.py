@@ -78,7 +78,9 @@ def judge(memory: str | os.PathLike[str], told: str = "") -> Verdict:
         if outside(memory) != before:
             verdict.lost.append("something outside views/ was changed")
         wanted = made_afresh(memory)
-        verdict.lost += [f"{got} and not {want}" for got, want in zip(said, wanted, strict=True) if got != want]
+        verdict.lost += [
+            f"{got} and not {want}" for got, want in zip(said, wanted, strict=True) if got != want
+        ]
         if not all(wanted):
             verdict.lost.append("some question has no answer at all")
     except (OSError, Refused) as error:

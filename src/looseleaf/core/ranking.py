@@ -66,7 +66,7 @@ else:
     Scored = namedtuple("Scored", "id score parts")
 
 NOTHING = 1e-9
-"""A part of an explanation that is smaller is left out."""
+"""What is no stronger is not found, and a part that adds no more is not told."""
 
 JUDGED = 10
 """Items that are looked at to say whether there is an answer: the right one is among them, or is not shown."""
@@ -96,8 +96,8 @@ def rank(
         likest = _spread(cosines)
         share = weights.meaning * (max(rows)[0] or 1.0)
         rows = [(row[0] + share * likest.get(docs[row[1]].id, 0.0), *row[1:]) for row in rows]
-    rows = _best(rows, docs, limit)
-    if not rows or rows[0][0] <= 0.0:
+    rows = _best([row for row in rows if row[0] > NOTHING], docs, limit)
+    if not rows:
         return []
     sure = _sure(_covered(rows[:JUDGED], asked, docs, places, found, words), corpus, weights)
     best = rows[0][0]

@@ -28,8 +28,8 @@ SCAN_FROM = 50_000
 _BLOCK = 16_384
 """Rows looked at at once: some 25 MB, which is what a search takes of memory, however many rows there are."""
 
-_SCATTERED = 512
-"""Rows looked at at once that do not stand together: the system brings in some 64 KB around each."""
+_SCATTERED = 32
+"""Rows looked at at once that do not stand together: the system may bring in a megabyte around each."""
 
 _ROUNDING = 2e-5
 """More than what float32 sums of products of normalised rows are ever off."""
@@ -99,7 +99,7 @@ def _scan(
         with numpy.errstate(all="ignore"):
             bound *= marks["scale"]
             bound += marks["slack"] * (1 + slack) + (slack + _ROUNDING)
-        bound[marks["hash"] == 0] = float("-inf")
+        bound[marks["hash"] == 0] = float("-inf")  # else free rows crowd out the likely ones
         likely.add(bound, first)
         table.done("scan", first, len(bound))
     _, scores = nearest_of(table, query, top, numpy.sort(likely.sorted()[0]))

@@ -20,7 +20,7 @@ _GUESSED = 8
 """Words of a question for which other spellings are looked for: they are what costs."""
 
 _LEAST_LETTERS = 4
-_LIKELY = 0.9
+_LIKELY = 0.6
 """Forms of a word for which others are looked for: not those of every language."""
 
 _OF_TIME = 0.3
