@@ -11,6 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from looseleaf.core.ranking import unnamed
+
 DATA = Path(__file__).parent.parent.parent / "shared/data/locomo10.json"
 UNRELATED = Path(__file__).parent / "data/unrelated.txt"
 DAY = 86_400.0
@@ -49,6 +51,13 @@ class Conversation:
     @property
     def now(self) -> float:
         return max(turn.ts for turn in self.turns) + DAY
+
+    def meant(self, question: str) -> str:
+        """What a question is about, without who is meant."""
+        said = {
+            word.strip("?.,!'’").removesuffix("'s").removesuffix("’s") for word in question.casefold().split()
+        }
+        return unnamed(question, {turn.speaker.casefold() for turn in self.turns} & said)
 
 
 def conversations(path: Path = DATA) -> list[Conversation]:

@@ -6,7 +6,7 @@
     python benchmarks/tune_recall.py --meaning       also what meaning counts (extra `semantic`)
     python benchmarks/tune_recall.py --quick         one conversation, one step: whether it runs
 
-One weight after the other is made larger and smaller, from round numbers that nobody tuned, as long as more is found.
+Each weight is made larger and smaller, from round numbers that nobody tuned, and what finds more is taken together.
 `leave_one_out` does so for each conversation on the nine others: what is then measured on it says what to expect of
 conversations that nobody has seen. Every conversation is looked at once for each setting, so ten searches cost little
 more than one. What the data does not show (long messages, roles, kinds) is left as it is in policy.py.
@@ -49,7 +49,7 @@ START = {
     "dated": 1.0,
 }
 MEANING = {"meaning": 0.5}
-STEPS = (0.7, 1.4)
+STEPS = (0.65, 1.5)
 ROUNDS = 2
 LEAST = 0.0005
 """A gain that is smaller is chance."""
@@ -123,32 +123,41 @@ def _sum(ours: Ours, cases: Sequence[Case], weights: Ranking) -> list[float]:
 def search(
     measured: Measured, start: dict[str, float], rounds: int, without: int | None = None
 ) -> dict[str, float]:
+    """Each weight by itself smaller and larger; then what was better of each, together, or the best of them alone."""
     best, setting = measured.value(start, without), dict(start)
     for _ in range(rounds):
-        before = best
-        for name in start:
+        gains: dict[str, tuple[float, float]] = {}
+        for name, weight in setting.items():
             for step in STEPS:
-                tried = setting | {name: round(setting[name] * step, 4)}
-                value = measured.value(tried, without)
-                if value > best + LEAST:
-                    best, setting = value, tried
-                    print(f"{without}: {name} {tried[name]} -> {best:.4f}", file=sys.stderr, flush=True)
-        if best == before:
+                tried = round(weight * step, 4)
+                gain = measured.value(setting | {name: tried}, without) - best
+                if gain > max(LEAST, gains.get(name, (0.0, 0.0))[0]):
+                    gains[name] = gain, tried
+        better = {name: tried for name, (_, tried) in gains.items()}
+        if not better:
             break
+        alone = max(gains, key=lambda name: gains[name])
+        found = max(
+            (setting | better, setting | {alone: better[alone]}),
+            key=lambda each: measured.value(each, without),
+        )
+        setting, best = found, measured.value(found, without)
+        print(f"{without}: {best:.4f} {better}", file=sys.stderr, flush=True)
     return setting
 
 
 def leave_one_out(
-    ours: Sequence[Ours], known: dict[str, Any] | None, cache: Path | None, every: int, rounds: int = ROUNDS
+    ours: Sequence[Ours], known: dict[str, Any] | None, cache: Path | None, every: int, rounds: int = 1
 ) -> list[Ranking]:
-    """For each conversation, the weights that are best on the others."""
+    """For each conversation, the weights that are best on the others. One round: its settings are the same for all."""
     words = Measured(ours, None, every, _kept(cache, "words", every))
     found = [search(words, START, rounds, number) for number in range(len(ours))]
     if known is not None:
         meant = Measured(ours, known, every, _kept(cache, "meaning", every))
         for number, setting in enumerate(found):
-            tried = [setting | {"meaning": meaning} for meaning in (0.3, 0.45, 0.6, 0.8, 1.0)]
-            found[number] = max(tried, key=lambda each: meant.value(each, number))
+            tried = [START | {"meaning": meaning} for meaning in (0.4, 0.6, 0.9, 1.3)]
+            best = max(tried, key=lambda each: meant.value(each, number))
+            found[number] = setting | {"meaning": best["meaning"]}
     return [Ranking(**setting) for setting in found]
 
 

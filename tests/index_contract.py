@@ -248,6 +248,7 @@ class IndexContract:
             (Only(since=20.0), "prose t2"),
             (Only(until=20.0), "day fact t1"),
             (Only(since=10.0, until=10.0), "t1"),
+            (Only(until=0.0, past=True), "fact old"),
             (Only(since=20.0, until=10.0), ""),
             (Only(hidden=("traces/main", "page:x")), "day fact t2"),
             (Only(hidden=("traces/unheard of",)), "day fact prose t1 t2"),

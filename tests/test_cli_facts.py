@@ -558,7 +558,7 @@ def test_topics_are_listed_and_shown_as_they_are_built(told: Run, folder: Path) 
 
 
 def test_build_makes_what_changed_and_full_makes_all(told: Run, folder: Path) -> None:
-    assert told_json(told, "build") == {"made": ["sessions", "user"], "topics": 2}
+    assert told_json(told, "build") == {"made": ["sessions", "user"], "topics": 2, "vectors": 0}
     assert told("build") == (0, "2 topics; nothing had changed.\n", "")
     assert told("build", "--full") == (0, "2 topics; made again: sessions, user.\n", "")
     for number in range(30):

@@ -89,6 +89,7 @@ def carry_out(index: SqliteIndex, model: Model, told: list[Act], path: Path | No
                 each.take(source, f"mark {number}", items, anew=act == "anew")
 
 
+@settings(deadline=None)
 @given(acts)
 def test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says(told: list[Act]) -> None:
     with closing(opened(None)) as index:
@@ -97,7 +98,7 @@ def test_after_any_acts_an_index_in_memory_says_what_a_plain_dict_says(told: lis
         is_as(index, model, VOCABULARY)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(told=acts)
 def test_after_any_acts_an_index_in_a_file_says_what_a_plain_dict_says(place: Path, told: list[Act]) -> None:
     path = place / "index.sqlite"

@@ -17,12 +17,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import traced
+from looseleaf import Memory
 from looseleaf.index.sqlite import Damaged, SqliteIndex
-from looseleaf.recall.keep import Keep
 from looseleaf.store.segments import stream_files
 from placing import THEN
 from recalling import (
@@ -43,6 +44,7 @@ from scripts.recall_work import FLAWS, Reader, find_for, record_and_find
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
 
+ENDED = 137
 SHARES = 4
 """Each test of the long sweep does so many-th part of it."""
 
@@ -81,7 +83,9 @@ def wrong(memory: Path, wanted: list[list[tuple[object, ...]]]) -> list[str]:
         for question, got, want in zip(QUESTIONS, said, wanted, strict=True)
         if got != want
     ]
-    return sentences + ["something outside views/ was changed"] * (outside(memory) != before)
+    after = outside(memory)
+    changed = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    return sentences + [f"changed outside views/: {name}" for name in changed]
 
 
 # --- killed ----------------------------------------------------------------------------
@@ -108,7 +112,7 @@ def test_a_sigkill_before_some_system_calls_of_an_update_harms_no_answer(place: 
     calls = traced.count_calls(place)
     assert calls["pwrite64"] > 10  # what SQLite writes
     where = traced.sites(calls)
-    some = where[5::61] + [site for site in where if site[0] == "pwrite64"][::9]
+    some = where[5::301] + [site for site in where if site[0] == "pwrite64"][4::41]
     sites, sentences = kill_at(some, place)
     print(f"sites={sites} of {len(where)} wrong={len(sentences)}")
     assert sentences == []
@@ -126,12 +130,79 @@ def test_a_sigkill_before_every_system_call_of_an_update_harms_no_answer(place: 
     assert sites > 0.75 * len(where)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("orders_for_recall")
 def test_an_index_that_marks_before_it_takes_fails_the_sigkill_sweep(place: Path) -> None:
-    flaw = next(name for name in FLAWS if name)
-    calls = traced.count_calls(place, flaw=flaw)
-    where = [("pwrite64", number) for number in range(3, calls["pwrite64"], 4)][:24]
-    _, sentences = kill_at(where, place, flaw=flaw)
+    calls = traced.count_calls(place, flaw="marks first")
+    where = [("pwrite64", number) for number in range(3, calls["pwrite64"], 4)]
+    _, sentences = kill_at(where, place, flaw="marks first")
+    assert sentences
+    print(sentences[0][:300])
+
+
+def ends_at(number: int, memory: Path, flaw: str) -> bool:
+    """Whether the work, done in a child, was ended before this statement to SQLite."""
+    child = os.fork()
+    if child == 0:
+        left = number
+        connect = sqlite3.connect
+
+        class Ending(sqlite3.Connection):
+            def execute(self, *arguments: Any) -> sqlite3.Cursor:
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    os._exit(ENDED)
+                return super().execute(*arguments)
+
+        code = 1
+        try:
+            vars(sqlite3)["connect"] = lambda *given, **more: connect(*given, **more, factory=Ending)
+            FLAWS[flaw]()
+            recall_work.work(memory)
+            code = 0
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, ENDED), f"the child ended with {code}"
+    return code == ENDED
+
+
+def end_at(numbers: Iterable[int], place: Path, flaw: str = "") -> tuple[int, list[str]]:
+    prepared = place / "prepared"
+    recall_work.prepare(prepared)
+    sites, sentences = 0, []
+    for number in numbers:
+        memory = place / "memory"
+        shutil.copytree(prepared, memory)
+        fired = ends_at(number, memory, flaw)
+        if fired:
+            sites += 1
+            verdict = recall_work.judge(memory)
+            sentences += [f"{number}: {each}" for each in verdict.sentences]
+        shutil.rmtree(memory)
+        if not fired:
+            break
+    return sites, sentences
+
+
+def test_a_process_that_ends_before_some_statements_harms_no_answer(place: Path) -> None:
+    sites, sentences = end_at(range(3, 10_000, 61), place)
+    print(f"sites={sites} wrong={len(sentences)}")
+    assert sentences == []
+    assert sites > 5
+
+
+@pytest.mark.long
+def test_a_process_that_ends_before_any_statement_harms_no_answer(place: Path) -> None:
+    sites, sentences = end_at(range(1, 10_000), place)
+    print(f"\nsites={sites} wrong={len(sentences)}")
+    assert sentences == []
+    assert sites > 200
+
+
+def test_an_index_that_marks_before_it_takes_fails_these_tests(place: Path) -> None:
+    _, sentences = end_at(range(60, 120, 20), place, "marks first")
     assert sentences
     print(sentences[0][:300])
 
@@ -188,9 +259,7 @@ RUINS: dict[str, Callable[[Path], object]] = {
     "a view": ruin_by("CREATE VIEW v AS SELECT * FROM item"),
     "a table less": ruin_by("DROP TABLE session"),
     "a table more": ruin_by("CREATE TABLE more (x)"),
-    "somebody else's database": in_its_place(
-        lambda index: ruin_by("CREATE TABLE accounts (name TEXT)")(index)
-    ),
+    "somebody else's database": in_its_place(ruin_by("CREATE TABLE accounts (name TEXT)")),
     "a directory": in_its_place(Path.mkdir),
     "a directory with something in it": in_its_place(lambda index: (index / "x").mkdir(parents=True)),
     "a fifo": in_its_place(os.mkfifo),
@@ -212,7 +281,6 @@ def test_an_index_that_was_ruined_harms_no_answer(
     beside = memory.parent / "outside.sqlite"
     kept = beside.read_bytes() if beside.exists() else b""
     assert wrong(memory, wanted) == []
-    assert wrong(memory, wanted) == []  # nor does what was made in its place
     assert kept == (beside.read_bytes() if beside.exists() else b"")
 
 
@@ -270,7 +338,7 @@ def scribbled(memory: Path, wanted: list[list[tuple[object, ...]]], seeds: Itera
             for rows in said:
                 for row in rows:
                     assert row[2] == true.get(row[0], row[2]), seed
-                    assert row[2].split("\n")[0][:30] in opened.open(str(row[0])).text, seed
+                    assert str(row[2]).split("\n")[0][:30] in opened.open(str(row[0])).text, seed
         for ending in ("-wal", "-shm"):
             Path(f"{memory / INDEX}{ending}").unlink(missing_ok=True)
     assert outside(memory) == before
@@ -280,7 +348,7 @@ def scribbled(memory: Path, wanted: list[list[tuple[object, ...]]], seeds: Itera
 def test_garbage_at_random_places_ends_nothing_and_invents_nothing(
     memory: Path, wanted: list[list[tuple[object, ...]]]
 ) -> None:
-    count, other = scribbled(memory, wanted, range(25))
+    count, other = scribbled(memory, wanted, range(8))
     print(f"damaged={count} raised=0 another_order={other}")
     assert other <= count // 3
 
@@ -295,18 +363,69 @@ def test_garbage_at_very_many_random_places_ends_nothing_and_invents_nothing(
     assert other <= count // 3
 
 
-def test_a_damaged_file_that_is_kept_fails_these_tests(
-    memory: Path, wanted: list[list[tuple[object, ...]]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("believes", [False, True])
+def test_an_index_that_believes_any_file_fails_where_ours_does_not(
+    memory: Path, monkeypatch: pytest.MonkeyPatch, believes: bool
 ) -> None:
-    monkeypatch.setattr(SqliteIndex, "_is_ours", lambda self: True)
-    monkeypatch.setattr(Keep, "drop", lambda self: None)
-    RUINS["a table less"](memory / INDEX)
-    with pytest.raises((AssertionError, Damaged)):
-        assert wrong(memory, wanted) == []
-        with open_memory(memory) as opened:
-            opened.record(user="Something new.", ts=THEN + 999)
-            answers(opened)
-            assert opened.notes == []
+    if believes:
+        monkeypatch.setattr(SqliteIndex, "_is_ours", lambda self: True)
+    RUINS["a trigger"](memory / INDEX)
+    with open_memory(memory) as opened:
+        opened.record(user="The ledger of the mill is blue.", ts=THEN + 900)
+        answers(opened)
+    assert bool(wrong(memory, made_afresh(memory))) == believes
+
+
+@pytest.mark.parametrize("ruin", ["noise", "another version", "a table less", "zeros behind the head"])
+def test_a_damaged_file_that_cannot_be_removed_is_not_asked(
+    memory: Path, wanted: list[list[tuple[object, ...]]], monkeypatch: pytest.MonkeyPatch, ruin: str
+) -> None:
+    def refuse(self: SqliteIndex) -> None:
+        raise PermissionError("not yours")
+
+    RUINS[ruin](memory / INDEX)
+    with open_memory(memory) as opened:
+        with monkeypatch.context() as patch:
+            patch.setattr(SqliteIndex, "remove", refuse)
+            for _ in range(2):
+                assert answers(opened) == wanted
+            assert len(opened.notes) == 1
+        assert answers(opened) == wanted
+    with closing(SqliteIndex(str(memory / INDEX))) as index:  # made anew as soon as it could be
+        assert index.open(make=False)
+        assert index.faults() == []
+
+
+@pytest.mark.parametrize("error", [OSError("input/output error"), Damaged("malformed")])
+def test_a_file_that_gives_out_while_it_is_asked_costs_no_answer(
+    memory: Path,
+    wanted: list[list[tuple[object, ...]]],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    candidates, trace = SqliteIndex.candidates, SqliteIndex.trace
+    fired: list[str] = []
+
+    def fail(self: SqliteIndex, *arguments: Any) -> Any:
+        if self._path is not None:
+            fired.append("candidates")
+            raise error
+        return candidates(self, *arguments)
+
+    def fail_too(self: SqliteIndex, name: str) -> Any:
+        if self._path is not None:
+            fired.append("trace")
+            raise error
+        return trace(self, name)
+
+    monkeypatch.setattr(SqliteIndex, "candidates", fail)
+    monkeypatch.setattr(SqliteIndex, "trace", fail_too)
+    with open_memory(memory) as opened:
+        assert answers(opened) == wanted
+        [where] = [row[0] for row in wanted[1] if row[2] == "The violet lantern hangs in the harbour."]
+        assert "violet lantern" in opened.open(str(where)).text
+        assert {*fired} == {"candidates", "trace"}
+        assert opened.notes
 
 
 # --- nothing can be written ----------------------------------------------------------------
@@ -374,7 +493,7 @@ def no_file_larger_than(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.parametrize("size", [0, 100, 5000, 20_000, 50_000, 100_000])
+@pytest.mark.parametrize("size", [0, 5000, 50_000])
 @pytest.mark.parametrize("is_there", [True, False])
 def test_an_index_that_may_not_grow_harms_no_answer(
     memory: Path, wanted: list[list[tuple[object, ...]]], size: int, is_there: bool
@@ -436,6 +555,9 @@ def test_after_a_repair_that_writes_a_log_anew_each_place_is_the_new_one(memory:
             assert answers(opened) == fresh
         assert answers(other) == fresh
         assert not any("kettle 7 " in text for text in texts(other, "copper kettle 7 shelf 7", k=50))
+    with open_memory(memory) as opened:
+        opened.store.recover()  # what a repair leaves to others is not the index's matter
+        opened.absorb()
     assert wrong(memory, fresh) == []
 
 
@@ -481,12 +603,12 @@ def test_pages_that_are_deleted_or_renamed_are_found_where_they_are(memory: Path
 
 
 def test_processes_that_record_and_look_at_once_find_their_own_and_leave_a_whole_index(memory: Path) -> None:
-    writers = [Reader(record_and_find, str(memory), who, 12) for who in range(3)]
+    writers = [Reader(record_and_find, str(memory), who, 8) for who in range(2)]
     for writer in writers:
         assert writer.process.stdin is not None
         writer.process.stdin.close()
         writer.process.stdin = None
-    assert [writer.let_go() for writer in writers] == [[], [], []]
+    assert [writer.let_go() for writer in writers] == [[], []]
     assert wrong(memory, made_afresh(memory)) == []
     with closing(SqliteIndex(str(memory / INDEX))) as index:
         assert index.open(make=False)
@@ -494,19 +616,16 @@ def test_processes_that_record_and_look_at_once_find_their_own_and_leave_a_whole
 
 
 def test_views_removed_again_and_again_while_others_ask_cost_no_answer(memory: Path) -> None:
-    with Reader(find_for, str(memory)) as reader, open_memory(memory) as opened:
-        for number in range(6):
+    reader = Reader(find_for, str(memory))
+    with reader, open_memory(memory) as opened:
+        for number in range(4):
             shutil.rmtree(memory / "views", ignore_errors=True)
             text = f"Barrel q{number}z holds cider."
             opened.record(user=text)
             first, second = (opened, reader) if number % 2 else (reader, opened)
             for each in (first, second):
-                said = (
-                    each.ask(f"barrel q{number}z")
-                    if isinstance(each, Reader)
-                    else texts(each, f"barrel q{number}z")
-                )
-                assert text in said
+                query = f"barrel q{number}z"
+                assert text in (texts(each, query) if isinstance(each, Memory) else each.ask(query))
     assert wrong(memory, made_afresh(memory)) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -28,7 +29,7 @@ def test_a_setting_changes_itself_and_nothing_else() -> None:
 def test_every_default_is_a_setting_that_its_own_file_may_say() -> None:
     default = Policy()
     said = {name: getattr(default, name) for name in sorted(SETTINGS)}
-    text = "".join(f"{name} = {str(value).lower()}\n" for name, value in said.items() if value is not None)
+    text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in said.items() if value is not None)
     assert policy_from(tomllib.loads(text)) == default
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.ranking import Asked, Corpus, Doc, Scored, rank
+from looseleaf.core.ranking import Asked, Corpus, Doc, Scored, rank, unnamed
 from looseleaf.core.terms import Word
 from looseleaf.policy import Ranking
 
@@ -320,6 +320,11 @@ def test_of_equals_the_newest_comes_first() -> None:
     assert order(asked("boat"), docs) == [3, 2, 1]
 
 
+def test_equals_at_the_limit_are_chosen_by_what_they_are() -> None:
+    docs = [doc(n, f"boat {FILLER}") for n in range(9)]
+    assert order(asked("boat"), docs, limit=3) == order(asked("boat"), docs[::-1], limit=3) == [0, 1, 2]
+
+
 # --- sorts of items ------------------------------------------------------------------------
 
 
@@ -329,6 +334,21 @@ def test_long_answers_count_less_than_what_the_user_said() -> None:
     found = rank(asked("boat"), docs, Corpus(1000, 110_000, {"boat": 2}, means), WEIGHTS)
     assert [each.id for each in found] == [2, 1]
     assert found[1].parts["kind"] < 0
+
+
+def test_what_a_long_answer_mentions_counts_less_for_what_stands_beside_it() -> None:
+    long = "boat" + " x" * 60
+    docs = [
+        doc(1, long, 1, 0, role="assistant"),
+        doc(2, FILLER, 1, 1),
+        doc(3, long, 2, 0),
+        doc(4, FILLER, 2, 1),
+    ]
+    means = {("trace", "user"): 20.0, ("trace", "assistant"): 200.0}
+    found = rank(asked("boat"), docs, Corpus(1000, 110_000, {"boat": 2}, means), WEIGHTS)
+    parts = {each.id: each.parts for each in found}
+    assert parts[2]["neighbours"] < parts[4]["neighbours"]
+    assert parts[2]["session"] < parts[4]["session"]
 
 
 def test_answers_as_short_as_what_the_user_said_count_alike() -> None:
@@ -353,14 +373,60 @@ def test_a_fact_comes_before_the_talk_it_was_drawn_from() -> None:
 def test_what_means_the_same_is_found_without_a_word() -> None:
     docs = [doc(1, f"ship {FILLER}"), doc(2, f"boat {FILLER}"), doc(3, FILLER)]
     found = ranked(asked("boat"), docs, cosines={1: 0.8, 2: 0.7, 3: 0.1})
-    assert [each.id for each in found] == [2, 1]
+    assert [each.id for each in found] == [2, 1, 3]
     assert found[1].parts == {"meaning": pytest.approx(sum(found[1].parts.values()))}
 
 
 def test_likeness_is_measured_from_the_least_to_the_most() -> None:
     docs = [doc(1, f"boat {FILLER}"), doc(2, f"boat {FILLER}")]
     near, far = {1: 0.81, 2: 0.80}, {1: 0.9, 2: 0.1}
-    assert ranked(asked("boat"), docs, cosines=near) == ranked(asked("boat"), docs, cosines=far)
+    one, other = (ranked(asked("boat"), docs, cosines=each) for each in (near, far))
+    assert [(each.id, each.parts) for each in one] == [(each.id, each.parts) for each in other]
+
+
+def test_the_only_item_at_hand_is_the_likest() -> None:
+    assert ranked(asked("boat"), [doc(1, FILLER)], cosines={1: 0.8})[0].score > 0.9
+
+
+def test_the_likeness_of_neighbours_counts_with_an_items_own() -> None:
+    docs = [*talk("lorem", "ipsum", "dolor"), *talk("lorem", "ipsum", "dolor", session=2)]
+    like = {100: 0.5, 101: 0.6, 102: 0.5, 200: 0.1, 201: 0.6, 202: 0.1}
+    assert order(asked("boat"), docs, cosines=like)[:1] == [101]
+
+
+def test_what_the_named_speaker_said_is_likelier_meant() -> None:
+    docs = [doc(1, FILLER, 1, 0, speaker="ann"), doc(2, FILLER, 1, 9, speaker="bob"), doc(3, FILLER)]
+    question = asked("ann", speakers=["ann"])
+    assert order(question, docs, cosines={1: 0.5, 2: 0.5, 3: 0.1}) == [1, 2, 3]
+    assert order(asked("ann"), docs, cosines={1: 0.5, 2: 0.6, 3: 0.1}) == [2, 1, 3]
+
+
+def test_likeness_alone_makes_an_answer_if_it_is_great() -> None:
+    docs = [doc(1, FILLER), doc(2, FILLER)]
+    assert ranked(asked("boat"), docs, cosines={1: 0.7, 2: 0.0})[0].score > WEIGHTS.abstain
+    assert ranked(asked("boat"), docs, cosines={1: 0.1, 2: 0.0})[0].score < WEIGHTS.abstain
+
+
+def test_likeness_to_items_that_are_not_at_hand_changes_nothing() -> None:
+    docs = [doc(1, f"boat {FILLER}"), doc(2, f"boat {FILLER} x")]
+    assert order(asked("boat"), docs, cosines={9: 0.5}) == order(asked("boat"), docs)
+
+
+@pytest.mark.parametrize(
+    ("query", "speakers", "left"),
+    [
+        ("What did Ann's boat cost?", {"ann"}, "What did boat cost?"),
+        ("Where is Anna?", {"ann"}, "Where is Anna?"),
+        ("Did ZHANG SAN call Ann’s mother?", {"zhang san", "ann"}, "Did call mother?"),
+        ("Where is the boat?", set(), "Where is the boat?"),
+        ("Ann?", {"ann"}, "Ann?"),
+        ("What of C++ (x)?", {"c++"}, "What of (x)?"),
+    ],
+)
+def test_a_question_is_about_something_else_than_the_names_in_it(
+    query: str, speakers: set[str], left: str
+) -> None:
+    assert " ".join(unnamed(query, speakers).split()) == left
 
 
 # --- whether there is an answer ------------------------------------------------------------
@@ -375,6 +441,12 @@ def test_a_question_found_whole_has_an_answer_and_one_found_in_part_has_none() -
     docs = talk(f"the red boat left the harbour {FILLER}", "lorem")
     assert sure(asked("red", "boat", "harbour"), docs) > 0.9
     assert sure(asked("red", "dwarf", "hydrogen", "fusion", "temperature"), docs) < WEIGHTS.abstain
+
+
+def test_a_question_of_no_words_is_no_question() -> None:
+    docs = talk(f"red boat {FILLER}")
+    assert sure(asked(), docs) == 0.0
+    assert ranked(asked(), docs, cosines={100: 0.05, 101: 0.01})[0].score < WEIGHTS.abstain
 
 
 @given(st.integers(0, 4))

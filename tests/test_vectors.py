@@ -114,6 +114,21 @@ def test_int8_rows_spare_most_of_the_float32_ones(monkeypatch: pytest.MonkeyPatc
     assert sum(read) < 1000
 
 
+@pytest.mark.parametrize("scan", [False, True])
+def test_the_best_of_many_blocks_are_found_and_free_rows_take_nobodys_place(scan: bool) -> None:
+    rows, query = some(40_000, dimensions=8), some(1, 1, 8)[0]
+    coarse, marks = nearest.coarse(rows)
+    marks["hash"] = 1 + numpy.arange(len(rows))
+    gone = rows @ query > 0
+    rows[gone], coarse[gone], marks["hash"][gone] = 0, 0, 0
+    table = nearest.Table(rows, coarse, marks, lambda *_: None)
+    for top in (1, 20):
+        found = (
+            nearest._scan(table, query, top, plain_product) if scan else nearest.nearest(table, query, top)
+        )
+        assert found[1].tolist() == pytest.approx(expected(rows[~gone], query, top), abs=1e-5)
+
+
 def test_the_library_multiplies_as_numpy_does() -> None:
     pytest.importorskip("numkong", reason="the extra `semantic` is not installed")
     product = nearest._int8_product()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from looseleaf.cli import run
 
-from looseleaf.cli import main
-
-sys.exit(main())
+run()

@@ -45,6 +45,18 @@ _STEERING = (
 _LINE_END = "\r(?=\n)"
 
 
+def run() -> int:
+    """The command as a process: what it made is let go of with it, not piece by piece. A hook runs one each prompt."""
+    import gc
+
+    gc.disable()
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):

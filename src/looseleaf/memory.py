@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.index.embed import Embedder
     from looseleaf.llm.registry import Budget
     from looseleaf.page import Page
+    from looseleaf.place.facts import Facts
     from looseleaf.place.guard import Guard
     from looseleaf.place.listing import IndexLine
     from looseleaf.place.notebook import Notebook, Source
@@ -437,7 +438,7 @@ class Memory:
             self.path,
             self._pages,
             self.policy,
-            lambda: self._book.known,
+            lambda: self._known,
             self._tokens,
             self._note,
             self._embedder,
@@ -519,6 +520,13 @@ class Memory:
         )
 
     @cached_property
+    def _known(self) -> Facts:
+        from looseleaf.place.facts import Facts
+
+        trusts = self.policy.trust_external_edits
+        return Facts(self.store, self._pages.absorb.head_bytes, trusts=trusts)
+
+    @cached_property
     def _book(self) -> Notebook:
         from looseleaf.place.notebook import Notebook
 
@@ -527,6 +535,7 @@ class Memory:
             self._pages,
             self.policy,
             self.agent,
+            self._known,
             self._clean,
             self._spoken,
             self._asked[1],

@@ -203,9 +203,10 @@ class Ranking:
     recent_days: float = 180.0
     """Days after which an item is no longer recent."""
 
-    verbose: float = 0.25
-    """How much less the assistant's items count where they are longer than the user's, as a power of how much longer:
-    long answers touch on everything, and what is asked for later is mostly what the user said."""
+    verbose: float = 0.4
+    """How much less the assistant's items count where they are longer than the user's, as a power of how much longer,
+    for themselves and for what stands beside them: long answers touch on everything, and what is asked for later is
+    mostly what the user said."""
 
     tool: float = 0.8
     """What the output of a tool counts: it was looked at once, and can be asked for again."""
@@ -225,9 +226,12 @@ class Ranking:
     entry: float = 1.0
     """A distillation."""
 
-    meaning: float = 0.6
-    """What the likest meaning (the cosine, spread from 0 to 1 over the items at hand) counts, as a part of the best
-    score by words."""
+    meaning: float = 0.9
+    """What the likest meaning counts (the cosine, from the least to the most of the items at hand), as a part of the
+    best strength by words."""
+
+    meaning_around: float = 0.3
+    """What the likeness of the items before and after counts beside an item's own."""
 
     covered: float = 0.21
     """The part of what is asked (its words by how rare they are, unknown ones the rarest) that must be found for an
@@ -238,6 +242,16 @@ class Ranking:
 
     steep: float = 19.0
     """How fast it becomes surer with the part that is found."""
+
+    alike: float = 0.335
+    """The cosine of the likest item at which, by itself, an answer is as likely as not. It is the model's: this is
+    that of MiniLM, for questions without names."""
+
+    alike_steep: float = 25.0
+    """How fast it becomes surer with the cosine."""
+
+    by_words: float = 0.4
+    """What the words found count beside the meaning: what both say is not said twice."""
 
     abstain: float = 0.3
     """Less sure than this, nothing is returned. Below it are nine of ten unrelated questions, and one in fifty of the

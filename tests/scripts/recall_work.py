@@ -70,13 +70,18 @@ def judge(memory: str | os.PathLike[str], told: str = "") -> Verdict:
     """The next command answers as if there had never been an index, and changes nothing but views."""
     verdict = Verdict()
     try:
+        with open_memory(memory) as opened:
+            opened.store.recover()  # what recording left is not the index's matter
+            opened.absorb()
         before = outside(memory)
         with open_memory(memory) as opened:
             said = answers(opened)
             if opened.notes:
                 verdict.shut += opened.notes
         if outside(memory) != before:
-            verdict.lost.append("something outside views/ was changed")
+            after = outside(memory)
+            changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
+            verdict.lost.append(f"changed outside views/: {', '.join(sorted(changed))}")
         wanted = made_afresh(memory)
         verdict.lost += [
             f"{got} and not {want}" for got, want in zip(said, wanted, strict=True) if got != want

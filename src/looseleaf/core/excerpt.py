@@ -8,6 +8,7 @@ together cost more or less than each of them. Nothing is cut inside of what a re
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from looseleaf.core.graphemes import ceil, floor, is_whole
 
@@ -146,8 +147,18 @@ def _together(chosen: Iterable[tuple[int, str]]) -> str:
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_WORDS = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+
+
+@lru_cache(maxsize=2)
+def _words(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Words, and what is written without spaces. Compiled on use: such classes take long, and most texts need none."""
+    if is_ascii:
+        return re.compile(r"[A-Za-z0-9_]+"), re.compile(r"(?!)")
+    return re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+"), re.compile(f"[{_UNSPACED}]")
+
+
+def _is_unspaced(character: str) -> bool:
+    return not character.isascii() and _words(False)[1].match(character) is not None
 
 
 def _hits(text: str, wanted: Wanted) -> Iterator[Hit]:
@@ -156,9 +167,10 @@ def _hits(text: str, wanted: Wanted) -> Iterator[Hit]:
         yield from _of_set(text, {word.casefold() for word in wanted if word})
         return
     known: dict[str, bool] = {}
-    for match in _WORDS.finditer(text):
+    words, unspaced = _words(text.isascii())
+    for match in words.finditer(text):
         start, end = match.span()
-        if _IS_UNSPACED.match(text, start) and end - start > 2:
+        if unspaced.match(text, start) and end - start > 2:
             spans = [(at, at + 2) for at in range(start, end - 1)]
         else:
             spans = [(start, end)]
@@ -171,10 +183,10 @@ def _hits(text: str, wanted: Wanted) -> Iterator[Hit]:
 
 
 def _of_set(text: str, wanted: set[str]) -> Iterator[Hit]:
-    wide = sorted(word for word in wanted if _IS_UNSPACED.search(word))[:_MOST_WORDS]
+    wide = sorted(word for word in wanted if _words(word.isascii())[1].search(word))[:_MOST_WORDS]
     found = [
         (match.start(), match.end(), match[0].casefold())
-        for match in _WORDS.finditer(text)
+        for match in _words(text.isascii())[0].finditer(text)
         if match[0].casefold() in wanted
     ]
     for word in wide:
@@ -287,7 +299,7 @@ def _word_start(text: str, at: int, latest: int) -> int:
     for place in range(at, min(latest, at + _LONGEST_WORD)):
         if text[place].isspace():
             return place + 1
-        if _IS_UNSPACED.match(text, place):
+        if _is_unspaced(text[place : place + 1]):
             return place
     return latest if latest <= at + _LONGEST_WORD else at
 
@@ -298,7 +310,7 @@ def _word_end(text: str, at: int, earliest: int) -> int:
     for place in range(at, max(earliest, at - _LONGEST_WORD), -1):
         if text[place - 1].isspace():
             return place - 1
-        if _IS_UNSPACED.match(text, place - 1):
+        if _is_unspaced(text[place - 1 : place]):
             return place
     return earliest if earliest >= at - _LONGEST_WORD else at
 

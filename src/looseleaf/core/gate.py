@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from looseleaf.core.clauses import located, sentences_of, spelled
 from looseleaf.core.evidence import Claim
-from looseleaf.core.levels import LEVELS, is_at_least, level_of, lowest
+from looseleaf.core.levels import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
 from looseleaf.core.lines import escape
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.slots import relation_of
@@ -34,9 +34,6 @@ RECALLED = "recalled"
 
 UNVERIFIED = "unverified"
 """The tag of a fact whose quote is not found, or does not say it. It never supersedes."""
-
-CONFIDENCE: dict[str, float] = {"confirmed": 1.0, "said": 0.9, "inferred": 0.6, "tainted": 0.3}
-"""That a fact is true, by its level; less where its words were found only in another spelling, or not at all."""
 
 _LESS_IF_SPELT_OTHERWISE = 0.1
 _IF_UNVERIFIED = 0.3

@@ -9,12 +9,11 @@ any other inferred. Nothing but a person's act raises a level.
 from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
-from looseleaf.core.gate import CONFIDENCE
 from looseleaf.core.grammar import drawer, topic_of
 from looseleaf.core.heads import EXTERNAL, PERSON, UNKNOWN
 from looseleaf.core.identity import relation_of
 from looseleaf.core.journal import edit_of
-from looseleaf.core.levels import level_of, lowest
+from looseleaf.core.levels import CONFIDENCE, level_of, lowest
 from looseleaf.core.moves import PUT, TAKEN, Left, Lines, Moves, drop, latest, merged, says_same
 from looseleaf.core.sheet import Shard, Sheet
 from looseleaf.core.times import written

@@ -14,6 +14,10 @@ LEVELS: tuple[Level, ...] = ("tainted", "inferred", "said", "confirmed")
 _OF_ORIGINS: dict[str, Level] = {"person": "confirmed", "user": "said", "assistant": "inferred"}
 
 
+CONFIDENCE: dict[str, float] = {"confirmed": 1.0, "said": 0.9, "inferred": 0.6, "tainted": 0.3}
+"""That a fact is true, by its level; less where its words were found only in another spelling, or not at all."""
+
+
 def level_of(origin: str) -> Level:
     """What tools, the web, imports and other agents say is data: nobody vouches for it."""
     return _OF_ORIGINS.get(origin, "tainted")

@@ -18,7 +18,7 @@ from looseleaf.core.scoring import FAR, found_words, strengths, worth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any, NamedTuple
 
     from looseleaf.core.scoring import Row, Values, Worth
@@ -68,6 +68,9 @@ else:
 NOTHING = 1e-9
 """What is no stronger is not found, and a part that adds no more is not told."""
 
+FAINT = 0.05
+"""What the least like has of the likest's part: it is found, if there is room."""
+
 JUDGED = 10
 """Items that are looked at to say whether there is an answer: the right one is among them, or is not shown."""
 
@@ -88,33 +91,39 @@ def rank(
         doc.session * FAR + doc.seq if doc.session is not None else -FAR * (at + 1)
         for at, doc in enumerate(docs)
     ]
-    sizes, found, talks = found_words(docs, places, words, corpus, weights)
-    rows = strengths(asked, docs, places, sizes, found, talks, words, corpus, weights, cosines or {})
-    likest: Mapping[Any, float] = {}
-    share = 0.0
+    sizes, found, voices, talks = found_words(docs, places, words, corpus, weights)
+    rows = strengths(asked, docs, places, sizes, found, voices, talks, words, corpus, weights, cosines or {})
+    meant: dict[int, float] = {}
     if cosines and rows:
-        likest = _spread(cosines)
-        share = weights.meaning * (max(rows)[0] or 1.0)
-        rows = [(row[0] + share * likest.get(docs[row[1]].id, 0.0), *row[1:]) for row in rows]
+        meant = _meant(rows, docs, places, cosines, weights)
+        rows = [(row[0] + meant.get(row[1], 0.0), *row[1:]) for row in rows]
     rows = _best([row for row in rows if row[0] > NOTHING], docs, limit)
     if not rows:
         return []
-    sure = _sure(_covered(rows[:JUDGED], asked, docs, places, found, words), corpus, weights)
+    likest = max(cosines.values()) if cosines else None
+    sure = _sure(_covered(rows[:JUDGED], asked, docs, places, found, words), likest, corpus, weights)
     best = rows[0][0]
     return [
         Scored(
             docs[row[1]].id,
             sure * row[0] / best,
-            _parts(
-                row,
-                found.get(places[row[1]], ()),
-                share * likest.get(docs[row[1]].id, 0.0),
-                words.masses,
-                weights,
-            ),
+            _parts(row, found.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
         )
         for row in rows
     ]
+
+
+def unnamed(query: str, speakers: Collection[str]) -> str:
+    """A question without the names of speakers, for its meaning: to a model, a text in which a name stands is like a
+    question in which it stands, and he who speaks does not say his own."""
+    import re
+
+    names = sorted({part for name in speakers for part in name.split()}, key=lambda part: (-len(part), part))
+    if not names:
+        return query
+    named = "|".join(re.escape(part) for part in names)
+    left = re.sub(rf"(?<!\w)(?:{named})(?:['’]s)?(?!\w)", " ", query, flags=re.IGNORECASE)
+    return left if left.strip(" ?!.,") else query
 
 
 def _best(rows: list[Row], docs: Sequence[Doc], limit: int) -> list[Row]:
@@ -164,18 +173,44 @@ def _covered(
     return (most + most_around) / (2.0 * total)
 
 
-def _sure(covered: float, corpus: Corpus, weights: Ranking) -> float:
+def _sure(covered: float, likest: float | None, corpus: Corpus, weights: Ranking) -> float:
     """How surely there is an answer. The more items there are, the more of a question stands somewhere by chance."""
-    over = covered - weights.covered - weights.crowd * log(1.0 + corpus.items)
-    return 1.0 / (1.0 + exp(-weights.steep * over)) if covered > 0.0 else 0.0
+    over = weights.steep * (covered - weights.covered - weights.crowd * log(1.0 + corpus.items))
+    if likest is not None:
+        over = weights.by_words * over + weights.alike_steep * (likest - weights.alike)
+    elif covered <= 0.0:
+        return 0.0
+    return 1.0 / (1.0 + exp(-over))
 
 
-def _spread(cosines: Mapping[Any, float]) -> dict[Any, float]:
-    """The likenesses from 0 to 1: what two texts of the memory have in common anyway is no likeness."""
-    least, most = min(cosines.values()), max(cosines.values())
-    if most <= least:
-        return dict.fromkeys(cosines, 1.0)
-    return {item: (cosine - least) / (most - least) for item, cosine in cosines.items()}
+def _meant(
+    rows: Sequence[Row],
+    docs: Sequence[Doc],
+    places: Sequence[int],
+    cosines: Mapping[Any, float],
+    weights: Ranking,
+) -> dict[int, float]:
+    """What likeness of meaning adds to each item: together with its neighbours', spread from the least to the most at
+    hand (what any two texts have in common is no likeness), and as a part of the best strength by words."""
+    like = {place: cosines[doc.id] for doc, place in zip(docs, places, strict=True) if doc.id in cosines}
+    blended: dict[int, float] = {}
+    for row in rows:
+        place = places[row[1]]
+        if place in like:
+            beside = [like[place + step] for step in (-1, 1) if place + step in like]
+            whole = like[place] + weights.meaning_around * sum(beside)
+            blended[row[1]] = whole / (1.0 + weights.meaning_around * len(beside))
+    if not blended:
+        return {}
+    least, most = min(blended.values()), max(blended.values())
+    said = {row[1]: row[6] for row in rows}
+    named = 1.0 + max(said.values())
+    best = weights.meaning * (max(rows)[0] or 1.0) / named
+    spread = (most - least) / (1.0 - FAINT)
+    return {
+        at: best * (1.0 + said[at]) * (FAINT + (value - least) / spread if spread else 1.0)
+        for at, value in blended.items()
+    }
 
 
 def _parts(

@@ -69,15 +69,16 @@ def found_words(
     words: Worth,
     corpus: Corpus,
     weights: Ranking,
-) -> tuple[list[int], dict[int, Values], dict[int, float]]:
-    """The length of each item; by place, the words of those that have any; and what the words of each session count,
-    by the first place it could have. An item of no session is one by itself."""
+) -> tuple[list[int], dict[int, Values], dict[int, float], dict[int, float]]:
+    """The length of each item; by place, the words of those that have any, and how much they count for others where
+    that is not 1; and what the words of each session count. An item of no session is one by itself, by its place."""
     forms, masses = words.forms, words.masses
     wanted = frozenset(forms)
-    lengths: dict[tuple[str, str], tuple[float, float]] = {}
+    lengths: dict[tuple[str, str], tuple[float, float, float]] = {}
     again = weights.repeats
     sizes: list[int] = []
     found: dict[int, Values] = {}
+    voices: dict[int, float] = {}
     counts: dict[int, dict[int, float]] = {}
     for doc, place in zip(docs, places, strict=True):
         terms = doc.terms.split()
@@ -85,20 +86,31 @@ def found_words(
         here = wanted.intersection(terms)
         if not here:
             continue
-        often = counts.get(place // FAR)
+        session = place if doc.session is None else doc.session
+        often = counts.get(session)
         if often is None:
-            often = counts[place // FAR] = {}
+            often = counts[session] = {}
         sort = doc[5:7]
         length = lengths.get(sort)
         if length is None:
-            length = lengths[sort] = _length(doc, corpus, weights)
+            length = lengths[sort] = (*_length(doc, corpus, weights), _voice(doc, corpus, weights))
         norm = again * (length[0] + length[1] * len(terms))
+        voice = length[2]
+        if voice != 1.0:
+            voices[place] = voice
+        if len(here) == 1:  # most of them; the shorter way
+            (term,) = here
+            word, factor = forms[term]
+            count = factor * terms.count(term)
+            often[word] = often.get(word, 0.0) + count * voice
+            found[place] = ((word, count * (1.0 + again) / (count + norm)),)
+            continue
         times: dict[int, float] = {}
-        for term in here:
+        for term in sorted(here):  # sums are the same in every process
             word, factor = forms[term]
             times[word] = times.get(word, 0.0) + factor * terms.count(term)
         for word, count in times.items():
-            often[word] = often.get(word, 0.0) + count
+            often[word] = often.get(word, 0.0) + count * voice
         found[place] = [(word, count * (1.0 + again) / (count + norm)) for word, count in times.items()]
     again = weights.session_repeats
     talks = {
@@ -106,7 +118,7 @@ def found_words(
         * sum([masses[word] * count / (count + again) for word, count in often.items()])
         for session, often in counts.items()
     }
-    return sizes, found, talks
+    return sizes, found, voices, talks
 
 
 def _length(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
@@ -125,6 +137,7 @@ def strengths(
     places: Sequence[int],
     sizes: Sequence[int],
     found: Mapping[int, Values],
+    voices: Mapping[int, float],
     talks: Mapping[int, float],
     asked_words: Worth,
     corpus: Corpus,
@@ -144,22 +157,21 @@ def strengths(
         (2, weights.second_after),
     )
     speakers = asked.speakers - {""}
-    company = {place // FAR for doc, place in zip(docs, places, strict=True) if doc.speaker in speakers}
+    company = {doc.session for doc in docs if doc.speaker in speakers} if speakers else ()
     fits: dict[Any, float] = {}
     rows: list[Row] = []
-    at_place = found.get
     for at, place in enumerate(places):
-        doc = docs[at]
-        direct = at_place(place, ())
+        item, _, session, _, speaker, role, kind, ts, _ = doc = docs[at]
+        direct = found.get(place, ())
         values = dict(direct)
         for step, factor in steps:
-            there = at_place(place + step)
-            if there is not None:
-                for word, value in there:
+            if place + step in found:
+                if place + step in voices:
+                    factor *= voices[place + step]
+                for word, value in found[place + step]:
                     values[word] = values.get(word, 0.0) + factor * value
-        ts = doc.ts
         near = _near(ts, span, weights) if span is not None else 0.0
-        if not values and near <= 0.0 and doc.id not in cosines:
+        if not values and near <= 0.0 and item not in cosines:
             continue
         words = 0.0
         for word, value in values.items():
@@ -167,16 +179,17 @@ def strengths(
         words *= 1.0 + context
         for word, value in direct:
             words += own * masses[word] * value
-        talk = talks.get(place // FAR, 0.0)
-        size = sizes[at]
-        full = substance * size / (size + little)
-        sort = doc[5:7]
-        fit = fits.get(sort)
+        talk = talks.get(place if session is None else session, 0.0)
+        full = substance * sizes[at] / (sizes[at] + little)
+        fit = fits.get((kind, role))
         if fit is None:
-            fit = fits[sort] = _fit(doc, corpus, weights)
+            fit = fits[kind, role] = _fit(doc, corpus, weights)
         said = 0.0
-        if speakers and place // FAR in company:
-            said = weights.company + (weights.speaker if doc.speaker in speakers else 0.0)
+        if speakers:
+            if speaker in speakers:
+                said = weights.company + weights.speaker
+            elif session is not None and session in company:
+                said = weights.company
         fresh = recent * age / (age + newest - ts) if ts is not None else 0.0
         strength = (words + talk) * (1.0 + full) * fit * (1.0 + said) * (1.0 + fresh)
         if near:
@@ -201,6 +214,11 @@ def _fit(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
     """What an item of this sort counts."""
     if doc.kind != "trace":
         return float(getattr(weights, doc.kind, 1.0))
+    return _voice(doc, corpus, weights)
+
+
+def _voice(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
+    """How much what is said in an item counts, by who says it; also for the items around it."""
     if doc.role == "tool":
         return weights.tool
     user, assistant = corpus.means.get(("trace", "user")), corpus.means.get(("trace", "assistant"))

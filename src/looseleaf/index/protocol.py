@@ -58,7 +58,11 @@ if TYPE_CHECKING:
         last: int
 
     class Only(NamedTuple):
-        """What may be found. Empty: anything. Times are epoch seconds; `past`: also facts that are true no longer."""
+        """What may be found. Empty: anything. Times are epoch seconds.
+
+        `past`: also facts that are true no longer, and those said after `until`: what was true then is often heard
+        later, and whoever asks looks at what each says of its time.
+        """
 
         kinds: tuple[str, ...] = ()
         topic: str = ""

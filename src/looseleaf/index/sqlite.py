@@ -586,10 +586,12 @@ def _allowed(only: Only) -> tuple[str, list[Any]]:
     if only.agent:
         parts.append("(kind <> 'trace' OR source = (SELECT id FROM source WHERE name = ?))")
         values.append(f"traces/{only.agent}")
-    for value, sign in ((only.since, ">="), (only.until, "<=")):
-        if value is not None:
-            parts.append(f"ts {sign} ?")
-            values.append(value)
+    if only.since is not None:
+        parts.append("ts >= ?")
+        values.append(only.since)
+    if only.until is not None:
+        parts.append("(kind = 'fact' OR ts <= ?)" if only.past else "ts <= ?")
+        values.append(only.until)
     if not only.past:
         parts.append("status IN ('', 'current')")
     if only.hidden:

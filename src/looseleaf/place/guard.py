@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from looseleaf.core.diff import split_lines
-from looseleaf.core.gate import CONFIDENCE, UNVERIFIED
+from looseleaf.core.gate import UNVERIFIED
 from looseleaf.core.grammar import as_written, drawer, topic_of
 from looseleaf.core.guard import Guarded, Owned, guarded
 from looseleaf.core.heads import EXTERNAL, PERSON
 from looseleaf.core.identity import key, relation_of, slot
 from looseleaf.core.ledger import fact_id
-from looseleaf.core.levels import is_at_least, is_trusted
+from looseleaf.core.levels import CONFIDENCE, is_at_least, is_trusted
 from looseleaf.core.lines import body, is_blank
 from looseleaf.core.paths import STATE, TOP_PAGES, same_name
 from looseleaf.core.placing import PROFILE, PROJECT

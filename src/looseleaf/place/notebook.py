@@ -15,7 +15,6 @@ from looseleaf.core.window import said as said_in
 from looseleaf.entries import FOLDER, Spot, entries_in, read_entry, traces_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.place.facts import Facts
 from looseleaf.place.guard import Guard
 from looseleaf.place.material import Stretch, Text, sources_of, undistilled
 from looseleaf.place.place import Place, Placed
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.entries import Entry
     from looseleaf.pages import Pages
     from looseleaf.place.curate import Curate
+    from looseleaf.place.facts import Facts
     from looseleaf.place.listing import IndexLine, Listing
     from looseleaf.place.redistill import Difference
     from looseleaf.place.state import State
@@ -70,6 +70,7 @@ class Notebook:
         pages: Pages,
         policy: Policy,
         agent: str,
+        known: Facts,
         clean: Callable[[Any], Any],
         spoken: Callable[[], Spoken],
         distiller: Distiller | None,
@@ -84,7 +85,7 @@ class Notebook:
         self._agent = agent
         self._clean = clean
         self._note = note
-        self.known = Facts(store, pages.absorb.head_bytes, trusts=policy.trust_external_edits)
+        self.known = known
         self.place = Place(store, pages, self.known, note, state)
         self.guard = Guard(self.known, spoken, self.place.ask)
         self._write = Write(store, policy, agent, clean, distiller, note)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.core.gate import CONFIDENCE, LONGEST
+from looseleaf.core.gate import LONGEST
 from looseleaf.core.grammar import add_episode, as_written, parse, set_summary, summary_of
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM
 from looseleaf.core.identity import key, slot
 from looseleaf.core.ledger import fact_id
-from looseleaf.core.levels import LEVELS, is_trusted, level_of
+from looseleaf.core.levels import CONFIDENCE, LEVELS, is_trusted, level_of
 from looseleaf.core.lines import heading_words
 from looseleaf.core.moments import moment
 from looseleaf.core.paths import STATE

@@ -20,8 +20,8 @@ _GUESSED = 8
 """Words of a question for which other spellings are looked for: they are what costs."""
 
 _LEAST_LETTERS = 4
-_LIKELY = 0.6
-"""Forms of a word for which others are looked for: not those of every language."""
+_LIKELY, _POSSIBLE = 0.9, 0.6
+"""Forms of a word for which others are looked for: those of every language only where it stands nowhere."""
 
 _OF_TIME = 0.3
 
@@ -99,7 +99,8 @@ def _widened(found: Sequence[Word], indexes: Sequence[Index], known: Corpus) -> 
     left = _GUESSED
     for word in found:
         often = max((known.df.get(term, 0) for term, _ in word.forms), default=0)
-        likely = [term for term, factor in word.forms if factor >= _LIKELY and len(term) >= _LEAST_LETTERS]
+        least = _LIKELY if often else _POSSIBLE
+        likely = [term for term, factor in word.forms if factor >= least and len(term) >= _LEAST_LETTERS]
         more: dict[str, float] = {}
         if often <= rare and likely and left:
             left -= 1

@@ -148,8 +148,8 @@ class Keep:
         )
         try:
             return self._with_aside(is_there=not self._is_lost and self._file.open(make=False))
-        except (Damaged, OSError):
-            self._is_lost = True
+        except (Damaged, OSError) as fault:
+            self._is_lost = isinstance(fault, Damaged)
             return self._with_aside(is_there=False)
 
     def _with_aside(self, *, is_there: bool) -> list[tuple[Index, tuple[str, ...]]]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from looseleaf.recall.read import Text
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Trace
+    from looseleaf.values import Fact
 
     Asking = list[tuple[Index, tuple[str, ...]]]
     Answer = TypeVar("Answer")
@@ -151,7 +152,7 @@ class Recall:
 
     def __call__(self, question: Question, *, quick: bool = False) -> Recalled:
         count = self._count
-        if quick:
+        if quick and question.budget is not None:
             from looseleaf.llm.tokens import estimate as count
         return self._asking(lambda indexes: self._answer(question, indexes, count))
 
@@ -334,11 +335,11 @@ class Recall:
         fact = read.fact(found) if found.kind == "fact" else None
         status, now = found.status, ""
         if found.kind == "trace":
-            past = self._was(found.name, indexes)
-            if past:
-                status, now = "superseded", self._instead(past)
+            past = self._was(found.name, indexes, read)
+            if past is not None:
+                status, now = "superseded", self._instead(past, read)
         elif fact is not None and fact.superseded_by:
-            now = self._instead(found.name)
+            now = self._instead(fact, read)
         return Hit(
             where=text.where,
             kind=found.kind,
@@ -359,32 +360,26 @@ class Recall:
             tokens=0,
         )
 
-    def _was(self, trace: str, indexes: Asking) -> str:
+    @staticmethod
+    def _was(trace: str, indexes: Asking, read: Read) -> Fact | None:
         """The fact that a trace told, if it is true no longer. The latest index knows it best."""
-        known = self._known()
         for index, _ in reversed(indexes):
-            past = index.over([trace]).get(trace)
-            if past is not None:
-                known.catch_up()
-                try:
-                    return past if known.find(past).status == "superseded" else ""
-                except Refused:
-                    pass
-        return ""
+            name, _, topic = index.over([trace]).get(trace, "").partition(" ")
+            fact = read.facts(topic).get(name) if name else None
+            if fact is not None:
+                return fact if fact.status == "superseded" else None
+        return None
 
-    def _instead(self, name: str) -> str:
+    @staticmethod
+    def _instead(fact: Fact, read: Read) -> str:
         """What is true now in place of a fact."""
-        known = self._known()
-        known.catch_up()
-        try:
-            fact = known.find(name)
-            for _ in range(100):
-                if fact.superseded_by is None:
-                    break
-                fact = known.find(fact.superseded_by)
-        except Refused:
-            return ""
-        return fact_text(fact) if fact.status == "current" else ""
+        facts = read.facts(fact.topic)
+        later: Fact | None = fact
+        for _ in facts:
+            if later is None or later.superseded_by is None:
+                break
+            later = facts.get(later.superseded_by)
+        return fact_text(later) if later is not None and later.status == "current" else ""
 
 
 # --- parts of an answer ----------------------------------------------------------------
@@ -409,6 +404,8 @@ def _packed(
     best: float,
     count: Callable[[str], int],
 ) -> Recalled:
+    if question.budget is None:
+        return Recalled((hit for hit, _ in chosen), best=best)
     from looseleaf.core.excerpt import excerpt, pack
     from looseleaf.core.terms import terms
 
@@ -418,8 +415,6 @@ def _packed(
         return not forms.isdisjoint(terms(word))
 
     texts = [text for _, text in chosen]
-    if question.budget is None:
-        return Recalled((hit for hit, _ in chosen), best=best)
     kept = pack(texts, question.budget, count, lambda text, limit: excerpt(text, is_wanted, limit, count))
     hits = []
     for number, text in kept:

@@ -42,8 +42,8 @@ _AT_ONCE = 500
 """Lines of a log that are taken before others have their turn."""
 
 _SPEAKER = "speaker:"
-_NAMED = re.compile(r"([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): (?=\S)")
-"""How somebody is named before what he says, in a talk of several."""
+_NAMED = r"([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): (?=\S)"
+"""How somebody is named before what he says, in a talk of several. Compiled on use: who only asks needs it not."""
 
 _ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_result": "tool"}
 
@@ -113,11 +113,9 @@ class Sources:
         begin, before = _read(mark)
         if not belongs(self._store, begin, before):
             begin = START
-            for source in sorted(index.marks(ENTRY)):
-                yield Batch(source, "", None)
         yield from self._of_pages(index.marks(PAGE))
         yield from self._of_topics(index.marks(TOPIC))
-        yield from self._of_entries(begin, position)
+        yield from self._of_entries(begin, position, index.marks(ENTRY))
         yield Batch(JOURNAL, now, [])
 
     # --- what was said and done --------------------------------------------------------
@@ -171,20 +169,26 @@ class Sources:
 
     # --- what was distilled ------------------------------------------------------------
 
-    def _of_entries(self, begin: Position, end: Position) -> Iterator[Batch]:
-        """Each entry is a source of its own. The journal names it when it is placed, or when a window moved past it."""
-        found: dict[str, str | None] = {}
+    def _of_entries(self, begin: Position, end: Position, marks: dict[str, str]) -> Iterator[Batch]:
+        """Each entry is a source of its own. The journal names it when it is placed, or when a window moved past it;
+        its mark is the last record that did. So of many, those that were taken before others had their turn are not
+        taken again."""
+        found: dict[str, str] = {}
         for line in self._store.read(JOURNAL, begin):
             if line.end > end:
                 break
             entry = line.record.get("entry")
             if isinstance(entry, str) and line.record.get("kind") in ("placed", "mark"):
-                found[entry] = entry
+                found[f"{ENTRY}{entry}"] = writable(str(line.record.get("id")))
             if line.record.get("instead"):
-                found[str(line.record["instead"])] = None
-        for reference, kept in found.items():
-            items = self._entry(reference) if kept is not None else None
-            yield Batch(f"{ENTRY}{reference}", "taken", items, anew=True)
+                found[f"{ENTRY}{line.record['instead']}"] = ""
+        if begin == START:
+            for source in sorted(marks.keys() - found.keys()):
+                yield Batch(source, "", None)
+        for source, mark in found.items():
+            if marks.get(source, "") != mark:
+                items = self._entry(source.removeprefix(ENTRY)) if mark else None
+                yield Batch(source, mark, items, anew=True)
 
     def _entry(self, reference: str) -> list[Item]:
         from looseleaf.entries import FOLDER, read_entry
@@ -247,6 +251,8 @@ def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]
 
 
 def trace_text(trace: Trace) -> str:
+    if trace.trace_type in ("user", "assistant") and not trace.media:
+        return trace.content  # as below, without loading how windows are made: most are such
     from looseleaf.core.window import said
 
     return said(trace)
@@ -258,7 +264,7 @@ def speaker_of(trace: Trace) -> str:
         if tag.startswith(_SPEAKER):
             return tag.removeprefix(_SPEAKER).strip().casefold()
     if trace.trace_type in ("user", "assistant"):
-        named = _NAMED.match(trace.content)
+        named = re.match(_NAMED, trace.content)
         if named is not None:
             return named[1].casefold()
     return ""
@@ -341,7 +347,7 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
                 fact.id,
                 terms(f"{about}\n{words}" if about != "user" else words),
                 hash_of(text),
-                ts=fact.said_at or fact.recorded_at,
+                ts=fact.said_at or _day(fact.valid_from or "") or fact.recorded_at,
                 level=fact.level or "",
                 status="current" if fact.id in now else "superseded",
                 topic=fact.topic,
@@ -351,10 +357,10 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
 
 
 def _over(facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
-    """Traces that say what was superseded, and nothing that is true."""
+    """Traces that say what was superseded, and nothing that is true; each with the fact and its topic."""
     true = {source for fact in facts if fact.status == "current" for source in fact.sources}
     return tuple(
-        (source, fact.id)
+        (source, f"{fact.id} {fact.topic}")
         for fact in facts
         if fact.status == "superseded" and fact.id is not None
         for source in fact.sources

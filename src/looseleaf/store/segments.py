@@ -289,7 +289,9 @@ def lines(disk: Disk, fd: int, offset: int) -> Iterator[tuple[int, bytes, bool]]
     """(offset, line, whether a line end follows it), from `offset` to the end of the file."""
     begin = position = offset
     parts: list[bytes] = []  # of a line longer than a chunk: joined once, not grown byte by byte
-    while chunk := disk.pread(fd, _CHUNK, position):
+    step = _FIRST_BLOCK  # who wants one line does not pay for a thousand
+    while chunk := disk.pread(fd, step, position):
+        step = min(4 * step, _CHUNK)
         position += len(chunk)
         first, *rest = chunk.split(b"\n")
         parts.append(first)
