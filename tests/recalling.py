@@ -78,12 +78,14 @@ def go_on(memory: Memory) -> None:
 
 
 def outside(folder: str | os.PathLike[str]) -> dict[str, bytes]:
-    """Every file of a memory that is no view, nor a lock."""
+    """Every file of a memory that is no view, no lock, nor kept only until an editor is done with it."""
     top = Path(folder)
+    files = {path.relative_to(top).as_posix(): path for path in sorted(top.rglob("*")) if path.is_file()}
+    passing = ("views/", "log/aside/late/")
     return {
-        str(path.relative_to(top)): path.read_bytes()
-        for path in sorted(top.rglob("*"))
-        if path.is_file() and path.relative_to(top).parts[0] != "views" and "lock" not in path.name
+        name: path.read_bytes()
+        for name, path in files.items()
+        if not name.startswith(passing) and "lock" not in path.name
     }
 
 

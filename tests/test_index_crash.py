@@ -187,10 +187,10 @@ def end_at(numbers: Iterable[int], place: Path, flaw: str = "") -> tuple[int, li
 
 
 def test_a_process_that_ends_before_some_statements_harms_no_answer(place: Path) -> None:
-    sites, sentences = end_at(range(3, 10_000, 61), place)
+    sites, sentences = end_at(range(3, 10_000, 113), place)
     print(f"sites={sites} wrong={len(sentences)}")
     assert sentences == []
-    assert sites > 5
+    assert sites > 2
 
 
 @pytest.mark.long
@@ -273,7 +273,16 @@ RUINS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("ruin", RUINS)
+ALIKE = (
+    "one byte", "nearly whole", "cut within a page", "a page too much", "text", "zeros", "no version", "a view",
+    "a table more", "a directory with something in it", "a dangling symlink", "a journal of garbage",
+)  # fmt: skip
+"""Ruins that differ little from others: left to the long run."""
+
+
+@pytest.mark.parametrize(
+    "ruin", [pytest.param(name, marks=[pytest.mark.long] * (name in ALIKE)) for name in RUINS]
+)
 def test_an_index_that_was_ruined_harms_no_answer(
     memory: Path, wanted: list[list[tuple[object, ...]]], ruin: str
 ) -> None:
@@ -348,7 +357,7 @@ def scribbled(memory: Path, wanted: list[list[tuple[object, ...]]], seeds: Itera
 def test_garbage_at_random_places_ends_nothing_and_invents_nothing(
     memory: Path, wanted: list[list[tuple[object, ...]]]
 ) -> None:
-    count, other = scribbled(memory, wanted, range(8))
+    count, other = scribbled(memory, wanted, range(6))
     print(f"damaged={count} raised=0 another_order={other}")
     assert other <= count // 3
 
@@ -493,7 +502,7 @@ def no_file_larger_than(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.parametrize("size", [0, 5000, 50_000])
+@pytest.mark.parametrize("size", [0, 5000, pytest.param(50_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("is_there", [True, False])
 def test_an_index_that_may_not_grow_harms_no_answer(
     memory: Path, wanted: list[list[tuple[object, ...]]], size: int, is_there: bool

@@ -183,6 +183,17 @@ def test_a_word_asked_twice_counts_once() -> None:
     assert ranked(twice, docs) == ranked(twice._replace(words=(twice.words[0], twice.words[2])), docs)
 
 
+def test_a_compound_may_be_all_that_was_asked_for() -> None:
+    words = (
+        Word("sleutel", (("sleutel", 1.0), ("fietssleutel", 0.6)), 1.0),
+        Word("fiets", (("fiets", 1.0), ("fietssleutel", 0.6)), 1.0),
+    )
+    docs = [doc(1, f"fietssleutel {FILLER}")]
+    both, one = (ranked(Asked(each, frozenset(), None), docs)[0] for each in (words, words[:1]))
+    assert both.parts["words"] == pytest.approx(2 * one.parts["words"])
+    assert both.score > WEIGHTS.abstain
+
+
 def test_a_word_that_matters_less_is_worth_less() -> None:
     docs = [doc(1, f"may {FILLER}"), doc(2, f"boat {FILLER}")]
     question = asked("may", "boat")
@@ -454,6 +465,17 @@ def test_the_more_of_a_question_is_unknown_the_less_sure_it_is(unknown: int) -> 
     docs = talk(f"red boat {FILLER}")
     more = [f"word{number}" for number in range(unknown + 1)]
     assert sure(asked("red", "boat", *more), docs) < sure(asked("red", "boat", *more[1:]), docs)
+
+
+def test_a_guessed_word_makes_less_sure_than_the_word_itself() -> None:
+    """Another spelling that does stand somewhere is no proof that this was meant."""
+    guess = Word("comet", (("comet", 1.0), ("come", 0.8)), 1.0)
+    question = Asked((guess, *asked("halley").words), frozenset(), None)
+    guessed, found = talk(f"come {FILLER}"), talk(f"comet {FILLER}")
+    assert sure(question, guessed) < sure(question, found)
+    assert sure(question, talk(f"come comet {FILLER}")) == pytest.approx(sure(question, found), rel=0.05)
+    longer = question._replace(words=(*question.words, *asked("tail").words))
+    assert sure(longer, guessed) < WEIGHTS.abstain < sure(longer, talk(f"come halley {FILLER}"))
 
 
 def test_the_same_finding_is_less_sure_among_more_items() -> None:

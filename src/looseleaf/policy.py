@@ -233,11 +233,11 @@ class Ranking:
     meaning_around: float = 0.3
     """What the likeness of the items before and after counts beside an item's own."""
 
-    covered: float = 0.21
+    covered: float = 0.148
     """The part of what is asked (its words by how rare they are, unknown ones the rarest) that must be found for an
     answer to be as likely as not. Of an unrelated question a part is found by chance, of most others far more."""
 
-    crowd: float = 0.025
+    crowd: float = 0.034
     """How much more than that for each time that there are 2.7 times as many items: chance finds more among more."""
 
     steep: float = 19.0
@@ -253,7 +253,7 @@ class Ranking:
     by_words: float = 0.4
     """What the words found count beside the meaning: what both say is not said twice."""
 
-    abstain: float = 0.3
+    abstain: float = 0.35
     """Less sure than this, nothing is returned. Below it are nine of ten unrelated questions, and one in fifty of the
     answers; those are the answers that hardly share a word with their questions."""
 

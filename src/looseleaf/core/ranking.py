@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any, NamedTuple
 
-    from looseleaf.core.scoring import Row, Values, Worth
+    from looseleaf.core.scoring import Found, Row, Values, Worth
     from looseleaf.policy import Ranking
 
     class Doc(NamedTuple):
@@ -91,8 +91,8 @@ def rank(
         doc.session * FAR + doc.seq if doc.session is not None else -FAR * (at + 1)
         for at, doc in enumerate(docs)
     ]
-    sizes, found, voices, talks = found_words(docs, places, words, corpus, weights)
-    rows = strengths(asked, docs, places, sizes, found, voices, talks, words, corpus, weights, cosines or {})
+    found = found_words(docs, places, words, corpus, weights)
+    rows = strengths(asked, docs, places, found, words, corpus, weights, cosines or {})
     meant: dict[int, float] = {}
     if cosines and rows:
         meant = _meant(rows, docs, places, cosines, weights)
@@ -107,7 +107,7 @@ def rank(
         Scored(
             docs[row[1]].id,
             sure * row[0] / best,
-            _parts(row, found.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
+            _parts(row, found.values.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
         )
         for row in rows
     ]
@@ -142,7 +142,7 @@ def _covered(
     asked: Asked,
     docs: Sequence[Doc],
     places: Sequence[int],
-    found: Mapping[int, Values],
+    found: Found,
     words: Worth,
 ) -> float:
     """The part of what was asked that stands in an item, half way to the part that stands in and around it; of those
@@ -161,16 +161,25 @@ def _covered(
     most = most_around = 0.0
     for row in rows:
         place = places[row[1]]
-        here = {word for word, _ in found.get(place, ())}
-        here.update(words.names.get(speaking.get(place, ""), ()))
-        around = set(here)
-        for step in NEIGHBOURS:
-            around.update(word for word, _ in found.get(place + step, ()))
-            around.update(words.names.get(speaking.get(place + step, ""), ()))
         timely = words.rarest * row[7] if time else 0.0
-        most = max(most, timely + sum([words.plain[word] for word in here]))
-        most_around = max(most_around, timely + sum([words.plain[word] for word in around]))
+        here = _shares(place, found, words, speaking)
+        around = dict(here)
+        for step in NEIGHBOURS:
+            for word, share in _shares(place + step, found, words, speaking).items():
+                around[word] = max(share, around.get(word, 0.0))
+        most = max(most, timely + sum([words.plain[word] * share for word, share in here.items()]))
+        most_around = max(
+            most_around, timely + sum([words.plain[word] * share for word, share in around.items()])
+        )
     return (most + most_around) / (2.0 * total)
+
+
+def _shares(place: int, found: Found, words: Worth, speaking: Mapping[int, str]) -> dict[int, float]:
+    """The words that stand at a place, and how surely each is the asked one."""
+    guessed = found.guesses.get(place, {})
+    shares = {word: guessed.get(word, 1.0) for word, _ in found.values.get(place, ())}
+    shares.update(dict.fromkeys(words.names.get(speaking.get(place, ""), ()), 1.0))
+    return shares
 
 
 def _sure(covered: float, likest: float | None, corpus: Corpus, weights: Ranking) -> float:

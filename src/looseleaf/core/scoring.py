@@ -25,42 +25,73 @@ if TYPE_CHECKING:
 
     class Worth(NamedTuple):
         """What finding each word is worth in the order, and plainly by how rare it is; the most of the first; which
-        word a term stands for and how surely; which words are each speaker's name."""
+        word a term stands for and how surely, and which others it may be; which words are each speaker's name."""
 
         masses: list[float]
         plain: list[float]
         rarest: float
         forms: dict[str, tuple[int, float]]
+        others: dict[str, list[tuple[int, float]]]
         names: dict[str, list[int]]
 
+    class Found(NamedTuple):
+        """The length of each item, by number; by place, the words of those that have any, how much they count for the
+        items around where that is not 1, and words that are only guessed there, with how well; and what the words of
+        each session count. An item of no session is one by itself, by its place."""
+
+        sizes: list[int]
+        values: dict[int, Values]
+        voices: dict[int, float]
+        guesses: dict[int, dict[int, float]]
+        talks: dict[int, float]
+
 else:
-    Worth = namedtuple("Worth", "masses plain rarest forms names")
+    Worth = namedtuple("Worth", "masses plain rarest forms others names")
+    Found = namedtuple("Found", "sizes values voices guesses talks")
 
 DAY = 86_400.0
+PLAIN = 0.85
+"""A form of a word that counts less is a guess: another spelling, a part of a longer word."""
+
 FAR = 1 << 40
 """Between the places of two sessions: more than a session has items."""
 
 
 def worth(asked: Asked, corpus: Corpus, weights: Ranking) -> Worth:
-    """A term of two words is the first's unless it is more the other's; a word left without any is not looked for."""
+    """A term that is two words is the first's, unless it is more the other's, and a word left without any is not looked
+    for; but one that is only guessed may be several of them: one compound can be all that was asked for."""
     forms: dict[str, tuple[int, float]] = {}
+    others: dict[str, list[tuple[int, float]]] = {}
     for number, word in enumerate(asked.words):
         for term, factor in word.forms:
-            if term not in forms or forms[term][1] < factor:
+            held = forms.get(term)
+            if held is None or held[1] < factor:
                 forms[term] = (number, factor)
+            if held is not None:
+                less = min((number, factor), held, key=lambda form: (form[1], -form[0]))
+                if less[1] < PLAIN:
+                    others.setdefault(term, []).append(less)
     kept = {number for number, _ in forms.values()}
+    kept.update(number for forms_of in others.values() for number, _ in forms_of)
     names: dict[str, list[int]] = {name: [] for name in asked.speakers if name}
     masses, plain = [], []
     for number, word in enumerate(asked.words):
-        known = max([corpus.df.get(term, 0) * factor for term, factor in word.forms], default=0.0)
-        rarity = log(1.0 + (corpus.items - min(known, corpus.items) + 0.5) / (known + 0.5))
-        mass = rarity * word.weight if number in kept else 0.0
-        plain.append(mass)
+        share = word.weight if number in kept else 0.0
+        known = [(corpus.df.get(term, 0) * factor, factor) for term, factor in word.forms]
+        mass = share * _rarity(max([often for often, _ in known], default=0.0), corpus.items)
+        # a word that stands nowhere is as rare as any, whatever was guessed in its place
+        plain.append(
+            share * _rarity(max([often for often, sure in known if sure >= PLAIN], default=0.0), corpus.items)
+        )
         named = [name for name in names if word.text.casefold() in name.split()]
         for name in named:
             names[name].append(number)
         masses.append(mass * weights.name if named else mass)
-    return Worth(masses, plain, max(masses, default=0.0) or 1.0, forms, names)
+    return Worth(masses, plain, max(masses, default=0.0) or 1.0, forms, others, names)
+
+
+def _rarity(known: float, items: int) -> float:
+    return log(1.0 + (items - min(known, items) + 0.5) / (known + 0.5))
 
 
 def found_words(
@@ -69,16 +100,16 @@ def found_words(
     words: Worth,
     corpus: Corpus,
     weights: Ranking,
-) -> tuple[list[int], dict[int, Values], dict[int, float], dict[int, float]]:
-    """The length of each item; by place, the words of those that have any, and how much they count for others where
-    that is not 1; and what the words of each session count. An item of no session is one by itself, by its place."""
-    forms, masses = words.forms, words.masses
+) -> Found:
+    """What stands of the question in each item."""
+    forms, others, masses = words.forms, words.others, words.masses
     wanted = frozenset(forms)
     lengths: dict[tuple[str, str], tuple[float, float, float]] = {}
     again = weights.repeats
     sizes: list[int] = []
     found: dict[int, Values] = {}
     voices: dict[int, float] = {}
+    guesses: dict[int, dict[int, float]] = {}
     counts: dict[int, dict[int, float]] = {}
     for doc, place in zip(docs, places, strict=True):
         terms = doc.terms.split()
@@ -98,17 +129,23 @@ def found_words(
         voice = length[2]
         if voice != 1.0:
             voices[place] = voice
-        if len(here) == 1:  # most of them; the shorter way
+        if len(here) == 1 and not others:  # most of them; the shorter way
             (term,) = here
             word, factor = forms[term]
+            if factor < PLAIN:
+                guesses[place] = {word: factor}
             count = factor * terms.count(term)
             often[word] = often.get(word, 0.0) + count * voice
             found[place] = ((word, count * (1.0 + again) / (count + norm)),)
             continue
         times: dict[int, float] = {}
+        best: dict[int, float] = {}
         for term in sorted(here):  # sums are the same in every process
-            word, factor = forms[term]
-            times[word] = times.get(word, 0.0) + factor * terms.count(term)
+            for word, factor in (forms[term], *others.get(term, ())):
+                best[word] = max(factor, best.get(word, 0.0))
+                times[word] = times.get(word, 0.0) + factor * terms.count(term)
+        if min(best.values()) < PLAIN:
+            guesses[place] = {word: factor for word, factor in best.items() if factor < PLAIN}
         for word, count in times.items():
             often[word] = often.get(word, 0.0) + count * voice
         found[place] = [(word, count * (1.0 + again) / (count + norm)) for word, count in times.items()]
@@ -118,7 +155,7 @@ def found_words(
         * sum([masses[word] * count / (count + again) for word, count in often.items()])
         for session, often in counts.items()
     }
-    return sizes, found, voices, talks
+    return Found(sizes, found, voices, guesses, talks)
 
 
 def _length(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
@@ -135,16 +172,14 @@ def strengths(
     asked: Asked,
     docs: Sequence[Doc],
     places: Sequence[int],
-    sizes: Sequence[int],
-    found: Mapping[int, Values],
-    voices: Mapping[int, float],
-    talks: Mapping[int, float],
+    there: Found,
     asked_words: Worth,
     corpus: Corpus,
     weights: Ranking,
     cosines: Mapping[Any, float],
 ) -> list[Row]:
     """Every item that has a word of the question in or around it, is of its time, or is like it."""
+    sizes, found, voices, _, talks = there
     span, context, own = asked.span, weights.context, weights.own
     substance, little = weights.substance, weights.little
     recent, age = weights.recent, DAY * weights.recent_days

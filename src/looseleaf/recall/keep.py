@@ -197,3 +197,14 @@ def apply(index: Index, batch: Batch) -> None:
         index.drop(batch.source)
     else:
         index.take(batch.source, batch.mark, batch.items, anew=batch.anew, over=batch.over)
+
+
+def faults(folder: str) -> list[str]:
+    """What is wrong with the index of a memory, looked at as a whole; nothing if there is none."""
+    index = SqliteIndex(os.path.join(folder, *VIEW.split("/")))
+    try:
+        return index.faults() if index.open(make=False) else []
+    except (Damaged, OSError) as error:
+        return [str(error)]
+    finally:
+        index.close()
