@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from looseleaf import Memory
 from looseleaf.policy import Ranking
-from looseleaf.recall.recall import Question
+from looseleaf.recall.question import Question
 from placing import THEN, stub, tell
 
 if TYPE_CHECKING:

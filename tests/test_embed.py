@@ -22,10 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf.errors import Refused
+from looseleaf.hashing import text_hash
 from looseleaf.index.background import Background
 from looseleaf.index.bert import Bert
 from looseleaf.index.embed import Embedder, endpoint, minilm
-from looseleaf.index.vectors import Vectors, text_hash
+from looseleaf.index.vectors import Vectors
 from looseleaf.index.wordpiece import WordPiece
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # several workers test at once

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from index_contract import ANY, IndexContract, Model, ask, is_as, item
 from looseleaf.index import sqlite
 from looseleaf.index.protocol import Item
-from looseleaf.index.sqlite import Damaged, SqliteIndex
+from looseleaf.index.sqlite import SqliteIndex
+from looseleaf.index.sqlite_file import Damaged, fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -258,11 +259,11 @@ def test_a_disk_error_is_no_damage() -> None:
 
     full = sqlite3.OperationalError("database or disk is full")
     full.sqlite_errorcode = sqlite3.SQLITE_FULL
-    assert isinstance(sqlite.fault(full), OSError)
+    assert isinstance(fault(full), OSError)
     torn = sqlite3.DatabaseError("malformed")
     torn.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    assert isinstance(sqlite.fault(torn), Damaged)
-    assert isinstance(sqlite.fault(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")), Damaged)
+    assert isinstance(fault(torn), Damaged)
+    assert isinstance(fault(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")), Damaged)
 
 
 # --- which words choose ------------------------------------------------------------------

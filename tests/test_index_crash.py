@@ -23,7 +23,8 @@ import pytest
 
 import traced
 from looseleaf import Memory
-from looseleaf.index.sqlite import Damaged, SqliteIndex
+from looseleaf.index.sqlite import SqliteIndex
+from looseleaf.index.sqlite_file import Damaged
 from looseleaf.store.segments import stream_files
 from placing import THEN
 from recalling import (

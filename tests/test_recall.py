@@ -13,8 +13,9 @@ from looseleaf import Memory
 from looseleaf.errors import Refused
 from looseleaf.llm.tokens import estimate
 from looseleaf.policy import Ranking
-from looseleaf.recall.recall import Question, Recall
-from looseleaf.recall.sources import speaker_of
+from looseleaf.recall.items import speaker_of
+from looseleaf.recall.question import Question
+from looseleaf.recall.recall import Recall
 from placing import THEN, one, tell, tool_says
 from recalling import ANYTHING, begin, go_on, open_memory, recall, texts
 from talking import trace

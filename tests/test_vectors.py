@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.hashing import sha256
+from looseleaf.hashing import sha256, text_hash
 from looseleaf.index import nearest, vectors
-from looseleaf.index.vectors import Vectors, folder_name, text_hash
+from looseleaf.index.vectors import Vectors, folder_name
 
 numpy = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 

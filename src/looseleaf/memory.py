@@ -465,7 +465,7 @@ class Memory:
         `kinds`: of fact, prose, episode, day, entry, trace. `as_of`: what was true and said then. `now`: what "last
         week" is counted from. `quick`: tokens are estimated where a count would need a vocabulary that is not loaded.
         """
-        from looseleaf.recall.recall import Question
+        from looseleaf.recall.question import Question
 
         times = (_when(as_of), _when(since, start=True), _when(until), _when(now))
         return self._recall(Question(query, k, budget, topic, kinds, agent, *times), quick=quick)
@@ -481,7 +481,7 @@ class Memory:
     ) -> Bundle:
         """What was done last and what is known, for a snapshot: at most so many of each (else as the policy says), by
         how much they matter and how new they are; with a question, what bears on it first."""
-        from looseleaf.recall.recall import Question
+        from looseleaf.recall.question import Question
         from looseleaf.recall.retrieve import retrieve
 
         episodic = self.policy.max_episodic_items if max_episodic is None else max_episodic

@@ -39,14 +39,6 @@ _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os
 _Open = namedtuple("_Open", "state count dimensions rows scan marks maps")
 
 
-def text_hash(text: str) -> int:
-    """What a vector is kept under: 64 bits of its text's hash, signed as SQLite has whole numbers, and never 0."""
-    return (
-        int.from_bytes(bytes.fromhex(sha256(text.encode("utf-8", "surrogatepass"))[:16]), "big", signed=True)
-        or 1
-    )
-
-
 class Vectors:
     """The vectors of one model, in a folder of their own below `folder`. Safe for threads and for processes."""
 

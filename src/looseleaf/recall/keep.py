@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 from looseleaf.errors import Busy, Unwritten
-from looseleaf.index.sqlite import Damaged, SqliteIndex
+from looseleaf.index.sqlite import SqliteIndex
+from looseleaf.index.sqlite_file import Damaged
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False

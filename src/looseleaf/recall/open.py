@@ -70,7 +70,7 @@ def _page(memory: Memory, path: str, first: int, last: int) -> str:
 
 
 def _fact(memory: Memory, name: str) -> str:
-    from looseleaf.recall.sources import fact_text
+    from looseleaf.recall.texts import fact_text
 
     fact = memory.fact(name)
     place = f"{fact.path}:{fact.line}" if fact.path and fact.line else "on no page now"
@@ -101,7 +101,7 @@ def _talk(memory: Memory, recall: Recall, name: str) -> str:
 
 def _entry(memory: Memory, name: str) -> str:
     from looseleaf.entries import FOLDER
-    from looseleaf.recall.sources import summary_text
+    from looseleaf.recall.texts import summary_text
 
     entry = memory.entry(name)
     document = memory.store.get(f"{FOLDER}/{entry.reference}/raw.md")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.recall.sources import RAW, TRACES, fact_text, summary_text, trace_text, writable
+from looseleaf.recall.sources import TRACES
+from looseleaf.recall.texts import RAW, fact_text, summary_text, trace_text, writable
 from looseleaf.talk import Trace
 from looseleaf.values import Position
 

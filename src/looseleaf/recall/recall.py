@@ -9,17 +9,15 @@ from __future__ import annotations
 import time
 
 from looseleaf.core.ranking import Scored, rank
-from looseleaf.errors import Refused
 from looseleaf.index.protocol import Only
-from looseleaf.index.sqlite import Damaged
-from looseleaf.policy import Ranking
+from looseleaf.index.sqlite_file import Damaged
 from looseleaf.recall.ask import asked
 from looseleaf.recall.hits import Hit, Recalled
 from looseleaf.recall.keep import Keep
 from looseleaf.recall.read import Read
-from looseleaf.recall.sources import TRACES, Sources, fact_text
+from looseleaf.recall.sources import TRACES, Sources
+from looseleaf.recall.texts import fact_text
 from looseleaf.store.lock import Threads
-from looseleaf.values import FOUND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.place.facts import Facts
     from looseleaf.policy import Policy
     from looseleaf.recall.meaning import Meaning
+    from looseleaf.recall.question import Question
     from looseleaf.recall.read import Text
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Trace
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
     Asking = list[tuple[Index, tuple[str, ...]]]
     Answer = TypeVar("Answer")
-
-RANKING = Ranking()
 
 CANDIDATES = 200
 """Items that the words of a question choose for the ranking."""
@@ -61,13 +58,6 @@ _REACH = 2
 """Items before and after each that the ranking looks at."""
 
 _EVER = (-1e12, 1e12)
-_END = 253_402_300_800.0
-"""The year 10000: there is no such date."""
-
-_LONGEST = 20_000
-"""Characters of a question. Past that it is a document."""
-
-_K, _K_IN_BUDGET, _MOST = 10, 50, 200
 _ALIKE = 0.8
 """Shared part of their terms from which two items say the same."""
 
@@ -78,44 +68,6 @@ _TELLING = 3
 """Terms from which an item says something by itself."""
 
 _TRIES = 3
-
-
-class Question:
-    """What was asked, after it was looked at. Times are epoch seconds."""
-
-    def __init__(
-        self,
-        query: str,
-        k: int | None = None,
-        budget: int | None = None,
-        topic: str | None = None,
-        kinds: Sequence[str] | str | None = None,
-        agent: str | None = None,
-        as_of: float | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        now: float | None = None,
-        weights: Ranking = RANKING,
-    ) -> None:
-        self.query = _sound(query)
-        self.budget = _at_least_one("budget", budget)
-        self.k = min(_at_least_one("k", k) or (_K if budget is None else _K_IN_BUDGET), _MOST)
-        as_of, since, until, now = (
-            _moment(name, value)
-            for name, value in (("as_of", as_of), ("since", since), ("until", until), ("now", now))
-        )
-        self.as_of = as_of
-        self.now = now if now is not None else as_of if as_of is not None else time.time()
-        self.weights = weights
-        ends = [each for each in (until, as_of) if each is not None]
-        self.only = Only(
-            kinds=_kinds(kinds),
-            topic=_name("topic", topic),
-            agent=_name("agent", agent),
-            since=since,
-            until=min(ends) if ends else None,
-            past=as_of is not None,
-        )
 
 
 class Recall:
@@ -438,58 +390,3 @@ def _date(ts: float | None) -> str:
         return ""
     at = time.gmtime(max(min(ts, 253_402_300_799.0), -62_135_596_800.0))
     return f"{at.tm_year:04d}-{at.tm_mon:02d}-{at.tm_mday:02d}"
-
-
-# --- what may be asked -----------------------------------------------------------------
-
-
-def _sound(query: object) -> str:
-    if not isinstance(query, str):
-        raise Refused(f"Nothing was looked for: a question is text, not {type(query).__name__}.")
-    if not query.strip():
-        raise Refused("Nothing was looked for: the question is empty. Give some words of what you look for.")
-    if len(query) > _LONGEST:
-        raise Refused(
-            f"Nothing was looked for: the question has {len(query):,} characters, and at most {_LONGEST:,} are read. "
-            "Ask for what matters in it."
-        )
-    return query
-
-
-def _at_least_one(name: str, value: int | None) -> int | None:
-    if value is not None and (type(value) is not int or value < 1):
-        raise Refused(
-            f"Nothing was looked for: `{name}` must be a whole number of at least 1, not {value!r}."
-        )
-    return value
-
-
-def _moment(name: str, value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -_END < value < _END:
-        raise Refused(
-            f"Nothing was looked for: `{name}` must be a date (2026-02-24) or epoch seconds, not {value!r:.40}."
-        )
-    return float(value)
-
-
-def _name(what: str, value: object) -> str:
-    """What cannot be written names nothing."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise Refused(f"Nothing was looked for: `{what}` must be a name, not {value!r:.40}. Or leave it out.")
-    return value.encode("utf-8", "replace").decode()
-
-
-def _kinds(kinds: object) -> tuple[str, ...]:
-    if not isinstance(kinds, (str, tuple, list, set, frozenset, type(None))):
-        raise Refused(f"Nothing was looked for: kinds are a list of names, not {kinds!r:.40}.")
-    given = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
-    for kind in given:
-        if kind not in FOUND:
-            raise Refused(
-                f"Nothing was looked for: there is no kind {kind!r}. There are: {', '.join(FOUND)}."
-            )
-    return given

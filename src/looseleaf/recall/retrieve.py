@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.recall.hits import Hit
-    from looseleaf.recall.recall import Question, Recall
+    from looseleaf.recall.question import Question
+    from looseleaf.recall.recall import Recall
 
 EPISODIC = ("episode", "entry")
 SEMANTIC = ("fact",)

@@ -6,46 +6,30 @@ topic the place in the journal where it last changed. So what is not in the inde
 
 from __future__ import annotations
 
-import re
-
 from looseleaf.absorb import belongs
-from looseleaf.core.levels import level_of
-from looseleaf.core.passages import passages
 from looseleaf.core.paths import name_fault
 from looseleaf.core.stems import edition
-from looseleaf.core.terms import terms
-from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.index.protocol import Item
+from looseleaf.recall.texts import writable
 from looseleaf.store import JOURNAL
 from looseleaf.talk import Trace
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from looseleaf.index.protocol import Marks
+    from looseleaf.index.protocol import Item, Marks
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact
 
 TRACES, PAGE, TOPIC, ENTRY = "traces/", "page:", "topic:", "entry:"
 TERMS = "terms"
 """The source of no items whose mark says how texts become terms."""
 
-SUMMARY, RAW = 0, 1
-"""Which text of an entry an item is of."""
-
 _AT_ONCE = 500
 """Lines of a log that are taken before others have their turn."""
-
-_SPEAKER = "speaker:"
-_NAMED = r"([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): (?=\S)"
-"""How somebody is named before what he says, in a talk of several. Compiled on use: who only asks needs it not."""
-
-_ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_result": "tool"}
 
 
 @frozen
@@ -121,6 +105,8 @@ class Sources:
     # --- what was said and done --------------------------------------------------------
 
     def _traces(self, stream: str, mark: str) -> Iterator[Batch]:
+        from looseleaf.recall.items import trace_items
+
         position, last = _read(mark)
         anew = not belongs(self._store, position, last, stream)
         items: list[Item] = []
@@ -140,6 +126,8 @@ class Sources:
     # --- what pages say ----------------------------------------------------------------
 
     def _of_pages(self, marks: dict[str, str]) -> Iterator[Batch]:
+        from looseleaf.recall.items import page_items
+
         heads = self._pages.absorb.heads.pages
         there = {
             f"{PAGE}{path}": head.sha256
@@ -157,6 +145,8 @@ class Sources:
     # --- what is known -----------------------------------------------------------------
 
     def _of_topics(self, marks: dict[str, str]) -> Iterator[Batch]:
+        from looseleaf.recall.items import fact_items, over
+
         known = self._known()
         known.catch_up()
         there = {f"{TOPIC}{name}": f"{place[0]} {place[1]}" for name, place in known.topics.items()}
@@ -165,7 +155,7 @@ class Sources:
         for source, mark in sorted(there.items()):
             if marks.get(source) != mark:
                 facts = known.of(source.removeprefix(TOPIC))
-                yield Batch(source, mark, fact_items(facts), anew=True, over=_over(facts))
+                yield Batch(source, mark, fact_items(facts), anew=True, over=over(facts))
 
     # --- what was distilled ------------------------------------------------------------
 
@@ -173,6 +163,8 @@ class Sources:
         """Each entry is a source of its own. The journal names it when it is placed, or when a window moved past it;
         its mark is the last record that did. So of many, those that were taken before others had their turn are not
         taken again."""
+        from looseleaf.recall.items import entry_items
+
         found: dict[str, str] = {}
         for line in self._store.read(JOURNAL, begin):
             if line.end > end:
@@ -187,214 +179,8 @@ class Sources:
                 yield Batch(source, "", None)
         for source, mark in found.items():
             if marks.get(source, "") != mark:
-                items = self._entry(source.removeprefix(ENTRY)) if mark else None
+                items = entry_items(self._store, source.removeprefix(ENTRY)) if mark else None
                 yield Batch(source, mark, items, anew=True)
-
-    def _entry(self, reference: str) -> list[Item]:
-        from looseleaf.entries import FOLDER, read_entry
-
-        try:
-            entry = read_entry(self._store, reference)
-            raw = self._store.get(f"{FOLDER}/{reference}/raw.md") if not entry.meta.get("traces") else None
-        except Refused:
-            return []  # somebody removed or broke it; `check` says so
-        ts = entry.meta.get("ts")
-        at = float(ts) if isinstance(ts, (int, float)) else None
-        level = str(entry.meta.get("trust", "tainted"))
-        topic = reference.rpartition("/")[0]
-        items: list[Item] = []
-        for which, text in (
-            (SUMMARY, summary_text(entry.summary)),
-            (RAW, _decoded(raw.data if raw else b"")),
-        ):
-            for first, last in passages(text):
-                part = text[first:last]
-                items.append(
-                    Item(
-                        "entry",
-                        reference,
-                        terms(part),
-                        hash_of(part),
-                        session=reference if which == RAW else "",
-                        ts=at,
-                        level=level,
-                        topic=topic,
-                        segment=which,
-                        first=first,
-                        last=last,
-                    )
-                )
-        return items
-
-
-def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]:
-    """A trace as items: several, if its text is long."""
-    text = trace_text(trace)
-    speaker = writable(speaker_of(trace))
-    for first, last in passages(text):
-        part = text[first:last]
-        yield Item(
-            "trace",
-            writable(trace.id),
-            terms(part),
-            hash_of(part),
-            session=writable(trace.session_id or stream),
-            speaker=speaker,
-            role=_ROLES[trace.trace_type],
-            ts=trace.ts,
-            level=level_of(trace.origin),
-            segment=position.segment,
-            byte=position.offset,
-            first=first,
-            last=last,
-        )
-
-
-def trace_text(trace: Trace) -> str:
-    if trace.trace_type in ("user", "assistant") and not trace.media:
-        return trace.content  # as below, without loading how windows are made: most are such
-    from looseleaf.core.window import said
-
-    return said(trace)
-
-
-def speaker_of(trace: Trace) -> str:
-    """Who speaks, by name: as its tag says (`speaker:Ann`), or as the text begins (`Ann: …`)."""
-    for tag in trace.tags:
-        if tag.startswith(_SPEAKER):
-            return tag.removeprefix(_SPEAKER).strip().casefold()
-    if trace.trace_type in ("user", "assistant"):
-        named = re.match(_NAMED, trace.content)
-        if named is not None:
-            return named[1].casefold()
-    return ""
-
-
-def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
-    """Prose by paragraphs, each episode as one; facts come from what is known of them."""
-    from looseleaf.core.grammar import parse
-
-    text = _decoded(data)
-    topic = path.removesuffix(".md").removeprefix("facts/") if path.startswith("facts/") else ""
-    items: list[Item] = []
-
-    def add(kind: str, part: str, first: int, last: int, at: float | None = ts, session: str = path) -> None:
-        if part.strip():
-            items.append(
-                Item(
-                    kind,
-                    path,
-                    terms(part),
-                    hash_of(part),
-                    session=session,
-                    ts=at,
-                    topic=topic,
-                    first=first,
-                    last=last,
-                )
-            )
-
-    lines = text.splitlines(keepends=True)
-    if path.startswith("days/"):
-        at = _day(path.removeprefix("days/").removesuffix(".md"))
-        for first, last in _paragraphs(lines, 1, len(lines), by_bullet=True):
-            add("day", "".join(lines[first - 1 : last]), first, last, at if at is not None else ts)
-        return items
-    page = parse(path, text)
-    for episode in page.episodes:
-        at = _day(episode.get("Date") or "")
-        part = "".join(lines[episode.line - 1 : episode.end])
-        add("episode", part, episode.line, episode.end, at if at is not None else ts, "")
-    for prose in page.prose:
-        for first, last in _paragraphs(lines, prose.line, prose.end):
-            add("prose", "".join(lines[first - 1 : last]), first, last)
-    return items
-
-
-def _paragraphs(
-    lines: Sequence[str], first: int, last: int, *, by_bullet: bool = False
-) -> Iterator[tuple[int, int]]:
-    """Runs of lines that are not blank, from `first` to `last` (both from 1)."""
-    begin = None
-    for number in range(first, last + 1):
-        line = lines[number - 1]
-        is_blank = not line.strip() or line.startswith("#")
-        if begin is not None and (is_blank or (by_bullet and line.startswith("- "))):
-            yield begin, number - 1
-            begin = None
-        if begin is None and not is_blank:
-            begin = number
-    if begin is not None:
-        yield begin, last
-
-
-def fact_items(facts: Sequence[Fact]) -> list[Item]:
-    """What is true now, and what was: both can be found, the second only by who asks for the past."""
-    from looseleaf.core.identity import true_at
-
-    now = {fact.id for fact in true_at(facts)}
-    items: list[Item] = []
-    for fact in facts:
-        if fact.id is None or fact.status in ("pending", "forgotten"):
-            continue
-        text = fact_text(fact)
-        # A page says "Home: Lyon"; who asks says "live", as the quote does.
-        words = f"{text}\n{fact.quote}" if fact.quote else text
-        about = fact.topic.replace("/", " ")
-        items.append(
-            Item(
-                "fact",
-                fact.id,
-                terms(f"{about}\n{words}" if about != "user" else words),
-                hash_of(text),
-                ts=fact.said_at or _day(fact.valid_from or "") or fact.recorded_at,
-                level=fact.level or "",
-                status="current" if fact.id in now else "superseded",
-                topic=fact.topic,
-            )
-        )
-    return items
-
-
-def _over(facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
-    """Traces that say what was superseded, and nothing that is true; each with the fact and its topic."""
-    true = {source for fact in facts if fact.status == "current" for source in fact.sources}
-    return tuple(
-        (source, f"{fact.id} {fact.topic}")
-        for fact in facts
-        if fact.status == "superseded" and fact.id is not None
-        for source in fact.sources
-        if source not in true
-    )
-
-
-def fact_text(fact: Fact) -> str:
-    """As its line says it, without the bullet."""
-    return fact.object if fact.relation.casefold() == "note" else f"{fact.relation}: {fact.object}"
-
-
-def summary_text(summary: dict[str, object]) -> str:
-    """What an entry says in its own words: the summary, and what it noted."""
-    from looseleaf.talk import NOTED
-
-    parts = [str(summary.get("summary") or "")]
-    for name in NOTED:
-        noted = summary.get(name)
-        if isinstance(noted, list):
-            parts += [f"- {each['text']}" for each in noted if isinstance(each, dict) and "text" in each]
-    return "\n".join(part for part in parts if part.strip())
-
-
-def hash_of(text: str) -> int:
-    """A number that names a text: 64 bits, with a sign, as SQLite keeps them."""
-    from hashlib import blake2b
-
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
-
-
-def _decoded(data: bytes | None) -> str:
-    return (data or b"").decode("utf-8", "replace")
 
 
 def _made_at(edit: str | None) -> float | None:
@@ -403,23 +189,12 @@ def _made_at(edit: str | None) -> float | None:
     return time_of(edit) if edit is not None and is_id(edit) else None
 
 
-def _day(text: str) -> float | None:
-    from looseleaf.core.moments import moment
-
-    return moment(text)
-
-
 def _bytes(position: Position, segment_bytes: int) -> int:
     return max(position.segment - 1, 0) * segment_bytes + position.offset
 
 
 def _written(position: Position, last: object) -> str:
     return writable(f"{position.segment} {position.offset} {last}")
-
-
-def writable(text: str) -> str:
-    """Another program's log may hold halves of characters, which no database takes."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _read(mark: str) -> tuple[Position, str]:
