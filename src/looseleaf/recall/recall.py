@@ -256,7 +256,7 @@ class Recall:
             doc = docs[each.id]
             terms = frozenset(doc.terms.split())
             if len(terms) < _TELLING:
-                if not each.parts.get("words"):
+                if not (each.parts.get("words") or each.parts.get("meaning")):
                     continue  # "ok" stands beside every answer and is none
             elif any(_says(doc.kind, terms, other) for other in told):
                 continue
