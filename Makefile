@@ -51,6 +51,9 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/chains.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/prompt.py
+	$(BIN)/python benchmarks/locomo.py
+	$(BIN)/python benchmarks/recall.py
+	$(BIN)/python benchmarks/vectors.py
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html
