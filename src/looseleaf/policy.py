@@ -254,8 +254,8 @@ class Ranking:
     """What the words found count beside the meaning: what both say is not said twice."""
 
     abstain: float = 0.35
-    """Less sure than this, nothing is returned. Below it are nine of ten unrelated questions, and one in fifty of the
-    answers; those are the answers that hardly share a word with their questions."""
+    """Less sure than this, nothing is returned. Below it are nine of ten unrelated questions, and one in a hundred of
+    the answers; those are the answers that hardly share a word with their questions."""
 
 
 SETTINGS = frozenset(Policy.__annotations__)

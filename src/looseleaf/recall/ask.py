@@ -23,14 +23,15 @@ _LEAST_LETTERS = 4
 _LIKELY, _POSSIBLE = 0.9, 0.6
 """Forms of a word for which others are looked for: those of every language only where it stands nowhere."""
 
-_OF_TIME = 0.3
+_OF_TIME = 0.5
 
 
 def asked(query: str, indexes: Sequence[Index], when: When | None = None) -> tuple[Asked, Corpus]:
     """The question, and what the indexes know of its words. `when`: the time that it names."""
     found = _rarest(words(query), indexes)
     if when is not None:
-        found = [_less(word) if word.text in when.text else word for word in found]
+        said = when.text.casefold()
+        found = [_less(word) if word.text.casefold() in said else word for word in found]
     span = (when.first, when.last, when.strength) if when is not None else None
     speakers = _named(query, {name for index in indexes for name in index.speakers()})
     known = _corpus(indexes, _terms(found))
@@ -43,6 +44,18 @@ def asked(query: str, indexes: Sequence[Index], when: When | None = None) -> tup
 def _less(word: Word) -> Word:
     """A word of the time that was named: what was said then hardly ever says when that is."""
     return word._replace(weight=word.weight * _OF_TIME)
+
+
+def choosing(asking: Asked, corpus: Corpus) -> dict[str, int]:
+    """The terms that choose candidates, and in how many items each stands. The name of a speaker is said to him, and
+    stands where he does not speak: it chooses only where nothing else does."""
+    names = {part for name in asking.speakers for part in name.split()}
+    others = [word for word in asking.words if word.text.casefold() not in names]
+    for some in (others, asking.words):
+        terms = {term: corpus.df[term] for word in some for term, _ in word.forms if corpus.df.get(term)}
+        if terms:
+            return terms
+    return {}
 
 
 def _terms(found: Iterable[Word]) -> set[str]:
