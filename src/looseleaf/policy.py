@@ -226,6 +226,15 @@ class Ranking:
     entry: float = 1.0
     """A distillation."""
 
+    quote: float = 0.8
+    """The words in which a fact was said. Where only they match, what was said is the better answer."""
+
+    summary: float = 0.6
+    """A summary of talk that is here too, word for word: what was said is the better answer."""
+
+    least: float = 0.3
+    """The part of the best hit's strength below which there are no more hits: what follows is what stood beside it."""
+
     meaning: float = 0.9
     """What the likest meaning counts (the cosine, from the least to the most of the items at hand), as a part of the
     best strength by words."""

@@ -248,7 +248,7 @@ def _near(ts: float | None, span: tuple[float, float, float], weights: Ranking) 
 def _fit(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
     """What an item of this sort counts."""
     if doc.kind != "trace":
-        return float(getattr(weights, doc.kind, 1.0))
+        return float(getattr(weights, doc.role or doc.kind, 1.0))
     return _voice(doc, corpus, weights)
 
 

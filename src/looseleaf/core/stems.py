@@ -131,7 +131,7 @@ _IRREGULAR_ENGLISH = """
     tear:tore,torn tell:told think:thought throw:threw,thrown understand:understood undertake:undertook
     wake:woke,woken wear:wore,worn weave:wove,woven weep:wept win:won wind:wound withdraw:withdrew,withdrawn
     write:wrote,written child:children man:men woman:women foot:feet tooth:teeth mouse:mice goose:geese
-    person:people life:lives wife:wives knife:knives leaf:leaves half:halves shelf:shelves wolf:wolves
+    person:people wife:wives knife:knives half:halves shelf:shelves wolf:wolves
     loaf:loaves thief:thieves good:better,best bad:worse,worst
 """
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from looseleaf.core import unspaced
+from looseleaf.core.asked_relations import asked_relations
 from looseleaf.core.ranking import Asked, Corpus
+from looseleaf.core.stopwords import by_language
 from looseleaf.core.terms import words
 
 TYPE_CHECKING = False
@@ -19,26 +22,80 @@ MOST_WORDS = 40
 _GUESSED = 8
 """Words of a question for which other spellings are looked for: they are what costs."""
 
+_ASKING = frozenset(
+    "tell told say said says ask asked answer answered explain describe summarize summarise summary remind remember "
+    "recall show list know knows known happen happens happened talk talked discuss discussed mention mentioned "
+    "erzähl erzähle sag sagen weißt wissen dis raconte sais dime cuéntame sabes".split()
+)
+"""Words by which one asks, and which hardly ever say what for."""
+
 _LEAST_LETTERS = 4
 _LIKELY, _POSSIBLE = 0.9, 0.6
 """Forms of a word for which others are looked for: those of every language only where it stands nowhere."""
 
-_OF_TIME = 0.5
+_OF_TIME, _BY_CHANCE = 0.5, 0.2
 
 
 def asked(query: str, indexes: Sequence[Index], when: When | None = None) -> tuple[Asked, Corpus]:
     """The question, and what the indexes know of its words. `when`: the time that it names."""
-    found = _rarest(words(query), indexes)
+    found = _called(query, _rarest(_telling(words(query)), indexes))
     if when is not None:
         said = when.text.casefold()
         found = [_less(word) if word.text.casefold() in said else word for word in found]
     span = (when.first, when.last, when.strength) if when is not None else None
     speakers = _named(query, {name for index in indexes for name in index.speakers()})
     known = _corpus(indexes, _terms(found))
+    found = [
+        word._replace(weight=word.weight * _BY_CHANCE) if _is_by_chance(word, known) else word
+        for word in found
+    ]
     widened = _widened(found, indexes, known)
     if widened != found:
         known = _corpus(indexes, _terms(widened))
     return Asked(tuple(widened), speakers, span), known
+
+
+def asks_only_when(query: str, when: When) -> bool:
+    """Whether a question is about a time and nothing else: "What did we talk about yesterday?". One that is written in
+    figures may stand in a text as well."""
+    said = when.text.casefold()
+    rest = (word.text.casefold() for word in words(query))
+    return not any(letter.isdigit() for letter in said) and all(
+        word in said or word in _ASKING for word in rest
+    )
+
+
+def _is_by_chance(word: Word, known: Corpus) -> bool:
+    """Of a script without spaces, signs that stand beside each other nowhere else are the end of one word and the
+    beginning of another."""
+    if word.text.isascii() or unspaced.runs().match(word.text) is None:
+        return False
+    return not any(known.df.get(term) for term, _ in word.forms)
+
+
+def _telling(found: Sequence[Word]) -> Sequence[Word]:
+    """Without the words by which one asks, if others are left: "tell me about the heron" is about the heron."""
+    kept = [word for word in found if word.text.casefold() not in _ASKING]
+    little = by_language()["english"]
+    if kept and all(word.text.casefold() in little for word in kept):
+        named = asked_relations("", (word.text for word in kept))  # "what do I like" is about likes
+        return [word for word in kept if word.text.casefold() in named] or kept
+    return kept or found
+
+
+def _called(query: str, found: Sequence[Word]) -> list[Word]:
+    """With the relations that the words name: who asks where somebody lives means his home."""
+    names = {
+        term: word for word in found for term, factor in word.forms if factor >= _LIKELY and term.isalpha()
+    }
+    names |= {word.text.casefold(): word for word in found}
+    more: dict[str, dict[str, float]] = {}
+    for name, terms in asked_relations(query, names).items():
+        more.setdefault(names[name].text, {}).update(terms)
+    return [
+        word._replace(forms=(*word.forms, *sorted(more[word.text].items()))) if word.text in more else word
+        for word in found
+    ]
 
 
 def _less(word: Word) -> Word:

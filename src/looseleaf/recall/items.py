@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.asked_relations import relation_term
 from looseleaf.core.levels import level_of
 from looseleaf.core.passages import passages
 from looseleaf.core.terms import terms
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
     from looseleaf.values import Fact, Position
 
 _SPEAKER = "speaker:"
-_NAMED = r"([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): (?=\S)"
+_NAMED = r"([^\W\d_]\w{1,20}(?: [^\W\d_]\w{1,20})?): (?=\S)"
 """How somebody is named before what he says, in a talk of several."""
+
+_LABELS = frozenset(
+    "note noted notes correction update error warning question answer summary example todo fix result results reason "
+    "subject reminder important attention plan goal idea task status step output input user assistant system rule "
+    "edit yes no ok okay also and but so first second third finally today yesterday tomorrow".split()
+)
+"""What stands before a colon as well, and is nobody."""
 
 _ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_result": "tool"}
 
@@ -57,9 +65,14 @@ def speaker_of(trace: Trace) -> str:
             return tag.removeprefix(_SPEAKER).strip().casefold()
     if trace.trace_type in ("user", "assistant"):
         named = re.match(_NAMED, trace.content)
-        if named is not None:
+        if named is not None and _is_name(named[1].split()):
             return named[1].casefold()
     return ""
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    is_large = all(word[0].isupper() or word.upper() == word.lower() for word in words)
+    return is_large and _LABELS.isdisjoint(word.casefold() for word in words)
 
 
 def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
@@ -67,16 +80,21 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
     from looseleaf.core.grammar import parse
 
     text = decoded(data)
+    lines = text.splitlines(keepends=True)
+    headings = _headings(lines)
+    name = "" if path.startswith("days/") else path.rpartition("/")[2].removesuffix(".md").replace("-", " ")
     topic = path.removesuffix(".md").removeprefix("facts/") if path.startswith("facts/") else ""
     items: list[Item] = []
 
     def add(kind: str, part: str, first: int, last: int, at: float | None = ts, session: str = path) -> None:
         if part.strip():
+            about = dict.fromkeys((*terms(name), *terms(headings[first - 1])))
+            own = terms(part)
             items.append(
                 Item(
                     kind,
                     path,
-                    terms(part),
+                    [*own, *(term for term in about if term not in own)],
                     text_hash(part),
                     session=session,
                     ts=at,
@@ -86,7 +104,6 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
                 )
             )
 
-    lines = text.splitlines(keepends=True)
     if path.startswith("days/"):
         at = _day(path.removeprefix("days/").removesuffix(".md"))
         for first, last in _paragraphs(lines, 1, len(lines), by_bullet=True):
@@ -101,6 +118,18 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
         for first, last in _paragraphs(lines, prose.line, prose.end):
             add("prose", "".join(lines[first - 1 : last]), first, last)
     return items
+
+
+def _headings(lines: Sequence[str]) -> list[str]:
+    """Of each line, the headings that it stands under: the page's own, and the nearest."""
+    found: list[str] = []
+    first = nearest = ""
+    for line in lines:
+        found.append(f"{first} {nearest}" if nearest != first else first)
+        if line.startswith("#"):
+            nearest = line.strip("#\r\n ")
+            first = first or nearest
+    return found
 
 
 def _paragraphs(
@@ -125,39 +154,62 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
     from looseleaf.core.identity import true_at
 
     now = {fact.id for fact in true_at(facts)}
+    before: dict[str, list[Fact]] = {}
+    for fact in facts:
+        if fact.superseded_by is not None:
+            before.setdefault(fact.superseded_by, []).append(fact)
     items: list[Item] = []
     for fact in facts:
         if fact.id is None or fact.status in ("pending", "forgotten"):
             continue
-        text = fact_text(fact)
-        # A page says "Home: Lyon"; who asks says "live", as the quote does.
-        words = f"{text}\n{fact.quote}" if fact.quote else text
-        about = fact.topic.replace("/", " ")
-        items.append(
-            Item(
-                "fact",
-                fact.id,
-                terms(f"{about}\n{words}" if about != "user" else words),
-                text_hash(text),
-                ts=fact.said_at or _day(fact.valid_from or "") or fact.recorded_at,
-                level=fact.level or "",
-                status="current" if fact.id in now else "superseded",
-                topic=fact.topic,
+        for role, words in _fact_terms(fact, before.get(fact.id, ())):
+            items.append(
+                Item(
+                    "fact",
+                    fact.id,
+                    words,
+                    text_hash(fact_text(fact)),
+                    role=role,
+                    ts=fact.said_at or _day(fact.valid_from or "") or fact.recorded_at,
+                    level=fact.level or "",
+                    status="current" if fact.id in now else "superseded",
+                    topic=fact.topic,
+                )
             )
-        )
     return items
 
 
+def _fact_terms(fact: Fact, before: Sequence[Fact]) -> Iterator[tuple[str, list[str]]]:
+    """What it says and is called; and, as an item of its own that counts less, the words in which it was said, also of
+    what it replaced: a page says "Home: Lyon", who asks says "live". Each text by itself: a label is English, whatever
+    language its quote is in."""
+    texts = [fact.topic.replace("/", " ")] if fact.topic != "user" else []
+    texts += [fact.relation] if fact.relation.casefold() != "note" else []
+    said = [term for text in (*texts, fact.object) for term in terms(text)]
+    yield "", [*said, *([term] if (term := relation_term(fact.relation)) else [])]
+    quoted = terms(fact.quote or "")
+    for old in before:
+        gone = set(terms(old.object))
+        quoted += [term for term in terms(old.quote or "") if term not in gone]
+    if not set(quoted) <= set(said):
+        yield "quote", list(dict.fromkeys(quoted))
+
+
 def over(facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
-    """Traces that say what was superseded, and nothing that is true; each with the fact and its topic."""
-    true = {source for fact in facts if fact.status == "current" for source in fact.sources}
+    """Traces and entries that say what was superseded, each with the fact and its topic; and `+` if they say what is
+    true as well."""
+    true = {name for fact in facts if fact.status == "current" for name in _told_by(fact)}
     return tuple(
-        (source, f"{fact.id} {fact.topic}")
+        (name, f"{fact.id} {fact.topic}{' +' if name in true else ''}")
         for fact in facts
         if fact.status == "superseded" and fact.id is not None
-        for source in fact.sources
-        if source not in true
+        for name in _told_by(fact)
     )
+
+
+def _told_by(fact: Fact) -> tuple[str, ...]:
+    """Traces, and the entry, by their ids."""
+    return (*fact.sources, *([fact.entry_id.rpartition("/")[2]] if fact.entry_id is not None else []))
 
 
 def entry_items(store: Store, reference: str) -> list[Item]:
@@ -187,6 +239,7 @@ def entry_items(store: Store, reference: str) -> list[Item]:
                     terms(part),
                     text_hash(part),
                     session=reference if which == RAW else "",
+                    role="summary" if which == SUMMARY and entry.meta.get("traces") else "",
                     ts=at,
                     level=level,
                     topic=topic,

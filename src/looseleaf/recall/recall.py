@@ -6,17 +6,16 @@ time asked for) goes, what says the same is told once, and each text is read whe
 
 from __future__ import annotations
 
-import time
-
 from looseleaf.core.ranking import Scored, rank, unnamed
+from looseleaf.core.terms import terms as terms_of
 from looseleaf.index.protocol import Only
 from looseleaf.index.sqlite_file import Damaged
-from looseleaf.recall.ask import asked, choosing
+from looseleaf.recall.ask import asked, asks_only_when, choosing
 from looseleaf.recall.hits import Hit, Recalled
 from looseleaf.recall.keep import Keep
 from looseleaf.recall.read import Read
-from looseleaf.recall.sources import TRACES, Sources
-from looseleaf.recall.texts import fact_text
+from looseleaf.recall.sources import Sources
+from looseleaf.recall.tell import fact_hit, hit_of
 from looseleaf.store.lock import Threads
 
 TYPE_CHECKING = False
@@ -28,18 +27,17 @@ if TYPE_CHECKING:
     from looseleaf.core.terms import Word
     from looseleaf.core.when import When
     from looseleaf.index.embed import Embedder
-    from looseleaf.index.protocol import Found, Index
+    from looseleaf.index.protocol import Found
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
     from looseleaf.policy import Policy
     from looseleaf.recall.meaning import Meaning
     from looseleaf.recall.question import Question
-    from looseleaf.recall.read import Text
+    from looseleaf.recall.tell import Asking
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Trace
     from looseleaf.values import Fact
 
-    Asking = list[tuple[Index, tuple[str, ...]]]
     Answer = TypeVar("Answer")
 
 CANDIDATES = 100
@@ -50,6 +48,9 @@ _SPARE = 20
 
 _OF_TIME = 100
 """Items of the time that a question names, which hardly ever say when they were said."""
+
+_MOMENT = 1e-3
+"""What a time ends before its end."""
 
 _TOLD_LATER = 21 * 86_400.0
 """Seconds within which people tell of what happened."""
@@ -146,9 +147,8 @@ class Recall:
                     if text is not None and text.where not in found:
                         salience = read.salience(row)
                         parts = {} if salience is None else {"salience": salience}
-                        found[text.where] = self._hit(
-                            Scored(row.id, salience or 0.0, parts), row, text, indexes, read
-                        )
+                        scored = Scored(row.id, salience or 0.0, parts)
+                        found[text.where] = hit_of(scored, row, text, indexes, read)[0]
             return sorted(found.values(), key=lambda hit: (-(hit.ts or 0.0), hit.where))[:most]
 
         return self._asking(answer)
@@ -171,7 +171,7 @@ class Recall:
             self._meaning.follow(indexes[0][0], self._reader())
         scored, docs, words = self._ranked(question, indexes)
         best = scored[0].score if scored else 0.0
-        if best < question.weights.abstain:
+        if not scored or best < question.weights.abstain:
             return Recalled(best=best, why=_why_nothing(scored, question))
         read = self._reader()
         chosen = self._chosen(question, indexes, scored, docs, read)
@@ -189,14 +189,15 @@ class Recall:
         when = self._time(question, indexes)
         asking, corpus = asked(question.query, [index for index, _ in indexes], when)
         terms = choosing(asking, corpus)
+        is_of_time = when is not None and asks_only_when(question.query, when)
         docs: list[Doc] = []
         candidates: set[object] = set()
         cosines: dict[int, float] = {}
         for number, (index, hidden) in enumerate(indexes):
             only = question.only._replace(hidden=hidden)
-            found = index.candidates(terms, only, CANDIDATES)
+            found = index.candidates(terms, only, CANDIDATES) if not is_of_time else []
             if when is not None and when.strength >= _SURE:
-                last = min(when.last, question.now) + _TOLD_LATER
+                last = min(when.last - _MOMENT, question.now) + (0.0 if is_of_time else _TOLD_LATER)
                 there = {doc.id for doc in found}
                 found += [
                     doc for doc in index.within(when.first, last, only, _OF_TIME) if doc.id not in there
@@ -205,7 +206,7 @@ class Recall:
                 meant = unnamed(question.query, asking.speakers)
                 more, cosines = self._meaning.like(meant, index, found, only)
                 found += more
-            near = index.near(found, _REACH)
+            near = index.near(found, _REACH) if not is_of_time else []
             both = (*found, *near) if not number else [_of_second(doc) for doc in (*found, *near)]
             candidates.update(doc.id for doc in both[: len(found)])
             docs += both
@@ -252,28 +253,36 @@ class Recall:
         chosen: list[tuple[Hit, str]] = []
         told: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
+        least = scored[0].score * question.weights.least
         for each in scored:
+            if len(chosen) >= question.k or each.score < least:
+                break
             doc = docs[each.id]
             terms = frozenset(doc.terms.split())
-            if len(terms) < _TELLING:
-                if not (each.parts.get("words") or each.parts.get("meaning")):
-                    continue  # "ok" stands beside every answer and is none
-            elif any(_says(doc.kind, terms, other) for other in told):
-                continue
+            if len(terms) < _TELLING and not (each.parts.get("words") or each.parts.get("meaning")):
+                continue  # "ok" stands beside every answer and is none
             index = indexes[0 if each.id > 0 else 1][0]
             found = next(iter(index.found([abs(each.id)])), None)
-            if found is None:
+            if found is None or _key(found) in seen:
                 continue
-            passage = found.first if found.kind not in ("trace", "entry") else 0
-            text = read(found) if (found.kind, found.name, passage) not in seen else None
+            text = read(found)
             if text is None or not self._is_true(question, found, read):
                 continue
-            seen.add((found.kind, found.name, passage))
+            if found.kind == "fact":  # it is found by words that it does not show
+                terms = frozenset(terms_of(text.text))
+            if len(terms) >= _TELLING and any(_says(found.kind, terms, other) for other in told):
+                continue
+            seen.add(_key(found))
             told.append(terms)
-            chosen.append((self._hit(each, found, text, indexes, read), text.text))
-            if len(chosen) == question.k:
-                break
-        return chosen
+            hit, now = hit_of(each, found, text, indexes, read)
+            # Before what was said of it stands what is true, where it may be found at all.
+            if now is not None and question.only == Only() and _fact_key(now) not in seen:
+                true = fact_hit(now, each.score)
+                seen.add(_fact_key(now))
+                told.append(frozenset(terms_of(true.text)))
+                chosen.append((true, true.text))
+            chosen.append((hit, text.text))
+        return chosen[: question.k]
 
     def _is_true(self, question: Question, found: Found, read: Read) -> bool:
         if found.kind != "fact" or question.as_of is None:
@@ -283,58 +292,17 @@ class Recall:
         held = true_at(read.facts(found.topic).values(), question.as_of)
         return any(fact.id == found.name for fact in held)
 
-    def _hit(self, each: Scored, found: Found, text: Text, indexes: Asking, read: Read) -> Hit:
-        fact = read.fact(found) if found.kind == "fact" else None
-        status, now = found.status, ""
-        if found.kind == "trace":
-            past = self._was(found.name, indexes, read)
-            if past is not None:
-                status, now = "superseded", self._instead(past, read)
-        elif fact is not None and fact.superseded_by:
-            now = self._instead(fact, read)
-        return Hit(
-            where=text.where,
-            kind=found.kind,
-            text=text.text,
-            score=each.score,
-            parts=each.parts,
-            path=text.path,
-            date=_date(found.ts),
-            ts=found.ts,
-            level=found.level or None,  # type: ignore[arg-type]
-            status=status,
-            now=now,
-            topic=found.topic,
-            agent=found.source.removeprefix(TRACES) if found.kind == "trace" else "",
-            session=found.session if found.kind == "trace" else "",
-            speaker=found.speaker or found.role,
-            is_whole=True,
-            tokens=0,
-        )
-
-    @staticmethod
-    def _was(trace: str, indexes: Asking, read: Read) -> Fact | None:
-        """The fact that a trace told, if it is true no longer. The latest index knows it best."""
-        for index, _ in reversed(indexes):
-            name, _, topic = index.over([trace]).get(trace, "").partition(" ")
-            fact = read.facts(topic).get(name) if name else None
-            if fact is not None:
-                return fact if fact.status == "superseded" else None
-        return None
-
-    @staticmethod
-    def _instead(fact: Fact, read: Read) -> str:
-        """What is true now in place of a fact."""
-        facts = read.facts(fact.topic)
-        later: Fact | None = fact
-        for _ in facts:
-            if later is None or later.superseded_by is None:
-                break
-            later = facts.get(later.superseded_by)
-        return fact_text(later) if later is not None and later.status == "current" else ""
-
 
 # --- parts of an answer ----------------------------------------------------------------
+
+
+def _key(found: Found) -> tuple[str, str, int]:
+    """What is told once: a trace or an entry, however many of its passages were found."""
+    return found.kind, found.name, found.first if found.kind not in ("trace", "entry", "fact") else 0
+
+
+def _fact_key(fact: Fact) -> tuple[str, str, int]:
+    return "fact", fact.id or "", 0
 
 
 def _of_second(doc: Doc) -> Doc:
@@ -383,10 +351,3 @@ def _why_nothing(scored: Sequence[Scored], question: Question) -> str:
         f"Nothing clearly bears on this: the best is {scored[0].score:.2f} sure, "
         f"and less than {question.weights.abstain:.2f} is noise."
     )
-
-
-def _date(ts: float | None) -> str:
-    if ts is None:
-        return ""
-    at = time.gmtime(max(min(ts, 253_402_300_799.0), -62_135_596_800.0))
-    return f"{at.tm_year:04d}-{at.tm_mon:02d}-{at.tm_mday:02d}"
