@@ -65,7 +65,8 @@ class Options:
     diff: str | None
     prompt: str | None
     last: int
-    query: str
+    query: list[str]
+    all: bool
     k: int | None
     until: str | None
     now: str | None
@@ -89,8 +90,10 @@ def parse(arguments: Sequence[str]) -> Options:
     for argument in waiting:
         if argument == "--" and verb:
             rest = list(waiting)  # whatever they look like, these are no options
-            if not 0 < len(rest) <= len(free) or not all(
-                _may_be(own[name], each) for name, each in zip(free, rest, strict=False)
+            if (
+                any(_is_many(own[each]) for each in free)
+                or not 0 < len(rest) <= len(free)
+                or not all(_may_be(own[name], each) for name, each in zip(free, rest, strict=False))
             ):
                 return explain(arguments)
             for each in rest:
@@ -105,7 +108,10 @@ def parse(arguments: Sequence[str]) -> Options:
         elif known is None and verb and free and (argument == "-" or not argument.startswith("-")):
             if not _may_be(own[free[0]], argument):
                 return explain(arguments)
-            setattr(options, free.pop(0), argument)
+            if _is_many(own[free[0]]):
+                setattr(options, free[0], [*getattr(options, free[0], ()), argument])
+            else:
+                setattr(options, free.pop(0), argument)
         elif known is None or (equals and "action" in known):
             return explain(arguments)
         elif "action" in known:
@@ -119,11 +125,15 @@ def parse(arguments: Sequence[str]) -> Options:
             setattr(options, _attribute(name, known), known.get("type", str)(value))
     for name, known in (SHARED | own).items():
         if not hasattr(options, _attribute(name, known)):
-            if known.get("required") or ("nargs" not in known and not name.startswith("-")):
+            if known.get("required") or (known.get("nargs") != "?" and not name.startswith("-")):
                 return explain(arguments)
             otherwise = known.get("default", False if "action" in known else None)
             setattr(options, _attribute(name, known), otherwise)
     return options if verb else explain(arguments)
+
+
+def _is_many(known: dict[str, Any]) -> bool:
+    return known.get("nargs") == "+"
 
 
 def _may_be(known: dict[str, Any], value: str) -> bool:

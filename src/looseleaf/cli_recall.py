@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from looseleaf.cli import PROBLEMS, clipped, hung, open_memory, print_json, print_notes, say
+from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +18,19 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Hit
 
 
+_CLIP = 40
+"""Tokens of each hit in a list: two or three lines of a terminal, around what was asked for."""
+
+
 def recall(options: Options) -> int:
+    if options.raw and options.kind is not None:
+        raise Refused(
+            "Nothing was looked for: --raw is what was said and done, and --kind something else. Leave one out."
+        )
     with open_memory(options) as memory:
         with _Watched(memory):
             found = memory.recall(
-                options.query,
+                " ".join(options.query),
                 options.k,
                 budget=options.budget,
                 topic=options.topic,
@@ -31,6 +40,8 @@ def recall(options: Options) -> int:
                 since=options.since,
                 until=options.until,
                 now=options.now,
+                sure=0.0 if options.all else None,
+                clip=None if options.raw or options.json or options.budget is not None else _CLIP,
                 quick=True,
             )
         if options.json:
@@ -39,18 +50,19 @@ def recall(options: Options) -> int:
             say(found.why)
         else:
             for number, hit in enumerate(found, 1):
-                text = hit.text if options.raw or options.budget is not None else clipped(hit.text)
-                say("\n".join(_lines(number, hit, text, is_explained=options.explain)))
+                say("\n".join(_lines(number, hit, is_explained=options.explain)))
         print_notes(memory)
-    return 0
+    return 0 if found else PROBLEMS
 
 
-def _lines(number: int, hit: Hit, text: str, *, is_explained: bool) -> Iterator[str]:
+def _lines(number: int, hit: Hit, *, is_explained: bool) -> Iterator[str]:
     """What is ours to say of a hit stands on lines of its own, which no text of a hit can look like."""
-    yield f"{number}. {hung(text, 3)}"
+    about = f"{hit.topic}: " if hit.kind == "fact" and hit.topic != "user" else ""
+    yield f"{number}. {about}{hung(hit.text, 3)}"
     said = [hit.date, hit.speaker if hit.kind == "trace" else hit.kind, hit.level or "", f"{hit.score:.2f}"]
-    if hit.status == "superseded":
-        said.append(f"no longer so; now: {clipped(hit.now)}" if hit.now else "no longer so")
+    if hit.status.endswith("superseded"):
+        so = "in part no longer so" if hit.status.startswith("partly") else "no longer so"
+        said.append(f"{so}; now: {clipped(hit.now)}" if hit.now else so)
     place = f"{hit.where}  {hit.path}" if hit.kind == "fact" and hit.path else hit.where
     yield f"   └ {'  '.join(each for each in said if each)}  {place}"
     if is_explained:

@@ -132,9 +132,9 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "recall": (
         "cli_recall.recall",
-        "find what bears on a question, among all that was said, done and written; or say that nothing does",
+        "find what bears on a question, among all that was said and written, or say that nothing does",
         {
-            "query": {"help": "the question, or some words of what you look for"},
+            "query": {"nargs": "+", "help": "the question, or some words of what you look for"},
             "--k": {
                 "metavar": "N",
                 "type": int,
@@ -151,6 +151,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--since": {"metavar": "DATE", "help": "only what is from this day on"},
             "--until": {"metavar": "DATE", "help": "only what is from this day or before"},
             "--now": {"metavar": "DATE", "help": 'the day from which "last week" is counted (today)'},
+            "--all": _switch("also what is not sure enough to be an answer"),
             "--raw": _switch("only what was said and done, each whole"),
             "--explain": _switch("show what each score is made of"),
         },

@@ -457,18 +457,22 @@ class Memory:
         since: str | float | None = None,
         until: str | float | None = None,
         now: str | float | None = None,
+        sure: float | None = None,
+        clip: int | None = None,
         quick: bool = False,
     ) -> Recalled:
         """What bears on a question, best first, at most `k` hits (10) and `budget` tokens; none if nothing clearly
         does, and then `why` says so. Whatever any process has written is found.
 
         `kinds`: of fact, prose, episode, day, entry, trace. `as_of`: what was true and said then. `now`: what "last
-        week" is counted from. `quick`: tokens are estimated where a count would need a vocabulary that is not loaded.
+        week" is counted from. `sure`: how sure the best must be, from 0 to 1 (else as measured). `clip`: each text
+        shortened to about so many tokens. `quick`: tokens are estimated, and no vocabulary is loaded.
         """
         from looseleaf.recall.question import Question
 
         times = (_when(as_of), _when(since, start=True), _when(until), _when(now))
-        return self._recall(Question(query, k, budget, topic, kinds, agent, *times), quick=quick)
+        question = Question(query, k, budget, topic, kinds, agent, *times, sure=sure, clip=clip)
+        return self._recall(question, quick=quick)
 
     def open(self, where: str) -> Opened:
         """What a hit stands in: the turn, the page, the entry; by the `where` of the hit."""

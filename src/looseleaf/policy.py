@@ -232,7 +232,7 @@ class Ranking:
     summary: float = 0.6
     """A summary of talk that is here too, word for word: what was said is the better answer."""
 
-    least: float = 0.3
+    least: float = 0.4
     """The part of the best hit's strength below which there are no more hits: what follows is what stood beside it."""
 
     meaning: float = 0.9

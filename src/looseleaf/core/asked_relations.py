@@ -51,8 +51,7 @@ def asked_relations(query: str, words: Iterable[str]) -> dict[str, tuple[tuple[s
     if not folded.isascii():
         for name, label in wide:
             if name in folded:
-                word = next((each for each in sorted(said) if each in name or name in each), None)
-                if word is not None:
+                for word in sorted(each for each in said if each in name or name in each)[:1]:
                     found.setdefault(word, {})[_OWN + label] = _LIKELY
     return {word: tuple(sorted(terms.items())) for word, terms in found.items()}
 

@@ -74,6 +74,8 @@ class Outcome:
     unwanted: tuple[tuple[str, str], ...] = ()
     found: tuple[tuple[str, float, str], ...] = ()
     hits: int = 0
+    why: str = ""
+    """Why nothing was found."""
 
     @property
     def passed(self) -> bool:
@@ -94,6 +96,7 @@ class Outcome:
             "unwanted": [{"text": text, "where": where} for text, where in self.unwanted],
             "found": [{"where": where, "score": score, "text": text} for where, score, text in self.found],
             "hits": self.hits,
+            "why": self.why,
         }
 
 
@@ -225,8 +228,8 @@ def _name(test: dict[str, Any], key: str, where: str) -> str | None:
 
 
 def judge(expectation: Expectation, hits: Sequence[Hit]) -> Outcome:
-    """Whether the hits are what the test expects."""
-    texts = [(_plain(hit.text), _where(hit)) for hit in hits]
+    """Whether the hits are what the test expects. What is said to be true no longer is not held for an answer."""
+    texts = [(_plain(hit.text), _where(hit)) for hit in hits if not hit.status.endswith("superseded")]
     missing = tuple(
         choice
         for choice in expectation.contains
@@ -236,7 +239,7 @@ def judge(expectation: Expectation, hits: Sequence[Hit]) -> Outcome:
         (word, where) for word in expectation.not_contains for text, where in texts if _plain(word) in text
     )
     found = tuple((_where(hit), hit.score, _first_line(hit.text)) for hit in hits[:_SHOWN])
-    return Outcome(expectation, missing, unwanted, found, len(hits))
+    return Outcome(expectation, missing, unwanted, found, len(hits), getattr(hits, "why", ""))
 
 
 def _plain(text: str) -> str:
@@ -330,7 +333,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield f"    + {_quoted(text)}  should not be there: {where}"
     if not outcome.silence_kept:
         yield "    + nothing should be found" if test.abstains else "    - something should be found"
-    yield f"      found {outcome.hits}{':' if outcome.hits else ', nothing is sure enough'}"
+    yield f"      found {outcome.hits}:" if outcome.hits else f"      found nothing. {outcome.why}".rstrip()
     for where, score, text in outcome.found:
         yield f"        {score:.2f}  {where}  {text}"
     if outcome.hits > len(outcome.found):

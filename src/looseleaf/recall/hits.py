@@ -21,7 +21,8 @@ class Hit:
     """One thing that bears on the question. `where` opens it: a fact's or a trace's id, `page.md#5-9`, an entry.
 
     `text` is what stands there, shortened around what was asked for if there is no room for all of it. `status` is
-    `superseded` for what was true and is not any more; then `now` says what is, if something is.
+    `superseded` for what was true and is not any more, `partly superseded` for words that say what is true as well;
+    then `now` says what is, if something is.
     """
 
     where: str
@@ -43,11 +44,23 @@ class Hit:
     speaker: str
     is_whole: bool
     tokens: int
+    """What the text costs, if a budget was given."""
 
     def to_dict(self) -> dict[str, Any]:
         """Members that say nothing are left out."""
         found = {name: getattr(self, name) for name in type(self).__match_args__}
-        return {name: value for name, value in found.items() if value not in (None, "")}
+        found |= {
+            "score": round(self.score, 4),
+            "parts": {name: round(part, 4) for name, part in self.parts.items()},
+        }
+        return {name: value for name, value in found.items() if value not in (None, "", 0)}
+
+    def but(self, *, text: str, tokens: int) -> Hit:
+        """The same hit with another text, of which that is known."""
+        values = {name: getattr(self, name) for name in type(self).__match_args__}
+        return Hit(
+            **values | {"text": text, "tokens": tokens, "is_whole": self.is_whole and text == self.text}
+        )
 
 
 class Recalled(_Hits):

@@ -102,7 +102,7 @@ class Meaning:
                     background.start(lambda: pending)
         except (Refused, OSError) as error:
             self._is_broken = True
-            self._note(f"No vectors were made: {error}")
+            self._note(str(error))
 
     def embed(self, index: Index, read: Read, progress: Callable[[int, int], None] | None = None) -> int:
         """Embed all that has no vector yet; how many texts that were."""

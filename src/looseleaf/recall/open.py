@@ -44,10 +44,15 @@ def open_hit(memory: Memory, recall: Recall, where: object) -> Opened:
     where = where.strip()
     if (lines := _LINES.fullmatch(where)) is not None:
         return Opened(where, "page", _page(memory, lines[1], int(lines[2]), int(lines[3] or lines[2])))
+    if where.endswith(".md"):
+        return Opened(where, "page", _page(memory, where))
     if where.startswith("f_"):
         return Opened(where, "fact", _fact(memory, where))
     if is_id(where):
-        return Opened(where, "trace", _talk(memory, recall, where))
+        trace = recall.trace(where)
+        if trace is not None:
+            return Opened(where, "trace", _talk(memory, trace))
+        return Opened(where, "entry", _entry(memory, where))
     if is_id(where.rpartition("/")[2]):
         return Opened(where, "entry", _entry(memory, where))
     raise Refused(
@@ -55,11 +60,15 @@ def open_hit(memory: Memory, recall: Recall, where: object) -> Opened:
     )
 
 
-def _page(memory: Memory, path: str, first: int, last: int) -> str:
+def _page(memory: Memory, path: str, first: int | None = None, last: int | None = None) -> str:
     page = memory.page(page_path(path))
+    if not page.exists:
+        raise Refused(f"Nothing was opened: there is no page {path}. `looseleaf index` lists them.")
     lines = page.text.splitlines()
-    if not page.exists or not 1 <= first <= last <= len(lines):
-        there = f"it has {len(lines)} lines" if page.exists else "there is no such page"
+    if first is None or last is None:
+        return page.text.rstrip("\n")
+    if not 1 <= first <= last <= len(lines):
+        there = f"it has {len(lines)} line{'s' * (len(lines) != 1)}"
         raise Refused(f"Nothing was opened: {path} has no lines {first} to {last}; {there}. Recall it again.")
     shown = range(max(first - _AROUND, 1), min(last + _AROUND, len(lines)) + 1)
     width = len(str(shown[-1]))
@@ -79,23 +88,20 @@ def _fact(memory: Memory, name: str) -> str:
     return "\n".join((fact_text(fact), known, *sources))
 
 
-def _talk(memory: Memory, recall: Recall, name: str) -> str:
+def _talk(memory: Memory, trace: Trace) -> str:
     """The turn that a trace belongs to."""
     from looseleaf.core.window import LABELS, said
 
-    trace = recall.trace(name)
-    if trace is None:
-        raise Refused(f"Nothing was opened: there is no trace {name}. Recall it again.")
     try:
         traces: tuple[Trace, ...] = memory.turn(trace.turn_id).traces
     except Refused:
         traces = (trace,)
-    if all(each.id != name for each in traces):
+    if all(each.id != trace.id for each in traces):
         traces = (trace,)  # of another agent, whose turns have the same numbers
     lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
     for each in traces:
         text = "\n    ".join(said(each).split("\n"))
-        lines.append(f"{'>' if each.id == name else ' '} {LABELS[each.trace_type]}: {text}")
+        lines.append(f"{'>' if each.id == trace.id else ' '} {LABELS[each.trace_type]}: {text}")
     return "\n".join(lines)
 
 

@@ -25,7 +25,8 @@ _K, _K_IN_BUDGET, _MOST = 10, 50, 200
 
 
 class Question:
-    """What was asked, after it was looked at. Times are epoch seconds."""
+    """What was asked, after it was looked at. Times are epoch seconds. `sure`: how sure the best hit must be; `clip`:
+    each text has at most about so many tokens."""
 
     def __init__(
         self,
@@ -39,6 +40,8 @@ class Question:
         since: float | None = None,
         until: float | None = None,
         now: float | None = None,
+        sure: float | None = None,
+        clip: int | None = None,
         weights: Ranking = RANKING,
     ) -> None:
         self.query = _sound(query)
@@ -51,7 +54,11 @@ class Question:
         self.as_of = as_of
         self.now = now if now is not None else as_of if as_of is not None else time.time()
         self.weights = weights
+        self.sure = weights.abstain if sure is None else _share("sure", sure)
+        self.clip = _at_least_one("clip", clip)
         ends = [each for each in (until, as_of) if each is not None]
+        if since is not None and until is not None and since > until:
+            raise Refused("Nothing was looked for: `since` is later than `until`. Exchange them.")
         self.only = Only(
             kinds=_kinds(kinds),
             topic=_name("topic", topic),
@@ -73,6 +80,12 @@ def _sound(query: object) -> str:
             "Ask for what matters in it."
         )
     return query
+
+
+def _share(name: str, value: float) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= 1:
+        raise Refused(f"Nothing was looked for: `{name}` must be a number from 0 to 1, not {value!r}.")
+    return float(value)
 
 
 def _at_least_one(name: str, value: int | None) -> int | None:

@@ -108,7 +108,7 @@ class Recall:
 
     def __call__(self, question: Question, *, quick: bool = False) -> Recalled:
         count = self._count
-        if quick and question.budget is not None:
+        if quick and (question.budget or question.clip):
             from looseleaf.llm.tokens import estimate as count
         return self._asking(lambda indexes: self._answer(question, indexes, count))
 
@@ -171,8 +171,8 @@ class Recall:
             self._meaning.follow(indexes[0][0], self._reader())
         scored, docs, words = self._ranked(question, indexes)
         best = scored[0].score if scored else 0.0
-        if not scored or best < question.weights.abstain:
-            return Recalled(best=best, why=_why_nothing(scored, question))
+        if not scored or best < question.sure:
+            return Recalled(best=best, why=_why_nothing(best, question))
         read = self._reader()
         chosen = self._chosen(question, indexes, scored, docs, read)
         if not chosen:
@@ -248,9 +248,9 @@ class Recall:
         scored: Sequence[Scored],
         docs: dict[object, Doc],
         read: Read,
-    ) -> list[tuple[Hit, str]]:
-        """The best that are there, true and not told yet, with their whole texts."""
-        chosen: list[tuple[Hit, str]] = []
+    ) -> list[Hit]:
+        """The best that are there, true and not told yet, whole."""
+        chosen: list[Hit] = []
         told: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
         least = scored[0].score * question.weights.least
@@ -280,8 +280,8 @@ class Recall:
                 true = fact_hit(now, each.score)
                 seen.add(_fact_key(now))
                 told.append(frozenset(terms_of(true.text)))
-                chosen.append((true, true.text))
-            chosen.append((hit, text.text))
+                chosen.append(true)
+            chosen.append(hit)
         return chosen[: question.k]
 
     def _is_true(self, question: Question, found: Found, read: Read) -> bool:
@@ -318,36 +318,34 @@ def _says(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:
 
 
 def _packed(
-    question: Question,
-    chosen: Sequence[tuple[Hit, str]],
-    words: Sequence[Word],
-    best: float,
-    count: Callable[[str], int],
+    question: Question, chosen: Sequence[Hit], words: Sequence[Word], best: float, count: Callable[[str], int]
 ) -> Recalled:
-    if question.budget is None:
-        return Recalled((hit for hit, _ in chosen), best=best)
+    """The hits in the tokens that there are, each shortened around what was asked for rather than left out."""
+    if question.budget is None and question.clip is None:
+        return Recalled(chosen, best=best)
     from looseleaf.core.excerpt import excerpt, pack
-    from looseleaf.core.terms import terms
 
     forms = {term for word in words for term, _ in word.forms}
 
     def is_wanted(word: str) -> bool:
-        return not forms.isdisjoint(terms(word))
+        return not forms.isdisjoint(terms_of(word))
 
-    texts = [text for _, text in chosen]
-    kept = pack(texts, question.budget, count, lambda text, limit: excerpt(text, is_wanted, limit, count))
-    hits = []
-    for number, text in kept:
-        hit = chosen[number][0]
-        values = {name: getattr(hit, name) for name in Hit.__match_args__}
-        hits.append(Hit(**values | {"text": text, "is_whole": text == texts[number], "tokens": count(text)}))
+    def shortened(text: str, limit: int) -> str:
+        return excerpt(text, is_wanted, limit, count)
+
+    clip = question.clip
+    texts = [shortened(hit.text, clip) if clip is not None else hit.text for hit in chosen]
+    kept = pack(texts, question.budget, count, shortened) if question.budget is not None else enumerate(texts)
+    hits = [chosen[number].but(text=text, tokens=count(text)) for number, text in kept]
     return Recalled(hits, best=best, tokens=count("\n\n".join(hit.text for hit in hits)))
 
 
-def _why_nothing(scored: Sequence[Scored], question: Question) -> str:
-    if not scored:
-        return "Nothing that is remembered has these words."
+def _why_nothing(best: float, question: Question) -> str:
+    asked = question.only._replace(past=False, hidden=())
+    within = " within what was asked for (kinds, topic, agent or time)" if asked != Only() else ""
+    if not best:
+        return f"Nothing that is remembered{within} has these words. Others may find it."
     return (
-        f"Nothing clearly bears on this: the best is {scored[0].score:.2f} sure, "
-        f"and less than {question.weights.abstain:.2f} is noise."
+        f"Nothing{within} clearly bears on this: the best is {best:.2f} sure, and less than {question.sure:.2f} "
+        "is noise."
     )
