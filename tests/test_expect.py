@@ -23,6 +23,7 @@ class Hit(NamedTuple):
     where: str = "USER.md#5-5"
     score: float = 0.8
     path: str = "USER.md#5-5"
+    status: str = ""
 
 
 ENGLISH = Hit("Code is written in English.")
@@ -188,7 +189,7 @@ def test_a_report_tells_what_was_expected_and_what_was_found() -> None:
         "FAIL  Work?\n"
         '    - "Acme"  is missing\n'
         "    - something should be found\n"
-        "      found 0, nothing is sure enough\n"
+        "      found nothing.\n"
         "4 tests: 1 passed, 3 failed."
     )
     assert report(outcomes[:1]).endswith("\n1 test: 1 passed, 0 failed.")

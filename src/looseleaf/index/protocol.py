@@ -145,8 +145,8 @@ class Index(Marks, Protocol):
     def speakers(self) -> list[str]:
         """Everybody who said something, by name."""
 
-    def over(self, names: Sequence[str]) -> dict[str, str]:
-        """Which of these traces say what is true no longer, and the fact that it was."""
+    def over(self, name: str) -> list[str]:
+        """What was given with `over` of this trace or entry: the facts that it told and that are true no longer."""
 
     def trace(self, name: str) -> Found | None:
         """A trace, by its id. Looks at all of them."""

@@ -214,10 +214,14 @@ class SqliteIndex(SqliteFile):
             return []
         allowed, values = _allowed(only)
         query = (
-            f"SELECT {_DOC} FROM text JOIN item ON item.id = text.rowid "
+            f"SELECT {_DOC}, source, name, hash FROM text JOIN item ON item.id = text.rowid "
             f"WHERE text MATCH ?{allowed} ORDER BY text.rank LIMIT ?"
         )
-        return [Doc(*row) for row in self._ask(query, (match, *values, limit))]
+        rows = self._ask(query, (match, *values, limit))
+        kept = _thinned(rows)
+        if len(kept) < len(rows) == limit:  # one text in a thousand passages, or said a thousand times
+            kept = _thinned(self._ask(query, (match, *values, limit * _DEEPER)))[:limit]
+        return kept
 
     def within(self, first: float, last: float, only: Only, limit: int) -> list[Doc]:
         allowed, values = _allowed(only)
@@ -287,9 +291,10 @@ class SqliteIndex(SqliteFile):
     def speakers(self) -> list[str]:
         return [str(row[0]) for row in self._ask("SELECT name FROM speaker LIMIT ?", (_SPEAKERS,))]
 
-    def over(self, names: Sequence[str]) -> dict[str, str]:
-        query = f"SELECT trace, fact FROM past WHERE trace IN ({','.join('?' * len(names))})"
-        return dict(self._ask(query, names)) if names else {}
+    def over(self, name: str) -> list[str]:
+        return [
+            str(row[0]) for row in self._ask("SELECT fact FROM past WHERE trace = ? ORDER BY fact", (name,))
+        ]
 
     def trace(self, name: str) -> Found | None:
         rows = self._ask("SELECT min(id) FROM item WHERE kind = 'trace' AND name = ?", (name,))
@@ -317,12 +322,32 @@ class SqliteIndex(SqliteFile):
         return found
 
 
+_ALIKE = 4
+"""Passages of one text, or items of the same words, among the candidates."""
+
+_DEEPER = 20
+"""Times as many that are looked at where these crowd out the others."""
+
 _SPEAKERS = 1000
 """People that a question may name."""
 
 _SPELT = 60
 _HOLDING = 200
 """Terms that are looked at for one word of a question."""
+
+
+def _thinned(rows: Iterable[tuple[Any, ...]]) -> list[Doc]:
+    """At most so many passages of one text, and so many that say the same word for word."""
+    often: dict[object, int] = {}
+    kept: list[Doc] = []
+    for row in rows:
+        # What stands on one page is many texts; of a log and of an entry, a name is one.
+        keys = ((row[-3], row[-2]) if row[6] in ("trace", "entry") else row[0], row[-1])
+        if all(often.get(key, 0) < _ALIKE for key in keys):
+            kept.append(Doc(*row[:-3]))
+        for key in keys:
+            often[key] = often.get(key, 0) + 1
+    return kept
 
 
 def _quoted(term: str) -> str:

@@ -51,7 +51,9 @@ _SHADOWS = ("text_", "spelling_")
 _DAMAGED = frozenset({1, 11, 20, 24, 26})
 """What SQLite says of a file that is not as we wrote it: no such table, malformed, wrong type, bad format, none."""
 
-_BUSY_SECONDS = 30.0
+_BUSY_SECONDS = 1.0
+"""Whoever writes holds the memory's lock: a file that is busy for longer is held by somebody who has no business there,
+and nobody who wants to record must wait for him."""
 
 
 class Damaged(Exception):
@@ -145,6 +147,7 @@ class SqliteFile:
         from stat import S_ISREG
 
         assert self._path is not None
+        self._refuse_links()
         try:
             found = os.lstat(self._path)
         except FileNotFoundError:
@@ -156,16 +159,34 @@ class SqliteFile:
             except FileExistsError:  # another process was quicker
                 pass
             found = os.lstat(self._path)
-        if not S_ISREG(found.st_mode) or found.st_nlink > 1:
-            raise OSError(f"{self._path} is not a regular file with one name")
         self._file = found
+        for path in (self._path, *self._beside()):
+            try:
+                there = os.lstat(path)
+            except FileNotFoundError:
+                continue
+            if not S_ISREG(there.st_mode) or there.st_nlink > 1:
+                raise OSError(f"{path} is not a regular file with one name")
         return True
+
+    def _beside(self) -> list[str]:
+        """Files that SQLite makes for its own beside this one."""
+        return [f"{self._path}{ending}" for ending in ("-wal", "-shm", "-journal")]
+
+    def _refuse_links(self) -> None:
+        """A folder that is a link could lead anywhere."""
+        from stat import S_ISDIR
+
+        assert self._path is not None
+        folder = os.path.dirname(self._path)
+        if os.path.lexists(folder) and not S_ISDIR(os.lstat(folder).st_mode):
+            raise OSError(f"{folder} is not a folder")
 
     def _clear_away(self) -> None:
         """What stands beside a file that is gone belongs to it, and would be played into the next one."""
-        for ending in ("-wal", "-shm", "-journal"):
+        for path in self._beside():
             try:
-                os.unlink(f"{self._path}{ending}")
+                os.unlink(path)
             except FileNotFoundError:
                 pass
 
@@ -173,6 +194,7 @@ class SqliteFile:
         """Drop the file, if it is still the one that was opened."""
         self.close()
         if self._path is not None:
+            self._refuse_links()
             try:
                 if self._file is None or os.path.samestat(os.lstat(self._path), self._file):
                     os.unlink(self._path)

@@ -17,6 +17,7 @@ import re
 
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.frozen import frozen
+from looseleaf.recall.question import LONGEST
 from looseleaf.values import FOUND
 
 TYPE_CHECKING = False
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
         def path(self) -> str: ...
         @property
         def score(self) -> float: ...
+        @property
+        def status(self) -> str: ...
 
 
 NAME = "recall.tests.toml"
@@ -147,6 +150,8 @@ def _expectation(test: dict[str, Any], where: str) -> Expectation:
     question = test.get("question")
     if not isinstance(question, str) or not question.strip():
         _refuse(where, "there is no question", 'Give one: question = "Which language for code?"')
+    if len(question) > LONGEST:
+        _refuse(where, f"the question has {len(question):,} characters", f"At most {LONGEST:,} are read.")
     abstains = test.get("abstains")
     if abstains is not None and not isinstance(abstains, bool):
         _refuse(where, "`abstains` is neither true nor false", "Write it without quotes.")

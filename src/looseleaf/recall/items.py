@@ -5,13 +5,26 @@ from __future__ import annotations
 import re
 
 from looseleaf.core.asked_relations import relation_term
+from looseleaf.core.diff import split_lines
 from looseleaf.core.levels import level_of
 from looseleaf.core.passages import passages
 from looseleaf.core.terms import terms
 from looseleaf.errors import Refused
 from looseleaf.hashing import text_hash
 from looseleaf.index.protocol import Item
-from looseleaf.recall.texts import RAW, SUMMARY, decoded, fact_text, summary_text, trace_text, writable
+from looseleaf.recall.texts import (
+    RAW,
+    ROLES,
+    SUMMARY,
+    decoded,
+    entry_time,
+    fact_text,
+    fact_time,
+    speaker_of,
+    summary_text,
+    trace_text,
+    writable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,19 +33,6 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Trace
     from looseleaf.values import Fact, Position
-
-_SPEAKER = "speaker:"
-_NAMED = r"([^\W\d_]\w{1,20}(?: [^\W\d_]\w{1,20})?): (?=\S)"
-"""How somebody is named before what he says, in a talk of several."""
-
-_LABELS = frozenset(
-    "note noted notes correction update error warning question answer summary example todo fix result results reason "
-    "subject reminder important attention plan goal idea task status step output input user assistant system rule "
-    "edit yes no ok okay also and but so first second third finally today yesterday tomorrow".split()
-)
-"""What stands before a colon as well, and is nobody."""
-
-_ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_result": "tool"}
 
 
 def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]:
@@ -48,7 +48,7 @@ def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]
             text_hash(part),
             session=writable(trace.session_id or stream),
             speaker=speaker,
-            role=_ROLES[trace.trace_type],
+            role=ROLES[trace.trace_type],
             ts=trace.ts,
             level=level_of(trace.origin),
             segment=position.segment,
@@ -58,30 +58,13 @@ def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]
         )
 
 
-def speaker_of(trace: Trace) -> str:
-    """Who speaks, by name: as its tag says (`speaker:Ann`), or as the text begins (`Ann: …`)."""
-    for tag in trace.tags:
-        if tag.startswith(_SPEAKER):
-            return tag.removeprefix(_SPEAKER).strip().casefold()
-    if trace.trace_type in ("user", "assistant"):
-        named = re.match(_NAMED, trace.content)
-        if named is not None and _is_name(named[1].split()):
-            return named[1].casefold()
-    return ""
-
-
-def _is_name(words: Sequence[str]) -> bool:
-    is_large = all(word[0].isupper() or word.upper() == word.lower() for word in words)
-    return is_large and _LABELS.isdisjoint(word.casefold() for word in words)
-
-
 def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
     """Prose by paragraphs, each episode as one; facts come from what is known of them."""
     from looseleaf.core.grammar import parse
 
     text = decoded(data)
-    lines = text.splitlines(keepends=True)
-    headings = _headings(lines)
+    lines = split_lines(text)
+    headings, numbers = _headings(lines)
     name = "" if path.startswith("days/") else path.rpartition("/")[2].removesuffix(".md").replace("-", " ")
     topic = path.removesuffix(".md").removeprefix("facts/") if path.startswith("facts/") else ""
     items: list[Item] = []
@@ -106,7 +89,7 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
 
     if path.startswith("days/"):
         at = _day(path.removeprefix("days/").removesuffix(".md"))
-        for first, last in _paragraphs(lines, 1, len(lines), by_bullet=True):
+        for first, last in _paragraphs(lines, 1, len(lines), numbers, by_bullet=True):
             add("day", "".join(lines[first - 1 : last]), first, last, at if at is not None else ts)
         return items
     page = parse(path, text)
@@ -115,36 +98,54 @@ def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
         part = "".join(lines[episode.line - 1 : episode.end])
         add("episode", part, episode.line, episode.end, at if at is not None else ts, "")
     for prose in page.prose:
-        for first, last in _paragraphs(lines, prose.line, prose.end):
+        for first, last in _paragraphs(lines, prose.line, prose.end, numbers):
             add("prose", "".join(lines[first - 1 : last]), first, last)
     return items
 
 
-def _headings(lines: Sequence[str]) -> list[str]:
-    """Of each line, the headings that it stands under: the page's own, and the nearest."""
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+_FENCE = ("```", "~~~")
+_MOST_LINES = 40
+"""Lines of one item: about a screen."""
+
+
+def _headings(lines: Sequence[str]) -> tuple[list[str], set[int]]:
+    """Of each line, the headings that it stands under: the page's own, and the nearest; and the numbers (from 1) of the
+    lines that are headings, not what looks like one in a piece of code."""
     found: list[str] = []
-    first = nearest = ""
-    for line in lines:
+    numbers: set[int] = set()
+    first = nearest = fence = ""
+    for number, line in enumerate(lines, 1):
         found.append(f"{first} {nearest}" if nearest != first else first)
-        if line.startswith("#"):
-            nearest = line.strip("#\r\n ")
+        mark = line.lstrip()[:3]
+        if mark in _FENCE and fence in ("", mark):
+            fence = "" if fence else mark
+        heading = _HEADING.match(line) if not fence else None
+        if heading is not None:
+            numbers.add(number)
+            nearest = heading[1].strip("# \r\n")
             first = first or nearest
-    return found
+    return found, numbers
 
 
 def _paragraphs(
-    lines: Sequence[str], first: int, last: int, *, by_bullet: bool = False
+    lines: Sequence[str], first: int, last: int, headings: set[int], *, by_bullet: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Runs of lines that are not blank, from `first` to `last` (both from 1)."""
-    begin = None
+    """Runs of lines that are neither blank nor headings, from `first` to `last` (both from 1). Code is one run."""
+    begin: int | None = None
+    fence = ""
     for number in range(first, last + 1):
         line = lines[number - 1]
-        is_blank = not line.strip() or line.startswith("#")
-        if begin is not None and (is_blank or (by_bullet and line.startswith("- "))):
+        is_gap = not fence and (not line.strip() or number in headings)
+        is_full = begin is not None and number - begin >= _MOST_LINES
+        if begin is not None and (is_gap or is_full or (by_bullet and line.startswith("- "))):
             yield begin, number - 1
             begin = None
-        if begin is None and not is_blank:
+        if begin is None and not is_gap:
             begin = number
+        mark = line.lstrip()[:3]
+        if mark in _FENCE and fence in ("", mark):
+            fence = "" if fence else mark
     if begin is not None:
         yield begin, last
 
@@ -170,7 +171,7 @@ def fact_items(facts: Sequence[Fact]) -> list[Item]:
                     words,
                     text_hash(fact_text(fact)),
                     role=role,
-                    ts=fact.said_at or _day(fact.valid_from or "") or fact.recorded_at,
+                    ts=fact_time(fact),
                     level=fact.level or "",
                     status="current" if fact.id in now else "superseded",
                     topic=fact.topic,
@@ -221,8 +222,6 @@ def entry_items(store: Store, reference: str) -> list[Item]:
         raw = store.get(f"{FOLDER}/{reference}/raw.md") if not entry.meta.get("traces") else None
     except Refused:
         return []  # somebody removed or broke it; `check` says so
-    ts = entry.meta.get("ts")
-    at = float(ts) if isinstance(ts, (int, float)) else None
     level = str(entry.meta.get("trust", "tainted"))
     topic = reference.rpartition("/")[0]
     items: list[Item] = []
@@ -240,7 +239,7 @@ def entry_items(store: Store, reference: str) -> list[Item]:
                     text_hash(part),
                     session=reference if which == RAW else "",
                     role="summary" if which == SUMMARY and entry.meta.get("traces") else "",
-                    ts=at,
+                    ts=entry_time(store, entry),
                     level=level,
                     topic=topic,
                     segment=which,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.diff import split_lines
 from looseleaf.core.paths import page_path
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -64,7 +65,7 @@ def _page(memory: Memory, path: str, first: int | None = None, last: int | None 
     page = memory.page(page_path(path))
     if not page.exists:
         raise Refused(f"Nothing was opened: there is no page {path}. `looseleaf index` lists them.")
-    lines = page.text.splitlines()
+    lines = [line.rstrip("\r\n") for line in split_lines(page.text)]
     if first is None or last is None:
         return page.text.rstrip("\n")
     if not 1 <= first <= last <= len(lines):

@@ -18,7 +18,7 @@ RANKING = Ranking()
 _END = 253_402_300_800.0
 """The year 10000: there is no such date."""
 
-_LONGEST = 20_000
+LONGEST = 20_000
 """Characters of a question. Past that it is a document."""
 
 _K, _K_IN_BUDGET, _MOST = 10, 50, 200
@@ -74,9 +74,9 @@ def _sound(query: object) -> str:
         raise Refused(f"Nothing was looked for: a question is text, not {type(query).__name__}.")
     if not query.strip():
         raise Refused("Nothing was looked for: the question is empty. Give some words of what you look for.")
-    if len(query) > _LONGEST:
+    if len(query) > LONGEST:
         raise Refused(
-            f"Nothing was looked for: the question has {len(query):,} characters, and at most {_LONGEST:,} are read. "
+            f"Nothing was looked for: the question has {len(query):,} characters, and at most {LONGEST:,} are read. "
             "Ask for what matters in it."
         )
     return query

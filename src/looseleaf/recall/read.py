@@ -5,10 +5,21 @@ What is not there any more (the index is older than the memory for a moment, or 
 
 from __future__ import annotations
 
+from looseleaf.core.diff import split_lines
+from looseleaf.core.levels import LEVELS, level_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.recall.sources import TRACES
-from looseleaf.recall.texts import RAW, fact_text, summary_text, trace_text, writable
+from looseleaf.recall.texts import (
+    RAW,
+    ROLES,
+    decoded,
+    fact_text,
+    speaker_of,
+    summary_text,
+    trace_text,
+    writable,
+)
 from looseleaf.talk import Trace
 from looseleaf.values import Position
 
@@ -20,16 +31,20 @@ if TYPE_CHECKING:
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact
+    from looseleaf.values import Fact, Level
 
 
 @frozen
 class Text:
-    """What stands at a place: `where` opens it, `path` says on which page or in which log."""
+    """What stands at a place, and is known of it there. `where` opens it, `path` says on which page or in which log."""
 
     text: str
     where: str
     path: str
+    ts: float | None = None
+    level: Level | None = None
+    speaker: str = ""
+    session: str = ""
 
 
 class Read:
@@ -39,7 +54,7 @@ class Read:
         self._store = store
         self._pages = pages
         self._known = known
-        self._lines: dict[str, list[str]] = {}
+        self._lines: dict[str, tuple[str, ...]] = {}
         self._facts: dict[str, dict[str | None, Fact]] = {}
 
     def __call__(self, found: Found) -> Text | None:
@@ -65,8 +80,10 @@ class Read:
         trace = self.trace(found)
         if trace is None:
             return None
-        text = trace_text(trace)[found.first : found.last]
-        return Text(text.strip(), trace.id, f"log/{TRACES}{found.source.removeprefix(TRACES)}")
+        text = trace_text(trace)[found.first : found.last].strip()
+        path = f"log/{TRACES}{found.source.removeprefix(TRACES)}"
+        speaker = speaker_of(trace) or ROLES[trace.trace_type]
+        return Text(text, trace.id, path, trace.ts, level_of(trace.origin), speaker, trace.session_id)
 
     def facts(self, topic: str) -> dict[str | None, Fact]:
         """All facts of a topic, by id."""
@@ -88,28 +105,28 @@ class Read:
 
     def _fact(self, found: Found) -> Text | None:
         fact = self.fact(found)
-        if fact is None:
-            return None
-        path = f"{fact.path}#{fact.line}-{fact.line}" if fact.path and fact.line else fact.path or ""
-        return Text(fact_text(fact), found.name, path)
+        return Text(fact_text(fact), found.name, fact.path or "") if fact is not None else None
 
     def _entry(self, found: Found) -> Text | None:
         from looseleaf.entries import FOLDER, read_entry
 
-        name = "raw.md" if found.segment == RAW else "summary.json"
-        path = f"{FOLDER}/{found.name}/{name}"
+        entry = read_entry(self._store, found.name)
+        path = f"{FOLDER}/{entry.reference}/{'raw.md' if found.segment == RAW else 'summary.json'}"
         if found.segment == RAW:
             document = self._store.get(path)
-            text = document.data.decode("utf-8", "replace") if document is not None else ""
+            text = decoded(document.data if document is not None else None)
         else:
-            text = summary_text(read_entry(self._store, found.name).summary)
+            text = summary_text(entry.summary)
         part = text[found.first : found.last].strip()
-        return Text(part, found.name, path) if part else None
+        level = next((each for each in LEVELS if each == entry.meta.get("trust")), LEVELS[0])
+        return Text(part, entry.reference, path, found.ts, level) if part else None
 
     def _page(self, found: Found) -> Text | None:
-        if found.name not in self._lines:
-            data = self._pages.absorb.head_bytes(found.name)
-            self._lines[found.name] = (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
-        part = "".join(self._lines[found.name][found.first - 1 : found.last]).strip()
-        where = f"{found.name}#{found.first}-{found.last}"
-        return Text(part, where, where) if part else None
+        path = found.name
+        if not path.endswith(".md") or path.startswith("review/"):
+            return None  # whoever wrote the index, this is nothing to be found
+        if path not in self._lines:
+            self._lines[path] = split_lines(decoded(self._pages.absorb.head_bytes(path)))
+        part = "".join(self._lines[path][max(found.first - 1, 0) : found.last]).strip()
+        where = f"{path}#{found.first}-{found.last}"
+        return Text(part, where, where, found.ts) if part else None

@@ -16,6 +16,7 @@ from looseleaf.recall.keep import Keep
 from looseleaf.recall.read import Read
 from looseleaf.recall.sources import Sources
 from looseleaf.recall.tell import fact_hit, hit_of
+from looseleaf.recall.texts import fact_text
 from looseleaf.store.lock import Threads
 
 TYPE_CHECKING = False
@@ -72,6 +73,12 @@ _TELLING = 3
 """Terms from which an item says something by itself."""
 
 _TRIES = 3
+_SECOND = 1 << 32
+"""What the sessions of a second index begin behind."""
+
+_SENSELESS = (TypeError, ValueError, IndexError, KeyError, OverflowError, MemoryError)
+"""What a file leads to that is sound for SQLite and makes no sense: it is made again, and asked again. What is wrong
+with us comes again from the index in memory, and is raised."""
 
 
 class Recall:
@@ -98,7 +105,7 @@ class Recall:
         self._known = known
         self._count = count
         self._threads = Threads()
-        self.sources = Sources(store, pages, known)
+        self.sources = Sources(store, pages, known, note)
         self.keep = Keep(store, self.sources, folder, note, policy.segment_bytes)
 
     def close(self) -> None:
@@ -119,7 +126,7 @@ class Recall:
             for _ in range(_TRIES):
                 try:
                     return answer(self.keep.indexes())
-                except Damaged:
+                except (Damaged, *_SENSELESS):
                     self.keep.drop()
                 except OSError as error:
                     return answer(self.keep.without_file(error))
@@ -148,7 +155,7 @@ class Recall:
                         salience = read.salience(row)
                         parts = {} if salience is None else {"salience": salience}
                         scored = Scored(row.id, salience or 0.0, parts)
-                        found[text.where] = hit_of(scored, row, text, indexes, read)[0]
+                        found[text.where] = hit_of(scored, row, text, indexes, read, ())[0]
             return sorted(found.values(), key=lambda hit: (-(hit.ts or 0.0), hit.where))[:most]
 
         return self._asking(answer)
@@ -173,8 +180,7 @@ class Recall:
         best = scored[0].score if scored else 0.0
         if not scored or best < question.sure:
             return Recalled(best=best, why=_why_nothing(best, question))
-        read = self._reader()
-        chosen = self._chosen(question, indexes, scored, docs, read)
+        chosen = self._chosen(question, indexes, scored, docs, words)
         if not chosen:
             return Recalled(
                 best=best, why="What bears on this is not true, or not there, at the time asked for."
@@ -195,7 +201,7 @@ class Recall:
         cosines: dict[int, float] = {}
         for number, (index, hidden) in enumerate(indexes):
             only = question.only._replace(hidden=hidden)
-            found = index.candidates(terms, only, CANDIDATES) if not is_of_time else []
+            found = index.candidates(terms, only, max(CANDIDATES, question.k)) if not is_of_time else []
             if when is not None and when.strength >= _SURE:
                 last = min(when.last - _MOMENT, question.now) + (0.0 if is_of_time else _TOLD_LATER)
                 there = {doc.id for doc in found}
@@ -247,9 +253,11 @@ class Recall:
         indexes: Asking,
         scored: Sequence[Scored],
         docs: dict[object, Doc],
-        read: Read,
+        words: Sequence[Word],
     ) -> list[Hit]:
         """The best that are there, true and not told yet, whole."""
+        read = self._reader()
+        forms = {term for word in words for term, _ in word.forms}
         chosen: list[Hit] = []
         told: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
@@ -257,8 +265,7 @@ class Recall:
         for each in scored:
             if len(chosen) >= question.k or each.score < least:
                 break
-            doc = docs[each.id]
-            terms = frozenset(doc.terms.split())
+            terms = frozenset(docs[each.id].terms.split())
             if len(terms) < _TELLING and not (each.parts.get("words") or each.parts.get("meaning")):
                 continue  # "ok" stands beside every answer and is none
             index = indexes[0 if each.id > 0 else 1][0]
@@ -266,34 +273,35 @@ class Recall:
             if found is None or _key(found) in seen:
                 continue
             text = read(found)
-            if text is None or not self._is_true(question, found, read):
+            if text is None or not _is_true(question, found, read):
                 continue
             if found.kind == "fact":  # it is found by words that it does not show
                 terms = frozenset(terms_of(text.text))
-            if len(terms) >= _TELLING and any(_says(found.kind, terms, other) for other in told):
+            if any(_says(found.kind, terms, other) for other in told):
                 continue
             seen.add(_key(found))
             told.append(terms)
-            hit, now = hit_of(each, found, text, indexes, read)
+            hit, later = hit_of(each, found, text, indexes, read, forms)
             # Before what was said of it stands what is true, where it may be found at all.
-            if now is not None and question.only == Only() and _fact_key(now) not in seen:
-                true = fact_hit(now, each.score)
-                seen.add(_fact_key(now))
-                told.append(frozenset(terms_of(true.text)))
-                chosen.append(true)
+            for fact in later if question.only == Only() else ():
+                if _fact_key(fact) not in seen:
+                    seen.add(_fact_key(fact))
+                    told.append(frozenset(terms_of(fact_text(fact))))
+                    chosen.append(fact_hit(fact, each.score, {"instead": each.score}))
             chosen.append(hit)
         return chosen[: question.k]
 
-    def _is_true(self, question: Question, found: Found, read: Read) -> bool:
-        if found.kind != "fact" or question.as_of is None:
-            return True
-        from looseleaf.core.identity import true_at
-
-        held = true_at(read.facts(found.topic).values(), question.as_of)
-        return any(fact.id == found.name for fact in held)
-
 
 # --- parts of an answer ----------------------------------------------------------------
+
+
+def _is_true(question: Question, found: Found, read: Read) -> bool:
+    """Of facts: whether it holds, now or at the time asked for. Whatever the index says of it, the journal knows."""
+    if found.kind != "fact":
+        return True
+    from looseleaf.core.identity import true_at
+
+    return any(fact.id == found.name for fact in true_at(read.facts(found.topic).values(), question.as_of))
 
 
 def _key(found: Found) -> tuple[str, str, int]:
@@ -307,11 +315,13 @@ def _fact_key(fact: Fact) -> tuple[str, str, int]:
 
 def _of_second(doc: Doc) -> Doc:
     """Named so that items of two indexes are told apart."""
-    return doc._replace(id=-doc.id, session=None if doc.session is None else -doc.session)
+    return doc._replace(id=-doc.id, session=None if doc.session is None else doc.session + _SECOND)
 
 
 def _says(kind: str, terms: frozenset[str], told: frozenset[str]) -> bool:
     """Whether an item says nothing but what was told. What was made of others need only hold it, or be held by it."""
+    if min(len(terms), len(told)) < _TELLING:
+        return terms == told and bool(terms)
     if kind in _DERIVED:
         return len(terms & told) >= _ALIKE * min(len(terms), len(told)) > 0
     return len(terms & told) >= _ALIKE * len(terms | told)
@@ -337,7 +347,8 @@ def _packed(
     texts = [shortened(hit.text, clip) if clip is not None else hit.text for hit in chosen]
     kept = pack(texts, question.budget, count, shortened) if question.budget is not None else enumerate(texts)
     hits = [chosen[number].but(text=text, tokens=count(text)) for number, text in kept]
-    return Recalled(hits, best=best, tokens=count("\n\n".join(hit.text for hit in hits)))
+    why = "" if hits else f"Not one word of what bears on this fits in {question.budget} tokens. Give more."
+    return Recalled(hits, best=best, why=why, tokens=count("\n\n".join(hit.text for hit in hits)))
 
 
 def _why_nothing(best: float, question: Question) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from looseleaf.absorb import belongs
 from looseleaf.core.paths import name_fault
 from looseleaf.core.stems import edition
+from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.recall.texts import writable
 from looseleaf.store import JOURNAL
@@ -28,6 +29,7 @@ TRACES, PAGE, TOPIC, ENTRY = "traces/", "page:", "topic:", "entry:"
 TERMS = "terms"
 """The source of no items whose mark says how texts become terms."""
 
+_LONGEST_MARK = 200
 _AT_ONCE = 500
 """Lines of a log that are taken before others have their turn."""
 
@@ -44,9 +46,12 @@ class Batch:
 
 
 class Sources:
-    """`known` gives the facts. Whoever asks has absorbed what people changed."""
+    """`known` gives the facts, `note` is told what cannot be read. Whoever asks has absorbed what people changed."""
 
-    def __init__(self, store: Store, pages: Pages, known: Callable[[], Facts]) -> None:
+    def __init__(
+        self, store: Store, pages: Pages, known: Callable[[], Facts], note: Callable[[str], None]
+    ) -> None:
+        self._note = note
         self._store = store
         self._pages = pages
         self._known = known
@@ -67,16 +72,22 @@ class Sources:
         """Whether the index has all that there is. Looks at the last line of each log and reads nothing else."""
         heads = self._pages.absorb.heads
         return index.mark(JOURNAL) == _written(heads.position, heads.last) and all(
-            index.mark(stream) == self._end(stream) for stream in self.streams()
+            self._end(stream) in (None, index.mark(stream)) for stream in self.streams()
         )
 
-    def _end(self, stream: str) -> str:
-        last = next(self._store.read_back(stream), None)
+    def _end(self, stream: str) -> str | None:
+        """The mark of all of a log; None if it cannot be read, which keeps nobody from finding the rest."""
+        try:
+            last = next(self._store.read_back(stream), None)
+        except Refused as refused:
+            self._note(str(refused))
+            return None
         return _written(last.end, last.record.get("id")) if last is not None else ""
 
     def size(self, segment_bytes: int) -> int:
         """About how many bytes there are to be taken."""
-        return sum(_bytes(self._store.end(stream), segment_bytes) for stream in self.streams())
+        ends = (_read(self._end(stream) or "")[0] for stream in self.streams())
+        return sum(_bytes(end, segment_bytes) for end in ends)
 
     def taken(self, index: Marks, segment_bytes: int) -> int:
         """About how many of them the index has."""
@@ -87,7 +98,8 @@ class Sources:
         if not index.mark(TERMS):
             yield Batch(TERMS, edition(), [])
         for stream in self.streams():
-            yield from self._traces(stream, index.mark(stream))
+            if self._end(stream) is not None:
+                yield from self._traces(stream, index.mark(stream))
         absorb = self._pages.absorb
         position, last = absorb.heads.position, absorb.heads.last
         now = _written(position, last)
@@ -202,6 +214,6 @@ def _read(mark: str) -> tuple[Position, str]:
     offset, _, last = rest.partition(" ")
     return (
         (Position(int(segment), int(offset)), last)
-        if segment.isdecimal() and offset.isdecimal()
+        if segment.isdecimal() and offset.isdecimal() and len(mark) < _LONGEST_MARK
         else (START, "")
     )

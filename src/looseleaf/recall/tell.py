@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import time
 
+from looseleaf.core.asked_relations import relation_term
+from looseleaf.core.terms import terms
 from looseleaf.recall.hits import Hit
 from looseleaf.recall.sources import TRACES
-from looseleaf.recall.texts import fact_text
+from looseleaf.recall.texts import fact_text, fact_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from looseleaf.core.ranking import Scored
     from looseleaf.index.protocol import Found, Index
     from looseleaf.recall.read import Read, Text
@@ -20,50 +24,57 @@ if TYPE_CHECKING:
     """The indexes that are asked, each with the sources of which it has an older version."""
 
 
-def hit_of(each: Scored, found: Found, text: Text, indexes: Asking, read: Read) -> tuple[Hit, Fact | None]:
-    """The hit; and what is true now, if it says what is not."""
-    status, later = found.status, None
-    if found.kind in ("trace", "entry", "day"):
-        past, is_part = _was(_told_in(found, text), indexes, read)
-        if past is not None:
-            status, later = "partly superseded" if is_part else "superseded", _instead(past, read)
-    elif found.kind == "fact" and (fact := read.fact(found)) is not None and fact.superseded_by:
-        later = _instead(fact, read)
-    now = fact_text(later) if later is not None else ""
-    return _made(each, found, text, status, now), later
-
-
-def _made(each: Scored, found: Found, text: Text, status: str, now: str) -> Hit:
-    return Hit(
+def hit_of(
+    each: Scored, found: Found, text: Text, indexes: Asking, read: Read, forms: Collection[str]
+) -> tuple[Hit, list[Fact]]:
+    """The hit; and what is true now, if it says what is not. `forms`: the terms that were asked for."""
+    fact = read.fact(found) if found.kind == "fact" else None
+    if fact is not None:
+        later = _instead(fact, read) if fact.superseded_by else None
+        hit = fact_hit(fact, each.score, each.parts, now=fact_text(later) if later is not None else "")
+        return hit, [later] if later is not None else []
+    past, is_part = _past(_told_in(found, text), indexes, read)
+    asked = [each for each in past if _is_asked(each, forms)] or past
+    true = [fact for fact in (_instead(old, read) for old in asked) if fact is not None]
+    status = ("partly superseded" if is_part else "superseded") if past else ""
+    hit = Hit(
         where=text.where,
         kind=found.kind,
         text=text.text,
         score=each.score,
         parts=each.parts,
         path=text.path,
-        date=_date(found.ts),
-        ts=found.ts,
-        level=found.level or None,  # type: ignore[arg-type]
+        date=date_of(text.ts),
+        ts=text.ts,
+        level=text.level,
         status=status,
-        now=now,
+        now="; ".join(dict.fromkeys(map(fact_text, true))),
         topic=found.topic,
         agent=found.source.removeprefix(TRACES) if found.kind == "trace" else "",
-        session=found.session if found.kind == "trace" else "",
-        speaker=found.speaker or found.role,
+        session=text.session,
+        speaker=text.speaker,
         is_whole=True,
         tokens=0,
     )
+    return hit, true if any(_is_asked(old, forms) for old in past) else []
 
 
-def _was(name: str, indexes: Asking, read: Read) -> tuple[Fact | None, bool]:
-    """The fact that a trace or an entry told, if it is true no longer; and whether it told what is true as well.
+def _past(name: str, indexes: Asking, read: Read) -> tuple[list[Fact], bool]:
+    """The facts that a trace or an entry told and that are true no longer; and whether it told what is true as well.
     The latest index knows it best."""
     for index, _ in reversed(indexes):
-        fact_id, _, rest = index.over([name]).get(name, "").partition(" ")
-        fact = read.facts(rest.removesuffix(" +")).get(fact_id) if fact_id else None
-        if fact is not None:
-            return (fact, rest.endswith(" +")) if fact.status == "superseded" else (None, False)
-    return None, False
+        rows = [row.partition(" ") for row in index.over(name)] if name else []
+        facts = [read.facts(rest.removesuffix(" +")).get(fact_id) for fact_id, _, rest in rows]
+        past = [fact for fact in facts if fact is not None and fact.status == "superseded"]
+        if past:
+            return past, any(rest.endswith(" +") for _, _, rest in rows) or len(past) < len(rows)
+    return [], False
+
+
+def _is_asked(fact: Fact, forms: Collection[str]) -> bool:
+    """Whether a fact is what the question is about: by what it says, or by what it is called."""
+    said = {*terms(fact.relation), *terms(fact.object), relation_term(fact.relation)}
+    return not said.isdisjoint(forms)
 
 
 def _instead(fact: Fact, read: Read) -> Fact | None:
@@ -77,22 +88,22 @@ def _instead(fact: Fact, read: Read) -> Fact | None:
     return later if later is not None and later.status == "current" else None
 
 
-def fact_hit(fact: Fact, score: float) -> Hit:
-    """A fact in place of what it replaced."""
-    ts = fact.said_at or fact.recorded_at
+def fact_hit(fact: Fact, score: float, parts: dict[str, float], now: str = "") -> Hit:
+    """A fact, as the journal has it."""
+    ts = fact_time(fact)
     place = f"{fact.path}#{fact.line}-{fact.line}" if fact.path and fact.line else fact.path or ""
     return Hit(
         where=fact.id or "",
         kind="fact",
         text=fact_text(fact),
         score=score,
-        parts={"instead": score},
+        parts=parts,
         path=place,
-        date=_date(ts),
+        date=date_of(ts),
         ts=ts,
         level=fact.level,
         status=fact.status,
-        now="",
+        now=now,
         topic=fact.topic,
         agent="",
         session="",
@@ -104,13 +115,14 @@ def fact_hit(fact: Fact, score: float) -> Hit:
 
 def _told_in(found: Found, text: Text) -> str:
     """The trace or entry that it is, or (a line of a day) tells of."""
-    if found.kind == "day":
-        named = re.search(r"entry ([0-9A-Z]{26})\)", text.text)
-        return named[1] if named is not None else ""
-    return found.name.rpartition("/")[2]
+    if found.kind in ("trace", "entry"):
+        return found.name.rpartition("/")[2]
+    named = re.search(r"entry ([0-9A-Z]{26})\)", text.text) if found.kind == "day" else None
+    return named[1] if named is not None else ""
 
 
-def _date(ts: float | None) -> str:
+def date_of(ts: float | None) -> str:
+    """The day of a time, in UTC; "" for none."""
     if ts is None:
         return ""
     at = time.gmtime(max(min(ts, 253_402_300_799.0), -62_135_596_800.0))
