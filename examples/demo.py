@@ -27,8 +27,8 @@ def say(text: str) -> None:
     print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n{text}", flush=True)
 
 
-def looseleaf(*arguments: str, stdin: str | None = None, lines: int | None = None) -> None:
-    """Run a command as a person would, and show it; of a long answer the first lines."""
+def looseleaf(*arguments: str, stdin: str | None = None, lines: int | None = None, code: int = 0) -> None:
+    """Run a command as a person would, and show it; of a long answer the first lines. `code`: with what it ends."""
     quoted = (f'"{each}"' if " " in each else each for each in arguments)
     piped = f'echo "{stdin}" | ' if stdin else ""
     print(f"$ {piped}looseleaf {' '.join(quoted)}", flush=True)
@@ -37,8 +37,10 @@ def looseleaf(*arguments: str, stdin: str | None = None, lines: int | None = Non
         input=stdin,
         stdout=subprocess.PIPE if lines else None,
         text=True,
-        check=True,
+        check=False,
     )
+    if done.returncode != code:
+        sys.exit(f"it ended with {done.returncode}, and not with {code}")
     if lines:
         shown = done.stdout.splitlines()
         print(*shown[:lines], *(["[...]"] if len(shown) > lines else []), sep="\n", flush=True)
@@ -176,7 +178,7 @@ def knowledge(home: Path) -> None:
 
     say("Found again among everything that was said, done and written; or a plain no:")
     looseleaf("recall", "where does Zhang San live")
-    looseleaf("recall", "the boiling point of tungsten")
+    looseleaf("recall", "the boiling point of tungsten", code=1)
 
     say("And a test of one's own: what must be found, and what must not be made up.")
     (home / "recall.tests.toml").write_text(TESTS)

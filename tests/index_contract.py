@@ -142,8 +142,7 @@ class IndexContract:
         assert index.mark("page:x") == ""
         assert index.speakers() == []
         assert index.trace("t1") is None
-        assert index.over(["t1"]) == {}
-        assert index.over([]) == {}
+        assert index.over("t1") == []
         assert index.found([1, 2]) == []
         assert index.near([], 2) == []
         assert index.candidates({}, ANY, 10) == []
@@ -341,12 +340,12 @@ class IndexContract:
     # --- what is over ------------------------------------------------------------------
 
     def test_what_is_over_goes_with_its_source(self, index: Index) -> None:
-        index.take("topic:user", "1", [], over=[("t1", "f1"), ("t2", "f2")])
-        assert index.over(["t1", "t2", "t3"]) == {"t1": "f1", "t2": "f2"}
+        index.take("topic:user", "1", [], over=[("t1", "f1"), ("t2", "f2"), ("t1", "f0")])
+        assert [index.over(name) for name in ("t1", "t2", "t3")] == [["f0", "f1"], ["f2"], []]
         index.take("topic:user", "2", [], anew=True, over=[("t2", "f3")])
-        assert index.over(["t1", "t2"]) == {"t2": "f3"}
+        assert [index.over(name) for name in ("t1", "t2")] == [[], ["f3"]]
         index.drop("topic:user")
-        assert index.over(["t1", "t2"]) == {}
+        assert index.over("t2") == []
 
     def test_the_same_text_twice_is_found_twice_by_its_hash(self, index: Index) -> None:
         index.take("traces/a", "1", [item("t1", "tea"), item("t2", "tea"), item("t3", "pot")])

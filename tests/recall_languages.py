@@ -207,6 +207,23 @@ KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("to be or not to be", ("to be or not to be",)),
     ("Leonora's physiotherapist recommended swimming", ("phisiotherapist", "leonora swim")),
     ("He is vegetarian but eats oysters", ("vegitarian", "oyster eaten")),
+    # English words that are stop words elsewhere
+    ("Sold car for 5000 euros.", ("car", "What happened to my car?")),
+    ("Car: Honda Jazz", ("honda", "which car is it")),
+    ("Pet: Tom", ("Tom", "our pet")),
+    ("Front door code 4711", ("door", "What is the code of the door?")),
+    ("Garage sale Saturday", ("sale", "When is the sale?")),
+    ("Flower pot broke", ("pot", "what happened to the pots")),
+    ("Recycling bin collected Thursday", ("bin", "When is the bin collected?")),
+    ("War diary finished", ("war", "war diaries")),
+    ("A word of advice: sleep early", ("word", "any words of advice")),
+    ("Coach Sue moved to Los Angeles", ("Los Angeles", "Who is Sue?")),
+    # German: a compound known by its middle, and little but stop words
+    (
+        "Das Donaudampfschifffahrtsmuseum ist zu",
+        ("Wann öffnet das Museum der Dampfschifffahrt?", "Dampfschifffahrt"),
+    ),
+    ("Ludwig war ein König", ("Wer war Ludwig?", "Könige")),
 )
 
 LINES: tuple[str, ...] = tuple(line for line, _ in KNOWN)

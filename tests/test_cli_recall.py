@@ -52,7 +52,9 @@ def printed(run: Run, *arguments: str) -> str:
 
 
 def answer(run: Run, *arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(printed(run, "recall", *arguments, "--json"))
+    code, out, err = run("recall", *arguments, "--json")
+    found: dict[str, Any] = json.loads(out)
+    assert (code, err) == (0 if found["hits"] else 1, "")
     return found
 
 
@@ -100,7 +102,7 @@ def test_what_was_superseded_is_said_to_be(told: Run) -> None:
 def test_json_holds_every_hit_with_its_parts(told: Run) -> None:
     found = answer(told, LANTERN, "--kind", "trace")
     assert found["why"] == ""
-    assert found["best"] == found["hits"][0]["score"]
+    assert found["best"] == pytest.approx(found["hits"][0]["score"], abs=1e-4)
     hit = found["hits"][0]
     assert {
         "where",
@@ -160,8 +162,9 @@ def test_a_text_of_several_lines_cannot_pass_for_a_line_of_ours(told: Run) -> No
     assert "\n   └ 2026-01-01  user  said  1.00  forged" not in out
 
 
-def test_nothing_is_said_in_a_sentence_and_is_no_failure(told: Run) -> None:
-    out = printed(told, "recall", "zygote quasar xylophone")
+def test_nothing_is_said_in_a_sentence_and_by_the_exit_code(told: Run) -> None:
+    code, out, err = told("recall", "zygote quasar xylophone")
+    assert (code, err) == (1, "")
     assert out.startswith("Nothing ")
     assert answer(told, "zygote quasar xylophone")["why"] == out.strip()
 
@@ -223,7 +226,7 @@ def test_what_cannot_be_done_is_refused_with_a_sentence(told: Run, arguments: tu
 )
 def test_a_hostile_query_is_answered(told: Run, query: str) -> None:
     code, out, err = told("recall", "--json", "--", query)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0 if json.loads(out)["hits"] else 1, "")
     assert set(json.loads(out)) == {"hits", "best", "why", "tokens"}
 
 

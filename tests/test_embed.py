@@ -402,6 +402,11 @@ def test_its_address_may_be_written_in_several_ways(server: Answers, path: str) 
     assert "Authorization" not in headers
 
 
+def test_no_more_of_a_text_is_sent_than_a_model_reads(server: Answers) -> None:
+    endpoint(server.url, "nomic")(["x" * 100_000])
+    assert [len(text) for text in server.asked[0][2]["input"]] == [8192]
+
+
 def test_nothing_is_sent_before_there_is_a_text(server: Answers) -> None:
     assert len(endpoint(server.url, "nomic")([])) == 0
     assert server.asked == []
@@ -566,6 +571,9 @@ def test_stopped_it_finishes_what_it_is_at_and_goes_on_another_time(place: Path)
     assert len(vectors) == len(letters.asked) == 10
 
 
+NOTHING = "Nothing was embedded: the embedder broken"
+
+
 class Broken:
     name = "broken"
 
@@ -580,8 +588,12 @@ class Broken:
     ("error", "note"),
     [
         (Refused("Nothing was embedded: the server is gone."), "Nothing was embedded: the server is gone."),
-        (ZeroDivisionError("by\nzero"), "Embedding stopped: ZeroDivisionError: by zero"),
-        (SystemExit(3), "Embedding stopped: SystemExit: 3"),
+        (
+            ZeroDivisionError("by\nzero"),
+            f"{NOTHING} raised ZeroDivisionError: by zero. Look at it; until then recall finds by words.",
+        ),
+        (SystemExit(3), "Embedding stopped: SystemExit: 3. What has no vector is found by words."),
+        (Refused("Nothing was embedded. " + "x" * 999), "Nothing was embedded. " + "x" * 999),
     ],
 )
 def test_what_an_embedder_raises_is_kept_as_a_sentence(place: Path, error: BaseException, note: str) -> None:
@@ -624,3 +636,47 @@ assert began.wait(30)
         [sys.executable, "-c", script, str(place)], timeout=60, capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+ENDS = """
+import os, sys, time
+import numpy
+from looseleaf.hashing import text_hash
+from looseleaf.index.background import Background
+from looseleaf.index.vectors import Vectors
+def ones(texts):
+    return numpy.array([[1.0, len(text), int(text)] for text in texts])
+texts = [(text_hash(str(number)), str(number)) for number in range(1000)]
+vectors = Vectors(sys.argv[1], "ones")
+had = len(vectors)
+Background(ones, vectors, at_once=2).start(lambda: texts)
+while len(vectors) < had + 5: time.sleep(0.001)
+time.sleep(float(sys.argv[2]))
+os._exit(7)
+"""
+
+
+def test_a_process_may_end_at_any_time_while_it_embeds(place: Path) -> None:
+    numbers = {text_hash(str(number)): number for number in range(1000)}
+    vectors = Vectors(str(place), "ones")
+    for later in ("0", "0.0007", "0.0031"):
+        ran = subprocess.run([sys.executable, "-c", ENDS, place, later], timeout=60, check=False)
+        assert ran.returncode == 7
+        kept = vectors.hashes()
+        assert 5 <= len(kept) == len(set(kept)) < 1000
+        missing = set(vectors.missing(numbers))
+        assert missing == set(numbers) - set(kept), "no row is torn"
+        for each in kept:
+            row = numpy.array([1.0, len(str(numbers[each])), numbers[each]])
+            assert vectors.cosines(row, [each])[each] == pytest.approx(1, abs=1e-4)
+
+
+def test_after_a_fork_it_can_be_started_again(place: Path) -> None:
+    background = Background(Letters(), Vectors(str(place), "letters"))
+    ended = threading.Thread(target=list)
+    ended.start()
+    ended.join()
+    background._thread = ended  # what a child finds: a thread of its parent's, which is none of its own
+    background.start(lambda: words(0, 3))
+    assert background.wait(60)
+    assert background.done == 3

@@ -206,6 +206,7 @@ def test_an_outcome_can_be_written_as_json() -> None:
         "unwanted": [{"text": "English", "where": "USER.md#5-5"}],
         "found": [{"where": "USER.md#5-5", "score": 0.8, "text": "Code is written in English."}],
         "hits": 1,
+        "why": "",
     }
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from looseleaf import Memory
+from looseleaf.errors import Refused
+from looseleaf.index.vectors import Vectors, folder_name
 from looseleaf.policy import Policy
 
 np = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
@@ -41,13 +46,6 @@ class Senses:
         rows = [[1e-3, *(float(len(each & sense)) for sense in SENSES)] for each in words]
         matrix = np.array(rows, dtype=np.float32)
         return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-
-
-class Broken(Senses):
-    """The same model, as far as its name says, which is gone."""
-
-    def __call__(self, texts: Sequence[str]) -> Any:
-        raise OSError("the model is gone")
 
 
 def told(folder: Path, embedder: Any = None, policy: Policy | None = None) -> Memory:
@@ -93,22 +91,209 @@ def test_vectors_are_made_in_the_background_while_a_program_recalls(tmp_path: Pa
         assert memory.recall("canine hound dog")[0].text == TALK[0]
 
 
-def test_vectors_that_are_deleted_are_made_again(tmp_path: Path) -> None:
+def embeds(memory: Memory) -> Vectors:
+    """The vectors, when the background is done."""
+    memory.recall("anything")
+    meaning = memory._recall._meaning
+    assert meaning is not None
+    _, vectors, background = meaning._load()
+    assert background.wait(30)
+    return vectors
+
+
+@pytest.mark.parametrize("what", ["views", "views/vectors"])
+@pytest.mark.parametrize("how", ["build", "recall"])
+def test_vectors_that_are_deleted_are_made_again(tmp_path: Path, what: str, how: str) -> None:
     with told(tmp_path / "m", Senses()) as memory:
         memory.build_index()
-    shutil.rmtree(tmp_path / "m/views")
+        shutil.rmtree(tmp_path / "m" / what)
+        if how == "build":
+            assert memory.build_index() == len(TALK)
+        assert len(embeds(memory)) == len(TALK)
+        assert memory.recall("canine hound dog")[0].text == TALK[0]
+
+
+@pytest.mark.parametrize("file", ["rows", "scan", "marks"])
+@pytest.mark.parametrize("damage", [b"\xff", b"\0", b"\x7f\x03\x60"])
+def test_vectors_that_are_damaged_are_made_again(tmp_path: Path, file: str, damage: bytes) -> None:
+    with told(tmp_path / "m", Senses()) as memory:
+        memory.build_index()
+    (path,) = (tmp_path / "m/views/vectors").glob(f"*/{file}")
+    data = path.read_bytes()
+    path.write_bytes(data[:96] + (damage * len(data))[: len(data) - 96])
     with told(tmp_path / "m", Senses()) as memory:
         assert memory.build_index() == len(TALK)
         assert memory.recall("canine hound dog")[0].text == TALK[0]
 
 
-def test_an_embedder_that_fails_is_said_once_and_words_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ["abc", "", "4", "x 4", "{} -1", "{} \u0664", "{} " + "9" * 40, "{} 4.5"])
+def test_a_mark_that_nobody_wrote_is_not_believed(tmp_path: Path, mark: str) -> None:
     with told(tmp_path / "m", Senses()) as memory:
         memory.build_index()
-    with told(tmp_path / "m", Broken()) as memory:
+        vectors = embeds(memory)
+        vectors.forget(vectors.hashes())
+        index = memory._recall.keep.indexes()[0][0]
+        index.take("vectors:senses", mark.format(vectors.making), ())
+        assert len(embeds(memory)) == len(TALK)
+
+
+def test_what_takes_the_place_of_the_newest_is_embedded_too(tmp_path: Path) -> None:
+    embedder = Senses()
+    with told(tmp_path / "m", embedder) as memory:
+        for text in ("The hound barks.", "The clinic is closed."):
+            memory.edit("facts/x.md", f"# X\n\n{text}\n", reason="it is so", author="person")
+            embeds(memory)
+        assert "The clinic is closed." in embedder.texts
+        memory.edit("facts/x.md", "# X\n\nA physician came.\n", reason="it is so", author="person")
+        assert memory.build_index() == 1
+
+
+@pytest.mark.parametrize("what", ["views", "views/vectors", "views/vectors/leaf"])
+def test_nothing_is_written_or_read_where_a_link_leads(tmp_path: Path, what: str) -> None:
+    what = what.replace("leaf", folder_name("senses"))
+    with told(tmp_path / "m", Senses()) as memory:
+        memory.build_index()
+    outside = tmp_path / "outside"
+    shutil.move(tmp_path / "m" / what, outside)
+    (tmp_path / "m" / what).symlink_to(outside)
+    before = {path: path.stat().st_mtime_ns for path in sorted(outside.rglob("*"))}
+    with told(tmp_path / "m", Senses()) as memory:
+        memory.record(user="The vehicle is red.")
+        with pytest.raises(Refused, match="is a link"):
+            memory.build_index()
         for _ in range(2):
+            assert memory.recall("vehicle red")[0].text == "The vehicle is red."
+        notes = [note for note in memory.notes if note.startswith("No vectors are kept: ")]
+        assert len(notes) == 1
+        assert not memory.recall("canine hound dog")
+    after = {path: path.stat().st_mtime_ns for path in sorted(outside.rglob("*"))}
+    assert {path: at for path, at in after.items() if "senses" in str(path)} == {
+        path: at for path, at in before.items() if "senses" in str(path)
+    }
+
+
+BUILDS = """
+import sys, time
+import numpy
+from looseleaf import Memory
+from looseleaf.errors import Refused
+from looseleaf.index.vectors import Vectors, folder_name
+class Slow:
+    name = "slow"
+    def __call__(self, texts):
+        time.sleep(0.01)
+        return numpy.array([[1.0, len(text), sum(map(ord, text))] for text in texts])
+with Memory(sys.argv[1], embedder=Slow()) as memory:
+    print(memory.build_index())
+"""
+
+
+def test_of_two_that_embed_at_once_nothing_is_kept_twice(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory:
+        for number in range(40):
+            memory.record(user=f"Item {number} is {'red' * number}.")
+    running = [
+        subprocess.Popen([sys.executable, "-c", BUILDS, tmp_path / "m"], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert sum(int(process.communicate(timeout=60)[0]) for process in running) == 40
+    hashes = Vectors(str(tmp_path / "m/views/vectors"), "slow").hashes()
+    assert len(hashes) == len(set(hashes)) == 40
+
+
+WRONG: dict[str, Callable[[Sequence[str]], Any]] = {
+    "raised ZeroDivisionError: division by zero": lambda texts: [1 / 0 for _ in texts],
+    "raised OSError: the model is gone": lambda _: gone(OSError("the model is gone.")),
+    "raised ValueError: could not convert": lambda texts: ["a"] * len(texts),
+    "raised KeyError": lambda _: gone(KeyError()),
+    "gave the shape ()": lambda _: None,
+    "gave the shape (1, 8, 2)": lambda _: np.ones((1, 8, 2)),
+    "gave the shape (9, 4)": lambda _: np.ones((9, 4)),
+    "gave a row that is zero or no number": lambda texts: np.full((len(texts), 4), np.nan),
+}
+
+
+def gone(error: Exception) -> Any:
+    raise error
+
+
+class Wrong(Senses):
+    """The same model, as far as its name says."""
+
+    def __init__(self, answer: Callable[[Sequence[str]], Any]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def __call__(self, texts: Sequence[str]) -> Any:
+        self.texts += texts
+        return self._answer(texts)
+
+
+@pytest.mark.parametrize("has_vectors", [True, False])
+@pytest.mark.parametrize("fault", WRONG)
+def test_whatever_an_embedder_does_is_said_once_and_words_do(
+    tmp_path: Path, fault: str, has_vectors: bool
+) -> None:
+    with told(tmp_path / "m", Senses()) as memory:
+        if has_vectors:
+            memory.build_index()
+    with told(tmp_path / "m", Wrong(WRONG[fault])) as memory:
+        for _ in range(3):
             assert memory.recall("puppy shelter")[0].text == TALK[0]
-        assert memory.notes == ["What is meant was not compared, only words: the model is gone"]
+        (note,) = memory.notes
+        assert note.startswith(f"Nothing was embedded: the embedder senses {fault}")
+        assert note.endswith(". Look at it; until then recall finds by words.")
+        assert ".." not in note
+
+
+@pytest.mark.parametrize("fault", [fault for fault in WRONG if "(1, 8, 2)" not in fault])
+def test_a_build_says_what_the_embedder_did_and_does_not_blame_the_index(tmp_path: Path, fault: str) -> None:
+    embedder = Wrong(WRONG[fault])
+    with told(tmp_path / "m", embedder) as memory:
+        with pytest.raises(Refused, match=re.escape(f"Nothing was embedded: the embedder senses {fault}")):
+            memory.build_index()
+        assert memory.notes == []
+        assert embedder.texts == list(TALK), "it was asked once"
+
+
+@pytest.mark.parametrize("name", ["", None, "\ud800"])
+def test_an_embedder_without_a_name_is_said_and_words_do(tmp_path: Path, name: Any) -> None:
+    embedder = Senses()
+    embedder.name = name
+    with told(tmp_path / "m", embedder) as memory:
+        assert memory.recall("puppy shelter")[0].text == TALK[0]
+        assert [note[:60] for note in memory.notes] == [
+            "Nothing was embedded: the name of the embedder could not be read"[:60]
+            if name != ""
+            else "Nothing was embedded: the name of the embedder is empty. Give"[:60]
+        ]
+
+
+def test_a_server_that_is_not_there_is_said_by_a_recall_before_there_are_vectors(tmp_path: Path) -> None:
+    with told(tmp_path / "m", policy=Policy(semantic="http://127.0.0.1:1 nomic")) as memory:
+        assert memory.recall("puppy shelter")[0].text == TALK[0]
+        (note,) = memory.notes
+        assert note.count("Nothing was embedded") == 1
+        assert "127.0.0.1:1/v1/embeddings with the model nomic: it could not be asked" in note
+
+
+def test_without_numpy_it_is_said_and_words_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with told(tmp_path / "m", Senses()) as memory:
+        memory.build_index()
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with told(tmp_path / "m", Senses()) as memory:
+        assert memory.recall("puppy shelter")[0].text == TALK[0]
+        (note,) = memory.notes
+        assert "`numpy` is not installed" in note
+
+
+def test_once_a_build_succeeds_meaning_is_compared_again(tmp_path: Path) -> None:
+    embedder = Wrong(WRONG["raised KeyError"])
+    with told(tmp_path / "m", embedder) as memory:
+        assert not memory.recall("canine hound dog")
+        embedder._answer = Senses()
+        memory.build_index()
+        assert memory.recall("canine hound dog")[0].text == TALK[0]
 
 
 def test_a_setting_that_names_no_embedder_is_said_and_words_do(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     loop, hit, *_, nothing = lines[end + 1 :]
     assert (first, second, loop) == ("Zhang Wei", "hard turn_0001", "120 lines.")
     assert "fact Language: prefers Chinese discussion, English code f_" in hit
-    assert nothing == "Nothing that is remembered has these words."
+    assert nothing == "Nothing that is remembered has these words. Others may find it."
     with Memory(tmp_path / "memory", agent="coder") as coder:
         (turn,) = coder.turns()
         assert [trace.trace_type for trace in turn.traces] == [

@@ -285,7 +285,7 @@ def test_an_empty_memory_answers_with_nothing_and_says_why(memory: Memory) -> No
     found = memory.recall("violet lantern harbour")
     assert len(found) == 0
     assert found.best == 0.0
-    assert found.why == "Nothing that is remembered has these words."
+    assert found.why == "Nothing that is remembered has these words. Others may find it."
     assert found.to_dict() == {"hits": [], "best": 0.0, "why": found.why, "tokens": 0}
 
 
@@ -324,7 +324,9 @@ def test_a_time_that_is_named_brings_what_is_of_that_time_first(memory: Memory) 
     [
         ("Ann: I sold the boat.", (), "ann"),
         ("Ann Lee: I sold the boat.", (), "ann lee"),
-        ("I said: sold.", (), "i said"),
+        ("I said: sold.", (), ""),
+        ("Correction: it was sold.", (), ""),
+        ("李雷: 船卖了。", (), "李雷"),
         ("http://x.example is down", (), ""),
         ("Ann:no space", (), ""),
         ("I sold the boat.", ("speaker:Bo Ek",), "bo ek"),

@@ -227,7 +227,7 @@ def test_what_cannot_be_meant_is_refused_with_a_sentence(memory: Memory, asked: 
         {"agent": "' OR 1=1 --"},
         {"kinds": []},
         {"kinds": ["trace"] * 3000},
-        {"since": "2030-01-01", "until": "2020-01-01"},
+        {"since": "2020-01-01", "until": "2030-01-01"},
         {"as_of": 0},
         {"as_of": -62_000_000_000.0},
         {"now": "1900-01-01"},
@@ -257,7 +257,7 @@ def test_what_can_be_meant_is_answered(memory: Memory, asked: dict[str, Any]) ->
         "f_\0",
         "\0",
         "\ud800",
-        "USER.md",
+        "USER",
         "USER.md#0-0",
         "USER.md#9-2",
         "USER.md#1-9999999",
@@ -272,6 +272,7 @@ def test_what_can_be_meant_is_answered(memory: Memory, asked: dict[str, Any]) ->
         "x" * 100_000,
         "x/01ARZ3NDEKTSV4RRFFQ69G5FAV",
         "../../01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "nope.md",
         "\ud800/01ARZ3NDEKTSV4RRFFQ69G5FAV",
     ],
 )
@@ -367,3 +368,8 @@ def test_pages_of_any_bytes_are_searched(place: Path) -> None:
         assert any("medlar" in text for text in texts(memory, "medlar ripens late"))
         for hit in recall(memory, "violet lantern copper kettle medlar ripens"):
             assert memory.open(hit.where).text
+
+
+def test_a_question_that_begins_after_its_end_is_refused(memory: Memory) -> None:
+    said = outcome(lambda: memory.recall("tea", since="2030-01-01", until="2020-01-01"))
+    assert said.startswith("Nothing was looked for: `since` is later than `until`.")

@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from hypothesis import example, given
@@ -287,9 +288,113 @@ def test_a_simpler_character_has_no_simpler_one() -> None:
     assert not unspaced._same().keys() & set(unspaced._same().values())
 
 
+# --- English words that are stop words elsewhere ---
+
+
+ELSEWHERE = sorted(
+    {word for tongue in stopwords.LATIN for word in stopwords.by_language()[tongue]}
+    & set(
+        "allen bent bin car care come comment dan day dell den dig dine dir door dos dove ella end era eras font go "
+        "good great ham han hans hat hay heel hem hen hoe jim kim kit know love make man mas men met mia mine mint mod "
+        "need nell new ole pair par plus pod pot pour pro sale sans see sera sin sit size sob son state sub sue take "
+        "ten till time tom ton tot van vain volt want war wart well wilt word work".split()
+    )
+    - stopwords.by_language()["english"]
+)
+PLAIN = ["zebra", "giraffe", "ladder", "invoice", "Saturday", "Lisbon", "budget", "cello", "5000"]
+
+
+def test_many_english_words_are_stop_words_elsewhere() -> None:
+    assert len(ELSEWHERE) > 70
+
+
+@pytest.mark.parametrize("word", ELSEWHERE)
+def test_an_english_word_alone_finds_a_text_that_has_it(word: str) -> None:
+    assert stems.stem(word, "english") in terms(f"zebra {word} giraffe")
+    assert stems.stem(word, "english") in asked(word)
+    assert asked(word) & set(terms(f"Zebra {word} giraffe"))
+    assert {form for each in words(f"zebra {word}") for form, _ in each.forms if each.text == word}
+
+
+@given(
+    st.lists(st.sampled_from(ELSEWHERE), min_size=1, max_size=3),
+    st.lists(st.sampled_from(PLAIN), min_size=2, max_size=5, unique=True),
+    st.randoms(use_true_random=False),
+)
+def test_an_english_word_among_others_is_never_taken_for_a_stop_word(
+    some: list[str], plain: list[str], random: Random
+) -> None:
+    text = [*some, *plain]
+    random.shuffle(text)
+    assert {stems.stem(word, "english") for word in some} <= set(terms(" ".join(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Sold car for 5000 euros.", ["sell", "car", "5000", "euro"]),
+        ("Car: Honda Jazz", ["car", "honda", "jazz"]),
+        ("Pet: Tom", ["pet", "tom"]),
+        ("Hat: size 58", ["hat", "size", "58"]),
+        ("Front door code 4711", ["front", "door", "code", "4711"]),
+        ("A word of advice", ["word", "advic"]),
+        ("Comic Sans font", ["comic", "san", "font"]),
+        ("Los Angeles trip", ["los", "angel", "trip"]),
+        ("Le Mans car race", ["le", "man", "car", "race"]),
+        ("Café car park", ["cafe", "car", "park"]),
+        ("Spare software square", ["spare", "softwar", "squar"]),
+        ("Coach beach approach", ["coach", "beach", "approach"]),
+        ("Finished, published, washed", ["finish", "publish", "wash"]),
+        ("Meeting building booking", ["meet", "build", "book"]),
+        ("week creek", ["week", "creek"]),
+    ],
+)
+def test_one_word_or_one_ending_does_not_make_a_text_foreign(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Der Hund war im Garten und hat die Katze gesehen", ["hund", "gart", "katz", "geseh"]),
+        ("Ludwig war ein König", ["ludwig", "konig"]),
+        ("Il pleut car les nuages sont plus bas", ["pleut", "nuag", "bas"]),
+        ("Ich habe den car key und das door lock verloren", ["car", "key", "door", "lock", "verlor"]),
+        ("Die Versicherung war teuer", ["die", "versicher", "war", "teu"]),
+        ("Was hat die Katze", ["hat", "die", "katz"]),
+    ],
+)
+def test_a_foreign_text_drops_its_stop_words_if_others_tell_its_language(
+    text: str, expected: list[str]
+) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize("query", ["Wer war Ludwig", "Ludwig und", "Was hat die Ludwig gesagt"])
+def test_what_may_be_a_stop_word_weighs_less(query: str) -> None:
+    weights = {word.text: word.weight for word in words(query)}
+    rest = {text: weight for text, weight in weights.items() if text not in ("ludwig", "gesagt")}
+    assert weights["ludwig"] == 1.0
+    assert rest
+    assert max(rest.values()) < 0.5
+
+
 # --- time ---
 
 
+def work_of(hostile: Callable[[int], str]) -> Callable[[int], Callable[[], object]]:
+    def work(size: int) -> Callable[[], object]:
+        text = hostile(size)
+        return lambda: (terms(text), words(text))
+
+    return work
+
+
+def test_time_is_linear_in_a_word_of_many_parts() -> None:
+    assert growth(work_of(lambda size: "'".join(f"a{at}b" for at in range(size))), 20) < LINEAR
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -298,7 +403,7 @@ def test_a_simpler_character_has_no_simpler_one() -> None:
         lambda size: "a." * size,
         lambda size: "1." * size,
         lambda size: "aB" * size,
-        lambda size: "a'" * size,
+        lambda size: "ab'" * size,
         lambda size: "猫a" * size,
         lambda size: "แมว" * size,
         lambda size: " ".join(f"w{at}" for at in range(size)),
@@ -308,11 +413,26 @@ def test_a_simpler_character_has_no_simpler_one() -> None:
     ],
 )
 def test_time_is_linear_in_the_text(hostile: Callable[[int], str]) -> None:
-    def work(size: int) -> Callable[[], object]:
-        text = hostile(size)
-        return lambda: (terms(text), words(text))
+    assert growth(work_of(hostile), 80) < LINEAR
 
-    assert growth(work, 80) < LINEAR
+
+def test_a_word_of_many_parts_asks_for_each_part_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    stemmed: Counter[str] = Counter()
+    stem = stems.stem
+
+    def count(word: str, tongue: str) -> str:
+        stemmed[word] += 1
+        return stem(word, tongue)
+
+    monkeypatch.setattr("looseleaf.core.stems.stem", count)
+    words("ab'" * 6000)
+    assert stemmed["ab"] <= 2 * len(stopwords.LATIN)
+    stemmed.clear()
+    parts = [
+        f"{first}{second}{third}" for first in "bcdfghjk" for second in "aeiou" for third in "lmnprstvxz"
+    ]
+    words("_".join(parts))
+    assert sum(count > 1 for count in stemmed.values()) <= 128 < len(stemmed)
 
 
 # --- the set of many languages ---

@@ -73,6 +73,22 @@ def test_a_part_finds_its_compounds() -> None:
     assert typos.parts("ver", vocabulary) == []
 
 
+def test_a_long_part_may_stand_in_the_middle() -> None:
+    museum = "donaudampfschifffahrtsmuseum"
+    assert typos.parts("dampfschifffahrt", [museum]) == [(museum, 0.5)]
+    assert typos.parts("museum", [museum]) == [(museum, 0.7)]
+    assert typos.parts("fahrt", [museum]) == []
+    assert typos.parts("onaudampf", [museum]) == []
+
+
+@given(st.text("ab", max_size=9), st.lists(st.text("ab", max_size=16), max_size=8))
+def test_a_compound_holds_its_part_and_more(term: str, candidates: list[str]) -> None:
+    for compound, factor in typos.parts(term, candidates):
+        assert term in compound
+        assert len(compound) - len(term) >= 3
+        assert 0 < factor < 1
+
+
 @pytest.mark.parametrize(
     ("word", "known", "expected"),
     [

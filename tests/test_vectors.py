@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -375,6 +376,31 @@ def test_a_damaged_row_is_not_found_and_hides_no_other(
         assert set(found) == set(range(1, 51)) - {6, 7, 8}
 
 
+DAMAGED_ROWS = {
+    "rows": [b"\xff" * 4 * D, bytes(4 * D), numpy.full(D, 0.5, "<f4").tobytes()],
+    "scan": [b"\x7f" * D],
+    "marks": [numpy.array([(7, 1.0, 0.0)], dtype=nearest.MARK).tobytes()],
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "number"), [(file, each) for file, of in DAMAGED_ROWS.items() for each in range(len(of))]
+)
+def test_a_damaged_row_counts_as_missing_and_is_overwritten(tmp_path: Path, file: str, number: int) -> None:
+    made, rows = kept(tmp_path)
+    damage = DAMAGED_ROWS[file][number]
+    with open(os.path.join(made.path, file), "r+b") as opened:
+        opened.seek(96 + len(damage) * 6)
+        opened.write(damage)
+    sizes = {name: os.path.getsize(os.path.join(made.path, name)) for name in ("rows", "scan", "marks")}
+    assert made.missing(range(1, 51)) == [7]
+    assert made.add(range(1, 51), rows) == 1
+    assert made.missing(range(1, 51)) == []
+    assert made.search(rows[6], 1)[0][0] == 7
+    assert sorted(made.hashes()) == list(range(1, 51))
+    assert sizes == {name: os.path.getsize(os.path.join(made.path, name)) for name in sizes}
+
+
 def test_a_link_for_a_folder_is_refused(tmp_path: Path) -> None:
     made = Vectors(str(tmp_path / "vectors"), "model")
     (tmp_path / "elsewhere").mkdir()
@@ -388,9 +414,42 @@ def test_a_link_for_a_folder_is_refused(tmp_path: Path) -> None:
 def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
     made = Vectors(str(tmp_path / "vectors"), "model")
     (tmp_path / "vectors").write_text("a file stands there", encoding="utf-8")
+    for use in (lambda: made.add([1], some(1)), lambda: made.missing([1])):
+        with pytest.raises(Unwritten, match="vectors is no folder"):
+            use()
+    (tmp_path / "vectors").unlink()
+    Path(made.path, "lock").mkdir(parents=True)
     with pytest.raises(Unwritten, match="Recall goes on by words"):
         made.add([1], some(1))
     assert made.missing([1]) == [1]
+
+
+@pytest.mark.parametrize("which", ["views", "views/vectors"])
+def test_a_link_anywhere_inside_is_refused_also_to_who_reads(tmp_path: Path, which: str) -> None:
+    views = tmp_path / "views"
+    made = Vectors(str(views / "vectors"), "model", D, inside=str(views))
+    made.add([1], some(1))
+    os.rename(tmp_path / which, tmp_path / "elsewhere")
+    os.symlink(tmp_path / "elsewhere", tmp_path / which)
+    for use in (lambda: made.add([2], some(1)), lambda: made.search(some(1)[0], 1), lambda: len(made)):
+        with pytest.raises(Refused, match="is a link"):
+            use()
+    os.unlink(tmp_path / which)
+    os.rename(tmp_path / "elsewhere", tmp_path / which)
+    assert made.hashes() == [1]
+
+
+def test_files_that_were_made_again_are_other_files(tmp_path: Path) -> None:
+    made = Vectors(str(tmp_path), "model")
+    assert made.making == ""
+    made.add([1], some(1))
+    first = made.making
+    made.add([2], some(1, 1))
+    assert Vectors(str(tmp_path), "model").making == made.making == first
+    shutil.rmtree(made.path)
+    assert made.making == ""
+    made.add([1], some(1))
+    assert made.making not in ("", first)
 
 
 # --- at once -------------------------------------------------------------------------

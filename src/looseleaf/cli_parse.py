@@ -90,10 +90,11 @@ def parse(arguments: Sequence[str]) -> Options:
     for argument in waiting:
         if argument == "--" and verb:
             rest = list(waiting)  # whatever they look like, these are no options
-            if (
-                any(_is_many(own[each]) for each in free)
-                or not 0 < len(rest) <= len(free)
-                or not all(_may_be(own[name], each) for name, each in zip(free, rest, strict=False))
+            if rest and free and _is_many(own[free[0]]):
+                setattr(options, free[0], [*getattr(options, free[0], ()), *rest])
+                break
+            if not 0 < len(rest) <= len(free) or not all(
+                _may_be(own[name], each) for name, each in zip(free, rest, strict=False)
             ):
                 return explain(arguments)
             for each in rest:

@@ -60,8 +60,9 @@ def _lines(number: int, hit: Hit, *, is_explained: bool) -> Iterator[str]:
     about = f"{hit.topic}: " if hit.kind == "fact" and hit.topic != "user" else ""
     yield f"{number}. {about}{hung(hit.text, 3)}"
     said = [hit.date, hit.speaker if hit.kind == "trace" else hit.kind, hit.level or "", f"{hit.score:.2f}"]
-    if hit.status.endswith("superseded"):
-        so = "in part no longer so" if hit.status.startswith("partly") else "no longer so"
+    if hit.is_over:
+        so = "no longer so" if hit.status.endswith("superseded") else "a person said no to it"
+        so = f"in part {so}" if hit.status.startswith("partly") else so
         said.append(f"{so}; now: {clipped(hit.now)}" if hit.now else so)
     place = f"{hit.where}  {hit.path}" if hit.kind == "fact" and hit.path else hit.where
     yield f"   └ {'  '.join(each for each in said if each)}  {place}"

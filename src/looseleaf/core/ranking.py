@@ -97,7 +97,7 @@ def rank(
     if cosines and rows:
         meant = _meant(rows, docs, places, cosines, weights)
         rows = [(row[0] + meant.get(row[1], 0.0), *row[1:]) for row in rows]
-    rows = _best([row for row in rows if row[0] > NOTHING], docs, limit)
+    rows = _best([row for row in rows if row[0] > NOTHING], docs, max(limit, JUDGED))
     if not rows:
         return []
     likest = max(cosines.values()) if cosines else None
@@ -109,7 +109,7 @@ def rank(
             sure * row[0] / best,
             _parts(row, found.values.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
         )
-        for row in rows
+        for row in rows[:limit]
     ]
 
 

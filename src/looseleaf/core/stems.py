@@ -1,7 +1,8 @@
 """A word as it is indexed: its language, its stem, its letters folded. `fold(fold(x)) == fold(x)`.
 
 A script other than Latin tells the language by itself; among Latin ones the stop words of a text, then its letters and
-its endings do. A text that tells nothing is taken for English. The stemmer sees a word with its accents, and they are
+its endings do. One stop word is not enough, since it may be an English word or a name (car, war, Tom, Los Angeles). A
+text that tells nothing is taken for English. The stemmer sees a word with its accents, and they are
 folded afterwards, so that `Häuser` and `haus`, `préparé` and `prepare` meet.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import namedtuple
 from functools import lru_cache
 
 from looseleaf.core import stopwords
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-_EDITION = "1"
+_EDITION = "2"
 
 _SAMPLE = 160
 """Words of a text that are looked at for its language."""
@@ -28,6 +30,9 @@ _SHARED = 8
 
 _SURE = 0.9
 """What the votes for a language other than English must come to."""
+
+_LIKE = 0.5
+"""What the letters and endings of a text must come to where stop words speak for the same language."""
 
 _PLAIN = str.maketrans(
     {
@@ -113,6 +118,13 @@ _ENDINGS = {
     "romanian": "ului ilor elor ție ții are ească ează",
 }
 """How words often end. They tell something of a text that has no stop words."""
+
+_ENGLISH_ENDINGS = tuple(
+    "ing are ate ato ata ita ado ada ido ida ette etta etto aire ique iques eau ach ami ok ek lar ler ban ben nak nek "
+    "hed het oor set sen nen aan sta lla lle lta else ene erne ost tz ska ski ka ci lik mak iere illo illa ando "
+    "anza dad".split()
+)
+"""Of these, how English words end too: an ending that says nothing."""
 
 _IRREGULAR_ENGLISH = """
     bear:bore,borne,born beat:beaten become:became begin:began,begun bend:bent bind:bound bite:bit,bitten
@@ -219,7 +231,11 @@ def language_of_script(word: str) -> str:
     return next((language for last, language in _SCRIPTS if first <= last), "")
 
 
-def language(words: Iterable[str]) -> str:
+Heard = namedtuple("Heard", "tongue is_sure")
+"""The language of a text, or nothing; and whether that is sure without those stop words that are English words too."""
+
+
+def language(words: Iterable[str]) -> Heard:
     """The language of the Latin words in a text, or nothing where they do not tell. Words in lower case."""
     sample = list(words)[:_SAMPLE]
     scores: dict[str, float] = {}
@@ -240,16 +256,59 @@ def language(words: Iterable[str]) -> str:
                 hear(before)
     own = scores.get("english", 0.0)
     if own >= 1.0 and own * 2 >= sum(scores.values()):
-        return "english"  # most texts: no need to look at letters
+        return ENGLISH  # most texts: no need to look at letters
+    looks = _looks(sample, with_endings=own < 1.0 and max(scores.values(), default=0.0) < 3 * _SURE)
+    for tongue, votes in looks.items():
+        scores[tongue] = scores.get(tongue, 0.0) + votes
+    best = max(scores, key=lambda tongue: (scores[tongue], tongue == "english", tongue), default="")
+    if not best or scores[best] < _SURE:
+        return _UNHEARD
+    if best == "english":
+        return ENGLISH
+    return _confirmed(best, set(sample), looks.get(best, 0.0)) if scores[best] >= 1.3 * own else _UNHEARD
+
+
+ENGLISH, _UNHEARD = Heard("english", True), Heard("", False)
+
+
+def _looks(sample: list[str], *, with_endings: bool) -> dict[str, float]:
+    """What the letters and the endings of words say."""
+    votes: dict[str, float] = {}
     for char in "".join(word for word in sample if not word.isascii())[: 8 * _SAMPLE]:
         for tongue, vote in _LETTERS.get(char, ()):
-            scores[tongue] = scores.get(tongue, 0.0) + vote
-    if own < 1.0 and max(scores.values(), default=0.0) < 3 * _SURE:
-        for word in sample[:40]:
+            votes[tongue] = votes.get(tongue, 0.0) + vote
+    for word in sample[:40] if with_endings else ():
+        if not (word.isascii() and word.endswith(_ENGLISH_ENDINGS)):
             for tongue in shapes(word):
-                scores[tongue] = scores.get(tongue, 0.0) + 0.5
-    best = max(scores, key=lambda tongue: (scores[tongue], tongue == "english", tongue), default="")
-    return best if best and scores[best] >= _SURE and (best == "english" or scores[best] >= 1.3 * own) else ""
+                votes[tongue] = votes.get(tongue, 0.0) + _LIKE
+    return votes
+
+
+def _confirmed(tongue: str, sample: set[str], looks: float) -> Heard:
+    """Whether what spoke for a language other than English is enough, and more than English words and names.
+
+    Two stop words that are no English words are, or one and its looks. Without them it needs looks, or little else to
+    be there than stop words; then those that are English words too are not dropped.
+    """
+    heard = sample & stopwords.by_language()[tongue]
+    certain = sum(len(word) > 1 for word in heard & stopwords.certain(tongue))
+    if certain > 1 or (certain and looks >= _LIKE):
+        return Heard(tongue, True)
+    crowded = len(heard) > 2 and 3 * len(heard) >= 2 * len(sample)
+    return Heard(tongue, False) if crowded or looks >= (_LIKE if len(heard) > 1 else _SURE) else _UNHEARD
+
+
+def doubtful(words: Iterable[str], heard: Heard) -> set[str]:
+    """The words that may be no more than stop words, of a language which is not sure."""
+    if heard.is_sure:
+        return set()
+    sample = set(words)
+    found: set[str] = set()
+    for tongue in [heard.tongue] if heard.tongue else stopwords.LATIN:
+        stops = sample & stopwords.by_language()[tongue]
+        if heard.tongue or len(stops) > 2 or stops & stopwords.certain(tongue):
+            found |= stops
+    return found
 
 
 _LONG_VOWELS = ("ää", "öö", "yy", "uu")

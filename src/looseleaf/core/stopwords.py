@@ -11,7 +11,7 @@ from functools import lru_cache
 
 LATIN: dict[str, str] = {
     "english": """
-        a an the this that these those i me my mine myself we us our ours ourselves you your yours yourself yourselves
+        a an the this that these those i me my myself we us our ours ourselves you your yours yourself yourselves
         he him his himself she her hers herself it its itself they them their theirs themselves one ones
         who whom whose which what when where why how whatever whichever whoever whenever wherever
         am is are was were be been being do does did doing done have has had having can could will would shall should
@@ -218,6 +218,16 @@ _COMMON_ENGLISH = frozenset(
 )
 """They are no stop words, but they speak for English where another language has one that looks the same."""
 
+_ENGLISH_TOO = """
+    ale allen alt ama andre ante aura bare ben bent bin bo car cine come comment contra dal dan dans dell den die dig
+    din dine dir door dos dove ed ella elle end era eras fait font fra haft ham han hans hast hat hay heel hem hen hoe
+    hon hun jag jen jim jo jos kim kit kun lei lo lub mag mai mal mam man mange mas med men mens mere met mia mina mine
+    mint mir mod mot nada nee nell num ole olin op par peste plus pod pot pour pro proto sale sama sans sau ser sera
+    sim sin sina sine sit size ska sob sok son soy sta state stato sub sue sui sum ta tam ten till tine tom ton tot
+    tout tue tutti uno vain van var vers vid ville volt vos war waren wart weer wen wilt word yo
+"""
+"""English words, and names, that another language has as stop words: they alone speak for no language."""
+
 
 @lru_cache(maxsize=1)
 def by_language() -> dict[str, frozenset[str]]:
@@ -235,6 +245,20 @@ def speaking_for() -> dict[str, tuple[str, ...]]:
         for word in by_language()[language] | (_COMMON_ENGLISH if language == "english" else frozenset()):
             found[word] = (*found.get(word, ()), language)
     return found
+
+
+@lru_cache(maxsize=40)
+def certain(language: str) -> frozenset[str]:
+    """The stop words of a language that are no English words."""
+    return (
+        by_language()[language] - by_language()["english"] - _COMMON_ENGLISH - frozenset(_ENGLISH_TOO.split())
+    )
+
+
+@lru_cache(maxsize=40)
+def of_little_use(language: str) -> frozenset[str]:
+    """The stop words of a language that mean nothing in English either."""
+    return certain(language) | (by_language()[language] & by_language()["english"])
 
 
 @lru_cache(maxsize=1)

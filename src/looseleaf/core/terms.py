@@ -43,6 +43,9 @@ _ASKED = 32_768
 _WHOLE, _PART = 0.6, 0.8
 """What a compound whole weighs in a question, and each of its parts."""
 
+_DOUBTFUL = 0.4
+"""What a word weighs that may be a stop word of a language in which the question may be."""
+
 _JOINED = 0.6
 """The factor of two words written as one."""
 
@@ -118,22 +121,25 @@ def _chunks(text: str) -> list[str]:
 
 def language(text: str) -> str:
     """The language of a text's Latin words (`german`), or nothing where they do not tell."""
-    return stems.language(map(str.lower, _chunks(_clean(text))))
+    tongue: str = stems.language(map(str.lower, _chunks(_clean(text)))).tongue
+    return tongue
 
 
-_caches: dict[str, dict[str, tuple[str, ...]]] = {}
+_caches: dict[stems.Heard, dict[str, tuple[str, ...]]] = {}
 
 
 def terms(text: str) -> list[str]:
     """The terms of a text, in order."""
     chunks = _chunks(_clean(text))
-    tongue = stems.language(map(str.lower, chunks[:200])) or "english"
-    cache = _caches.setdefault(tongue, {})
+    heard = stems.language(map(str.lower, chunks[:200]))
+    if not heard.tongue:
+        heard = stems.ENGLISH
+    cache = _caches.setdefault(heard, {})
     found: list[str] = []
     for chunk in chunks:
         known = cache.get(chunk)
         if known is None:
-            known = _terms_of(chunk, tongue)
+            known = _terms_of(chunk, heard.tongue, _stops(heard))
             if len(chunk) <= LONGEST:
                 if len(cache) >= _CACHED:
                     cache.clear()
@@ -143,8 +149,14 @@ def terms(text: str) -> list[str]:
     return found or [term for chunk in chunks for word in _cut(chunk)[1] if (term := _term(fold(word)))]
 
 
-def _terms_of(chunk: str, tongue: str) -> tuple[str, ...]:
-    stops = stopwords.by_language()[tongue]
+def _stops(heard: stems.Heard) -> frozenset[str]:
+    """What is dropped. A word that means something in English stays unless others tell that the text is not English."""
+    if heard.tongue and not heard.is_sure:
+        return stopwords.of_little_use(heard.tongue)
+    return stopwords.by_language()[heard.tongue or "english"]
+
+
+def _terms_of(chunk: str, tongue: str, stops: frozenset[str]) -> tuple[str, ...]:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):
         word = chunk.lower()
         if word in stops and chunk not in _NAMES:
@@ -153,19 +165,19 @@ def _terms_of(chunk: str, tongue: str) -> tuple[str, ...]:
     if chunk.isupper() and chunk.lower() in stops and len(chunk) > 1:
         return (_term(fold(chunk)),)  # IT, US, WHO
     if not chunk.isascii() and unspaced.runs().search(chunk):
-        return tuple(_terms_of_mixed(chunk, tongue))
+        return tuple(_terms_of_mixed(chunk, tongue, stops))
     wholes, parts = _cut(chunk)
     found = [*wholes, *(stems.stem(part, tongue) for part in parts if not _is_stop(part, stops))]
     return tuple(term for each in found if (term := _term(each)))
 
 
-def _terms_of_mixed(chunk: str, tongue: str) -> Iterator[str]:
+def _terms_of_mixed(chunk: str, tongue: str, stops: frozenset[str]) -> Iterator[str]:
     for at, piece in enumerate(unspaced.runs().split(chunk)):
         if at % 2:
             yield from unspaced.terms(piece)
         else:
             for rest in _chunks(piece):
-                yield from _terms_of(rest, tongue)
+                yield from _terms_of(rest, tongue, stops)
 
 
 def _is_stop(word: str, stops: frozenset[str]) -> bool:
@@ -276,8 +288,9 @@ def _without_apostrophe(chunk: str) -> tuple[str, str]:
 # --- questions ---
 
 
-_Question = namedtuple("_Question", "tongue tongues stops opening")
-"""What is known of a question: its language, those of the texts, its stop words, the word that it begins with."""
+_Question = namedtuple("_Question", "tongue tongues stops doubtful opening")
+"""What is known of a question: its language, those of the texts, its stop words and those that only may be, the word
+that it begins with."""
 
 
 def words(query: str, tongues: Iterable[str] = ()) -> tuple[Word, ...]:
@@ -286,10 +299,12 @@ def words(query: str, tongues: Iterable[str] = ()) -> tuple[Word, ...]:
     if month := "may" in clean.lower() and _pattern(_MONTH).search(clean):
         clean = clean[: month.start()] + re.sub(r"(?i)\bmay\b", "May", month[0]) + clean[month.end() :]
     chunks = list(dict.fromkeys(_chunks(clean)))
-    tongue = stems.language(map(str.lower, chunks[:200]))
+    small = [chunk.lower() for chunk in chunks[:200]]
+    heard = stems.language(small)
     # Who begins with Will or May asks whether, unless the month was seen to be one.
     opening = "" if month or not chunks else chunks[0]
-    question = _Question(tongue, tuple(tongues), stopwords.by_language()[tongue or "english"], opening)
+    doubtful = stems.doubtful(small, heard)
+    question = _Question(heard.tongue, tuple(tongues), _stops(heard), doubtful, opening)
     return _asked(chunks, question) or _asked(chunks, question._replace(stops=frozenset()))
 
 
@@ -337,13 +352,15 @@ def _asked_chunk(chunk: str, question: _Question, thorough: bool) -> Iterator[Wo
         yield Word(chunk, ((_term(fold(chunk)), 1.0),), 1.0)
         return
     wholes, parts = _cut(chunk)
-    kept = [part for part in parts if not (stops and _is_stop(part, stops))]
-    for whole in wholes:
+    kept = [part for part in dict.fromkeys(parts) if not (stops and _is_stop(part, stops))]
+    for whole in dict.fromkeys(wholes):
         if term := _term(whole):
             yield Word(chunk, ((term, 1.0),), _WHOLE if kept else 1.0)
-    for part in kept:
-        if forms := _forms(part, question, thorough):
-            yield Word(part, forms, _PART if wholes else 1.0)
+    for at, part in enumerate(kept):
+        if forms := _forms(part, question, thorough and at < _MANY):
+            yield Word(
+                part, forms, (_PART if wholes else 1.0) * (_DOUBTFUL if part in question.doubtful else 1.0)
+            )
 
 
 def _stands_large(chunk: str, opening: bool) -> bool:

@@ -19,6 +19,9 @@ _LINKS = ("es", "en", "er", "s", "n", "e")
 _SHORTEST = 9
 """A word of fewer letters is not taken for a compound."""
 
+_LONG = 6
+"""A part of fewer letters stands in the middle of a word by chance."""
+
 
 def close(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
     """The candidates that `term` may be a misspelling of, the likeliest first."""
@@ -74,7 +77,7 @@ def distance(first: str, second: str, most: int) -> int:
 
 
 def parts(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
-    """The candidates that are compounds of which `term` is the beginning or the end, the closest first."""
+    """The compounds among the candidates that end or begin with `term` or hold a long one; the closest first."""
     if len(term) < 4 or not term.isalpha():
         return []
     least = 3 if len(term) > 4 else 4
@@ -87,6 +90,8 @@ def parts(term: str, candidates: Iterable[str]) -> list[tuple[str, float]]:
             found.append((candidate, 0.7))
         elif candidate.startswith(term):
             found.append((candidate, 0.6))
+        elif len(term) >= _LONG and term in candidate[least:-least]:
+            found.append((candidate, 0.5))  # Donau-dampfschifffahrt-s-museum
     return sorted(found, key=lambda each: (-each[1], len(each[0]), each[0]))
 
 

@@ -1,17 +1,22 @@
 """Embedding while the program does something else: what has no vector yet gets one, some texts at a time.
 
-It never keeps a process from ending and never raises into it; what went wrong is kept as a sentence. Ended at any
+An embedder is anybody's code: it is called here only, and whatever it raises or gives is a sentence. The background
+never keeps a process from ending and never raises into it; what went wrong is kept as a sentence. Ended at any
 moment, it has lost the texts it was at, which the next one finds missing.
 """
 
 from __future__ import annotations
 
+from looseleaf.errors import Refused
+from looseleaf.index.embed import unit
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from threading import Thread
 
     from looseleaf.index.embed import Embedder
+    from looseleaf.index.nearest import Matrix
     from looseleaf.index.vectors import Vectors
 
     Pending = Callable[[], list[tuple[int, str]]]
@@ -19,6 +24,43 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 32
 _LONGEST_SENTENCE = 300
+
+
+def named(embedder: Embedder) -> str:
+    """The name of an embedder, under which its vectors are kept."""
+    try:
+        name = embedder.name
+        if name.encode("utf-8"):
+            return name
+        fault = "is empty"
+    except Exception as error:  # noqa: BLE001 - anybody's code
+        fault = f"could not be read ({_told(error)})"
+    raise Refused(
+        f"Nothing was embedded: the name of the embedder {fault}. Give it a `name` that says which model it is; until "
+        "then recall finds by words."
+    )
+
+
+def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
+    """As many rows of length 1 as texts. Refused, whatever else the embedder does."""
+    try:
+        import numpy
+
+        with numpy.errstate(all="ignore"):  # too large for float32 is no number, which is told below
+            rows = numpy.asarray(embedder(texts), dtype=numpy.float32)
+            if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
+                fault = f"gave the shape {rows.shape} in place of a row for each text ({len(texts)})"
+            elif (units := unit(rows)) is None:
+                fault = "gave a row that is zero or no number"
+            else:
+                return units
+    except Refused:
+        raise
+    except Exception as error:  # noqa: BLE001 - anybody's code
+        fault = f"raised {_told(error)}"
+    raise Refused(
+        f"Nothing was embedded: the embedder {named(embedder)} {fault}. Look at it; until then recall finds by words."
+    )
 
 
 class Background:
@@ -44,7 +86,7 @@ class Background:
         with self._lock:
             self._pending = pending
             self._stopped, self.note = False, None
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = Thread(target=self._run, name="looseleaf-embeds", daemon=True)
                 self._thread.start()
 
@@ -88,12 +130,18 @@ class Background:
                     missing[first : first + self._at_once]
                 )  # another process embeds as well
                 if some:
-                    self.done += self._vectors.add(some, self._embedder([texts[each] for each in some]))
+                    self.done += self._vectors.add(
+                        some, embedded(self._embedder, [texts[each] for each in some])
+                    )
             tried.update(texts)
 
 
 def _sentence(error: BaseException) -> str:
-    from looseleaf.errors import Refused
+    if isinstance(error, Refused):
+        return str(error)
+    return f"Embedding stopped: {_told(error)}. What has no vector is found by words."
 
-    said = " ".join(str(error).split())[:_LONGEST_SENTENCE]
-    return said if isinstance(error, Refused) else f"Embedding stopped: {type(error).__name__}: {said}"
+
+def _told(error: BaseException) -> str:
+    said = " ".join(str(error).split())[:_LONGEST_SENTENCE].rstrip(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -23,7 +23,8 @@ _TOKENS = 256
 """What the model was taught to read of a text; it makes nothing better of more."""
 
 _CHARACTERS = 8192
-"""Of a text, before it is cut to tokens: a word is seldom of more than 32 characters, and a megabyte takes seconds."""
+"""Of a text, before it is cut to tokens: a word is seldom of more than 32 characters, and a megabyte takes seconds. A
+server refuses what is too long for its model, and with it all that is asked at once."""
 
 _AT_ONCE = 32
 """Texts in one request: a slow server answers within the time, a fast one is not kept waiting."""
@@ -32,7 +33,8 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 class Embedder(Protocol):
-    """Texts to as many float32 rows of length 1. `name` says which model: it is kept with the vectors."""
+    """Texts to as many float32 rows of length 1. `name` says which model: it is kept with the vectors. It may be called
+    by two threads at once: for a question, while texts are embedded in the background."""
 
     @property
     def name(self) -> str: ...
@@ -40,16 +42,31 @@ class Embedder(Protocol):
     def __call__(self, texts: Sequence[str]) -> Matrix: ...
 
 
+def unit(matrix: Matrix) -> Matrix | None:
+    """Its rows in length 1; None if one of them is zero or no number."""
+    import numpy
+
+    lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix, dtype=numpy.float64))
+    if not (numpy.isfinite(lengths) & (lengths > 0)).all():
+        return None
+    return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
+
+
 # --- in this process -----------------------------------------------------------------
 
 
 def minilm(folder: str | None = None) -> Embedder:
     """The default one: offline, in this process. `folder`: its files, where they are not those of the package."""
+    need_numpy()
+    return _MiniLM(folder or _weights())
+
+
+def need_numpy() -> None:
+    """Asked for where its absence can be told in a sentence."""
     try:
-        import numpy  # noqa: F401 - asked for here, where its absence can be told in a sentence
+        import numpy  # noqa: F401
     except ImportError as error:
         raise _not_installed(f"`{error.name}` is not installed", "looseleaf[semantic]") from error
-    return _MiniLM(folder or _weights())
 
 
 def _weights() -> str:
@@ -132,16 +149,16 @@ class _Endpoint:
             return numpy.empty((0, 0), dtype=numpy.float32)
         rows: list[list[float]] = []
         for first in range(0, len(texts), _AT_ONCE):
-            rows += self._some([_encodable(text) for text in texts[first : first + _AT_ONCE]])
+            rows += self._some([_encodable(text[:_CHARACTERS]) for text in texts[first : first + _AT_ONCE]])
         try:
             with numpy.errstate(over="ignore"):  # too large for float32 is no number, which is told below
                 matrix = numpy.array(rows, dtype=numpy.float32).reshape(len(rows), -1)
         except (ValueError, TypeError, OverflowError) as error:
             raise self._refused("its rows are not numbers, equally many in each") from error
-        lengths = numpy.linalg.norm(matrix.astype(numpy.float64), axis=1, keepdims=True)
-        if not (numpy.isfinite(lengths) & (lengths > 0)).all():
+        units = unit(matrix)
+        if units is None:
             raise self._refused("it gave a row that is zero or no number")
-        return (matrix / lengths).astype(numpy.float32)
+        return units
 
     def _some(self, texts: list[str]) -> list[list[float]]:
         import json

@@ -51,7 +51,7 @@ _SHADOWS = ("text_", "spelling_")
 _DAMAGED = frozenset({1, 11, 20, 24, 26})
 """What SQLite says of a file that is not as we wrote it: no such table, malformed, wrong type, bad format, none."""
 
-_BUSY_SECONDS = 1.0
+_BUSY_SECONDS = 3.0
 """Whoever writes holds the memory's lock: a file that is busy for longer is held by somebody who has no business there,
 and nobody who wants to record must wait for him."""
 

@@ -5,7 +5,8 @@ quarter of the bytes to read) and `marks` (the hash of the text, and how coarse 
 same header, so that files of another model, size or making are never read together.
 
 A mark is written after its row is on disk, so a torn end is rows without marks, which the next rows overwrite; a mark
-whose hash is 0 is a free row. No file is ever cut: another process may have it mapped. Readers take no lock.
+whose hash is 0 is a free row. No file is ever cut: another process may have it mapped. Readers take no lock. A row that
+is not of length 1, or not what its int8 row says, is damaged: it counts as missing, and is overwritten.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from _thread import allocate_lock
 from collections import namedtuple
 from contextlib import contextmanager
 from functools import partial
+from stat import S_ISDIR, S_ISLNK
 
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.hashing import sha256
+from looseleaf.index.embed import unit
 from looseleaf.index.nearest import MARK, Table, coarse, nearest, nearest_of
 
 TYPE_CHECKING = False
@@ -30,21 +33,30 @@ if TYPE_CHECKING:
 
 _MAGIC = b"looseleaf vectors 1\n"
 _HEADER = 96
+_HEADER_SAYS = len(_MAGIC) + 32 + 4  # version, model and size; after it, which making it is
 _MARK_BYTES = 16
 _FILES = ("rows", "scan", "marks")
 
 _LOCK_SECONDS = 60.0
+_OFF = 1e-3  # more than rounding ever makes of a length
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
-_Open = namedtuple("_Open", "state count dimensions rows scan marks maps")
+_Open = namedtuple("_Open", "state making count dimensions rows scan marks maps")
 
 
 class Vectors:
-    """The vectors of one model, in a folder of their own below `folder`. Safe for threads and for processes."""
+    """The vectors of one model, in a folder of their own below `folder`. Safe for threads and for processes.
 
-    def __init__(self, folder: str, name: str, dimensions: int | None = None) -> None:
+    `inside`: `folder`, or one above it, from which on down no folder may be a link: it could lead anywhere."""
+
+    def __init__(
+        self, folder: str, name: str, dimensions: int | None = None, inside: str | None = None
+    ) -> None:
         self.name = name
         self.path = os.path.join(folder, folder_name(name))
+        self._folders = [self.path]
+        while len(self._folders[0]) > len(inside or folder):
+            self._folders.insert(0, os.path.dirname(self._folders[0]))
         self._asked = dimensions
         self._threads = allocate_lock()
         self._opened: _Open | None = None
@@ -55,9 +67,14 @@ class Vectors:
         opened = self._now()
         return opened.dimensions if opened else self._asked
 
-    def __len__(self) -> int:
+    @property
+    def making(self) -> str:
+        """Which files these are: another one for files that were made again; "" for none."""
         opened = self._now()
-        return int((opened.marks["hash"] != 0).sum()) if opened else 0
+        return opened.making if opened else ""
+
+    def __len__(self) -> int:
+        return len(self.hashes())
 
     def hashes(self) -> list[int]:
         opened = self._now()
@@ -72,7 +89,8 @@ class Vectors:
         opened = self._now()
         if opened is None:
             return asked
-        kept = set(_find(opened, asked)[1].tolist())
+        places, found = _find(opened, asked)
+        kept = set(found[_sound(opened, places)].tolist())
         return [each for each in asked if each not in kept]
 
     def cosines(self, query: Matrix, hashes: Collection[int]) -> dict[int, float]:
@@ -101,9 +119,10 @@ class Vectors:
         query = numpy.ascontiguousarray(query, dtype=numpy.float32).reshape(-1)
         length = float(numpy.linalg.norm(query))
         if query.size != dimensions or not 0 < length < float("inf"):
+            fault = f"has {query.size} numbers" if query.size != dimensions else "is zero or no number"
             raise Refused(
-                f"Nothing was looked for by meaning: the vector of the question has {query.size} numbers, and those of "
-                f"{self.name} have {dimensions}, of which one is not zero. Ask with the model that made them."
+                f"Nothing was looked for by meaning: vectors of {self.name} have {dimensions} numbers, and that "
+                f"of the question {fault}. Ask with the model that made them, or delete {self.path}."
             )
         return query / numpy.float32(length)
 
@@ -122,11 +141,15 @@ class Vectors:
             if opened.dimensions != matrix.shape[1]:
                 raise Refused(
                     f"No vectors were kept: rows of {matrix.shape[1]} numbers do not go with the "
-                    f"{opened.dimensions} of {self.name}. Give the other model another name."
+                    f"{opened.dimensions} of {self.name}. Give the other model another name, or delete {self.path}."
                 )
             once = numpy.sort(numpy.unique(asked, return_index=True)[1])
-            new = once[~numpy.isin(asked[once], _find(opened, asked)[1])]
-            free = numpy.flatnonzero(opened.marks["hash"] == 0)[: len(new)]
+            there, found = _find(opened, asked)
+            sound = _sound(opened, there)
+            new = once[~numpy.isin(asked[once], found[sound])]
+            free = numpy.concatenate([there[~sound], numpy.flatnonzero(opened.marks["hash"] == 0)])[
+                : len(new)
+            ]
             end = numpy.arange(opened.count, opened.count + len(new) - len(free))
             places = numpy.concatenate([free, end])
             rows = matrix[new]
@@ -163,12 +186,12 @@ class Vectors:
             )
         if not asked.all():
             raise ValueError("0 is the hash of a free row; text_hash() never gives it")
-        lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix, dtype=numpy.float64))
-        if not (numpy.isfinite(lengths) & (lengths > 0)).all():
+        units = unit(matrix)
+        if units is None:
             raise Refused(
                 f"No vectors were kept: {self.name} gave a row that is zero or no number. Look at that embedder."
             )
-        return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
+        return units
 
     def _write(
         self, files: dict[str, io.FileIO], opened: _Open, places: Matrix, arrays: tuple[Matrix, ...]
@@ -196,6 +219,7 @@ class Vectors:
 
     def _now(self) -> _Open | None:
         """The files as they are now; None if there are none that can be read, which an `add` makes anew."""
+        self._refuse_links()
         with self._threads:
             try:
                 found = os.stat(os.path.join(self.path, "marks"), follow_symlinks=False)
@@ -233,6 +257,7 @@ class Vectors:
         size = count * dimensions
         return _Open(
             (found.st_dev, found.st_ino, found.st_size),
+            making[_HEADER_SAYS : _HEADER_SAYS + 16].hex(),
             count,
             dimensions,
             numpy.frombuffer(maps["rows"], "<f4", size, _HEADER).reshape(count, dimensions),
@@ -243,14 +268,10 @@ class Vectors:
 
     def _dimensions_of(self, header: bytes) -> int | None:
         """None for a header of another version, another model, other sizes than were asked for, or none at all."""
-        start = len(_MAGIC)
-        if (
-            len(header) < _HEADER
-            or header[:start] != _MAGIC
-            or header[start : start + 32] != _digest(self.name)
-        ):
+        begin = _MAGIC + _digest(self.name)
+        if len(header) < _HEADER or not header.startswith(begin):
             return None
-        dimensions = int.from_bytes(header[start + 32 : start + 36], "little")
+        dimensions = int.from_bytes(header[len(begin) : _HEADER_SAYS], "little")
         return dimensions if dimensions and self._asked in (None, dimensions) else None
 
     def _make(self, dimensions: int) -> _Open:
@@ -278,17 +299,26 @@ class Vectors:
 
         return io.FileIO(os.path.join(self.path, name), mode, opener=private)
 
+    def _refuse_links(self) -> None:
+        for folder in self._folders:
+            try:
+                mode = os.lstat(folder).st_mode
+            except OSError:
+                return  # whoever writes makes it, or is told why not
+            if not S_ISDIR(mode):
+                raise Unwritten(
+                    f"No vectors are kept: {folder} is {'a link' if S_ISLNK(mode) else 'no folder'}. Move it away, and "
+                    "a folder is made in its place; until then recall finds by words."
+                )
+
     @contextmanager
     def _writing(self) -> Iterator[dict[str, io.FileIO]]:
         """One writer at a time, among threads and processes. The files opened in it are closed after it."""
         files: dict[str, io.FileIO] = {}
         try:
-            for folder in (os.path.dirname(self.path), self.path):
+            self._refuse_links()
+            for folder in self._folders:
                 os.makedirs(folder, 0o700, exist_ok=True)
-            if os.path.islink(self.path):
-                raise Refused(
-                    f"No vectors were kept: {self.path} is a link. Delete it; the folder is made again."
-                )
             with self._file("lock", "ab") as lock:
                 _take(lock.fileno(), self.path)
                 try:
@@ -343,6 +373,20 @@ def _find(opened: _Open, hashes: Collection[int]) -> tuple[Matrix, Matrix]:
     near = numpy.minimum(numpy.searchsorted(asked, kept), len(asked) - 1)
     places = numpy.flatnonzero((asked[near] == kept) & (kept != 0))
     return places, kept[places]
+
+
+def _sound(opened: _Open, places: Matrix) -> Matrix:
+    """Which of the rows at those places are as they were written."""
+    import numpy
+
+    rows, marks = opened.rows[places], opened.marks[places]
+    with numpy.errstate(all="ignore"):
+        length = numpy.linalg.norm(rows, axis=1)
+        rows -= opened.scan[places] * marks["scale"][:, None]
+        off = numpy.abs(numpy.linalg.norm(rows, axis=1) - marks["slack"])
+    if len(places):
+        _let_go(opened, "rows", int(places[0]), int(places[-1] - places[0]) + 1)
+    return (numpy.abs(length - 1) < _OFF) & (off < _OFF)  # never, for what is no number
 
 
 def _let_go(opened: _Open, name: str, first: int, count: int) -> None:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         def status(self) -> str: ...
 
 
+_OVER = ("superseded", "rejected")
 NAME = "recall.tests.toml"
 """Its name, at the top of a memory."""
 
@@ -234,7 +235,7 @@ def _name(test: dict[str, Any], key: str, where: str) -> str | None:
 
 def judge(expectation: Expectation, hits: Sequence[Hit]) -> Outcome:
     """Whether the hits are what the test expects. What is said to be true no longer is not held for an answer."""
-    texts = [(_plain(hit.text), _where(hit)) for hit in hits if not hit.status.endswith("superseded")]
+    texts = [(_plain(hit.text), _where(hit)) for hit in hits if not hit.status.endswith(_OVER)]
     missing = tuple(
         choice
         for choice in expectation.contains

@@ -21,8 +21,8 @@ class Hit:
     """One thing that bears on the question. `where` opens it: a fact's or a trace's id, `page.md#5-9`, an entry.
 
     `text` is what stands there, shortened around what was asked for if there is no room for all of it. `status` is
-    `superseded` for what was true and is not any more, `partly superseded` for words that say what is true as well;
-    then `now` says what is, if something is.
+    `superseded` for what was true and is not any more, `rejected` for what a person said no to, with `partly ` before
+    it for words that say what is true as well; `now` says what is true instead, if something is.
     """
 
     where: str
@@ -53,7 +53,14 @@ class Hit:
             "score": round(self.score, 4),
             "parts": {name: round(part, 4) for name, part in self.parts.items()},
         }
-        return {name: value for name, value in found.items() if value not in (None, "", 0)}
+        if not self.tokens:
+            del found["tokens"]
+        return {name: value for name, value in found.items() if value is not None and value != ""}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what it says, or a part of it, is true no longer."""
+        return self.status.endswith(("superseded", "rejected"))
 
     def but(self, *, text: str, tokens: int) -> Hit:
         """The same hit with another text, of which that is known."""

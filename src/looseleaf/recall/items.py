@@ -197,13 +197,13 @@ def _fact_terms(fact: Fact, before: Sequence[Fact]) -> Iterator[tuple[str, list[
 
 
 def over(facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
-    """Traces and entries that say what was superseded, each with the fact and its topic; and `+` if they say what is
-    true as well."""
+    """Traces and entries that say what was superseded or rejected, each with the fact and its topic; and `+` if they
+    say what is true as well."""
     true = {name for fact in facts if fact.status == "current" for name in _told_by(fact)}
     return tuple(
         (name, f"{fact.id} {fact.topic}{' +' if name in true else ''}")
         for fact in facts
-        if fact.status == "superseded" and fact.id is not None
+        if fact.status in ("superseded", "rejected") and fact.id is not None
         for name in _told_by(fact)
     )
 

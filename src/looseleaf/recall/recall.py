@@ -265,9 +265,11 @@ class Recall:
         for each in scored:
             if len(chosen) >= question.k or each.score < least:
                 break
-            terms = frozenset(docs[each.id].terms.split())
-            if len(terms) < _TELLING and not (each.parts.get("words") or each.parts.get("meaning")):
-                continue  # "ok" stands beside every answer and is none
+            doc = docs[each.id]
+            terms = frozenset(doc.terms.split())
+            is_beside = not any(each.parts.get(part) for part in ("words", "meaning", "date"))
+            if is_beside and (len(terms) < _TELLING or doc.role == "tool"):
+                continue  # "ok" stands beside every answer and is none; so does what was called for it
             index = indexes[0 if each.id > 0 else 1][0]
             found = next(iter(index.found([abs(each.id)])), None)
             if found is None or _key(found) in seen:

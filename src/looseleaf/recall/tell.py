@@ -36,7 +36,7 @@ def hit_of(
     past, is_part = _past(_told_in(found, text), indexes, read)
     asked = [each for each in past if _is_asked(each, forms)] or past
     true = [fact for fact in (_instead(old, read) for old in asked) if fact is not None]
-    status = ("partly superseded" if is_part else "superseded") if past else ""
+    status = ("partly " if is_part else "") + _worst(past) if past else ""
     hit = Hit(
         where=text.where,
         kind=found.kind,
@@ -65,10 +65,14 @@ def _past(name: str, indexes: Asking, read: Read) -> tuple[list[Fact], bool]:
     for index, _ in reversed(indexes):
         rows = [row.partition(" ") for row in index.over(name)] if name else []
         facts = [read.facts(rest.removesuffix(" +")).get(fact_id) for fact_id, _, rest in rows]
-        past = [fact for fact in facts if fact is not None and fact.status == "superseded"]
+        past = [fact for fact in facts if fact is not None and fact.status in ("superseded", "rejected")]
         if past:
             return past, any(rest.endswith(" +") for _, _, rest in rows) or len(past) < len(rows)
     return [], False
+
+
+def _worst(past: Collection[Fact]) -> str:
+    return "rejected" if all(fact.status == "rejected" for fact in past) else "superseded"
 
 
 def _is_asked(fact: Fact, forms: Collection[str]) -> bool:

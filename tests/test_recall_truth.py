@@ -1,0 +1,243 @@
+"""What recall tells is true: as the journal has it, whatever the words of a question, of the talk or of the index."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from looseleaf import Memory
+from looseleaf.recall.hits import Hit
+
+Told = Callable[..., Memory]
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    """A memory of some messages, each distilled before the next is said, and of pages."""
+
+    def tell(*texts: str, **pages: str) -> Memory:
+        memory = Memory(tmp_path / "memory")
+        for text in texts:
+            memory.record(user=text)
+            memory.record(assistant="Noted.")
+            memory.distill()
+        for name, text in pages.items():
+            memory.edit(f"facts/{name}.md", text, reason="known", author="person")
+        return memory
+
+    return tell
+
+
+def texts(memory: Memory, question: str, **more: object) -> list[str]:
+    return [hit.text for hit in memory.recall(question, **more)]  # type: ignore[arg-type]
+
+
+def trace_of(memory: Memory, question: str) -> Hit:
+    return next(hit for hit in memory.recall(question) if hit.kind == "trace")
+
+
+# --- what was superseded ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["Where do I live?", "Which city am I in?", "Lyon", "do I live in Lyon"])
+def test_before_what_was_said_stands_what_is_true_now(told: Told, question: str) -> None:
+    memory = told("I'm Ann and I live in Lyon.", "I moved to Paris.")
+    assert texts(memory, question)[0] == "Home: Paris"
+
+
+def test_words_that_say_what_is_true_as_well_are_over_in_part(told: Told) -> None:
+    memory = told("I'm Ann and I live in Lyon.", "I moved to Paris.")
+    old = trace_of(memory, "Lyon")
+    assert (old.status, old.now, old.is_over) == ("partly superseded", "Home: Paris", True)
+
+
+def test_of_two_things_that_are_over_the_one_that_is_asked_for_is_put_right(told: Told) -> None:
+    memory = told("I live in Berlin and I work at Siemens.", "I moved to Paris.", "I work at Bosch now.")
+    for question, now in (("Berlin", "Home: Paris"), ("Siemens", "Employer: Bosch")):
+        assert texts(memory, question)[0] == now
+        old = trace_of(memory, question)
+        assert (old.status, old.now) == ("superseded", now)
+
+
+def test_the_entry_and_the_day_that_tell_it_are_marked_too(told: Told) -> None:
+    memory = told("I live in Lyon.", "I moved to Paris.")
+    for kind in ("entry", "day"):
+        found = [hit for hit in memory.recall("live in Lyon", kinds=kind) if "Lyon" in hit.text]
+        assert [hit.status for hit in found] == ["superseded"]
+
+
+def test_what_a_person_rejected_is_marked_in_the_talk(told: Told) -> None:
+    memory = told("I work at Bosch.")
+    memory.reject(next(fact for fact in memory.facts() if fact.relation == "Employer").id or "")
+    assert trace_of(memory, "Bosch").status == "rejected"
+    assert "Employer: Bosch" not in texts(memory, "Bosch")
+
+
+# --- what a fact is found by -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("- Home: Basel", "where do I live?"),
+        ("- Home: Basel", "which city am I in"),
+        ("- Role: nurse", "what is my job"),
+        ("- Role: nurse", "my occupation?"),
+        ("- Phone: 079 123", "my mobile number"),
+        ("- Partner: Sara", "who is my wife"),
+        ("- Likes: hiking", "what do I like"),
+        ("- Home: 上海", "我住在哪里"),
+    ],
+)
+def test_a_relation_is_found_by_whatever_people_call_it(tmp_path: Path, line: str, question: str) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.edit("USER.md", f"{line}\n", reason="known", author="person")
+        assert texts(memory, question) == [line.removeprefix("- ")]
+
+
+def test_the_words_of_a_quote_find_what_was_said_before_the_fact(told: Told) -> None:
+    memory = told("I don't drink coffee anymore, only green tea.")
+    assert texts(memory, "green tea")[0] == "I don't drink coffee anymore, only green tea."
+
+
+def test_a_page_is_found_by_its_title_its_headings_and_its_name(told: Told) -> None:
+    text = "# The machine\n\n## Descaling\n\nTakes an hour.\n"
+    memory = told(**{"espresso-corner": text})
+    for question in ("machine", "descaling", "espresso", "tell me about the machine"):
+        assert texts(memory, question) == ["Takes an hour."]
+
+
+def test_somebody_elses_fact_is_found_with_his_page(told: Told) -> None:
+    memory = told(anna="# Anna\n\n- Lives in: Bern\n- Birthday: 1991-08-22\n")
+    assert texts(memory, "where does Anna live")[0] == "Lives in: Bern"
+    assert texts(memory, "when is Anna's birthday")[0] == "Birthday: 1991-08-22"
+
+
+# --- pages as they are -----------------------------------------------------------------
+
+
+def test_only_a_line_end_ends_a_line(told: Told) -> None:
+    memory = told(zoo="# Zoo\n\nIntro\u2028with\x0cbreaks\x85here\n\nThe safe code of the office is 4711.\n")
+    (hit,) = [hit for hit in memory.recall("safe code office") if hit.kind == "prose"][:1]
+    assert (hit.text, hit.where) == ("The safe code of the office is 4711.", "facts/zoo.md#5-5")
+
+
+def test_a_comment_in_code_is_no_heading_and_a_piece_of_code_is_one(told: Told) -> None:
+    code = "```sh\n# restart the walrus daemon\n\nsystemctl restart walrus\n```"
+    memory = told(ops=f"# Operations\n\n{code}\n\n#tapir is a tag\n")
+    assert texts(memory, "walrus daemon")[0] == code
+    assert texts(memory, "tapir tag")[0] == "#tapir is a tag"
+
+
+# --- crowds ----------------------------------------------------------------------------
+
+
+def test_what_is_said_a_hundred_times_hides_nothing(told: Told, tmp_path: Path) -> None:
+    memory = told()
+    with memory.batch() as batch:
+        for _ in range(150):
+            batch.record(user="I love sushi!")
+        batch.record(user="Tuesday we had sushi at Nobu with Carla")
+    assert sorted(texts(memory, "sushi")) == ["I love sushi!", "Tuesday we had sushi at Nobu with Carla"]
+
+
+def test_one_endless_result_hides_nothing(told: Told) -> None:
+    memory = told()
+    memory.record(user="The deploy key lives in the blue cabinet.")
+    memory.record(tool_call="cat")
+    memory.record(tool_result="\n".join(f"deploy key {number} is rotated" for number in range(20_000)))
+    assert "The deploy key lives in the blue cabinet." in texts(memory, "deploy key")
+
+
+# --- a time alone ----------------------------------------------------------------------
+
+
+def test_a_question_for_a_day_is_answered_by_that_day_alone(told: Told) -> None:
+    memory = told()
+    day = 86_400.0
+    for number, text in enumerate(("We painted the fence.", "We fixed the gate.", "We sold the boat.")):
+        memory.record(user=text, ts=1_772_020_000.0 + number * day)
+    question = "What did we talk about yesterday?"
+    assert texts(memory, question, now=1_772_020_000.0 + 2 * day) == ["We fixed the gate."]
+    assert texts(memory, question, now=1_772_020_000.0 + 9 * day) == []
+
+
+# --- an index that lies ----------------------------------------------------------------
+
+
+def changed(memory: Memory, statement: str) -> None:
+    with sqlite3.connect(Path(memory.path) / "views/index.sqlite") as index:
+        index.execute(statement)
+    index.close()
+
+
+def test_a_status_or_level_that_the_index_makes_up_is_not_told(told: Told) -> None:
+    memory = told("I live in Berlin.", "I moved to Paris.")
+    memory.recall("Berlin")
+    changed(memory, "UPDATE item SET status = 'current', level = 'made up' WHERE kind = 'fact'")
+    facts = [hit for hit in memory.recall("home Berlin Paris") if hit.kind == "fact"]
+    assert [(hit.text, hit.level) for hit in facts] == [("Home: Paris", "said")]
+
+
+def test_what_waits_in_review_is_not_told_whatever_the_index_says(told: Told) -> None:
+    memory = told(birds="The toucan nests in the oak.\n")
+    memory.write("I prefer vim over emacs.", topic="tools")
+    assert texts(memory, "toucan nests oak")
+    changed(memory, "UPDATE item SET name = 'review/pending.md', first = 1, last = 9 WHERE kind = 'prose'")
+    assert texts(memory, "toucan nests oak") == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE item SET byte = 'x'",
+        "UPDATE item SET session = 'abc'",
+        "UPDATE item SET segment = -1",
+        "UPDATE item SET ts = x'00ff'",
+        "UPDATE mean SET items = 'many'",
+        "UPDATE source SET mark = printf('%.6000c', '9') WHERE name LIKE 'traces/%'",
+    ],
+)
+def test_an_index_that_makes_no_sense_is_made_again(told: Told, statement: str) -> None:
+    memory = told("The violet lantern hangs in the barn.")
+    before = texts(memory, "violet lantern")
+    changed(memory, statement)
+    assert texts(memory, "violet lantern") == before
+    with Memory(memory.path) as another:
+        assert texts(another, "violet lantern") == before
+
+
+# --- links -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_file_elsewhere_is_never_written_through_a_link(
+    told: Told, tmp_path: Path, ending: str, link: Callable[[Path, Path], None]
+) -> None:
+    memory = told("The violet lantern hangs in the barn.")
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"precious" * 1000)
+    link(precious, Path(memory.path) / f"views/index.sqlite{ending}")
+    assert texts(memory, "violet lantern")
+    memory.record(user="A second lantern is red.")
+    assert len(texts(memory, "lantern")) == 2
+    assert precious.read_bytes() == b"precious" * 1000
+
+
+def test_views_that_lead_elsewhere_are_not_followed(told: Told, tmp_path: Path) -> None:
+    memory = told("The violet lantern hangs in the barn.")
+    memory.recall("lantern")
+    memory.close()
+    elsewhere = tmp_path / "elsewhere"
+    (Path(memory.path) / "views").rename(elsewhere)
+    (Path(memory.path) / "views").symlink_to(elsewhere)
+    before = (elsewhere / "index.sqlite").read_bytes()
+    with Memory(memory.path) as again:
+        assert texts(again, "violet lantern")
+        again.build_index(full=True)
+    assert (elsewhere / "index.sqlite").read_bytes() == before
