@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -142,7 +144,8 @@ def test_what_takes_the_place_of_the_newest_is_embedded_too(tmp_path: Path) -> N
     with told(tmp_path / "m", embedder) as memory:
         for text in ("The hound barks.", "The clinic is closed."):
             memory.edit("facts/x.md", f"# X\n\n{text}\n", reason="it is so", author="person")
-            embeds(memory)
+            for _ in range(2):  # the second notes that all was done
+                embeds(memory)
         assert "The clinic is closed." in embedder.texts
         memory.edit("facts/x.md", "# X\n\nA physician came.\n", reason="it is so", author="person")
         assert memory.build_index() == 1
@@ -170,6 +173,69 @@ def test_nothing_is_written_or_read_where_a_link_leads(tmp_path: Path, what: str
     assert {path: at for path, at in after.items() if "senses" in str(path)} == {
         path: at for path, at in before.items() if "senses" in str(path)
     }
+
+
+def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
+    told_of: list[tuple[int, int]] = []
+    with told(tmp_path / "m", Senses()) as memory:
+        memory.build_index()
+        memory.record(user="The vehicle is red.")
+        memory._recall.keep.indexes()
+        memory.build_index(progress=lambda done, whole: told_of.append((done, whole)))
+    assert told_of == [(5, 5), (5, 5)]
+
+
+def test_a_question_does_not_wait_for_what_is_embedded_meanwhile(tmp_path: Path) -> None:
+    go = threading.Event()
+
+    def late(texts: Sequence[str]) -> Any:
+        assert threading.current_thread() is threading.main_thread() or go.wait(30)
+        return Senses()(texts)
+
+    embedder = Wrong(late)
+    with told(tmp_path / "m", embedder) as memory:
+        for _ in range(3):
+            assert memory.recall("puppy shelter")[0].text == TALK[0]
+        go.set()
+        assert len(embeds(memory)) == len(TALK)
+        assert sorted(set(embedder.texts)) == sorted({"puppy shelter", "anything", *TALK})
+        assert memory.notes == []
+
+
+FORKS = """
+import os, sys, time
+import numpy
+from looseleaf import Memory
+class Slow:
+    name = "slow"
+    def __call__(self, texts):
+        time.sleep(0.02)
+        return numpy.array([[1.0, len(text), sum(map(ord, text))] for text in texts])
+memory = Memory(sys.argv[1], embedder=Slow())
+memory.recall("anything")
+child = os.fork()
+found = [memory.recall("red item") for _ in range(3)]
+meaning = memory._recall._meaning
+assert meaning._load()[2].wait(30) and found[0] and len(meaning._load()[1]) == 40, len(meaning._load()[1])
+if not child:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_goes_on_embedding_by_itself(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m") as memory:
+        for number in range(40):
+            memory.record(user=f"Item {number} is {'red' * number}.")
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKS, tmp_path / "m"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 BUILDS = """

@@ -308,12 +308,11 @@ def test_many_english_words_are_stop_words_elsewhere() -> None:
     assert len(ELSEWHERE) > 70
 
 
-@pytest.mark.parametrize("word", ELSEWHERE)
-def test_an_english_word_alone_finds_a_text_that_has_it(word: str) -> None:
-    assert stems.stem(word, "english") in terms(f"zebra {word} giraffe")
-    assert stems.stem(word, "english") in asked(word)
-    assert asked(word) & set(terms(f"Zebra {word} giraffe"))
-    assert {form for each in words(f"zebra {word}") for form, _ in each.forms if each.text == word}
+def test_an_english_word_alone_finds_a_text_that_has_it() -> None:
+    for word in ELSEWHERE:
+        found = set(terms(f"zebra {word} giraffe"))
+        assert stems.stem(word, "english") in found & asked(word), word
+        assert word in [each.text for each in words(f"zebra {word} giraffe")]
 
 
 @given(

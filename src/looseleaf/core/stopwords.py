@@ -223,7 +223,7 @@ _ENGLISH_TOO = """
     din dine dir door dos dove ed ella elle end era eras fait font fra haft ham han hans hast hat hay heel hem hen hoe
     hon hun jag jen jim jo jos kim kit kun lei lo lub mag mai mal mam man mange mas med men mens mere met mia mina mine
     mint mir mod mot nada nee nell num ole olin op par peste plus pod pot pour pro proto sale sama sans sau ser sera
-    sim sin sina sine sit size ska sob sok son soy sta state stato sub sue sui sum ta tam ten till tine tom ton tot
+    sim sin sina sine sit size ska sob sok son soy sta state stato sub sue sui ta tam ten till tine tom ton tot
     tout tue tutti uno vain van var vers vid ville volt vos war waren wart weer wen wilt word yo
 """
 """English words, and names, that another language has as stop words: they alone speak for no language."""

@@ -57,6 +57,7 @@ class Vectors:
         self._folders = [self.path]
         while len(self._folders[0]) > len(inside or folder):
             self._folders.insert(0, os.path.dirname(self._folders[0]))
+        self._begin = _MAGIC + bytes.fromhex(sha256(name.encode()))
         self._asked = dimensions
         self._threads = allocate_lock()
         self._opened: _Open | None = None
@@ -268,15 +269,14 @@ class Vectors:
 
     def _dimensions_of(self, header: bytes) -> int | None:
         """None for a header of another version, another model, other sizes than were asked for, or none at all."""
-        begin = _MAGIC + _digest(self.name)
-        if len(header) < _HEADER or not header.startswith(begin):
+        if len(header) < _HEADER or not header.startswith(self._begin):
             return None
-        dimensions = int.from_bytes(header[len(begin) : _HEADER_SAYS], "little")
+        dimensions = int.from_bytes(header[len(self._begin) : _HEADER_SAYS], "little")
         return dimensions if dimensions and self._asked in (None, dimensions) else None
 
     def _make(self, dimensions: int) -> _Open:
         """New files in the place of whatever is there. The marks come last: without them there is nothing."""
-        header = _MAGIC + _digest(self.name) + dimensions.to_bytes(4, "little") + os.urandom(16)
+        header = self._begin + dimensions.to_bytes(4, "little") + os.urandom(16)
         for name in reversed(_FILES):
             try:
                 os.unlink(os.path.join(self.path, name))
@@ -326,6 +326,7 @@ class Vectors:
                 finally:
                     for file in files.values():
                         file.close()
+                    _free(lock.fileno())
         except OSError as error:
             raise Unwritten(
                 f"Vectors were not written to {self.path} ({error.strerror or error}). Recall goes on by words; if it "
@@ -336,10 +337,6 @@ class Vectors:
 def folder_name(name: str) -> str:
     """A name for a file that says the model's, and differs wherever that does."""
     return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', name)[:60].lstrip('.')}-{sha256(name.encode())[:8]}"
-
-
-def _digest(name: str) -> bytes:
-    return bytes.fromhex(sha256(name.encode()))
 
 
 def _take(lock: int, path: str) -> None:
@@ -360,6 +357,15 @@ def _take(lock: int, path: str) -> None:
                     f"{_LOCK_SECONDS:g} seconds. Repeat it when that one is done."
                 ) from None
             time.sleep(0.005)
+
+
+def _free(lock: int) -> None:
+    """Not by closing it alone: a child that was forked meanwhile has it open for as long as it lives."""
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - Windows
+        return
+    fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def _find(opened: _Open, hashes: Collection[int]) -> tuple[Matrix, Matrix]:

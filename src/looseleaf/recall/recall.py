@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 CANDIDATES = 100
 """Items that the words of a question choose for the ranking: twice as many find no more, and take twice as long."""
 
+_FEW = 40
+"""Items that are enough among a thousand or two; where there are more, one for each so many, up to that."""
+
 _SPARE = 20
 """Items that are ranked beyond what is wanted, in place of those that say what was said already."""
 
@@ -195,13 +198,14 @@ class Recall:
         when = self._time(question, indexes)
         asking, corpus = asked(question.query, [index for index, _ in indexes], when)
         terms = choosing(asking, corpus)
+        chosen = min(CANDIDATES, max(_FEW, corpus.items // _FEW))
         is_of_time = when is not None and asks_only_when(question.query, when)
         docs: list[Doc] = []
         candidates: set[object] = set()
         cosines: dict[int, float] = {}
         for number, (index, hidden) in enumerate(indexes):
             only = question.only._replace(hidden=hidden)
-            found = index.candidates(terms, only, max(CANDIDATES, question.k)) if not is_of_time else []
+            found = index.candidates(terms, only, max(chosen, question.k)) if not is_of_time else []
             if when is not None and when.strength >= _SURE:
                 last = min(when.last - _MOMENT, question.now) + (0.0 if is_of_time else _TOLD_LATER)
                 there = {doc.id for doc in found}

@@ -132,12 +132,17 @@ class Segments:
         return found
 
     def _look(self, archive: str) -> tuple[int, ...] | None:
-        """What changes whenever a name in the folder does."""
-        try:
-            found = self._disk.stat(self._root.fd, archive)
-        except OSError:
-            return None  # not there, or not to be looked at: reading it says which
-        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+        """What changes whenever a name in the folder does; also when a folder that is missing comes to be."""
+        above = archive.rpartition("/")[0]
+        for folder, sign in ((archive, 1), (above, -1)):
+            try:
+                found = self._disk.stat(self._root.fd, folder)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                break  # not to be looked at: reading it says why
+            return found.st_dev, sign * found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+        return None
 
     def active_number(self, archive: str) -> int:
         numbers = self.numbers(archive)
