@@ -171,6 +171,8 @@ class IndexContract:
         assert found[5:] == ("s", "ann", "user", 5.0, "user", "current", "tea", 3, 40, 1, 9)
         assert (doc.terms, doc.speaker, doc.role, doc.kind) == ("green tea", "ann", "user", "trace")
         assert (doc.ts, doc.level, doc.seq) == (5.0, "user", 0)
+        assert index.speakers() == []  # one colon makes no speaker
+        index.take("traces/main", "4 40 t2", [item("t2", "black tea", speaker="ann")])
         assert index.speakers() == ["ann"]
         assert index.trace("t1") == found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -200,42 +199,6 @@ def test_a_question_does_not_wait_for_what_is_embedded_meanwhile(tmp_path: Path)
         assert len(embeds(memory)) == len(TALK)
         assert sorted(set(embedder.texts)) == sorted({"puppy shelter", "anything", *TALK})
         assert memory.notes == []
-
-
-FORKS = """
-import os, sys, time
-import numpy
-from looseleaf import Memory
-class Slow:
-    name = "slow"
-    def __call__(self, texts):
-        time.sleep(0.02)
-        return numpy.array([[1.0, len(text), sum(map(ord, text))] for text in texts])
-memory = Memory(sys.argv[1], embedder=Slow())
-memory.recall("anything")
-child = os.fork()
-found = [memory.recall("red item") for _ in range(3)]
-meaning = memory._recall._meaning
-assert meaning._load()[2].wait(30) and found[0] and len(meaning._load()[1]) == 40, len(meaning._load()[1])
-if not child:
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_fork_goes_on_embedding_by_itself(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m") as memory:
-        for number in range(40):
-            memory.record(user=f"Item {number} is {'red' * number}.")
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORKS, tmp_path / "m"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 BUILDS = """

@@ -511,3 +511,28 @@ def test_what_processes_add_at_once_is_all_there_and_seen_by_who_reads(place: Pa
         query = numpy.zeros(D)
         query[number] = 1
         assert {each // 100 for each, _ in made.search(query, 30)} == {number}
+
+
+FORKS = """
+import os, signal, sys, time, numpy
+from looseleaf.index import vectors
+made = vectors.Vectors(sys.argv[1], "model")
+with made._writing():
+    child = os.fork()
+    if not child:
+        time.sleep(60)
+        os._exit(0)
+vectors._LOCK_SECONDS = 0.1
+try:
+    print(made.add([1], numpy.ones((1, 4))))
+finally:
+    os.kill(child, signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_that_was_forked_while_its_parent_wrote_keeps_nobody_from_writing(place: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKS, place], capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("1\n", "")

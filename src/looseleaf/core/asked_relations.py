@@ -62,8 +62,9 @@ def _names() -> tuple[Names, dict[str, list[tuple[frozenset[str], str]]], tuple[
     single: dict[str, list[str]] = {}
     several: dict[str, list[tuple[frozenset[str], str]]] = {}
     wide: list[tuple[str, str]] = []
+    plain = {label: _plain(label) for label in set(SYNONYMS.values())}
     for name, label in SYNONYMS.items():
-        term = _plain(label)
+        term = plain[label]
         if name[0] >= "⺀":
             wide.append((name, term))
             continue

@@ -143,7 +143,7 @@ class Index(Marks, Protocol):
         """All that is known of items, in this order."""
 
     def speakers(self) -> list[str]:
-        """Everybody who said something, by name."""
+        """Everybody who said more than one thing, by name: who only once stands before a colon may be nobody."""
 
     def over(self, name: str) -> list[str]:
         """What was given with `over` of this trace or entry: the facts that it told and that are true no longer."""

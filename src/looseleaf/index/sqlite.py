@@ -124,8 +124,14 @@ class SqliteIndex(SqliteFile):
         self._run_all(f"INSERT INTO item VALUES ({','.join('?' * 18)})", rows)
         self._run_all("INSERT INTO text (rowid, terms) VALUES (?, ?)", [(row[0], row[-1]) for row in rows])
         self._count(words, means)
-        speakers = sorted({item.speaker for item in items if item.speaker})
-        self._run_all("INSERT OR IGNORE INTO speaker VALUES (?)", [(name,) for name in speakers])
+        speakers: dict[str, int] = {}
+        for item in items:
+            if item.speaker:
+                speakers[item.speaker] = speakers.get(item.speaker, 0) + 1
+        self._run_all(
+            "INSERT INTO speaker VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET items = items + excluded.items",
+            sorted(speakers.items()),
+        )
         seats = [
             (self._sessions[source, name][1], self._sessions[source, name][0]) for name in touched if name
         ]
@@ -290,7 +296,8 @@ class SqliteIndex(SqliteFile):
         return [rows[each] for each in ids if each in rows]
 
     def speakers(self) -> list[str]:
-        return [str(row[0]) for row in self._ask("SELECT name FROM speaker LIMIT ?", (_SPEAKERS,))]
+        query = "SELECT name FROM speaker WHERE items > 1 ORDER BY items DESC, name LIMIT ?"
+        return [str(row[0]) for row in self._ask(query, (_SPEAKERS,))]
 
     def over(self, name: str) -> list[str]:
         return [

@@ -27,7 +27,7 @@ from looseleaf.index.nearest import MARK, Table, coarse, nearest, nearest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from looseleaf.index.nearest import Matrix
 
@@ -320,13 +320,13 @@ class Vectors:
             for folder in self._folders:
                 os.makedirs(folder, 0o700, exist_ok=True)
             with self._file("lock", "ab") as lock:
-                _take(lock.fileno(), self.path)
+                free = _take(lock.fileno(), self.path)
                 try:
                     yield files
                 finally:
                     for file in files.values():
                         file.close()
-                    _free(lock.fileno())
+                    free()
         except OSError as error:
             raise Unwritten(
                 f"Vectors were not written to {self.path} ({error.strerror or error}). Recall goes on by words; if it "
@@ -339,17 +339,19 @@ def folder_name(name: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', name)[:60].lstrip('.')}-{sha256(name.encode())[:8]}"
 
 
-def _take(lock: int, path: str) -> None:
+def _take(lock: int, path: str) -> Callable[[], object]:
+    """What frees it. To close it is not enough: a child that was forked meanwhile has it open as long as it lives."""
     import time
 
     try:
         import fcntl
     except ImportError:  # pragma: no cover - Windows
-        return None  # several writers at once are not kept apart there
+        return bool  # several writers at once are not kept apart there
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return partial(fcntl.flock, lock, fcntl.LOCK_UN)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise Busy(
@@ -357,15 +359,6 @@ def _take(lock: int, path: str) -> None:
                     f"{_LOCK_SECONDS:g} seconds. Repeat it when that one is done."
                 ) from None
             time.sleep(0.005)
-
-
-def _free(lock: int) -> None:
-    """Not by closing it alone: a child that was forked meanwhile has it open for as long as it lives."""
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - Windows
-        return
-    fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def _find(opened: _Open, hashes: Collection[int]) -> tuple[Matrix, Matrix]:

@@ -164,7 +164,7 @@ def _bare(word: str) -> str:
 
 def _widened(found: Sequence[Word], indexes: Sequence[Index], known: Corpus) -> list[Word]:
     """With other spellings of words that stand nowhere, and longer words that rare ones are a part of."""
-    rare = max(2, known.items // 2000)
+    rare = max(1, known.items // 2000)
     widened: list[Word] = []
     left = _GUESSED
     for word in found:

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 CANDIDATES = 100
 """Items that the words of a question choose for the ranking: twice as many find no more, and take twice as long."""
 
-_FEW = 40
-"""Items that are enough among a thousand or two; where there are more, one for each so many, up to that."""
+_FEW, _ONE_OF = 30, 50
+"""Items that are enough among a thousand; where there are more, one for each so many."""
 
-_SPARE = 20
+_SPARE = 10
 """Items that are ranked beyond what is wanted, in place of those that say what was said already."""
 
 _OF_TIME = 100
@@ -198,7 +198,7 @@ class Recall:
         when = self._time(question, indexes)
         asking, corpus = asked(question.query, [index for index, _ in indexes], when)
         terms = choosing(asking, corpus)
-        chosen = min(CANDIDATES, max(_FEW, corpus.items // _FEW))
+        chosen = min(CANDIDATES, max(_FEW, corpus.items // _ONE_OF))
         is_of_time = when is not None and asks_only_when(question.query, when)
         docs: list[Doc] = []
         candidates: set[object] = set()
@@ -220,7 +220,7 @@ class Recall:
             both = (*found, *near) if not number else [_of_second(doc) for doc in (*found, *near)]
             candidates.update(doc.id for doc in both[: len(found)])
             docs += both
-        limit = _SPARE + 2 * question.k
+        limit = _SPARE + question.k
         scored = rank(asking, docs, corpus, question.weights, cosines or None, limit)
         # What stands around what may be found need not be what may be found.
         if question.only != Only() or any(hidden for _, hidden in indexes):
@@ -265,6 +265,7 @@ class Recall:
         chosen: list[Hit] = []
         told: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
+        rows = _rows(scored, indexes)
         least = scored[0].score * question.weights.least
         for each in scored:
             if len(chosen) >= question.k or each.score < least:
@@ -274,8 +275,7 @@ class Recall:
             is_beside = not any(each.parts.get(part) for part in ("words", "meaning", "date"))
             if is_beside and (len(terms) < _TELLING or doc.role == "tool"):
                 continue  # "ok" stands beside every answer and is none; so does what was called for it
-            index = indexes[0 if each.id > 0 else 1][0]
-            found = next(iter(index.found([abs(each.id)])), None)
+            found = rows.get(each.id)
             if found is None or _key(found) in seen:
                 continue
             text = read(found)
@@ -299,6 +299,15 @@ class Recall:
 
 
 # --- parts of an answer ----------------------------------------------------------------
+
+
+def _rows(scored: Sequence[Scored], indexes: Asking) -> dict[int, Found]:
+    """All that the indexes know of these."""
+    rows: dict[int, Found] = {}
+    for sign, (index, _) in zip((1, -1), indexes, strict=False):
+        ids = [sign * each.id for each in scored if sign * each.id > 0]
+        rows |= {sign * found.id: found for found in index.found(ids)} if ids else {}
+    return rows
 
 
 def _is_true(question: Question, found: Found, read: Read) -> bool:
