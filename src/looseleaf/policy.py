@@ -235,6 +235,9 @@ class Ranking:
     least: float = 0.4
     """The part of the best hit's strength below which there are no more hits: what follows is what stood beside it."""
 
+    least_of_many: float = 0.25
+    """The same for who asks for more than ten, or for what a budget has room for."""
+
     meaning: float = 0.9
     """What the likest meaning counts (the cosine, from the least to the most of the items at hand), as a part of the
     best strength by words."""

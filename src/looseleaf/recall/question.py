@@ -54,6 +54,7 @@ class Question:
         self.as_of = as_of
         self.now = now if now is not None else as_of if as_of is not None else time.time()
         self.weights = weights
+        self.least = weights.least if self.k <= _K else weights.least_of_many
         self.sure = weights.abstain if sure is None else _share("sure", sure)
         self.clip = _at_least_one("clip", clip)
         ends = [each for each in (until, as_of) if each is not None]

@@ -266,7 +266,7 @@ class Recall:
         told: list[frozenset[str]] = []
         seen: set[tuple[str, str, int]] = set()
         rows = _rows(scored, indexes)
-        least = scored[0].score * question.weights.least
+        least = scored[0].score * question.least
         for each in scored:
             if len(chosen) >= question.k or each.score < least:
                 break
