@@ -166,7 +166,11 @@ def test_threads_that_write_through_handles_of_their_own_lose_nothing(place: Pat
         try:
             with closing(opened(path)) as index:
                 for number in range(15):
-                    index.take(f"traces/{who}", str(number), [item(f"{who}.{number}", f"tea t{who}n{number}", session="s")])
+                    index.take(
+                        f"traces/{who}",
+                        str(number),
+                        [item(f"{who}.{number}", f"tea t{who}n{number}", session="s")],
+                    )
         except BaseException as error:
             failed.append(error)
             raise
@@ -180,7 +184,9 @@ def test_threads_that_write_through_handles_of_their_own_lose_nothing(place: Pat
     model = Model()
     for who in range(4):
         for number in range(15):
-            model.take(f"traces/{who}", str(number), [item(f"{who}.{number}", f"tea t{who}n{number}", session="s")])
+            model.take(
+                f"traces/{who}", str(number), [item(f"{who}.{number}", f"tea t{who}n{number}", session="s")]
+            )
     with closing(opened(path)) as index:
         is_as(index, model, ["tea"])
 

@@ -13,9 +13,9 @@ from looseleaf import Memory
 from looseleaf.errors import Refused
 from looseleaf.llm.tokens import estimate
 from looseleaf.policy import Ranking
-from looseleaf.recall.items import speaker_of
 from looseleaf.recall.question import Question
 from looseleaf.recall.recall import Recall
+from looseleaf.recall.texts import speaker_of
 from placing import THEN, one, tell, tool_says
 from recalling import ANYTHING, begin, go_on, open_memory, recall, texts
 from talking import trace
