@@ -35,6 +35,21 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
 
 
+SWEEPS = frozenset(
+    "test_compact_crash test_crash test_place_crash test_index_crash test_paths test_damage test_editor test_replay "
+    "test_errors test_processes test_store_machine test_recovery test_benchmarks test_compact test_prompt "
+    "test_read_your_writes test_recall_benchmark test_injection test_tidy".split()
+)
+"""Files whose tests run the same lines thousands of times. Measuring that takes as long as running them,
+and shows hardly a line that the others do not."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in SWEEPS:
+            item.add_marker(pytest.mark.no_cover)
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
     """A folder for tests that kill and fail thousands of times: in memory where there is such a disk.
