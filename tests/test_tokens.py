@@ -631,6 +631,7 @@ def test_children_of_a_busy_process_count_on(path: Path) -> None:
                 )  # of forking with threads: that is the point
                 pid = os.fork()
             if pid == 0:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the runner has a handler of its own
                 signal.alarm(30)  # kills a child that hangs
                 try:
                     texts = [*TEXTS, f"child {child} " + "y" * 20_000]

@@ -50,6 +50,8 @@ def run() -> int:
     import gc
 
     gc.disable()
+    # For one question at a time, threads of the linear algebra (extra `semantic`) wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
