@@ -31,8 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Whoever wants the real disk sets PYTEST_DEBUG_TEMPROOT.
     """
-    # Threads of the linear algebra do not survive a fork, of which the tests make many; and there are as many workers as
-    # processors.
+    # Threads of the linear algebra do not survive a fork, of which the tests make many.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
