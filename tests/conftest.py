@@ -17,7 +17,7 @@ from looseleaf.init import init
 Run = Callable[..., tuple[int, str, str]]
 """A command: its code, and what it printed."""
 
-settings.register_profile("steady", derandomize=True, max_examples=60)
+settings.register_profile("steady", derandomize=True, max_examples=40)
 """The same examples each time, and not too many: `make test` says the same of the same code. `make test-long` draws new
 ones, and more."""
 
