@@ -222,6 +222,7 @@ def entry_items(store: Store, reference: str) -> list[Item]:
         raw = store.get(f"{FOLDER}/{reference}/raw.md") if not entry.meta.get("traces") else None
     except Refused:
         return []  # somebody removed or broke it; `check` says so
+    at = entry_time(store, entry)
     level = str(entry.meta.get("trust", "tainted"))
     topic = reference.rpartition("/")[0]
     items: list[Item] = []
@@ -239,7 +240,7 @@ def entry_items(store: Store, reference: str) -> list[Item]:
                     text_hash(part),
                     session=reference if which == RAW else "",
                     role="summary" if which == SUMMARY and entry.meta.get("traces") else "",
-                    ts=entry_time(store, entry),
+                    ts=at,
                     level=level,
                     topic=topic,
                     segment=which,

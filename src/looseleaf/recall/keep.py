@@ -135,10 +135,7 @@ class Keep:
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
-            from stat import S_ISDIR
-
-            if not S_ISDIR(os.lstat(folder).st_mode):  # a link could lead anywhere
-                raise
+            pass  # what it is, opening the file looks at
 
     # --- where nothing can be written --------------------------------------------------
 

@@ -9,7 +9,6 @@ from looseleaf.core.diff import split_lines
 from looseleaf.core.levels import LEVELS, level_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.recall.sources import TRACES
 from looseleaf.recall.texts import (
     RAW,
     ROLES,
@@ -81,7 +80,7 @@ class Read:
         if trace is None:
             return None
         text = trace_text(trace)[found.first : found.last].strip()
-        path = f"log/{TRACES}{found.source.removeprefix(TRACES)}"
+        path = f"log/{found.source}"
         speaker = speaker_of(trace) or ROLES[trace.trace_type]
         return Text(text, trace.id, path, trace.ts, level_of(trace.origin), speaker, trace.session_id)
 
