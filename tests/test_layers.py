@@ -31,7 +31,9 @@ LAYERS: tuple[frozenset[str], ...] = (
             "cli_build",
             "cli_prompt",
             "cli_state",
-            "cli_tidy",
+            "cli_tools",
+            "cli_serve",
+            "cli_hook",
             "serve",
             "integrations",
             "importers",
@@ -40,7 +42,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     # the memory: where core meets edge
     frozenset(
         {"agent", "tools", "memory", "where", "init", "page", "pages", "absorb", "history", "check"}
-        | {"conversation", "entries", "upgrade", "place", "build", "prompt", "recall"}
+        | {"conversation", "entries", "upgrade", "place", "build", "prompt", "recall", "receipts"}
     ),
     # the edges: disk, search, models; independent of each other
     frozenset({"distill", "index", "store", "llm"}),

@@ -252,6 +252,18 @@ def _carrier(run: str) -> Callable[[Options], int]:
             from looseleaf import cli_recall
 
             module = cli_recall
+        case "cli_tools":
+            from looseleaf import cli_tools
+
+            module = cli_tools
+        case "cli_serve":
+            from looseleaf import cli_serve
+
+            module = cli_serve
+        case "cli_hook":
+            from looseleaf import cli_hook
+
+            module = cli_hook
         case "cli_state":
             from looseleaf import cli_state
 

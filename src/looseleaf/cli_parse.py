@@ -72,6 +72,18 @@ class Options:
     now: str | None
     raw: bool
     where: str
+    who: bool
+    http: bool
+    host: str | None
+    port: int
+    allow_host: str | None
+    allow_origin: str | None
+    token_file: str | None
+    read_only: bool
+    event: str
+    claude: bool
+    user: bool
+    yes: bool
 
     done = ""
     """What a command has done, once that is durable: said if the answer cannot be written."""

@@ -24,6 +24,7 @@ SHARED: Arguments = {
 SHORT = {"-n": "--limit", "-k": "--k"}
 
 _ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
+_HOOKS = ("session-start", "user-prompt", "pre-compact", "stop", "install", "remove")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 _LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
 _MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
@@ -51,7 +52,12 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "log USER.md -n 5",
     ),
-    "show": ("cli.show", "show a page", {"page": {}, "--as-of": _AS_OF}, "show USER.md --as-of 2026-02-24"),
+    "show": (
+        "cli.show",
+        "show a page",
+        {"page": {}, "--as-of": _AS_OF, "--who": _switch("say of each line who wrote it, when, and its level")},
+        "show USER.md --as-of 2026-02-24",
+    ),
     "diff": (
         "cli.diff",
         "show what the last edit of a page changed",
@@ -168,6 +174,49 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "run your own recall tests (recall.tests.toml): what must be found, what must not",
         {"path": {"nargs": "?", "help": "the file (else recall.tests.toml of the memory)"}},
         "test",
+    ),
+    "tool": (
+        "cli_tools.tool",
+        "call a memory tool as a model would, or list the tools with their schemas",
+        {
+            "name": {"nargs": "?", "help": "the tool (else: all of them are listed)"},
+            "args": {"nargs": "?", "metavar": "JSON", "help": "its arguments (-: from standard input)"},
+        },
+        "tool memory_read '{\"path\": \"USER.md\"}'",
+    ),
+    "receipts": (
+        "cli_tools.receipts",
+        "list what was written, by whom; of a turn also what was promised and not written",
+        {
+            "turn": {"nargs": "?", "help": "a turn, or `last`: what it wrote, and what it only said"},
+            "--limit": _LAST,
+        },
+        "receipts last",
+    ),
+    "mcp": (
+        "cli_serve.mcp",
+        "serve the memory to any MCP client, over standard input and output or over HTTP",
+        {
+            "--http": _switch("over HTTP, on this machine only"),
+            "--host": {"metavar": "HOST", "help": "the address to listen on (127.0.0.1)"},
+            "--port": {"metavar": "N", "type": int, "default": 8765, "help": "the port (8765; 0: any)"},
+            "--allow-host": {"metavar": "NAMES", "help": "further names of this server, with commas between"},
+            "--allow-origin": {"metavar": "ORIGINS", "help": "web pages that may ask, with commas between"},
+            "--token-file": {"metavar": "PATH", "help": "the file of the token (made if missing)"},
+            "--read-only": _switch("serve only what changes nothing"),
+        },
+        "mcp",
+    ),
+    "hook": (
+        "cli_hook.hook",
+        "what a coding agent calls at its events (JSON on standard input); install and remove write its settings",
+        {
+            "event": {"choices": _HOOKS, "help": "the event, or install, or remove"},
+            "--claude": _switch("for Claude Code"),
+            "--user": _switch("in the settings of the user, not of this project"),
+            "--yes": _switch("write the settings without asking"),
+        },
+        "hook install --claude",
     ),
     "distill": (
         "cli_build.distill",

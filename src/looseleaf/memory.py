@@ -45,10 +45,12 @@ if TYPE_CHECKING:
     from looseleaf.prompt.analyze import Analysis, Compared
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.prompt.why import Answer
+    from looseleaf.prompt.snapshot import Snapshot
     from looseleaf.recall.hits import Recalled
     from looseleaf.recall.open import Opened
     from looseleaf.recall.recall import Recall
     from looseleaf.recall.retrieve import Bundle
+    from looseleaf.receipts import Reconciled, Signed, Written
     from looseleaf.talk import Block, Distilled, Distiller, Message, Session, ToolInteraction, Trace, Turn
     from looseleaf.values import Edit, Fact, Problem, Receipt
 
@@ -335,6 +337,13 @@ class Memory:
             other.notes = self.notes
             self._others[agent] = other
         return self._others[agent]
+
+    def snapshot(self, budget: int | None = None, *, quick: bool = False) -> Snapshot:
+        """What a session begins with: the charter and what a prompt shows of the memory, without the window. `quick`:
+        tokens are estimated, and no vocabulary is loaded."""
+        from looseleaf.prompt.snapshot import snapshot
+
+        return snapshot(self, budget, quick=quick)
 
     def replay(self, name: str = "last") -> Prompt:
         """A prompt of the log (by its id, how that ends, or `last`), rendered again byte for byte."""
@@ -658,6 +667,27 @@ class Memory:
         """Move less essential facts from USER.md to facts/user.md, if it is over `profile_tokens`; no fact changes by
         that. `dry_run` only says what would move."""
         return self._book.tidy(dry_run=dry_run)
+
+    # --- what was written, and by whom -------------------------------------------------
+
+    def receipts(self, last: int = 20, *, turn: str | None = None) -> list[Written]:
+        """The last writes, newest first; or those of a turn (`last`: the last one), oldest first."""
+        from looseleaf.receipts import receipts
+
+        return receipts(self, last, turn)
+
+    def reconcile(self, turn: str | None = None) -> Reconciled:
+        """What the user asked to remember in a turn (None: the last one), what the model said it saved, and whether
+        anything was written: promises without a receipt are `flagged`."""
+        from looseleaf.receipts import reconcile
+
+        return reconcile(self, turn)
+
+    def who(self, path: str) -> list[Signed]:
+        """The lines of a page as it is now: who wrote each, when, by which edit, and its level."""
+        from looseleaf.receipts import who
+
+        return who(self, path)
 
     # --- care --------------------------------------------------------------------------
 

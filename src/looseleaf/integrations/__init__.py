@@ -1,0 +1,1 @@
+"""Integrations: one small module for each foreign protocol."""

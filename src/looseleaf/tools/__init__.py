@@ -1,0 +1,1 @@
+"""The memory tools: what a model may do with a memory, each defined once."""
