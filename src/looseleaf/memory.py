@@ -9,6 +9,7 @@ from functools import cached_property
 from looseleaf.core.heads import refuse_unknown
 from looseleaf.core.paths import safe_name
 from looseleaf.errors import Refused
+from looseleaf.page import Page
 from looseleaf.pages import Pages
 from looseleaf.store import JOURNAL
 from looseleaf.store.files import FileStore
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from looseleaf.history import History
     from looseleaf.index.embed import Embedder
     from looseleaf.llm.registry import Budget
-    from looseleaf.page import Page
     from looseleaf.place.facts import Facts
     from looseleaf.place.guard import Guard
     from looseleaf.place.listing import IndexLine
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from looseleaf.policy import Policy
     from looseleaf.prompt.analyze import Analysis, Compared
     from looseleaf.prompt.prompts import Prompts
-    from looseleaf.prompt.why import Answer
     from looseleaf.prompt.snapshot import Snapshot
+    from looseleaf.prompt.why import Answer
     from looseleaf.recall.hits import Recalled
     from looseleaf.recall.open import Opened
     from looseleaf.recall.recall import Recall
@@ -128,6 +128,10 @@ class Memory:
         """What a page says now."""
         return self._pages.page(path)
 
+    def texts(self, paths: Sequence[str]) -> list[str]:
+        """What pages said when they were last looked at; "" for one that is not there."""
+        return [Page(path, self._pages.absorb.head_bytes(path)).text for path in paths]
+
     def pages(self) -> list[str]:
         """The paths of all pages."""
         return self._pages.paths()
@@ -159,10 +163,33 @@ class Memory:
         return self._pages.edit(path, change, base=base, reason=reason, author=author)
 
     def propose(
-        self, path: str, change: Callable[[str], str] | str | None, *, base: str | None = ANY, reason: str
+        self,
+        path: str,
+        change: Callable[[str], str] | str | None,
+        *,
+        base: str | None = ANY,
+        reason: str,
+        summary: str | None = None,
     ) -> Receipt:
-        """Change a page as a model may: at the top only what the user said; what it may not write waits in review."""
-        return self._pages.propose(path, change, base=base, reason=reason)
+        """Change a page as a model may: at the top only what the user said; what it may not write waits in review.
+        `Pages.propose` says what `summary` is."""
+        return self._pages.propose(path, change, base=base, reason=reason, summary=summary)
+
+    def spoken(self) -> Spoken:
+        """What a model's writing is judged by: what the user said in this session, and whether a tool spoke."""
+        return self._talk.spoken()
+
+    def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> str:
+        """Put what a model may not write on a page, as (relation, object), before a person: the edit of review."""
+        from looseleaf.core.guard import Guarded
+
+        self._book.catch_up()
+        return self._book.guard.ask(path, f"agent:{self.agent}", Guarded("", held=tuple(lines)), time.time())
+
+    def ask(self, fact: Fact, why: str) -> str:
+        """Put a proposal into review; the edit of it ("": it waits there already)."""
+        self._book.catch_up()
+        return self._book.place.ask([(fact, why)], why)
 
     def patch(
         self,
@@ -387,6 +414,10 @@ class Memory:
         """What the window costs. `quick`: estimated where a count would need a vocabulary that is not loaded."""
         return self._talk.tokens(system, model, quick=quick)
 
+    def count(self, texts: Sequence[str], *, model: str | None = None, quick: bool = False) -> list[int]:
+        """The tokens of texts. `quick`: estimated where a count would need a vocabulary that is not loaded."""
+        return self._talk.counter(model, quick=quick)(texts)
+
     def budget(self, model: str | None = None) -> Budget:
         """The token budget of a model (else of the one in the settings)."""
         return self._talk.budget(model)
@@ -550,7 +581,7 @@ class Memory:
             self.agent,
             self._known,
             self._clean,
-            self._spoken,
+            self.spoken,
             self._asked[1],
             self._note,
             self._tokens,
@@ -564,9 +595,6 @@ class Memory:
 
     def _clean(self, value: Any) -> Any:
         return self._talk.recorder.without_secrets(value)
-
-    def _spoken(self) -> Spoken:
-        return self._talk.spoken()
 
     def _tokens(self, text: str) -> int:
         return self._talk.counter(None)([text])[0]

@@ -11,8 +11,9 @@ from functools import cached_property
 
 from looseleaf.absorb import TOP, Absorb
 from looseleaf.core.heads import AGENT, PERSON, PROGRAM
-from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name
+from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name, why_sealed
 from looseleaf.errors import Busy, Refused, Stale, Unwritten
+from looseleaf.frozen import frozen
 from looseleaf.page import NOTHING_SAID, Page, Rewritten
 from looseleaf.store.ulid import new_id
 from looseleaf.values import ANY, Edit, Receipt
@@ -160,18 +161,26 @@ class Pages:
         return self._edit(page_path(path), _changing(path, change), base, author, reason)
 
     def propose(
-        self, path: str, change: Callable[[str], str] | str | None, *, base: str | None = ANY, reason: str
+        self,
+        path: str,
+        change: Callable[[str], str] | str | None,
+        *,
+        base: str | None = ANY,
+        reason: str,
+        summary: str | None = None,
     ) -> Receipt:
         """Change a page (None: remove it) as a model may: what it may not write there waits in review, and the receipt
-        says so. Whoever hands a tool to a model uses this door, not `edit`."""
+        says so. Whoever hands a tool to a model uses this door, not `edit`.
+
+        With a `summary` the page's summary line is kept in the same edit: it becomes these words, or, where there are
+        none or they may not stand, one that is made by rule.
+        """
         path = page_path(path)
-        is_peoples = any(same_name(path, only) for only in _NOT_FOR_MODELS) or path.startswith("review/")
-        if is_peoples or self._guard is None:
-            raise Refused(
-                f"{path} was not changed: only people write it. Propose the change to the user instead."
-            )
+        why = why_sealed(path)
+        if why is not None or self._guard is None:
+            raise Refused(f"{path} was not changed: {why or 'no model writes here'}.")
         changing = _changing(path, change) if change is not None else _removed
-        return self._edit(path, changing, base, None, reason, guard=self._guard())
+        return self._edit(path, changing, base, None, reason, _Door(self._guard(), summary))
 
     def patch(
         self,
@@ -183,22 +192,11 @@ class Pages:
         author: str | None = None,
     ) -> Receipt:
         """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
+        from looseleaf.core.patches import patched
 
-        def change(text: str) -> str:
-            for old, new in patches:
-                at = text.find(old) if old else -1
-                if (
-                    at < 0 or text.find(old, at + 1) >= 0
-                ):  # also one that overlaps: which of the two was meant?
-                    times = "is not in it" if at < 0 else "stands in it more than once"
-                    raise Refused(
-                        f"{path} was not changed: the text to replace {times}: {old!r}. "
-                        "Read the page and give a piece that stands there exactly once."
-                    )
-                text = text[:at] + new + text[at + len(old) :]
-            return text
-
-        return self.edit(path, change, base=base, author=author, reason=reason)
+        return self.edit(
+            path, lambda text: patched(path, text, patches), base=base, author=author, reason=reason
+        )
 
     def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
         """Remove a page. Its history stays, and `undo` brings it back."""
@@ -239,8 +237,8 @@ class Pages:
         base: str | None,
         author: str | None,
         reason: str,
+        door: _Door | None = None,
         undoes: str | None = None,
-        guard: Guard | None = None,
     ) -> Receipt:
         author = self._author(author)
         if not reason.strip():
@@ -255,7 +253,7 @@ class Pages:
             with self.absorb.threads:
                 self.absorb()
                 try:
-                    receipt = self._try_edit(path, change, base, author, reason, undoes, guard)
+                    receipt = self._try_edit(path, change, base, author, reason, undoes, door)
                 except Stale:
                     if base != ANY:
                         raise
@@ -286,7 +284,7 @@ class Pages:
         author: str,
         reason: str,
         undoes: str | None,
-        guard: Guard | None,
+        door: _Door | None,
     ) -> Receipt | None:
         """One attempt. None: the page was changed outside since it was absorbed."""
         with self._store.lock():
@@ -302,12 +300,13 @@ class Pages:
             said = changed if isinstance(changed, Rewritten) else NOTHING_SAID
             new = _encoded(path, changed.text) if isinstance(changed, Rewritten) else changed
             held: tuple[str, ...] = ()
-            if guard is not None and new != old:
-                new, said, held = _guarded(guard, path, author, old, new)
+            asked = ""
+            if door is not None and new != old:
+                new, said, held, asked = door.let_in(path, author, old, new)
             if old is None and new == b"" and (changed is said or held):
                 new = None  # nothing was written on a page that is not there
             if new == old:
-                return Receipt("", path, current, current, 0, 0, changed=False, held=held)
+                return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
             if new is not None and len(new) > self._policy.page_bytes:
                 raise Refused(
                     f"{path} was not changed: it would have {len(new):,} bytes, and a page has at most "
@@ -336,8 +335,28 @@ class Pages:
             return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed, held=held)
 
 
-_NOT_FOR_MODELS = frozenset({"SOUL.md", "PROJECT.md", "PROJECT.local.md", "state.json"})
-"""Pages that a model does not write: people do, or (the state) a tool of its own."""
+@frozen
+class _Door:
+    """By which a model's change comes in; with the summary that it wants the page to have, if it is to be kept."""
+
+    guard: Guard
+    summary: str | None
+
+    def let_in(
+        self, path: str, author: str, old: bytes | None, new: bytes | None
+    ) -> tuple[bytes | None, Rewritten, tuple[str, ...], str]:
+        """What the change comes to: what may stand, what is known of it, what was held back, and the edit of review
+        that asks a person."""
+        from looseleaf.core.guard import sentences_of
+
+        made, told = self.guard.look(path, author, _readable(old), _readable(new))
+        text = made.text
+        held = tuple(sentences_of(made))
+        if new is not None and self.summary is not None and text:
+            text, why = self.guard.summarised(path, text, told, self.summary)
+            held += (why,) if why else ()
+        asked = self.guard.ask(path, author, made, time.time())
+        return _encoded(path, text) if new is not None else None, Rewritten(text, told), held, asked
 
 
 def _changing(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:
@@ -346,20 +365,6 @@ def _changing(path: str, change: Callable[[str], str] | str) -> Callable[[bytes 
 
 def _removed(old: bytes | None) -> bytes | None:
     return None
-
-
-def _guarded(
-    guard: Guard, path: str, author: str, old: bytes | None, new: bytes | None
-) -> tuple[bytes | None, Rewritten, tuple[str, ...]]:
-    """What a model's change comes to: what may stand, what is known of it, and what was held back."""
-    from looseleaf.core.guard import is_guarded, sentences_of
-
-    if not is_guarded(path):
-        return new, NOTHING_SAID, ()
-    made, told = guard.look(path, _readable(old), _readable(new))
-    guard.ask(path, author, made, time.time())
-    may_stand = _encoded(path, made.text) if new is not None else None
-    return may_stand, Rewritten(made.text, told), tuple(sentences_of(made))
 
 
 def _readable(data: bytes | None) -> str | None:

@@ -28,6 +28,10 @@ class Policy:
     page_bytes: int = 1024 * 1024
     """A page is something a person reads. Past a megabyte it is a data set, and is refused."""
 
+    tool_bytes: int = 64 * 1024
+    """What a tool reads or writes of a page at once: some 16,000 tokens, which clients still take as one answer. What a
+    model could not read again it should not write."""
+
     settle_seconds: float = 1.0
     """How long a page that is suddenly empty or gone is looked at again before it is believed.
     Editors truncate and write, or rename away and create; the gap is well under a second."""

@@ -15,6 +15,7 @@ from looseleaf.conversation.record import Recorder, stream_of
 from looseleaf.conversation.turns import (
     last_turns,
     one_turn,
+    recent,
     session_turns,
     sessions,
     traces_back,
@@ -110,13 +111,21 @@ class Conversation:
         return self.recorder.record([ask(**asked)])[0]
 
     def spoken(self) -> Spoken:
-        """What was said in the session that is being recorded: an agent's writing is judged by it."""
+        """What was said in the session that is being recorded: an agent's writing is judged by it. Where none is (a
+        server, to which a model writes while hooks record), by all that the agent's sessions of the last hour say."""
         from looseleaf.core.guard import Spoken
+        from looseleaf.core.own_tools import is_news
 
         session = self.recorder.session
-        traces = [trace for turn in self.session(session) for trace in turn.traces] if session else []
+        if session is not None:
+            traces = [trace for turn in self.session(session) for trace in turn.traces]
+        else:
+            since = time.time() - self._policy.session_seconds
+            traces = recent(self._store, self._stream, since)
         user = tuple(trace.content for trace in traces if trace.origin == "user" and trace.content)
-        return Spoken(user, any(trace.origin not in ("user", "assistant") for trace in traces))
+        others = (trace for trace in traces if trace.origin not in ("user", "assistant"))
+        news = (is_news(each.tool_name, each.tags, f"{each.content}{each.tool_result}") for each in others)
+        return Spoken(user, any(news))
 
     # --- reading -----------------------------------------------------------------------
 

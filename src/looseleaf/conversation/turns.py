@@ -27,6 +27,21 @@ def traces_back(store: Store, stream: str) -> Iterator[Trace]:
             yield trace
 
 
+def recent(store: Store, stream: str, since: float) -> list[Trace]:
+    """All traces of the sessions in which something was said since then, oldest first."""
+    found: list[Trace] = []
+    begun: dict[str, bool] = {}
+    for trace in traces_back(store, stream):
+        if trace.ts >= since:
+            begun.setdefault(trace.session_id, False)
+        elif all(begun.values()):
+            break
+        if trace.session_id in begun:
+            found.append(trace)
+            begun[trace.session_id] = begun[trace.session_id] or trace.session_start
+    return found[::-1]
+
+
 def last_turns(store: Store, stream: str, count: int, session: str | None = None) -> list[Turn]:
     """The last so many turns (of a session), oldest first."""
     return _collect(

@@ -1,9 +1,9 @@
 """The guard: of a page that an agent changed, the lines that may stand where it put them.
 
 At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also what it
-concluded, unless it had read what tools brought. A line that a person wrote or confirmed it neither changes nor
-removes, nor does it hide one in a fence; what the user said it does not remove once tools spoke. Index lines show
-nothing that an agent wrote. Whatever is held back waits for a person.
+concluded, unless it had read what tools brought; an episode of its own is signed there. A line that a person wrote or
+confirmed it neither changes nor removes, nor does it hide one in a fence; what the user said it does not remove once
+tools spoke. Index lines show nothing that an agent wrote. Whatever is held back waits for a person.
 
 Invariant: the guarded text is made of lines of the old page, and of lines of the new one that may stand, in order.
 """
@@ -63,10 +63,8 @@ class Guarded:
     kept: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
-
-def is_guarded(path: str) -> bool:
-    """Whether it matters who wrote a page's lines: those that a prompt shows, or lists."""
-    return path.endswith(".md") and not path.startswith(("days/", "review/"))
+    def but(self, *, text: str) -> Guarded:
+        return Guarded(text, self.said, self.held, self.kept, self.left)
 
 
 def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()) -> Guarded:
@@ -159,7 +157,7 @@ class _Change:
         role, fact = self._after.roles[number], self._facts.get(number + 1)
         if role in ("updated", "kind"):
             return True
-        if _is_summary(line) or number in self._untold:
+        if _is_summary(line) or (number in self._untold and self._spoken.tools):
             return False
         if fact is not None:
             return not self._is_strict or self._spoken.has(fact.object, fact.relation)
@@ -170,7 +168,7 @@ class _Change:
         return (role != "title" or self._is_top) and self._spoken.has(body(line))
 
     def _untold_lines(self) -> set[int]:
-        """On a page of episodes: those whose title is not the user's words, which an index line would show."""
+        """On a page of episodes: those whose title is not the user's words."""
         if drawer(self._path) != "episodes":
             return set()
         found: set[int] = set()
@@ -189,14 +187,18 @@ class _Change:
         either is left out."""
         role, fact = self._after.roles[number], self._facts.get(number + 1)
         words = escape(body(line)).lstrip("#>-*+ ")
-        if role == "title" or _is_summary(line) or drawer(self._path) == "episodes":
+        if role == "title" or _is_summary(line):
             self._left.append(words[:_NOTE])
         elif fact is not None:
             self._held.append((fact.relation, fact.object))
-        elif self._held and self._held[-1][0] == "note" and len(self._held[-1][1]) + len(words) < _NOTE:
+        elif self._goes_on(line) and len(self._held[-1][1]) + len(words) < _NOTE:
             self._held[-1] = ("note", f"{self._held[-1][1]} {words}")
         elif words:
             self._held.append(("note", words[:_NOTE]))
+
+    def _goes_on(self, line: str) -> bool:
+        """Whether a line of prose belongs to the note before it: a heading begins another."""
+        return bool(self._held) and self._held[-1][0] == "note" and heading(body(line)) is None
 
     def everything(self) -> tuple[Said, ...]:
         """Every fact that the change would have added."""

@@ -107,6 +107,20 @@ def is_page(path: str) -> bool:
     return name.endswith(".md") and len(name) > 3 and (not slash or drawer in DRAWERS)
 
 
+def why_sealed(path: str) -> str | None:
+    """Why a model may not write a page, whatever it says there; None: it may, line by line."""
+    name = folded(path)
+    if name == STATE:
+        return "it has a tool of its own, memory_state"
+    if name.startswith("review/"):
+        return "it waits for a person"
+    if name.startswith("days/"):
+        return "the program writes what happened on a day. Use facts/<topic>.md or episodes/<yyyy-mm>.md"
+    if name == "soul.md" or (name.startswith("project") and "/" not in name):
+        return "only people write it. Propose the change to the user instead"
+    return None
+
+
 def safe_name(name: str, what: str) -> str:
     """A single component (an agent, a topic, an entry id) that will name a file or folder."""
     normal = _spelled(name)

@@ -72,7 +72,8 @@ class Sheet:
 
     @property
     def is_summary_by_rule(self) -> bool:
-        return self.summary_by == PROGRAM
+        """Whether the program may make it anew: its own, or an agent's, of which index lines show nothing."""
+        return self.summary_by == PROGRAM or (self.summary_by or "").startswith(AGENT)
 
     @property
     def text(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.core.grammar import as_written, parse, remove_line, replace_fact, set_updated
+from looseleaf.core.grammar import as_written, replace_fact, set_updated
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
 from looseleaf.core.journal import is_housekeeping
 from looseleaf.core.ledger import HIGHEST, PINNED
@@ -13,7 +13,7 @@ from looseleaf.core.times import day
 from looseleaf.errors import Refused
 from looseleaf.page import Rewritten
 from looseleaf.place import review
-from looseleaf.place.place import known, plain
+from looseleaf.place.place import known, line_on, plain
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id
 from looseleaf.values import Edit, Receipt
@@ -75,18 +75,11 @@ class Curate:
         with self._pages.absorb.threads, self._store.lock():
             self._place.catch_up()
             fact = self._facts.find(name)
-            path = fact.path
             if fact.status == "pending":
                 edits = self._place.clear([fact.id or ""], "rejected")
                 self._place.say(fact, {"status": "rejected"}, ("status",), "rejected", edits)
-            elif fact.status == "current" and path is not None:
-
-                def change(text: str) -> Rewritten:
-                    new = remove_line(text, _line(fact, path, text))
-                    return Rewritten(self._place.summarised(path, new), (known(fact),))
-
-                self._pages.rewrite(path, change, reason="rejected", author=PERSON)
-                self._facts.catch_up()
+            elif fact.status == "current" and fact.path is not None:
+                self._place.remove(fact, "rejected")
             else:
                 raise Refused(f"{fact.id} was not rejected: it is {fact.status} already.")
             return self._facts.find(fact.id or "")
@@ -110,7 +103,7 @@ class Curate:
                 )
 
             def change(old: str) -> Rewritten:
-                new = replace_fact(old, path, _line(fact, path, old), relation, said)
+                new = replace_fact(old, path, line_on(fact, path, old), relation, said)
                 new = set_updated(new, path, day(time.time()))
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
                 # What is told of the old value says that the summary is the program's; the new one is the person's.
@@ -240,15 +233,3 @@ class Curate:
             self._pages.rewrite(
                 review.PATH, lambda text: Rewritten(review.unticked(text, name)), reason="undone"
             )
-
-
-def _line(fact: Fact, path: str, text: str) -> int:
-    """Where the fact stands now: somebody may have saved the page a moment ago."""
-    lines = [
-        each.line or 0
-        for each in parse(path, text).facts
-        if (each.relation, each.object) == (fact.relation, fact.object)
-    ]
-    if not lines:
-        raise Refused(f"{path} was not changed: “{fact.relation}: {fact.object}” is no longer on it.")
-    return min(lines, key=lambda line: abs(line - (fact.line or 0)))

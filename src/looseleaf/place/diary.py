@@ -13,6 +13,7 @@ from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.levels import is_trusted, level_of
 from looseleaf.core.lines import escape
 from looseleaf.core.placing import is_from
+from looseleaf.core.signing import unsigned
 from looseleaf.core.state import is_said_of, move
 from looseleaf.core.times import clock, day
 from looseleaf.errors import Busy, Refused, Unwritten
@@ -93,9 +94,8 @@ class Diary:
             if f"- Entry: {name}" in text:
                 return Rewritten(text)
             new = add_episode(text, path, title, fields)
-            page = parse(path, new)
-            old = parse(path, text).summary
-            if not old or old == summary_of(parse(path, text)):
+            page, before = unsigned(parse(path, new)), unsigned(parse(path, text))
+            if not before.summary or before.summary == summary_of(before):
                 new = set_summary(new, summary_of(page))
             return Rewritten(new)
 

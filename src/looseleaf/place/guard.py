@@ -6,7 +6,7 @@ import re
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.gate import UNVERIFIED
-from looseleaf.core.grammar import as_written, drawer, topic_of
+from looseleaf.core.grammar import as_written, drawer, parse, set_summary, summary_of, topic_of
 from looseleaf.core.guard import Guarded, Owned, guarded
 from looseleaf.core.heads import EXTERNAL, PERSON
 from looseleaf.core.identity import key, relation_of, slot
@@ -16,6 +16,7 @@ from looseleaf.core.lines import body, is_blank
 from looseleaf.core.paths import STATE, TOP_PAGES, same_name
 from looseleaf.core.placing import PROFILE, PROJECT
 from looseleaf.core.relations import SALIENCE
+from looseleaf.core.signing import signed
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.history import History
@@ -27,23 +28,24 @@ if TYPE_CHECKING:
 
     from looseleaf.core.guard import Spoken
     from looseleaf.place.facts import Facts
+    from looseleaf.place.place import Place
     from looseleaf.values import Record
 
-_PLAIN = re.compile(r"[^\W_]{1,20}(?:[-_ ][^\W_]{1,20}){0,2}")
+_PLAIN = re.compile(r"[^\W_]{1,20}(?:(?:[-_. ]|--)[^\W_]{1,20}){0,3}")
 _MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md", re.ASCII)
 
 
 class Guard:
     """`spoken` says what was said in this session."""
 
-    def __init__(
-        self, facts: Facts, spoken: Callable[[], Spoken], ask: Callable[[list[tuple[Fact, str]]], None]
-    ) -> None:
+    def __init__(self, facts: Facts, spoken: Callable[[], Spoken], place: Place) -> None:
         self._facts = facts
         self._spoken = spoken
-        self._ask = ask
+        self._place = place
 
-    def look(self, path: str, old: str | None, new: str | None) -> tuple[Guarded, tuple[Record, ...]]:
+    def look(
+        self, path: str, author: str, old: str | None, new: str | None
+    ) -> tuple[Guarded, tuple[Record, ...]]:
         """What the change comes to, and what is known of the facts among its lines."""
         _refuse_charter(path)
         self._facts.catch_up()
@@ -55,6 +57,7 @@ class Guard:
                 )
             return Guarded(""), ()
         made = guarded(path, old or "", new, spoken, owned)
+        made = made.but(text=signed(path, old or "", made.text, author, spoken.has))
         if old is None and made.text and not self._may_name(path, spoken):
             return _nothing(path, made), ()
         before = {
@@ -99,11 +102,29 @@ class Guard:
         """Whether somebody who may has put a fact there. What only waits makes no name known."""
         return any(fact.status == "current" and is_trusted(fact.level) for fact in self._facts.of(topic))
 
-    def ask(self, path: str, agent: str, made: Guarded, ts: float) -> None:
-        """Put what was held back before a person, once; what was turned down stays so."""
+    def summarised(self, path: str, text: str, told: tuple[Record, ...], wanted: str) -> tuple[str, str]:
+        """The page with the summary that a model wants it to have, or with one by rule; and why it is not the former.
+        A person's own stays."""
+        page, sheet = parse(path, text), self._facts.sheet(path)
+        by = sheet.summary_by if sheet is not None else None
+        if page.summary and by in (PERSON, EXTERNAL):
+            why = f"stays, as a person wrote it: the summary “{page.summary}”" if wanted else ""
+            return text, why
+        # Of a page of facts an index line shows no summary that an agent wrote; of others it is not known whose it is.
+        is_own = drawer(path) == "facts" and "/" in path and not self._spoken().tools
+        if wanted and (is_own or self._spoken().has(wanted)):
+            return set_summary(text, wanted), ""
+        why = f"was left out, as an index line would show it: the summary “{wanted}”" if wanted else ""
+        if drawer(path) == "facts" and "/" in path:
+            return set_summary(text, summary_of(page)), why
+        return set_summary(text, self._place.summary_of(path, page, told)), why
+
+    def ask(self, path: str, agent: str, made: Guarded, ts: float) -> str:
+        """Put what was held back before a person, once; what was turned down stays so. The edit of review, if any."""
         spoken = self._spoken()
-        # A name that an agent may not give a page is no name of a topic either.
-        topic = topic_of(path) if self._may_name(path, spoken) else PROJECT
+        # A name that an agent may not give a page is no name of a topic either; a month is none at all.
+        is_topic = self._may_name(path, spoken) and drawer(path) != "episodes"
+        topic = topic_of(path) if is_topic else PROJECT
         level = "tainted" if spoken.tools else "inferred"
         waiting: list[tuple[Fact, str]] = []
         for relation, said in dict.fromkeys(as_written(*held) for held in made.held):
@@ -126,8 +147,7 @@ class Guard:
                 status="pending",
             )
             waiting.append((fact, f"{agent} put it on {path}"))
-        if waiting:
-            self._ask(waiting)
+        return self._place.ask(waiting, f"held back from {path}") if waiting else ""
 
     def _was_decided(self, topic: str, relation: str, said: str) -> bool:
         address, value = slot(topic, relation), key(said, relation)
@@ -149,8 +169,6 @@ def _refuse_charter(path: str) -> None:
 
 def _nothing(path: str, made: Guarded) -> Guarded:
     """All of a page waits for a person that may not be made."""
-    from looseleaf.core.grammar import parse
-
     page = parse(path, made.text)
     facts = [(fact.relation, fact.object) for fact in page.facts]
     notes = [("note", run.text.strip()) for run in page.prose] if drawer(path) != "episodes" else []

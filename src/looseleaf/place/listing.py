@@ -90,8 +90,10 @@ class Listing:
                 return None
             summary = page.summary or ""
             if self._is_doubtful(path):
-                is_topic = path.startswith(FACTS)
-                summary = self._place.summary_of(path, parse(path, page.text)) if is_topic else ""
+                is_known = (
+                    path.startswith(FACTS) or self._trusts
+                )  # whose an episode is, only its signature says
+                summary = self._place.summary_of(path, parse(path, page.text)) if is_known else ""
             made = self._made[path] = head, IndexLine(path, len(page.data), summary)
         return made[1]
 

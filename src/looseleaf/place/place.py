@@ -25,8 +25,10 @@ from looseleaf.core.heads import PERSON, PROGRAM, SCHEMA
 from looseleaf.core.ledger import HIGHEST, TICKED
 from looseleaf.core.levels import is_trusted
 from looseleaf.core.placing import PROJECT, USER, Outcome, Plan, is_from
+from looseleaf.core.signing import unsigned
 from looseleaf.core.times import day
 from looseleaf.core.vocabulary import topic_name
+from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.page import Rewritten
 from looseleaf.place import review
@@ -52,6 +54,10 @@ if TYPE_CHECKING:
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Proposal
     from looseleaf.values import Ended, Fact, Record
+
+
+FORGET = "forget"
+"""The tag of a proposal in review that has the facts go which it names as its sources."""
 
 
 @frozen
@@ -221,7 +227,7 @@ class Place:
         page = parse(path, text)
         sheet = self._facts.sheet(path)
         if page.summary and (sheet is None or not sheet.is_summary_by_rule):
-            return text
+            return text  # a person's own, or one that nobody knows of
         return set_summary(text, self.summary_of(path, page, told))
 
     def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
@@ -233,11 +239,12 @@ class Place:
             if fact.path == path and is_trusted(fact.level)
         }
         shown = tuple(fact for fact in page.facts if (fact.relation, fact.object) in trusted)
-        visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, page.episodes)
+        told_of = unsigned(page).episodes
+        visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, told_of)
         return summary_of(visible)
 
-    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> None:
-        """Put facts before a person."""
+    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> str:
+        """Put facts before a person; the id of the edit ("": they wait there already)."""
         added: list[Fact] = []
 
         def change(text: str) -> Rewritten:
@@ -245,12 +252,13 @@ class Place:
             new, added = review.with_waiting(text, items)
             return Rewritten(new, tuple(known(fact) for fact in added))
 
-        self._pages.rewrite(review.PATH, change, reason=reason)
+        receipt = self._pages.rewrite(review.PATH, change, reason=reason)
         if len(added) < len(items):
             self._note(
                 f"{len(items) - len(added)} proposals were not put into {review.PATH}: {review.MOST} wait there "
                 "already, or the same ones. They stay in their entries."
             )
+        return receipt.id
 
     # --- what a person ticked ----------------------------------------------------------------
 
@@ -280,7 +288,12 @@ class Place:
         return ticked, lost, [name for name in asked if name not in waiting]
 
     def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
-        """A person's yes: it goes to its page, whatever stood against it. `edits`: what was done for that already."""
+        """A person's yes: it goes to its page, whatever stood against it. `edits`: what was done for that already. A
+        proposal to forget is done instead: what it names goes."""
+        if FORGET in fact.tags:
+            done = [*edits, *self._forgotten(fact, reason), *self.clear([fact.id or ""])]
+            self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
+            return
         plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
         plan.confirm(fact, time.time())
         done = self.carry_out(plan, reason=reason, author=PERSON)
@@ -290,6 +303,23 @@ class Place:
         done += self.clear([fact.id or ""])
         was = fact.but(tags=tuple(tag for tag in fact.tags if tag != TICKED))
         self.say(was, new, ("level", "confidence", "tags", "status"), reason, edits=[*edits, *done])
+
+    def _forgotten(self, fact: Fact, reason: str) -> list[str]:
+        """The lines that a proposal to forget names go from their pages: the ids of the edits."""
+        named = [each for each in self._facts.of(fact.topic) if each.id in fact.sources]
+        return [self.remove(each, reason) for each in named if each.status == "current" and each.path]
+
+    def remove(self, fact: Fact, reason: str) -> str:
+        """A person has a fact go from its page; it does not come back by itself. The id of the edit."""
+        path = fact.path or ""
+
+        def change(text: str) -> Rewritten:
+            new = remove_line(text, line_on(fact, path, text))
+            return Rewritten(self.summarised(path, new), (known(fact),))
+
+        receipt = self._pages.rewrite(path, change, reason=reason, author=PERSON)
+        self._facts.catch_up()
+        return receipt.id
 
     def say(
         self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()
@@ -312,6 +342,18 @@ class Place:
         )
         self._facts.catch_up()
         return [receipt.id] if receipt.id else []
+
+
+def line_on(fact: Fact, path: str, text: str) -> int:
+    """Where the fact stands now: somebody may have saved the page a moment ago."""
+    lines = [
+        each.line or 0
+        for each in parse(path, text).facts
+        if (each.relation, each.object) == (fact.relation, fact.object)
+    ]
+    if not lines:
+        raise Refused(f"{path} was not changed: “{fact.relation}: {fact.object}” is no longer on it.")
+    return min(lines, key=lambda line: abs(line - (fact.line or 0)))
 
 
 def plain(fact: Fact, member: str) -> Any:

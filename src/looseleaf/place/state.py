@@ -226,6 +226,39 @@ class State:
             words.said,
         )
 
+    def revise(
+        self,
+        *,
+        goal: str | None = None,
+        now: str | None = None,
+        tasks: Sequence[str] = (),
+        done: Sequence[str] = (),
+        decided: Sequence[tuple[str, str]] = (),
+        author: str | None = None,
+    ) -> Receipt:
+        """All of this as one edit, or none of it: what is wanted, what is being done, tasks that are taken on, tasks
+        (by id or title) that are done, decisions and why."""
+        words = Words(self._clean)
+        texts = {
+            name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
+        }
+        taken = [(words.title(title, "task"), "open") for title in tasks]
+        over = [words.which(name, "id or title of a task") for name in done]
+        settled = [(words.title(title, "decision"), words.line(why, "why")) for title, why in decided]
+
+        def change(state: Values, ts: float) -> Change:
+            finished = [task_named(items_of(state, "tasks_open"), name) for name in over]
+            return self._move(
+                state | texts,
+                ts,
+                tasks=taken,
+                decided=settled,
+                is_done=lambda each: any(each is task for task in finished),
+            )
+
+        names = [*texts, *("task" for _ in taken), *("done" for _ in over), *("decision" for _ in settled)]
+        return self._edit(change, author, f"set: {', '.join(dict.fromkeys(names))}", words.said)
+
     def block(self, text: str, *, author: str | None = None) -> Receipt:
         """Something stands in the way."""
         words = Words(self._clean)

@@ -1,0 +1,33 @@
+"""Our own tools, by name: what they answer is memory already, and no news from outside."""
+
+from __future__ import annotations
+
+OWN = frozenset(
+    {
+        "memory",
+        "memory_list",
+        "memory_read",
+        "memory_write",
+        "memory_patch",
+        "memory_append",
+        "memory_state",
+        "memory_forget",
+        "remember",
+        "recall",
+    }
+)
+
+PREFIX = "mcp__looseleaf__"
+"""What coding agents put before the name of a tool that an MCP server called `looseleaf` serves."""
+
+FENCE = "<<data "
+"""How a fence begins (`core.fence`): behind it stands what nobody vouches for, also where we answered it."""
+
+
+def is_own(name: str | None) -> bool:
+    return name is not None and name.removeprefix(PREFIX) in OWN
+
+
+def is_news(name: str | None, tags: tuple[str, ...], text: str) -> bool:
+    """Whether a tool's result brings words from outside: every one but our own, and of these what they fenced."""
+    return not (is_own(name) and "recalled" in tags) or FENCE in text

@@ -1,0 +1,81 @@
+"""Answers of tools that write: a receipt as a sentence, and as the object that its seed fixed."""
+
+from __future__ import annotations
+
+from looseleaf.errors import Stale
+from looseleaf.tools.tool import Answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from looseleaf.errors import Refused
+    from looseleaf.values import Receipt
+
+WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not write it again."
+
+_TEXT = {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+
+
+def object_of(required: str = "", **properties: Any) -> dict[str, Any]:
+    """The schema of an object with these members and no other."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": required.split()} if required else {})
+
+
+WRITTEN = object_of(
+    "success",
+    success={"type": "boolean", "description": "whether the page says it now"},
+    path=_TEXT,
+    sha256={"type": ["string", "null"], "description": "the page's hash now: the base of the next change"},
+    receipt={
+        "type": "string",
+        "description": "the id of the edit in the journal; `looseleaf receipts` lists it",
+    },
+    added=_COUNT,
+    removed=_COUNT,
+    held={"type": "array", "items": _TEXT, "description": "what did not go where it was put, and why"},
+    appliedCount={**_COUNT, "description": "how many patches were applied: all or none"},
+    error=_TEXT,
+)
+"""What every tool that writes gives back; `success` is the seed's, the rest is what can be checked."""
+
+
+def written(receipt: Receipt, value: dict[str, Any] | None = None, done: str = "") -> Answer:
+    """What came of a write. `value`: further members that the seed fixed."""
+    is_done = receipt.changed or not receipt.held
+    value = {"success": is_done} | (value or {})
+    data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
+    data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
+    if receipt.held:
+        data["held"] = list(receipt.held)
+    return Answer(value, data, _sentence(receipt, done), is_error=not is_done, receipt=receipt)
+
+
+def _sentence(receipt: Receipt, done: str) -> str:
+    name = f" (receipt {receipt.id})" if receipt.id else ""
+    if receipt.changed:
+        what = done or f"{receipt.path} is changed: {_lines(receipt)}"
+        text = f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
+    elif receipt.held:
+        text = f"Nothing was written to {receipt.path}{name}."
+    else:
+        text = f"Nothing had to be changed: {receipt.path} says that already."
+    if receipt.held:
+        waits = any(each.startswith("waits in review") for each in receipt.held)
+        text += "".join(f"\n- {each}" for each in receipt.held) + (f"\n{WAITS}" if waits else "")
+    return text
+
+
+def _lines(receipt: Receipt) -> str:
+    return f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
+
+
+def refused(error: Refused, value: dict[str, Any] | None = None) -> Answer:
+    """What was not done, as an answer; of a stale base, with the hash that the page has now."""
+    value = {"success": False} | (value or {})
+    data: dict[str, Any] = value | {"error": str(error)}
+    if isinstance(error, Stale):
+        data |= {"path": error.path, "sha256": error.current}
+    return Answer(value, data, str(error), is_error=True)

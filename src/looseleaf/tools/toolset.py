@@ -1,0 +1,69 @@
+"""The tools, by name, and the one way to call them.
+
+Invariant: `call` always answers. What a model asked wrongly, and what a memory refuses, is a sentence that it can act
+on; nothing was changed then.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from looseleaf.errors import Refused
+from looseleaf.tools.answers import refused
+from looseleaf.tools.files import APPEND, LIST, PATCH, READ, WRITE
+from looseleaf.tools.forget import FORGET_TOOL
+from looseleaf.tools.verbs import RECALL, REMEMBER
+from looseleaf.tools.working import STATE_TOOL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from looseleaf.memory import Memory
+    from looseleaf.tools.tool import Answer, Tool
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool for tool in (LIST, READ, WRITE, PATCH, APPEND, REMEMBER, RECALL, STATE_TOOL, FORGET_TOOL)
+}
+
+_LONGEST = 300
+"""Characters of what is wrong with arguments: a schema's own words may repeat all that was given."""
+
+
+def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> Answer:
+    """Call a tool as a model may."""
+    tool = TOOLS.get(name)
+    value = {"appliedCount": 0} if tool is PATCH else None
+    try:
+        if tool is None:
+            raise Refused(f"Nothing was done: there is no tool {name!r}. There are: {', '.join(TOOLS)}.")
+        given = {} if arguments is None else arguments
+        fault = _fault(name, given)
+        if fault is not None:
+            raise Refused(f"Nothing was done: {name} was called wrongly: {fault}. {_usage(tool)}")
+        return tool.run(memory, given)
+    except Refused as error:
+        return refused(error, value)
+
+
+def _fault(name: str, given: Any) -> str | None:
+    """What is wrong with the arguments of a tool, and where."""
+    for error in _validator(name).iter_errors(given):
+        where = ".".join(str(part) for part in error.instance_path)
+        what = error.message if len(error.message) <= _LONGEST else f"{error.message[:_LONGEST]}…"
+        return f"{where}: {what}" if where else what
+    return None
+
+
+def _usage(tool: Tool) -> str:
+    needed = tool.parameters.get("required", [])
+    free = [f"{name}?" for name in tool.parameters["properties"] if name not in needed]
+    return f"It takes {', '.join([*needed, *free]) or 'nothing'}."
+
+
+@cache
+def _validator(name: str) -> Any:
+    from jsonschema_rs import Draft202012Validator  # not at the top: listing the tools does not need it
+
+    return Draft202012Validator(TOOLS[name].parameters)
