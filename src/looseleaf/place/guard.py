@@ -58,7 +58,7 @@ class Guard:
             return Guarded(""), ()
         made = guarded(path, old or "", new, spoken, owned)
         made = made.but(text=signed(path, old or "", made.text, author, spoken.has))
-        if old is None and made.text and not self._may_name(path, spoken):
+        if old is None and (made.text or not new.strip()) and not self._may_name(path, spoken):
             return _nothing(path, made), ()
         before = {
             (fact.relation, fact.object) for fact in self._facts.of(topic_of(path)) if fact.path == path

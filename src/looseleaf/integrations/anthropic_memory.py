@@ -1,0 +1,117 @@
+"""The provider's memory tool over the pages of a memory, as its SDK wants it.
+
+    with Memory() as memory:
+        client.beta.messages.tool_runner(tools=[LooseleafMemoryTool(memory)], …)
+
+What the commands do is in `looseleaf.tools.commands`; here is only the shape. Who runs the loop without the SDK needs
+nothing of this: `DEFINITION` and `run` there are enough.
+
+Invariant: whatever a model asks, it gets a sentence: as a result, or as the SDK's `ToolError`.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from looseleaf.errors import Refused
+from looseleaf.tools.commands import run
+
+try:
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+    from anyio.to_thread import run_sync
+except ImportError:
+    raise Refused(
+        "The memory tool was not made: the provider's SDK is not installed. "
+        "Run `pip install 'looseleaf[anthropic]'`, and repeat."
+    ) from None
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from looseleaf.memory import Memory
+
+
+class _Commands:
+    """A memory to which commands are given one after the other, from whichever thread they come."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._one = Lock()
+
+    def __call__(self, input: object) -> str:
+        asked: Mapping[str, Any] = input if isinstance(input, dict) else _fields(input)
+        with self._one:
+            answer = run(self._memory, asked)
+        if answer.is_error:
+            raise ToolError(answer.text)
+        return answer.text
+
+
+def _fields(command: Any) -> dict[str, Any]:
+    """A command as the SDK's own value, or what it made of something else."""
+    return dict(command.to_dict(mode="json")) if hasattr(command, "to_dict") else {}
+
+
+class LooseleafMemoryTool(BetaAbstractMemoryTool):  # type: ignore[misc]
+    """`cache_control` is the provider's, for the definition of the tool."""
+
+    def __init__(self, memory: Memory, *, cache_control: Any = None) -> None:
+        super().__init__(cache_control=cache_control)
+        self._commands = _Commands(memory)
+
+    def call(self, input: object) -> str:
+        return self._commands(input)
+
+    def view(self, command: Any) -> str:
+        return self._commands(command)
+
+    def create(self, command: Any) -> str:
+        return self._commands(command)
+
+    def str_replace(self, command: Any) -> str:
+        return self._commands(command)
+
+    def insert(self, command: Any) -> str:
+        return self._commands(command)
+
+    def delete(self, command: Any) -> str:
+        return self._commands(command)
+
+    def rename(self, command: Any) -> str:
+        return self._commands(command)
+
+
+class LooseleafAsyncMemoryTool(BetaAsyncAbstractMemoryTool):  # type: ignore[misc]
+    """The same for clients that do not wait: each command runs in a thread."""
+
+    def __init__(self, memory: Memory, *, cache_control: Any = None) -> None:
+        super().__init__(cache_control=cache_control)
+        self._commands = _Commands(memory)
+
+    async def call(self, input: object) -> str:
+        return await self._later(input)
+
+    async def view(self, command: Any) -> str:
+        return await self._later(command)
+
+    async def create(self, command: Any) -> str:
+        return await self._later(command)
+
+    async def str_replace(self, command: Any) -> str:
+        return await self._later(command)
+
+    async def insert(self, command: Any) -> str:
+        return await self._later(command)
+
+    async def delete(self, command: Any) -> str:
+        return await self._later(command)
+
+    async def rename(self, command: Any) -> str:
+        return await self._later(command)
+
+    async def _later(self, command: object) -> str:
+        # A command that has begun is carried out, also where nobody waits for it any more.
+        done: str = await run_sync(self._commands, command)
+        return done
