@@ -427,7 +427,7 @@ def test_an_edit_that_makes_no_lines_of_the_page_does_not_fit(edit: Edit) -> Non
 
 def test_a_sheet_that_is_none_is_not_read() -> None:
     with pytest.raises(ValueError, match="for each line"):
-        Sheet.from_list(["USER.md", None, None, ["a\n"], []])
+        Sheet.from_list(["USER.md", None, None, ["a\n"], [], []])
 
 
 @pytest.mark.parametrize(
@@ -1156,3 +1156,17 @@ def test_a_page_that_came_and_went_on_disk_leaves_a_fact_that_was_rejected(tmp_p
         assert memory.facts() == []
         (gone,) = memory.facts(status="rejected")
         assert (gone.id, gone.superseded_by) == (fact.id, None)
+
+
+def test_a_sheet_knows_which_of_its_lines_a_person_wrote() -> None:
+    sheet, texts = (
+        Sheet("facts/x.md"),
+        [b"", b"mine\nours\n", b"mine\nours\ntheirs\n", b"ours\ntheirs\n", b"mine\n"],
+    )
+    seen = []
+    for number, author in enumerate(("external", "agent:a", "agent:a", "agent:a")):
+        old, new = texts[number] or None, texts[number + 1]
+        sheet.take(make_edit(str(number), 0.0, sheet.path, author, "", old, new))
+        seen.append(set(sheet.people))
+    assert seen == [{"mine", "ours"}, {"mine", "ours"}, {"ours"}, set()]
+    assert Sheet.from_list(sheet.to_list()).people == sheet.people

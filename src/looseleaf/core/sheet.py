@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 from looseleaf.core.grammar import drawer, parse
-from looseleaf.core.heads import AGENT, PROGRAM
+from looseleaf.core.heads import AGENT, EXTERNAL, PERSON, PROGRAM
+from looseleaf.core.lines import body, is_blank
 from looseleaf.frozen import frozen
 from looseleaf.values import START, Fact, Position
 
@@ -52,28 +53,35 @@ class Sheet:
         self.path = path
         self.lines: list[str] = []
         self.ids: list[str | None] = []
+        self.people: set[str] = set()
+        """The lines, without their ends, that a person wrote; not one that has left the page."""
         self.sha256: str | None = None
         self.summary_by: str | None = None
         """Who wrote the summary that the page has now; `program` also where it came with a person's yes."""
         self._is_plain: bool | None = None
 
     def to_list(self) -> list[Any]:
-        return [self.path, self.sha256, self.summary_by, self.lines, self.ids]
+        return [self.path, self.sha256, self.summary_by, self.lines, self.ids, sorted(self.people)]
 
     @classmethod
     def from_list(cls, raw: list[Any]) -> Sheet:
-        path, sheet_sha256, summary_by, lines, ids = raw
+        path, sheet_sha256, summary_by, lines, ids, people = raw
         sheet = cls(str(path))
         sheet.sha256, sheet.summary_by = sheet_sha256, summary_by
         sheet.lines, sheet.ids = [str(line) for line in lines], list(ids)
+        sheet.people = {str(line) for line in people}
         if len(sheet.lines) != len(sheet.ids):
             raise ValueError("a sheet has an id, or none, for each line")
         return sheet
 
     @property
     def is_summary_by_rule(self) -> bool:
+        return self.summary_by == PROGRAM
+
+    @property
+    def is_summary_free(self) -> bool:
         """Whether the program may make it anew: its own, or an agent's, of which index lines show nothing."""
-        return self.summary_by == PROGRAM or (self.summary_by or "").startswith(AGENT)
+        return self.is_summary_by_rule or (self.summary_by or "").startswith(AGENT)
 
     @property
     def text(self) -> str:
@@ -106,9 +114,11 @@ class Sheet:
         if edit.whole or edit.new is None:
             gone = [each for each in self.ids if each is not None]
             self.lines, self.ids = [], []
+        before = len(self.lines)
         self.sha256 = edit.new
         if edit.new is None:
             self.summary_by = None
+            self.people.clear()
             return Change([], gone, [])
         fresh: list[int] = []
         shift = 0
@@ -121,10 +131,18 @@ class Sheet:
             self.ids[at:stop] = [None] * len(added)
             fresh += range(at, at + len(added))
             shift += len(added) - len(hunk.removed)
+        self._sign(edit, fresh, is_less=before + len(fresh) > len(self.lines))
         if any(self.lines[at].startswith((">", "\ufeff>")) for at in fresh):
             is_by_rule = edit.facts and not edit.author.startswith(AGENT)
             self.summary_by = PROGRAM if is_by_rule else edit.author
         return self._read(edit, fresh, gone)
+
+    def _sign(self, edit: Edit, fresh: list[int], *, is_less: bool) -> None:
+        """Which lines are a person's now. `is_less`: the edit took lines away, or replaced some."""
+        if edit.author in (PERSON, EXTERNAL):
+            self.people.update(body(self.lines[at]) for at in fresh if not is_blank(self.lines[at]))
+        if is_less and self.people:
+            self.people.intersection_update(map(body, self.lines))
 
     def _read(self, edit: Edit, fresh: list[int], gone: list[str]) -> Change:
         # A last line may have no end; what is joined to it must still begin a line.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 
 from looseleaf.core import fence
 from looseleaf.core.look_alikes import GAP, escaped, spelt
@@ -34,10 +35,14 @@ MESSAGE_TOKENS = 4
 MEDIUM_TOKENS = 1100
 """What a picture costs, about: a large one, cut into tiles, with the providers that say."""
 
-_HEADING = re.compile(
-    rf"(?<!\\)\[(?={GAP}(?:{spelt('MEMORY')}{GAP}:|{spelt('RECENT')}[\x00-\x20\x7f_-]*+{spelt('TURNS')}{GAP}\]))"
-)
-"""`[MEMORY:` with whatever follows: every heading of a prompt begins so, or is that of the last turns."""
+
+@cache
+def _heading() -> re.Pattern[str]:
+    """`[MEMORY:` with whatever follows: every heading of a prompt begins so, or is that of the last turns. Made when it
+    is first needed: recording never does."""
+    recent = rf"{spelt('RECENT')}[\x00-\x20\x7f_-]*+{spelt('TURNS')}{GAP}\]"
+    return re.compile(rf"(?<!\\)\[(?={GAP}(?:{spelt('MEMORY')}{GAP}:|{recent}))")
+
 
 LABELS: dict[TraceType, str] = {
     "user": "User",
@@ -118,7 +123,7 @@ def _place(raw: Any) -> tuple[int, int, str]:
 
 def guard(text: str) -> str:
     """Text in which nothing reads as a heading of the snapshot."""
-    return escaped(text, _HEADING, "[")
+    return escaped(text, _heading(), "[")
 
 
 def guard_value(value: Any) -> Any:

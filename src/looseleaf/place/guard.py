@@ -12,14 +12,13 @@ from looseleaf.core.heads import EXTERNAL, PERSON
 from looseleaf.core.identity import key, relation_of, slot
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE, is_at_least, is_trusted
-from looseleaf.core.lines import body, is_blank
+from looseleaf.core.lines import body
 from looseleaf.core.paths import STATE, TOP_PAGES, same_name
 from looseleaf.core.placing import PROFILE, PROJECT
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.signing import signed
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
-from looseleaf.history import History
 from looseleaf.values import Fact
 
 TYPE_CHECKING = False
@@ -76,15 +75,9 @@ class Guard:
         here = [fact for fact in self._facts.of(topic_of(path)) if fact.path == path]
         persons = {(fact.relation, fact.object) for fact in here if is_at_least(fact.level, "confirmed")}
         users = {(fact.relation, fact.object) for fact in here if fact.level == "said"}
-        here_now = {body(line) for line in split_lines(text) if not is_blank(line)}
-        lines = {
-            body(line)
-            for edit in History(self._facts._store).back(path)
-            if edit.author in (PERSON, EXTERNAL)
-            for hunk in edit.hunks
-            for line in hunk.added
-        }
-        return Owned(persons, users, lines & here_now)
+        sheet = self._facts.sheet(path)
+        lines = sheet.people if sheet is not None else self._place.people(path)
+        return Owned(persons, users, lines & set(map(body, split_lines(text))))
 
     def _may_name(self, path: str, spoken: Spoken) -> bool:
         """Whether an agent may make a page of this name, which prompts will show: one that the user said; in a drawer,

@@ -104,6 +104,10 @@ class Place:
         self._facts.catch_up()
         self.settle()
 
+    def people(self, path: str) -> set[str]:
+        """The lines of a page without facts that a person wrote."""
+        return self._state().provenance.people(path)
+
     # --- an entry --------------------------------------------------------------------------
 
     def entry(
@@ -226,7 +230,7 @@ class Place:
         """With a summary by rule, of what may stand in an index line; one that somebody else wrote is left alone."""
         page = parse(path, text)
         sheet = self._facts.sheet(path)
-        if page.summary and (sheet is None or not sheet.is_summary_by_rule):
+        if page.summary and (sheet is None or not sheet.is_summary_free):
             return text  # a person's own, or one that nobody knows of
         return set_summary(text, self.summary_of(path, page, told))
 

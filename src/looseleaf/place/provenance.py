@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.core.heads import EXTERNAL, UNKNOWN
+from looseleaf.core.heads import EXTERNAL, PERSON, UNKNOWN
+from looseleaf.core.lines import body
 from looseleaf.core.paths import STATE
 from looseleaf.core.state import blocker_text, highest_id, items_of, title_of
 from looseleaf.errors import Refused
@@ -42,7 +43,8 @@ LISTS = {"decisions_recent": "D", "tasks_open": "T"}
 
 _SHOWN = ("id", "why", "ts", "status", "updated_at")
 _OFTEN = 8
-"""The view is written again when so many edits were read on from it: fewer are read as quickly."""
+"""The view is written again when so many edits of the state were read on from it: fewer are read as quickly. Those of
+other pages stand far apart."""
 
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -59,7 +61,7 @@ class Origin:
 @frozen
 class Known:
     """What was read of a page up to an edit. Of the state: its values, and the highest number of an id that each of its
-    lists ever had; of other pages: the lines that were found on disk, and as whose."""
+    lists ever had; of other pages: the lines that a person wrote or that were found on disk, and as whose."""
 
     edit: str | None
     values: dict[Value, Origin]
@@ -157,7 +159,7 @@ def found_on_disk(edits: Iterable[Edit], known: Known) -> Known:
     for edit in edits:
         last = edit.id
         added = {line.strip() for hunk in edit.hunks for line in hunk.added} - {""}
-        if edit.author in (EXTERNAL, UNKNOWN):
+        if edit.author in (PERSON, EXTERNAL, UNKNOWN):
             lines |= dict.fromkeys(added, edit.author)
         else:
             for line in added:
@@ -194,6 +196,12 @@ class Provenance:
             return []
         return [line for line in self._now(path) if self._is_doubtful(lines.get(line, ""))]
 
+    def people(self, path: str) -> set[str]:
+        """The lines of a page that a person wrote, without their ends."""
+        lines = {line for line, by in self._of(path).lines.items() if by in (PERSON, EXTERNAL)}
+        text = (self._pages.absorb.head_bytes(path) or b"").decode("utf-8", "replace")
+        return {line for line in map(body, text.split("\n")) if line.strip() in lines}
+
     def _is_doubtful(self, author: str) -> bool:
         return author == UNKNOWN or (author == EXTERNAL and not self._trusts)
 
@@ -211,7 +219,7 @@ class Provenance:
             return NOTHING
         if head.edit is None or known.edit != head.edit:
             known, count = self._read_on(path, known, head.edit)
-            if count >= _OFTEN:
+            if count >= (_OFTEN if path == STATE else 1):
                 self._remember(path, known)
         self._known[path] = known
         return known
