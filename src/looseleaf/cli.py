@@ -118,7 +118,7 @@ def _log(options: Options) -> int:
         has_more = len(edits) > options.limit
         edits = edits[: options.limit]
         if options.page is not None and not edits and not memory.page(options.page).exists:
-            raise _no_page(memory, options.page)
+            raise no_page(memory, options.page)
         if options.json:
             print_json([edit_dict(edit) for edit in edits])
         else:
@@ -133,13 +133,17 @@ def _log(options: Options) -> int:
 
 
 def _show(options: Options) -> int:
+    if options.who:
+        from looseleaf.cli_tools import show_who
+
+        return show_who(options)
     with open_memory(options) as memory:
         if options.as_of is None:
             page = memory.page(options.page)
         else:
             page = memory.page_as_of(options.page, options.as_of)
         if not page.exists:
-            raise _no_page(memory, page.path, options.as_of)
+            raise no_page(memory, page.path, options.as_of)
         if options.json:
             print_json({"path": page.path, "sha256": page.sha256, "as_of": options.as_of, "text": page.text})
         else:
@@ -156,7 +160,7 @@ def _diff(options: Options) -> int:
         if options.since is None:
             edit = next(memory.log(options.page), None)
             if edit is None:
-                raise _no_page(memory, options.page)
+                raise no_page(memory, options.page)
             path = edit.path
             old, new = (data or b"" for data in memory.versions(edit))
             labels = (f"{path} before {edit.id}", f"{path} after {edit.id}")
@@ -164,7 +168,7 @@ def _diff(options: Options) -> int:
             since = parse_when(options.since, start=True)
             before, now = memory.page_as_of(options.page, since), memory.page(options.page)
             if not before.exists and not now.exists:
-                raise _no_page(memory, now.path)
+                raise no_page(memory, now.path)
             path, old, new = now.path, before.data, now.data
             labels = (f"{path} {options.since}", f"{path} now")
         # One character for each byte that is no UTF-8, and back: `patch` gets the page's own bytes.
@@ -327,7 +331,7 @@ def at_least_one(limit: int, default: int) -> None:
 # --- printing --------------------------------------------------------------------------
 
 
-def _no_page(memory: Memory, path: str, then: str | None = None) -> Refused:
+def no_page(memory: Memory, path: str, then: str | None = None) -> Refused:
     edits = list(memory.log(path))
     if edits:
         first, last = when(edits[-1].ts), when(edits[0].ts)
