@@ -65,8 +65,7 @@ def shape(schema: Mapping[str, Any]) -> Any:
         }
     if schema["type"] == "array":
         return [shape(schema["items"])]
-    kind = schema["type"][0] if isinstance(schema["type"], list) else schema["type"]
-    return "number" if kind == "integer" else kind
+    return "number" if schema["type"] == "integer" else schema["type"]
 
 
 def kind_of(value: Any) -> Any:

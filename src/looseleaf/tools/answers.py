@@ -28,7 +28,10 @@ WRITTEN = object_of(
     "success",
     success={"type": "boolean", "description": "whether the page says it now"},
     path=_TEXT,
-    sha256={"type": ["string", "null"], "description": "the page's hash now: the base of the next change"},
+    sha256={
+        "anyOf": [{"type": "string"}, {"type": "null"}],
+        "description": "the page's hash now: the base of the next change",
+    },
     receipt={
         "type": "string",
         "description": "the id of the edit in the journal; `looseleaf receipts` lists it",

@@ -33,7 +33,7 @@ _NAMED = 12
 
 _PATH = {"type": "string", "description": "USER.md, facts/<topic>.md or episodes/<yyyy-mm>.md"}
 _BASE = {
-    "type": ["string", "null"],
+    "anyOf": [{"type": "string"}, {"type": "null"}],
     "description": "the sha256 that memory_read gave (null: there was no page): what changed since is left alone",
 }
 

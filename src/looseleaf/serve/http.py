@@ -1,0 +1,257 @@
+"""Serving over HTTP: one address, one token, and a list of names under which the server may be asked.
+
+A web page that a person visits can make their browser send requests to their own machine, also under a name that it
+turned to 127.0.0.1. So each of these walls stands alone: the token, the Host that was asked, the Origin of a page, the
+type of the content. Invariant: what does not pass all of them is answered before a byte of its body is read.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+from hmac import compare_digest
+
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+    from typing import Any
+
+    from mcp.server import Server
+
+    Scope = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PATH = "/mcp"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
+_UNSAID = 80
+"""The port that clients leave out of the name."""
+METHODS = ("GET", "POST", "DELETE")
+BODY_BYTES = 4 << 20
+"""Of a request: more than any page may have."""
+SESSIONS = 100
+"""Open at once, by the handshake of older clients; idle ones end after half an hour."""
+_GRACE_SECONDS = 3
+"""For answers under way when the server is told to end."""
+
+_JSON = re.compile(rb'application/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?', re.IGNORECASE)
+_NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://" + _NAME.pattern)
+
+
+@frozen
+class Names:
+    """Under which names the server may be asked, and which pages may ask; exactly as the headers say them."""
+
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...] = ()
+
+
+def names(port: int, hosts: str | None = None, origins: str | None = None) -> Names:
+    """Those of this machine at this port, and what a person allowed besides."""
+    own = [f"{name}:{port}" for name in _OWN_NAMES]
+    if port == _UNSAID:
+        own += _OWN_NAMES
+    for name in _parts(hosts):
+        if not _NAME.fullmatch(name):
+            raise Refused(
+                f"No server was started: --allow-host {name!r} is no name of a host. Give it as clients will ask for "
+                "it, such as memory.example or memory.example:8443; a pattern is not understood."
+            )
+        has_port = re.search(r":[0-9]+$", name) is not None
+        own += [name.lower()] if has_port else [name.lower(), f"{name.lower()}:{port}"]
+    pages = _parts(origins)
+    for origin in pages:
+        if not _ORIGIN.fullmatch(origin):
+            raise Refused(
+                f"No server was started: --allow-origin {origin!r} is no origin. Give it as a browser sends it, such "
+                "as http://localhost:3000, without a path; `null` and patterns are not understood."
+            )
+    return Names(tuple(own), tuple(pages))
+
+
+def _parts(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+# --- the walls -------------------------------------------------------------------------
+
+
+@frozen
+class Fault:
+    """Why a request did not pass."""
+
+    status: int
+    sentence: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+_NO_TOKEN = Fault(
+    401,
+    "Nothing was done: the token is missing or wrong. Send `Authorization: Bearer <token>`; the server said at its "
+    "start in which file the token is.",
+    ((b"www-authenticate", b'Bearer realm="looseleaf"'),),
+)
+_WRONG_HOST = Fault(
+    421,
+    "Nothing was done: this server is not asked under that name. Use 127.0.0.1 or localhost with the port of the "
+    "server, or start it with --allow-host NAME.",
+)
+_WRONG_ORIGIN = Fault(
+    403,
+    "Nothing was done: web pages may not ask here. To allow one, start the server with --allow-origin ORIGIN.",
+)
+_WRONG_PATH = Fault(404, f"Nothing was done: there is only {PATH} here.")
+_WRONG_METHOD = Fault(
+    405,
+    f"Nothing was done: the methods are {', '.join(METHODS)}.",
+    ((b"allow", ", ".join(METHODS).encode()),),
+)
+_WRONG_TYPE = Fault(415, "Nothing was done: the content must be JSON. Send `Content-Type: application/json`.")
+
+
+class Gate:
+    """What a request must pass before the server sees it."""
+
+    def __init__(self, app: App, token: str, allowed: Names) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = frozenset(name.encode() for name in allowed.hosts)
+        self._origins = frozenset(origin.encode() for origin in allowed.origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        fault = self._fault(scope)
+        if fault is None:
+            await self._app(scope, receive, send)
+            return
+        body = f"{fault.sentence}\n".encode()
+        headers = [
+            (b"content-length", str(len(body)).encode()),
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"cache-control", b"no-store"),
+            (b"connection", b"close"),  # what else was sent is not read
+            *fault.headers,
+        ]
+        await send({"type": "http.response.start", "status": fault.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _fault(self, scope: Scope) -> Fault | None:
+        headers: list[tuple[bytes, bytes]] = list(scope["headers"])
+        if not self._is_known(_values(headers, b"authorization")):
+            return _NO_TOKEN
+        host = _values(headers, b"host")
+        if len(host) != 1 or host[0] not in self._hosts:
+            return _WRONG_HOST
+        origin = _values(headers, b"origin")
+        if len(origin) > 1 or not self._origins.issuperset(origin):
+            return _WRONG_ORIGIN
+        if scope["path"] != PATH or scope.get("raw_path", PATH.encode()) != PATH.encode():
+            return _WRONG_PATH
+        if scope["method"] not in METHODS:
+            return _WRONG_METHOD
+        if scope["method"] == "POST":
+            kind = _values(headers, b"content-type")
+            if len(kind) != 1 or not _JSON.fullmatch(kind[0].strip()):
+                return _WRONG_TYPE
+        return None
+
+    def _is_known(self, given: Sequence[bytes]) -> bool:
+        """Compared in a time that does not tell how much of it was right."""
+        if len(given) != 1:
+            return False
+        scheme, _, word = given[0].partition(b" ")
+        is_same = compare_digest(word.strip(b" "), self._token)
+        return is_same and scheme.lower() == b"bearer"
+
+
+def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[bytes]:
+    return [value for name, value in headers if name.lower() == wanted]
+
+
+# --- serving ---------------------------------------------------------------------------
+
+
+def app(server: Server[Any], token: str, allowed: Names) -> Gate:
+    """The server as an application, behind its walls."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    inner = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=BODY_BYTES,
+        max_sessions=SESSIONS,
+        transport_security=TransportSecuritySettings(  # a second time, by the SDK
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=list(allowed.hosts),
+            allowed_origins=list(allowed.origins),
+        ),
+    )
+    return Gate(inner, token, allowed)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at the address, or a sentence."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is said, though it is the only one: the loop turns off delays only of sockets that say it.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # pragma: no cover - Windows
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(128)
+    except (OSError, OverflowError) as error:
+        sock.close()
+        why = getattr(error, "strerror", None) or error
+        raise Refused(
+            f"No server was started: {address(host, port)} cannot be listened on ({why}). Another server may be there "
+            "already: name another port with --port N, or any free one with --port 0."
+        ) from None
+    return sock
+
+
+def address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def serve(gate: Gate, sock: socket.socket) -> None:
+    """Until the process is told to end (SIGINT, SIGTERM)."""
+    # The HTTP server ends when it has seen these, and then raises them again: by then there is nothing left to end.
+    before = {each: signal.signal(each, _pass) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        runner(gate).run(sockets=[sock])
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _pass(*_: object) -> None: ...
+
+
+def runner(gate: Gate) -> Any:
+    """The HTTP server, which has nothing to say of its own and believes no proxy."""
+    import uvicorn
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            gate,
+            http="h11",  # the strict one
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            log_level="error",  # a page that knocks all day does not fill a log
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+    )

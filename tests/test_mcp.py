@@ -1,0 +1,671 @@
+"""The MCP server, by the official client: in this process, as a process of its own, over HTTP; in both eras."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+import httpx2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from conftest import Run
+from looseleaf.cli import main
+from looseleaf.errors import Refused
+from looseleaf.memory import Memory
+from looseleaf.serve import resources, stdio
+from looseleaf.serve.keeper import Keeper
+from looseleaf.serve.mcp import server
+from looseleaf.tools.tool import Answer, Tool
+from looseleaf.tools.toolset import TOOLS
+from serving import ARGUMENTS, HANDSHAKES, MODERN, PAGES, TOKEN, digest, filled, serving
+
+MODES = ("legacy", "auto")
+SPOKEN = {"legacy": HANDSHAKES[0], "auto": MODERN}
+
+Ask = Callable[[Client], Awaitable[Any]]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return filled(tmp_path_factory.mktemp("mcp") / "memory")
+
+
+@pytest.fixture
+def memory(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path / "memory"))
+
+
+@pytest.fixture
+def keeper(memory: Path) -> Iterator[Keeper]:
+    with Keeper(lambda: Memory(memory)) as keeper:
+        yield keeper
+
+
+def asked(target: Any, ask: Ask, mode: str = "auto") -> Any:
+    """What a client gets to know in one session."""
+
+    async def session() -> Any:
+        async with Client(target, mode=mode) as client:
+            return await ask(client)
+
+    return anyio.run(session)
+
+
+def tool(name: str, run: Callable[[Memory, Any], Answer]) -> Tool:
+    shape = {"type": "object"}
+    return Tool(name, name, "A tool of a test.", shape, shape, run, reads=True)
+
+
+async def everything(client: Client) -> dict[str, Any]:
+    """Every tool, resource and prompt, listed and used."""
+    tools = (await client.list_tools()).tools
+    assert {tool.name for tool in tools} == TOOLS.keys() == ARGUMENTS.keys()
+    shapes = {tool.name: Draft202012Validator(tool.output_schema or False) for tool in tools}
+    told: dict[str, Any] = {"version": client.session.protocol_version}
+    for name, arguments in ARGUMENTS.items():
+        answer = await client.call_tool(name, arguments)
+        assert not answer.is_error, (name, answer)
+        assert shapes[name].is_valid(answer.structured_content), (name, answer.structured_content)
+        told[name] = answer.content[0].text
+        assert told[name].strip()
+    for resource in (await client.list_resources()).resources:
+        [content] = (await client.read_resource(resource.uri)).contents
+        assert content.mime_type == resource.mime_type == "text/markdown"
+        assert resource.size in (None, len(content.text.encode()))
+        told[resource.uri] = content.text
+    templates = (await client.list_resource_templates()).resource_templates
+    assert [each.uri_template for each in templates] == [
+        "looseleaf://page/{+path}",
+        "looseleaf://topic/{name}",
+    ]
+    told["topic"] = (await client.read_resource("looseleaf://topic/work")).contents[0].text
+    for prompt in (await client.list_prompts()).prompts:
+        arguments = {argument.name: "which editor" for argument in prompt.arguments or ()}
+        [message] = (await client.get_prompt(prompt.name, arguments)).messages
+        assert message.role == "user"
+        told[f"prompt {prompt.name}"] = message.content.text
+    return told
+
+
+def is_everything(told: dict[str, Any], mode: str) -> None:
+    assert told["version"] == SPOKEN[mode]
+    assert "- Editor: vim" in told["memory_read"]
+    assert "vim" in told["recall"]
+    assert "vim" in told["prompt recall"]
+    assert told["looseleaf://page/facts/%E8%8C%B6.md"] == PAGES["facts/茶.md"]
+    assert "facts/work.md" in told["looseleaf://index"]
+    assert "oolong" in told["looseleaf://page/facts/tea.md"]
+    assert "Editor: vim" in told["topic"]
+    start = told["prompt start"]
+    assert start.index("You are brief.") < start.index("Zhang San") < start.index("which editor")
+
+
+# --- the same by every way -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_lists_and_uses_everything_in_this_process(keeper: Keeper, mode: str) -> None:
+    is_everything(asked(server(keeper), everything, mode), mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_lists_and_uses_everything_over_http(memory: Path, mode: str) -> None:
+    async def session(url: str) -> Any:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with (
+            httpx2.AsyncClient(headers=headers) as web,
+            Client(streamable_http_client(url, http_client=web), mode=mode) as client,
+        ):
+            return await everything(client)
+
+    with serving(memory) as served:
+        is_everything(anyio.run(session, served.url), mode)
+
+
+ASCII = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}
+"""An environment in which Python's own streams could not carry a page of Chinese."""
+
+
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.long), "auto"])
+def test_a_client_lists_and_uses_everything_of_a_process(memory: Path, mode: str) -> None:
+    command = ["-m", "looseleaf", "--memory", str(memory), "mcp"]
+    environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **ASCII}
+    is_everything(
+        asked(StdioServerParameters(command=sys.executable, args=command, env=environment), everything, mode),
+        mode,
+    )
+
+
+NOISY = """
+import os, sys, warnings, logging
+from looseleaf.tools import toolset
+from looseleaf.tools.tool import Answer, Tool
+
+def noise(memory, arguments):
+    print("noise by print"); sys.stdout.flush()
+    os.write(1, b"noise by descriptor\\n")
+    os.system("echo noise by a child")
+    warnings.warn("noise by warning")
+    logging.getLogger("x").error("noise by log")
+    sys.__stdout__.write("noise by the old name\\n"); sys.__stdout__.flush()
+    return Answer(None, {}, "烏龍")
+
+shape = {"type": "object"}
+toolset.TOOLS["noise"] = Tool("noise", "Noise", "", shape, shape, noise)
+from looseleaf.cli import run
+run()
+"""
+
+
+def opening(version: str) -> dict[str, Any]:
+    about = {"name": "test", "version": "1"}
+    return {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": about},
+    }
+
+
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def calling(name: str, arguments: dict[str, Any], request_id: int) -> dict[str, Any]:
+    params = {"name": name, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
+
+
+@pytest.mark.parametrize(
+    "end", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)], ids=["term", "int"]
+)
+def test_there_is_nothing_but_the_protocol_on_standard_output(memory: Path, end: signal.Signals) -> None:
+    """Byte by byte, in an older version of the protocol; and the process ends in order when it is told to."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", NOISY, "--memory", str(memory), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | ASCII | {"LANG": "C.UTF-8"},
+    )
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    answers: list[dict[str, Any]] = []
+
+    def say(*messages: dict[str, Any], answered: int) -> None:
+        assert process.stdin
+        assert process.stdout
+        for message in messages:
+            process.stdin.write(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+        process.stdin.flush()
+        answers.extend(json.loads(process.stdout.readline()) for _ in range(answered))
+
+    with process:
+        say(opening(HANDSHAKES[1]), INITIALIZED, answered=1)
+        process.stdin.write(b"this is no JSON\n\xff\xfe\n")
+        say(
+            calling("noise", {}, 1), calling("remember", {"topic": "tea", "content": "烏龍茶"}, 2), answered=2
+        )
+        process.send_signal(end)
+        rest, said = process.stdout.read(), process.stderr.read()
+    assert process.returncode == 0, said
+    assert answers[0]["result"]["protocolVersion"] == HANDSHAKES[1]
+    assert answers[1]["result"]["content"] == [{"type": "text", "text": "烏龍"}]
+    assert answers[2]["result"]["isError"] is False
+    assert rest == b""
+    for way in ("print", "descriptor", "a child", "warning", "log", "the old name"):
+        assert f"noise by {way}".encode() in said
+    with Memory(memory) as left:
+        assert left.check() == []
+        assert "烏龍茶" in left.page("facts/tea.md").text
+
+
+def lines(*messages: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(each).encode() + b"\n" for each in messages)
+
+
+def test_what_was_asked_before_the_client_closes_its_end_is_answered(run: Run, folder: Path) -> None:
+    """A script that writes its requests and closes; one of them it has taken back."""
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+    code, out, err = run(
+        "mcp",
+        stdin=lines(
+            opening(HANDSHAKES[0]),
+            INITIALIZED,
+            calling("memory_list", {}, 1),
+            {"jsonrpc": "2.0"} | cancelled,
+            calling("remember", {"topic": "tea", "content": "It is hot."}, 2),
+            {"jsonrpc": "2.0", "id": 9, "result": {}},
+        ),
+    )
+    assert (code, err) == (0, "")
+    first, *_, last = map(json.loads, out.splitlines())
+    assert first["result"]["serverInfo"]["name"] == "looseleaf"
+    assert last["id"] == 2
+    assert last["result"]["structuredContent"]["success"] is True
+    assert "It is hot." in (folder / "facts" / "tea.md").read_text(encoding="utf-8")
+
+
+def test_a_client_that_goes_away_ends_the_server(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(io.BytesIO):
+        def write(self, _: Any) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines(opening(HANDSHAKES[0])))))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Gone()))
+    stdio.serve(server(keeper), keeper)
+
+
+def test_a_person_who_starts_it_by_hand_is_told_what_it_waits_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.BytesIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Terminal()))
+    assert main(["--memory", str(folder), "mcp"]) == 0
+    assert capsys.readouterr() == (
+        "",
+        "looseleaf: waiting for an MCP client on standard input; Ctrl-C ends it\n",
+    )
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["--memory", str(folder), "mcp"]) == 2
+    assert "standard input is closed" in capsys.readouterr().err
+
+
+def test_a_server_of_nothing_is_not_started(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("mcp", "--memory", str(tmp_path / "absent"))
+    assert (code, out) == (2, "")
+    assert "there is no memory at" in err
+
+
+def test_without_the_package_a_sentence_says_which(memory: Path) -> None:
+    program = (
+        "import sys; sys.modules['mcp_types'] = None; sys.modules['mcp'] = None\n"
+        "from looseleaf.cli import run; run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--memory", str(memory), "mcp"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'looseleaf[mcp]'" in done.stderr
+
+
+# --- tools -----------------------------------------------------------------------------
+
+
+def test_tools_are_told_as_they_are_defined(keeper: Keeper) -> None:
+    found = {tool.name: tool for tool in asked(server(keeper), Client.list_tools).tools}
+    for name, tool in TOOLS.items():
+        told = found[name]
+        assert (told.title, told.description) == (tool.title, tool.description)
+        assert (told.input_schema, told.output_schema) == (tool.parameters, tool.returns)
+        hints = told.annotations
+        assert (hints.read_only_hint, hints.destructive_hint) == (tool.reads, tool.destroys)
+        assert hints.idempotent_hint == (tool.repeats or tool.reads)
+        assert hints.open_world_hint is False
+
+
+def test_a_server_that_only_reads_has_no_tool_that_writes(memory: Path, keeper: Keeper) -> None:
+    reading = server(keeper, read_only=True)
+    before = digest(memory)
+
+    async def ask(client: Client) -> list[str]:
+        for name, arguments in ARGUMENTS.items():
+            answer = await client.call_tool(name, arguments)
+            assert answer.is_error is not TOOLS[name].reads
+            if answer.is_error:
+                assert f"{name} did nothing: this server only reads." in answer.content[0].text
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert asked(reading, ask) == [name for name, tool in TOOLS.items() if tool.reads]
+    assert digest(memory) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("no_such_tool", {}, "Nothing was done: there is no tool 'no_such_tool'."),
+        ("memory_read", {}, "Nothing was done: memory_read was called wrongly: "),
+        ("memory_read", {"path": 7}, "Nothing was done: memory_read was called wrongly: "),
+        ("memory_read", {"path": "../secret.md"}, "Nothing was done: "),
+        ("memory_write", {"path": "SOUL.md", "content": "# Evil\n"}, "SOUL.md was not changed: "),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_what_cannot_be_done_is_an_answer_with_a_sentence(
+    memory: Path, keeper: Keeper, mode: str, name: str, arguments: dict[str, Any], sentence: str
+) -> None:
+    before = digest(memory)
+    answer = asked(server(keeper), lambda client: client.call_tool(name, arguments), mode)
+    assert answer.is_error
+    assert answer.content[0].text.startswith(sentence)
+    assert digest(memory) == before
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fault_of_the_program_is_an_answer_and_the_next_call_is_served(
+    keeper: Keeper, mode: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(memory: Memory, arguments: Any) -> Answer:
+        raise ZeroDivisionError("the secret of the program")
+
+    monkeypatch.setitem(TOOLS, "broken", tool("broken", broken))
+    monkeypatch.setattr(resources, "listed", broken)
+
+    async def ask(client: Client) -> tuple[Any, Any]:
+        first = await client.call_tool("broken", {})
+        with pytest.raises(MCPError, match="the program has a fault"):
+            await client.list_resources()
+        return first, await client.call_tool("memory_list", {})
+
+    first, second = asked(server(keeper), ask, mode)
+    assert first.is_error
+    assert "It is not known whether this was done" in first.content[0].text
+    assert "the secret of the program" not in first.content[0].text
+    assert "the secret of the program" in caplog.text
+    assert not second.is_error
+
+
+def test_what_the_memory_notes_is_logged_once(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def noting(memory: Memory, arguments: Any) -> Answer:
+        memory._note("the disk is full")
+        return Answer(None, {}, "noted")
+
+    monkeypatch.setitem(TOOLS, "noting", tool("noting", noting))
+
+    async def ask(client: Client) -> None:
+        await client.call_tool("noting", {})
+        await client.call_tool("noting", {})
+
+    asked(server(keeper), ask)
+    assert caplog.messages.count("the disk is full") == 1
+
+
+# --- one thread ------------------------------------------------------------------------
+
+
+def test_the_loop_is_not_held_up_and_no_two_calls_meet(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+    inside: list[int] = []
+    order: list[str] = []
+
+    def slow(memory: Memory, arguments: Any) -> Answer:
+        begun.set()
+        inside.append(threading.get_ident())
+        assert go.wait(60)
+        order.append("slow")
+        return Answer(None, {}, "slow")
+
+    def fast(memory: Memory, arguments: Any) -> Answer:
+        inside.append(threading.get_ident())
+        order.append("fast")
+        return Answer(None, {}, "fast")
+
+    monkeypatch.setitem(TOOLS, "slow", tool("slow", slow))
+    monkeypatch.setitem(TOOLS, "fast", tool("fast", fast))
+
+    async def ask(client: Client) -> None:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(client.call_tool, "slow", {})
+            while not begun.is_set():
+                await anyio.sleep(0)
+            calls.start_soon(client.call_tool, "fast", {})
+            await client.list_tools()  # is answered while the memory is busy
+            order.append("listed")
+            go.set()
+
+    asked(server(keeper), ask, "legacy")
+    assert order == ["listed", "slow", "fast"]
+    assert len(set(inside)) == 1
+    assert inside[0] != threading.get_ident()
+
+
+def test_what_nobody_waits_for_any_more_does_not_begin(keeper: Keeper) -> None:
+    begun, go = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def slow(memory: Memory) -> None:
+        begun.set()
+        assert go.wait(60)
+        done.append("begun before, so finished")
+
+    async def ask() -> None:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(keeper, slow)
+            while not begun.is_set():
+                await anyio.sleep(0)
+            calls.start_soon(keeper, lambda memory: done.append("never"))
+            await anyio.wait_all_tasks_blocked()
+            calls.cancel_scope.cancel()
+        go.set()
+        await keeper(lambda memory: done.append("next"))
+
+    anyio.run(ask)
+    assert done == ["begun before, so finished", "next"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_clients_that_write_at_once_lose_nothing(memory: Path, keeper: Keeper, mode: str) -> None:
+    """One server, as over HTTP, and another program beside it."""
+    shared = server(keeper)
+
+    async def write(name: str) -> None:
+        async with Client(shared, mode=mode) as client:
+            for number in range(5):
+                entry = {"path": "facts/many.md", "entry": f"- {name}{number}: yes"}
+                assert not (await client.call_tool("memory_append", entry)).is_error
+
+    async def writes() -> None:
+        async with anyio.create_task_group() as clients:
+            for name in "abc":
+                clients.start_soon(write, name)
+
+    def beside() -> None:
+        with Memory(memory) as other:
+            for line in (f"- z{number}: yes\n" for number in range(5)):
+                other.edit("facts/many.md", partial(str.__add__, line), reason="beside")
+
+    thread = threading.Thread(target=beside)
+    thread.start()
+    anyio.run(writes)
+    thread.join()
+    text = (memory / "facts" / "many.md").read_text(encoding="utf-8")
+    assert all(text.count(f"- {name}{number}: yes\n") == 1 for name in "abcz" for number in range(5))
+    with Memory(memory) as left:
+        assert left.check() == []
+
+
+def test_a_memory_that_cannot_be_opened_is_said_at_once() -> None:
+    def refuse() -> Memory:
+        raise Refused("Nothing was opened: this is a test.")
+
+    with pytest.raises(Refused, match="Nothing was opened"):
+        Keeper(refuse)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_others_write_is_seen(memory: Path, keeper: Keeper, mode: str) -> None:
+    async def ask(client: Client) -> None:
+        async def read() -> str:
+            return str((await client.read_resource("looseleaf://page/facts/work.md")).contents[0].text)
+
+        assert "Shell" not in await read()
+        with Memory(memory) as other:
+            other.edit("facts/work.md", lambda old: f"{old}- Shell: fish\n", reason="another program")
+        assert "- Shell: fish" in await read()
+        with (memory / "facts" / "work.md").open("a", encoding="utf-8") as page:
+            page.write("- Desk: oak\n")
+        assert "- Desk: oak" in await read()
+        found = await client.call_tool("recall", {"query": "desk of oak"})
+        assert "oak" in found.content[0].text
+
+    asked(server(keeper), ask, mode)
+
+
+# --- resources and prompts -------------------------------------------------------------
+
+NOT_SERVED = (
+    "looseleaf://page/review/pending.md",
+    "looseleaf://page/log/journal.jsonl",
+    "looseleaf://page/log/traces/main/raw_traces.jsonl",
+    "looseleaf://page/views/GLOBAL_MEMORY.md",
+    "looseleaf://page/views/topics/work/topic_memory.md",
+    "looseleaf://page/looseleaf.toml",
+    "looseleaf://page/.gitignore",
+    "looseleaf://page/../memory/USER.md",
+    "looseleaf://page/facts/../USER.md",
+    "looseleaf://page/facts/../review/pending.md",
+    "looseleaf://page/./USER.md",
+    "looseleaf://page//USER.md",
+    "looseleaf://page//etc/passwd",
+    "looseleaf://page/facts//work.md",
+    "looseleaf://page/facts\\work.md",
+    "looseleaf://page/%55SER.md",
+    "looseleaf://page/USER%2emd",
+    "looseleaf://page/facts%2Fwork.md",
+    "looseleaf://page/facts%2fwork.md",
+    "looseleaf://page/%2e%2e/USER.md",
+    "looseleaf://page/%252e%252e/USER.md",
+    "looseleaf://page/facts/%2e%2e%2freview%2fpending.md",
+    "looseleaf://page/review%2Fpending.md",
+    "looseleaf://page/Review/pending.md",
+    "looseleaf://page/REVIEW/pending.md",
+    "looseleaf://page/review/pending.md%00",
+    "looseleaf://page/USER.md%00.md",
+    "looseleaf://page/USER.md\x00",
+    "looseleaf://page/facts/%E8%8C.md",
+    "looseleaf://page/facts/%ZZ.md",
+    "looseleaf://page/~/USER.md",
+    "looseleaf://page/",
+    "looseleaf://page",
+    "looseleaf://page/facts",
+    "looseleaf://page/facts/absent.md",
+    "looseleaf://page/" + "a" * 5000 + ".md",
+    "looseleaf://topic/",
+    "looseleaf://topic/absent",
+    "looseleaf://topic/../../review/pending",
+    "looseleaf://topic/%2e%2e",
+    "looseleaf://log",
+    "looseleaf://",
+    "file:///etc/passwd",
+    "LOOSELEAF://page/USER.md",
+    "http://127.0.0.1/USER.md",
+    "",
+)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_has_no_address_is_refused_with_a_sentence(memory: Path, keeper: Keeper, mode: str) -> None:
+    before = digest(memory)
+
+    async def ask(client: Client) -> None:
+        for uri in NOT_SERVED:
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource(uri)
+            assert refused.value.message.startswith(("Nothing was read: ", "Nothing was done: ")), uri
+            assert "Atlantis" not in refused.value.message
+            assert len(refused.value.message) < 2000
+
+    asked(server(keeper), ask, mode)
+    assert digest(memory) == before
+
+
+def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
+    with Memory(memory) as open_memory:
+        for path in open_memory.pages():
+            for uri in {resources.PAGE + path, resources.PAGE + quote(path)}:
+                if path.startswith("review/"):
+                    with pytest.raises(Refused, match="waits for a person"):
+                        resources.read(open_memory, uri)
+                else:
+                    expected = resources.JSON if path == "state.json" else resources.MARKDOWN
+                    assert resources.read(open_memory, uri) == (expected, open_memory.page(path).text)
+        listed = [each.uri for each in resources.listed(open_memory)]
+    assert listed == [
+        "looseleaf://index",
+        "looseleaf://page/USER.md",
+        "looseleaf://page/episodes/2026-07.md",
+        "looseleaf://page/facts/two%20words.md",
+        "looseleaf://page/facts/work.md",
+        "looseleaf://page/facts/%E8%8C%B6.md",
+    ]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(path=st.text(st.sampled_from("review/pendg.mdlogUSERfacts%2eE5fF\\~ \x00"), max_size=30))
+def test_no_spelling_reads_what_has_no_address(memory: Path, path: str) -> None:
+    with Memory(memory) as open_memory:
+        for start in (resources.PAGE, resources.TOPIC):
+            try:
+                _, said = resources.read(open_memory, start + path)
+            except Refused as refused:
+                said = str(refused)
+            assert "Atlantis" not in said
+
+
+def test_a_long_memory_lists_some_and_says_how_many_more(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        (memory / "facts" / f"topic{number}.md").write_text(f"- Number: {number}\n", encoding="utf-8")
+    monkeypatch.setattr(resources, "LISTED", 5)
+    monkeypatch.setattr(resources, "_LINES", 5)
+    monkeypatch.setattr(resources, "_NAMED", 3)
+    with Memory(memory) as open_memory:
+        assert len(resources.listed(open_memory)) == 5
+        _, index = resources.read(open_memory, "looseleaf://index")
+        with pytest.raises(Refused) as refused:
+            resources.read(open_memory, "looseleaf://topic/absent")
+    assert "- and 11 more: ask `recall`" in index
+    assert str(refused.value).count(", ") == 2
+    assert " more." in str(refused.value)
+
+
+def test_a_memory_with_nothing_in_it_says_so(folder: Path) -> None:
+    with Memory(folder) as empty:
+        assert [each.uri for each in resources.listed(empty)] == ["looseleaf://index"]
+        _, index = resources.read(empty, "looseleaf://index")
+        with pytest.raises(Refused, match="There is none yet"):
+            resources.read(empty, "looseleaf://topic/x")
+    assert index == "# What this memory holds\n\nNothing yet.\n"
+
+
+def test_prompts_that_are_not_there_or_lack_a_word_are_sentences(keeper: Keeper) -> None:
+    async def ask(client: Client) -> None:
+        for name, arguments in (("absent", {}), ("recall", {}), ("recall", {"query": " "})):
+            with pytest.raises(MCPError, match=r"Nothing was (made|searched): "):
+                await client.get_prompt(name, arguments)
+
+    asked(server(keeper), ask)
+
+
+def test_the_start_without_a_task_is_the_snapshot(memory: Path, keeper: Keeper) -> None:
+    result = asked(server(keeper), lambda client: client.get_prompt("start"))
+    with Memory(memory) as open_memory:
+        assert result.messages[0].content.text == open_memory.snapshot().text
