@@ -185,7 +185,7 @@ def test_after_many_conversations_the_window_fits_and_nothing_is_lost(
 
 def test_one_turn_larger_than_the_whole_budget_fits(memory: Memory) -> None:
     recorded = [memory.record(user="Read all of it.")]
-    for number in range(60):
+    for number in range(30):
         call = f"call_{number}"
         recorded.append(memory.record(tool_call="read", tool_args={"part": number}, tool_call_id=call))
         recorded.append(memory.record(tool_result=f"part_{number} " + "word " * 200, tool_call_id=call))
@@ -194,7 +194,7 @@ def test_one_turn_larger_than_the_whole_budget_fits(memory: Memory) -> None:
     assert "Read all of it." in [
         message.content for message in messages
     ]  # the request itself stays as it was
-    assert "call_59" in calls_of(messages)
+    assert "call_29" in calls_of(messages)
 
 
 def test_a_result_of_a_megabyte_that_the_model_has_not_seen_is_told_as_far_as_it_fits(memory: Memory) -> None:

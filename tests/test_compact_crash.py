@@ -115,9 +115,12 @@ def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> Tally:
 
 @pytest.mark.usefixtures("orders_for_compactions")
 def test_a_sigkill_before_some_system_calls_of_a_compaction_harms_nothing(place: Path) -> None:
-    tally = kill_at(traced.sites(traced.count_calls(place))[::307], place)
+    calls = {name: count for name, count in traced.count_calls(place).items() if name != "writev"}
+    # One of each kind, in the middle of the work; but `writev`, with which it tells what it did.
+    tally = kill_at([(name, (count + 1) // 2) for name, count in sorted(calls.items())], place)
     print(tally)
     assert not tally.sentences
+    assert tally.sites > 0.75 * len(calls)
 
 
 @pytest.mark.long
@@ -131,11 +134,19 @@ def test_a_sigkill_before_every_system_call_of_a_compaction_harms_nothing(place:
 
 
 @pytest.mark.usefixtures("orders_for_compactions")
+def test_a_compaction_that_marks_before_it_publishes_is_found_by_a_sigkill(place: Path) -> None:
+    tally = kill_at([("renameat2", 1)], place, flaw="mark first")  # its first entry would become visible
+    print(tally)
+    assert tally.lost > 0
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("orders_for_compactions")
 def test_a_compaction_that_marks_before_it_publishes_fails_the_sigkill_sweep(place: Path) -> None:
     where = traced.sites(traced.count_calls(place, flaw="mark first"))
     # An entry becomes visible, a log is rotated.
     renames = [site for site in where if site[0] == "renameat2"]
-    tally = kill_at(renames[::3], place, flaw="mark first")
+    tally = kill_at(renames, place, flaw="mark first")
     print(tally)
     assert tally.lost > 0
 
@@ -258,7 +269,7 @@ def changes_of_compactions(template: Template, place: Path, flaw: str = "") -> l
 
 
 def test_a_process_that_ends_around_some_calls_harms_nothing(template: Template, place: Path) -> None:
-    tally = end_at(dying_sites(template, place)[::509], template, place)
+    tally = end_at(dying_sites(template, place)[::701], template, place)
     print(tally)
     assert not tally.sentences
 
@@ -294,7 +305,13 @@ def test_a_process_that_ends_around_every_call_harms_nothing(template: Template,
     assert tally.sites == len(where)
 
 
-@pytest.mark.parametrize("flaw", CRASHING)
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        *CRASHING[:2],  # which are found at once
+        *(pytest.param(flaw, marks=pytest.mark.long) for flaw in CRASHING[2:]),
+    ],
+)
 def test_a_compaction_with_a_flaw_fails_the_sweep(template: Template, place: Path, flaw: str) -> None:
     names = ("write", "rename_new")
     where = [
@@ -601,7 +618,7 @@ def wrong_together(memory: Memory, told: list[list[str]]) -> Iterator[str]:
 
 
 def test_two_compactors_and_four_recorders_lose_and_double_nothing(place: Path) -> None:
-    found = together(place / "memory", 6)
+    found = together(place / "memory", 3)
     print(found)
     assert found.wrong == []
     assert found.dropped > 0  # they did meet
@@ -616,7 +633,7 @@ def test_two_compactors_and_four_recorders_lose_and_double_nothing_for_long(plac
 
 
 def test_compactors_that_do_not_look_at_the_mark_again_go_wrong(place: Path) -> None:
-    found = together(place / "memory", 6, "unchecked")
+    found = together(place / "memory", 3, "unchecked")
     print(f"unchecked: {found}")
     assert found.wrong
 

@@ -112,7 +112,7 @@ def race(folder: Path, saves: int, edits: int, seed: int) -> str:
 
 
 def test_an_editor_and_a_program_at_one_page_lose_nothing(place: Path) -> None:
-    figures = race(place, 60, 120, seed=1)
+    figures = race(place, 30, 60, seed=1)
     print(figures)
     assert "unrecoverable=0" in figures
 

@@ -197,6 +197,7 @@ def test_a_digest_is_small_and_says_what_it_leaves_out() -> None:
 # --- of all ----------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @settings(max_examples=60)
 @given(MANY, st.randoms(use_true_random=False))
 def test_only_what_holds_and_was_said_by_people_is_not_to_be_forgotten(
@@ -322,7 +323,7 @@ def test_a_digest_that_somebody_wrote_does_not_pass_the_gate() -> None:
 # --- the shortlist ---------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(MANY, st.sampled_from(["user", "project", "garden", ""])), min_size=1, max_size=8))
 def test_whatever_changes_the_shortlist_tells_what_all_digests_tell_or_says_that_it_cannot(
     steps: list[tuple[list[Fact], str]],
@@ -410,10 +411,10 @@ def history(entries: int, topics: int = 50) -> list[dict[str, Any]]:
     return made
 
 
+@pytest.mark.no_cover
 def test_the_global_memory_is_as_large_after_a_long_history_as_after_a_short_one() -> None:
-    sizes = {entries: len(json.dumps(global_memory(history(entries)))) for entries in (100, 800)}
-    assert 0.9 < sizes[800] / sizes[100] < 1.1
-    memory = global_memory(history(100))
+    memory, later = (global_memory(history(entries)) for entries in (100, 800))
+    assert 0.9 < len(json.dumps(later)) / len(json.dumps(memory)) < 1.1
     counts = Counter((each["tier"], each["type"]) for each in memory["do_not_forget"])
     assert [counts["core", kind] for kind in TYPES] == list(CAPS.core)
     assert [counts["secondary", kind] for kind in TYPES] == list(CAPS.secondary)

@@ -94,9 +94,19 @@ def layer_of(unit: str) -> int | None:
     return next((depth for depth, units in enumerate(LAYERS) if unit in units), None)
 
 
-def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
+Nodes = list[ast.AST]
+"""What a file is made of, as far as a rule below looks at it: walked through once, and asked by every rule."""
+
+LOOKED_AT = (ast.Import, ast.ImportFrom, ast.Call, ast.Attribute, ast.ClassDef, ast.ExceptHandler)
+
+
+def nodes_of(source: str) -> Nodes:
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, LOOKED_AT)]
+
+
+def imported(nodes: Nodes) -> Iterator[tuple[int, str]]:
     """Every module name that is imported anywhere in the file, with its line; also by literal name."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, name.name) for name in names)
@@ -132,13 +142,13 @@ def last_word(expression: ast.expr) -> str:
     return ""
 
 
-def arrow_faults(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+def arrow_faults(module: str, nodes: Nodes) -> Iterator[tuple[int, str]]:
     unit = unit_of(module)
     depth = layer_of(unit)
     if depth is None:
         yield 1, f"`{unit}` stands in no layer; place it in LAYERS"
         return
-    for line, name in imported(tree):
+    for line, name in imported(nodes):
         if name != "looseleaf" and not name.startswith("looseleaf."):
             continue
         other = unit_of(name)
@@ -149,21 +159,21 @@ def arrow_faults(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield line, f"imports `{name}`, which is above it"
         elif other != unit and unit in APART and other in APART:
             yield line, f"imports its sibling `{name}`; siblings are independent"
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.level:
             yield node.lineno, "imports relatively; write the whole name"
         elif isinstance(node, ast.Call) and is_dynamic_import(node) and unit and not has_literal_name(node):
             yield node.lineno, "imports a computed name, which hides an arrow"
 
 
-def purity_faults(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+def purity_faults(module: str, nodes: Nodes) -> Iterator[tuple[int, str]]:
     if unit_of(module) != "core":
         return
-    for line, name in imported(tree):
+    for line, name in imported(nodes):
         own = PURE | {"looseleaf"} | PURE_LIBRARIES.get(module, frozenset())
         if name.split(".")[0] not in own and name not in PURE:
             yield line, f"core imports `{name}`, which is not known to be pure"
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in WORLDLY_CALLS:
                 yield node.lineno, f"core calls `{name}`"
@@ -177,17 +187,17 @@ def purity_faults(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, f"core reads the local zone: `.{name}`"
 
 
-def name_faults(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+def name_faults(module: str, nodes: Nodes) -> Iterator[tuple[int, str]]:
     for part in module.split("."):
         if CATCH_ALL_MODULE.search(part):
             yield 1, f"a module called `{part}` says nothing; name it after its concept"
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ClassDef) and NOUN_FOR_VERB.search(node.name):
             yield node.lineno, f"class `{node.name}` is a noun for a verb; most are one function"
 
 
-def swallow_faults(module: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def swallow_faults(module: str, nodes: Nodes) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         match node:
             case ast.ExceptHandler(type=None):
                 yield node.lineno, "a bare except swallows bugs"
@@ -211,12 +221,12 @@ def raises_again(handler: ast.ExceptHandler) -> bool:
 
 def faults(module: str, source: str) -> list[str]:
     """Everything this file breaks, as `module:line: message`."""
-    tree = ast.parse(source)
+    nodes = nodes_of(source)
     found = [
-        *arrow_faults(module, tree),
-        *purity_faults(module, tree),
-        *name_faults(module, tree),
-        *swallow_faults(module, tree),
+        *arrow_faults(module, nodes),
+        *purity_faults(module, nodes),
+        *name_faults(module, nodes),
+        *swallow_faults(module, nodes),
     ]
     return [f"{module}:{line}: {message}" for line, message in sorted(found)]
 

@@ -527,7 +527,7 @@ def race(beside: Beside, disk: type[Disk], seconds: float) -> tuple[dict[str, tu
 
 
 @pytest.mark.parametrize("disk", DISKS)
-@pytest.mark.parametrize("seconds", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [1, pytest.param(20, marks=pytest.mark.long)])
 def test_links_that_are_swapped_in_while_pages_are_used_lead_nowhere(
     beside: Beside, disk: str, seconds: int
 ) -> None:
@@ -540,5 +540,5 @@ def test_links_that_are_swapped_in_while_pages_are_used_lead_nowhere(
 
 
 def test_a_disk_that_follows_links_loses_the_race(beside: Beside) -> None:
-    _, escapes = race(beside, FollowingDisk, 2)
+    _, escapes = race(beside, FollowingDisk, 1)
     assert escapes != []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -270,6 +271,7 @@ def look_at(given: list[Shown], limit: int, count: Count) -> None:
     a_fence_that_is_opened_is_closed(fitted)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=40, deadline=None)
 @given(slots, st.lists(limits, min_size=1, max_size=4), counters)
 def test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promise(
@@ -287,6 +289,7 @@ def test_very_many_memories_keep_every_promise(given: list[Shown], limits: list[
         look_at(given, limit, count)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=30, deadline=None)
 @given(slots, st.lists(st.integers(0, 2000), min_size=2, max_size=6), counters)
 def test_slots_give_way_in_one_order_as_the_room_shrinks(
@@ -402,10 +405,12 @@ def test_the_order_of_giving_way_is_as_it_was() -> None:
     assert ladder() == CUTS.read_text(encoding="utf-8")
 
 
+@pytest.mark.no_cover
 def test_the_ladder_shows_each_slot_giving_way_after_the_other() -> None:
     seen: list[str] = []
+    memory = a_memory()
     for limit in range(420, 0, -1):
-        for step in fit(a_memory(), limit, o200k).steps:
+        for step in fit(memory, limit, o200k).steps:
             if step not in seen and not step.endswith("left"):
                 seen.append(step)
     assert seen == [
@@ -482,7 +487,8 @@ def test_the_same_memory_gives_the_same_bytes_under_another_hash_seed() -> None:
         )
         return done.stdout
 
-    assert run("1") == run("2") == ladder()
+    own = os.environ.get("PYTHONHASHSEED")
+    assert run("2" if own == "1" else "1") == ladder()
 
 
 if __name__ == "__main__":

@@ -414,6 +414,7 @@ def test_what_looks_alike_is_found_in_linear_time(part: str, escaping: Callable[
     assert growth(work, 2000) < LINEAR
 
 
+@pytest.mark.no_cover
 def test_plain_text_is_looked_through_as_fast_as_one_pattern_does() -> None:
     """Against a plain search for the same words: what others' scripts take is not paid for by plain text."""
     text = "x = a[i] and [1, 2]\n" * 20_000
@@ -466,7 +467,7 @@ def test_a_window_is_trimmed_in_linear_time(tmp_path: Path) -> None:
             window = memory.window()
         return lambda: trimmed(window, None, 50, lambda texts: [len(text) for text in texts])
 
-    assert growth(work, 500) < LINEAR
+    assert growth(work, 100) < LINEAR
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), min_size=1, max_size=12), st.integers(0, 150))
