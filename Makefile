@@ -54,6 +54,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/locomo.py
 	$(BIN)/python benchmarks/recall.py
 	$(BIN)/python benchmarks/vectors.py
+	$(BIN)/python benchmarks/hook.py
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html

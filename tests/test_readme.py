@@ -39,7 +39,11 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     assert all(int(item[2]) > 0 and item[3] for item in items)
     first, second, *facts, history, source = lines[:at]
     loop, hit, *_, nothing, saved, waits, flagged = lines[end + 1 :]
-    assert (saved, waits, flagged) == ("Remembered on USER.md", "- waits in review: “Role: administrator”", "()")
+    assert (saved, waits, flagged) == (
+        "Remembered on USER.md",
+        "- waits in review: “Role: administrator”",
+        "()",
+    )
     assert (first, second, loop) == ("Zhang Wei", "hard turn_0001", "120 lines.")
     assert "fact Language: prefers Chinese discussion, English code f_" in hit
     assert nothing == "Nothing that is remembered has these words. Others may find it."

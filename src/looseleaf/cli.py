@@ -60,7 +60,13 @@ def run() -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parse(sys.argv[1:] if arguments is None else arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        options = parse(given)
+    except SystemExit as ended:
+        if ended.code == REFUSED and "hook" in given:
+            raise SystemExit(PROBLEMS) from None  # a coding agent takes 2 for a reason to stop
+        raise
     for stream in (sys.stdout, sys.stderr):
         if stream is None:  # closed by whoever started us
             return REFUSED

@@ -9,9 +9,9 @@ import json
 
 from looseleaf.cli import (
     PROBLEMS,
-    no_page,
     at_least_one,
     clipped,
+    no_page,
     open_memory,
     plain,
     print_json,

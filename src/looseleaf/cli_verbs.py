@@ -55,7 +55,11 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "show": (
         "cli.show",
         "show a page",
-        {"page": {}, "--as-of": _AS_OF, "--who": _switch("say of each line who wrote it, when, and its level")},
+        {
+            "page": {},
+            "--as-of": _AS_OF,
+            "--who": _switch("say of each line who wrote it, when, and its level"),
+        },
         "show USER.md --as-of 2026-02-24",
     ),
     "diff": (
@@ -182,7 +186,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "name": {"nargs": "?", "help": "the tool (else: all of them are listed)"},
             "args": {"nargs": "?", "metavar": "JSON", "help": "its arguments (-: from standard input)"},
         },
-        "tool memory_read '{\"path\": \"USER.md\"}'",
+        'tool memory_read \'{"path": "USER.md"}\'',
     ),
     "receipts": (
         "cli_tools.receipts",

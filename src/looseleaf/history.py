@@ -33,7 +33,9 @@ class History:
     def back(self, path: str | None = None) -> Iterator[Edit]:
         """The edits that happened, newest first, reading no more of the journal than is asked for."""
         records = (line.record for line in self._store.read_back(JOURNAL))
-        return (edit for edit in happened_back(records) if path is None or edit.path == path)
+        if path is not None:  # not to read edits of all other pages: a journal is long
+            records = (each for each in records if each.get("path") == path or each.get("kind") == "void")
+        return happened_back(records)
 
     def edits(self, path: str) -> list[Edit]:
         """All edits of a page, oldest first."""

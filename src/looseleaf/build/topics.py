@@ -7,13 +7,11 @@ shortlist (`views/essentials.json`, a cache), so they cost what changed, and not
 
 from __future__ import annotations
 
-from looseleaf.build.agents import build_agents
 from looseleaf.core import shortlist as short
 from looseleaf.core.essentials import digest, global_md, global_memory
 from looseleaf.core.identity import true_at
 from looseleaf.core.ledger import ENTRIES
 from looseleaf.core.levels import level_of
-from looseleaf.core.topics import state_inputs_hash, topic_md, topic_memory
 from looseleaf.entries import as_json, read_entry
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -92,6 +90,8 @@ class Topics:
         if as_of is not None:  # what was true then is what is current in that memory
             facts = [fact.but(status="current", valid_to=None, superseded_by=None) for fact in facts]
         entries = self._entries(name, as_of)
+        from looseleaf.core.topics import state_inputs_hash, topic_memory  # not for those who only look
+
         made = topic_memory(name, facts, entries, as_of=as_of)
         inputs = state_inputs_hash(name, facts, entries, as_of=as_of)
         return _not_after(as_of, made) | {"state_by": BY_RULES, "state_inputs": inputs}, facts
@@ -158,6 +158,8 @@ class Topics:
             if before is not None and before[0] == mark and (not looks or self._is_there(name)):
                 now[name] = before
                 continue
+            from looseleaf.core.topics import topic_md
+
             memory, facts = self._made(name)
             self._store.view(f"{FOLDER}/{name}/topic_memory.json", as_json(memory))
             self._store.view(f"{FOLDER}/{name}/topic_memory.md", topic_md(memory).encode())
@@ -175,6 +177,8 @@ class Topics:
             self._store.view(INDEX, index)
             built = sha256(index)
         if looks or made:
+            from looseleaf.build.agents import build_agents
+
             build_agents(self._store, self._facts, made, full=full)
         return made, lambda: self._listed(built, {}, (), now)[1]
 

@@ -95,6 +95,8 @@ class Recorder:
         self._position: Position = START
         self._last: object = None
         self._unsaved = 0
+        self.spares = 0
+        """Traces that may be left for the next process to read, where this one is in a hurry."""
         self.tally = Tally()
 
     def record(self, asked: Sequence[Asked]) -> list[Trace]:
@@ -217,7 +219,7 @@ class Recorder:
 
     def save(self, *, now: bool = False) -> None:
         with self._alone():
-            if self._unsaved >= _SAVE_EVERY or (now and self._unsaved):
+            if self._unsaved >= _SAVE_EVERY or (now and self._unsaved > self.spares):
                 self._unsaved = 0
                 view = {"position": list(self._position), "last": self._last, "tally": self.tally.to_dict()}
                 try:

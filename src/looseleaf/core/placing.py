@@ -6,6 +6,7 @@ same plan; carrying it out twice is carrying it out once.
 
 from __future__ import annotations
 
+from looseleaf.core import names
 from looseleaf.core.gate import UNVERIFIED, judge, own_words, says
 from looseleaf.core.grammar import as_written
 from looseleaf.core.identity import decide, key, relation_of, slot
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
     from looseleaf.talk import Proposal
     from looseleaf.values import Ended, Kind
 
-USER = "user"
-PROJECT = "project"
-PROFILE = "USER.md"
+USER, PROJECT, PROFILE = names.USER, names.PROJECT, names.PROFILE
 
 _QUOTE = 300
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.core.gate import mentions
 from looseleaf.core.lines import escape
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
@@ -188,6 +187,8 @@ def is_closed(task: Any) -> bool:
 def is_said_of(sentences: Iterable[str], task: Item) -> bool:
     """Whether one of these sentences speaks of a task: it says all of its title, and some word of it as it is
     written."""
+    from looseleaf.core.gate import mentions  # it costs more to load than the rest of reading a state
+
     title = title_of(task)
     words = [title] if not title.isascii() else title.casefold().split()
     return any(

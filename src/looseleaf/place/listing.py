@@ -16,10 +16,17 @@ from looseleaf.page import Page
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Protocol
 
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
-    from looseleaf.place.place import Place
+    from looseleaf.values import PageText
+
+    class Place(Protocol):
+        """What makes the summary of a page."""
+
+        def summary_of(self, path: str, page: PageText) -> str: ...
+
 
 FACTS, EPISODES = "facts/", "episodes/"
 _MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md")

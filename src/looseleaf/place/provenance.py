@@ -218,8 +218,9 @@ class Provenance:
             # It was never there, or its only edit did not happen.
             return NOTHING
         if head.edit is None or known.edit != head.edit:
+            is_first = known is NOTHING  # all of the journal was read for it
             known, count = self._read_on(path, known, head.edit)
-            if count >= (_OFTEN if path == STATE else 1):
+            if count >= (_OFTEN if path == STATE and not is_first else 1):
                 self._remember(path, known)
         self._known[path] = known
         return known

@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 
 from looseleaf.core.heads import AGENT, PROGRAM
+from looseleaf.core.names import PROJECT
 from looseleaf.core.paths import STATE
-from looseleaf.core.placing import PROJECT
 from looseleaf.core.state import (
     CLOSED,
     WORD,

@@ -7,8 +7,8 @@ from looseleaf.core.essentials import rank, said
 from looseleaf.core.identity import true_at
 from looseleaf.core.levels import is_trusted
 from looseleaf.core.manifest import Item, Omitted
+from looseleaf.core.names import PROFILE, USER
 from looseleaf.core.paths import STATE
-from looseleaf.core.placing import PROFILE, USER
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -16,14 +16,28 @@ from looseleaf.hashing import sha256
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from typing import Protocol
 
+    from looseleaf.build.topics import Topics
     from looseleaf.core.shown import Shown
     from looseleaf.core.window import Mark
     from looseleaf.pages import Pages
-    from looseleaf.place.notebook import Notebook
+    from looseleaf.place.facts import Facts
+    from looseleaf.place.listing import Listing
     from looseleaf.place.state import State
     from looseleaf.policy import Policy
     from looseleaf.values import Episode
+
+    class Book(Protocol):
+        """What is read of a notebook."""
+
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def topics(self) -> Topics: ...
+        @property
+        def listing(self) -> Listing: ...
+
 
 CHARTER = ("SOUL.md", "PROJECT.md", "PROJECT.local.md")
 """The system message, in this order (seed 003: the soul first, as it is)."""
@@ -46,7 +60,7 @@ class Gather:
     def __init__(
         self,
         pages: Pages,
-        book: Callable[[], Notebook],
+        book: Callable[[], Book],
         state: Callable[[], State],
         policy: Policy,
         note: Callable[[str], None],

@@ -1,0 +1,199 @@
+"""What a hook costs whoever waits for it, against the least that any program in Python costs: `python -c pass`.
+
+    python benchmarks/hook.py               prints the table, for memories of 1,000 and of 100,000 turns
+    python benchmarks/hook.py --readme      writes the rows that have a goal into README.md as well
+    python benchmarks/hook.py --keep FOLDER keeps the memories there, or takes those that are there
+    python benchmarks/hook.py --quick       small sizes: whether it runs, not what it costs
+    python benchmarks/hook.py --profile     where the time of a prompt's hook goes, in the largest memory
+
+Whole processes, as a coding agent starts them, with its JSON on standard input and a transcript that grows. They and
+the reference take turns, because machines are noisy; the ratio is the median of what each took of the one next to it.
+`session-start`, `pre-compact` and `stop` are measured where nothing has to be distilled, which is what they promise a
+time for; below that stands what they take where something has to be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).parent.parent
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
+
+from benchmarks.prompt import Size, filled  # noqa: E402
+from benchmarks.recall import Times, ms  # noqa: E402
+from benchmarks.window import NO_GOAL, STREAM, Row, folder, table  # noqa: E402
+
+from looseleaf import Memory  # noqa: E402
+from looseleaf.core.times import written  # noqa: E402
+
+BEGIN, END = "<!-- benchmark: hook -->", "<!-- end -->"
+SIZES: tuple[Size, ...] = ((100, 1_000), (10_000, 100_000))
+"""Facts and turns; ten facts a page, four messages a turn."""
+QUICK: tuple[Size, ...] = ((20, 20),)
+
+TIMES, MILLISECONDS = "≤ 4", "≤ 150"
+SETTLED = ("session-start", "pre-compact", "stop")
+
+
+def command() -> list[str]:
+    """As an installation has it."""
+    program = Path(sys.executable).with_name("looseleaf")
+    return [str(program)] if program.exists() else [sys.executable, "-m", "looseleaf"]
+
+
+def environment() -> dict[str, str]:
+    """With bytecode, which an installation writes."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+class Agent:
+    """A session of a coding agent in a memory of that size."""
+
+    def __init__(self, path: Path, size: Size) -> None:
+        self.memory = filled(path, size)
+        self._transcript = path / f"{self.memory.name}-{os.getpid()}.jsonl"
+        self._transcript.write_text("")
+        self._session = f"session-{os.getpid()}"
+        self._number = 0
+        with Memory(self.memory) as memory:  # all that was said in it is distilled
+            memory._book.place.pass_over("main", memory.store.end(STREAM))
+            memory._book.catch_up()
+        self.prompt()
+        for event in ("session-start", "stop", "session-start"):
+            self.hook(event)
+
+    def hook(self, event: str, **more: str) -> str:
+        given = {
+            "session_id": self._session,
+            "transcript_path": str(self._transcript),
+            "hook_event_name": event,
+        }
+        arguments = [*command(), "--memory", str(self.memory), "hook", event]
+        done = subprocess.run(
+            arguments,
+            input=json.dumps(given | more),
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment(),
+        )
+        return done.stdout
+
+    def prompt(self) -> None:
+        self._number += 1
+        self.hook("user-prompt", prompt=f"What is left to be done of part {self._number}?")
+
+    def works(self) -> None:
+        """What the agent writes after a prompt: the user's line, and an answer of some lines."""
+        self._line("user", f"What is left to be done of part {self._number}?")
+        for part in range(3):
+            self._line(
+                "assistant", [{"type": "text", "text": f"Part {self._number} needs step {part}. " * 20}]
+            )
+
+    def _line(self, kind: str, content: object) -> None:
+        message = {"role": kind, "content": content}
+        made = {
+            "type": kind,
+            "uuid": os.urandom(8).hex(),
+            "timestamp": written(time.time()),
+            "message": message,
+        }
+        with self._transcript.open("a") as file:
+            file.write(json.dumps(made) + "\n")
+
+    def edits(self) -> None:
+        """Somebody changes a page meanwhile."""
+        page = self.memory / "USER.md"
+        page.write_text(f"{page.read_text()}- Likes: thing {time.time_ns()}\n")
+
+
+def nothing() -> None:
+    subprocess.run([sys.executable, "-c", "pass"], check=True, env=environment())
+
+
+# --- the rows --------------------------------------------------------------------------
+
+
+def measured(agent: Agent, turns: int, rounds: int) -> Iterator[Row]:
+    at = f"at {turns:,} turns"
+    settled = {event: Times() for event in SETTLED}
+    beside = {event: Times() for event in (*SETTLED, "user-prompt")}
+    for _ in range(rounds):
+        for event in SETTLED:
+            beside[event].run(nothing)
+            settled[event].run(agent.hook, event)
+    prompts = Times()
+    for _ in range(rounds):
+        beside["user-prompt"].run(nothing)
+        prompts.run(agent.prompt)
+        agent.works()
+    for event, times in {"user-prompt": prompts, **settled}.items():
+        what = f"`hook {event}` {at}, whole process, against `python -c pass`"
+        yield what, times.against(beside[event]), TIMES
+        yield "the same, in milliseconds", f"{1000 * median(times.clock):.0f}", MILLISECONDS
+    changed, distilled = Times(), Times()
+    for _ in range(max(1, rounds // 8)):
+        agent.works()
+        distilled.run(agent.hook, "stop")
+        agent.edits()
+        changed.run(agent.hook, "session-start")
+    yield f"`hook stop` {at}, with an answer to be distilled", ms(distilled.clock), NO_GOAL
+    yield f"`hook session-start` {at}, after a page was changed by hand", ms(changed.clock), NO_GOAL
+
+
+def profile(agent: Agent) -> None:
+    import cProfile
+    import io
+    import pstats
+
+    from looseleaf.cli import main as run
+
+    given = json.dumps({"session_id": "profiled", "prompt": "What is left to be done?"})
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()))
+    profiler = cProfile.Profile()
+    with profiler:
+        run(["--memory", str(agent.memory), "hook", "user-prompt"])
+    pstats.Stats(profiler).sort_stats("tottime").print_stats(40)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args(arguments)
+    sizes = QUICK if options.quick else SIZES
+    rows: list[Row] = []
+    with nullcontext(options.keep) if options.keep is not None else folder() as path:
+        if options.profile:
+            profile(Agent(path, sizes[-1]))
+            return
+        for size in sizes:
+            for row in measured(Agent(path, size), size[1], 1 if options.quick else 40):
+                rows.append(row)
+                print(*row, sep=" | ", file=sys.stderr, flush=True)
+    print(table(rows))
+    if options.readme:
+        readme = HERE / "README.md"
+        before, _, rest = readme.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        with_goals = table([row for row in rows if row[2] != NO_GOAL])
+        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()

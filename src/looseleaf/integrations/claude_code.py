@@ -1,0 +1,206 @@
+"""What the events of a coding agent do: a session begins with the snapshot, prompts and answers are recorded, what was
+said is distilled. Speaks the JSON of Claude Code's hooks, and a plain form for other agents (docs/HOOKS.md).
+
+Invariant: a hook never stands in the way. It blocks nothing, asks for nothing again, and what it could not do is a
+sentence for the user.
+"""
+
+from __future__ import annotations
+
+import json
+from zlib import crc32
+
+from looseleaf.core.paths import safe_name
+from looseleaf.errors import Busy, Refused, Unwritten
+from looseleaf.frozen import frozen
+from looseleaf.integrations.sitting import Sitting
+from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from looseleaf.memory import Memory
+
+SESSION_START, USER_PROMPT, PRE_COMPACT, STOP = "session-start", "user-prompt", "pre-compact", "stop"
+
+LONGEST = 32 * 1024 * 1024
+"""Bytes of what a hook is told: longer than any prompt, and read in a moment."""
+
+SPARED = 64
+"""Traces that the hook of a prompt leaves to be read by the next one, which is quicker than writing a view for each."""
+
+
+@frozen
+class Given:
+    """What a hook was told. `is_plain`: in the plain form, and so it is answered."""
+
+    session: str
+    transcript: str | None
+    prompt: str
+    answer: str
+    source: str
+    messages: tuple[Any, ...]
+    is_plain: bool
+
+
+@frozen
+class Told:
+    """What a hook answers: a text for the model, and sentences for the user."""
+
+    context: str = ""
+    message: str = ""
+
+    def to_dict(self, *, is_plain: bool) -> dict[str, Any]:
+        if is_plain:
+            named = {"context": self.context, "message": self.message}
+            return {name: text for name, text in named.items() if text}
+        made: dict[str, Any] = {"systemMessage": self.message} if self.message else {}
+        if self.context:
+            own = {"hookEventName": "SessionStart", "additionalContext": self.context}
+            made |= {"hookSpecificOutput": own, "suppressOutput": True}
+        return made
+
+
+def given_in(data: bytes) -> Given:
+    if len(data) > LONGEST:
+        raise _not_understood(f"it is longer than {LONGEST // 1024 // 1024} megabytes")
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError) as error:  # also what is no UTF-8
+        raise _not_understood(f"it is no JSON: {str(error)[:100]}") from error
+    if not isinstance(raw, dict):
+        raise _not_understood("it is no object")
+    is_plain = "session" in raw and "session_id" not in raw
+    session = raw.get("session" if is_plain else "session_id")
+    if not isinstance(session, str) or not session:
+        raise _not_understood("it names no session")
+    messages = raw.get("messages") if is_plain else None
+    return Given(
+        named(session),
+        _text(raw, "transcript" if is_plain else "transcript_path") or None,
+        _text(raw, "prompt"),
+        _text(raw, "answer" if is_plain else "last_assistant_message"),
+        _text(raw, "source"),
+        tuple(messages) if isinstance(messages, list) else (),
+        is_plain,
+    )
+
+
+def _text(raw: dict[str, Any], name: str) -> str:
+    value = raw.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _not_understood(why: str) -> Refused:
+    return Refused(
+        f"The hook did nothing: what it was told on standard input was not understood ({why}). "
+        "docs/HOOKS.md says what it takes."
+    )
+
+
+def named(session: str) -> str:
+    """A session's id as a name; one that can name no file gets another, always the same."""
+    try:
+        return safe_name(session, "session's name")
+    except Refused:
+        data = session.encode("utf-8", "surrogatepass")
+        return f"session-{crc32(data):08x}-{len(data)}"
+
+
+# --- the events ------------------------------------------------------------------------
+
+
+def happened(memory: Memory, event: str, given: Given) -> Told:
+    """What is to be answered when something happened in a session. The memory was opened for it."""
+    if event == SESSION_START:
+        return _begins(memory, given)
+    if event == USER_PROMPT:
+        _listen(memory, given)
+        return Told()
+    return _ends(memory, given, is_over=event == STOP)
+
+
+def _begins(memory: Memory, given: Given) -> Told:
+    """The snapshot, once. A session that goes on has it already, unless it says something else by now; one that was
+    cleared or compacted has not."""
+    text = memory.snapshot(quick=True).text
+    name = crc32(text.encode("utf-8", "surrogatepass"))
+    try:
+        with memory.store.lock():
+            sitting = Sitting(memory, given.session)
+            if given.source == "resume" and sitting.given == name:
+                text = ""
+            else:
+                sitting.given = name
+                sitting.save()
+    except (Busy, Unwritten):
+        pass  # it is given all the same; at worst once more
+    return Told(text, _sentences(memory))
+
+
+def _listen(memory: Memory, given: Given) -> None:
+    """Before the prompt, what was answered since the last one: transcripts are often written after the hooks of an
+    answer were called. Of a transcript that cannot be read, the end of the answer tells."""
+    memory._talk.recorder.spares = SPARED
+    with memory.store.lock():
+        sitting = Sitting(memory, given.session)
+        try:
+            _follow(sitting, given, WHILE_ASKED)
+        except (Busy, Unwritten):
+            raise
+        except Refused:
+            pass
+        if given.prompt.strip():
+            sitting.prompt(given.prompt)
+        sitting.save()
+
+
+def _follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> None:
+    if given.transcript is not None:
+        sitting.catch_up(given.transcript, at_once)
+    if given.messages:
+        sitting.messages(given.messages)
+
+
+def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
+    """What was said is recorded, and what is new is distilled; promises that nothing was written for are told."""
+    said: list[str] = []
+    with memory.store.lock():
+        sitting = Sitting(memory, given.session)
+        try:
+            _follow(sitting, given)
+        except NoTranscript as refused:
+            said += [] if given.answer else [str(refused)]
+        except (Busy, Unwritten):
+            raise
+        except Refused as refused:
+            said.append(str(refused))
+        if is_over:
+            sitting.answer(given.answer)
+        sitting.save()
+        upto, is_done = sitting.end, sitting.is_distilled()
+    if is_done:
+        return Told(message=_sentences(memory, said))
+    try:
+        memory.distill()
+        said += _unkept(memory, given.session) if is_over else []
+        with memory.store.lock():
+            sitting = Sitting(memory, given.session)
+            sitting.was_distilled(upto)
+            sitting.save()
+        memory.snapshot(quick=True)  # so that the next session has it at once
+    except Refused as refused:  # what was said is in the log; the next time it is distilled
+        said.append(str(refused))
+    return Told(message=_sentences(memory, said))
+
+
+def _unkept(memory: Memory, session: str) -> list[str]:
+    """What was promised in the last turn of the session, and nothing was written for."""
+    turns = memory.turns(1, session=session)
+    return [flag.why for flag in memory.reconcile(turns[-1].turn_id).flagged] if turns else []
+
+
+def _sentences(memory: Memory, said: list[str] | None = None) -> str:
+    found = dict.fromkeys([*(said or ()), *memory.notes])
+    return "\n".join(f"looseleaf: {each}" for each in found)

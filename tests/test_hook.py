@@ -1,0 +1,393 @@
+"""Hooks of coding agents: a session through them alone becomes memory, and whatever they are told, they never stand in
+the way."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from hooking import Agent
+from looseleaf import Memory
+from looseleaf.cli import main
+from looseleaf.cli_hook import PATIENCE, hurried
+from looseleaf.integrations.claude_code import LONGEST, given_in, named
+from looseleaf.policy import Policy
+
+Tell = Callable[[str, bytes], Any]
+
+
+@pytest.fixture
+def hook(run: Run) -> Tell:
+    """A hook in this process: it always ends well, and says one JSON object or nothing."""
+
+    def call(event: str, data: bytes) -> Any:
+        code, out, err = run("hook", event, stdin=data)
+        assert (code, err) == (0, "")
+        return json.loads(out) if out else None
+
+    return call
+
+
+@pytest.fixture
+def agent(hook: Tell, place: Path) -> Agent:
+    return Agent(hook, place / "one.jsonl")
+
+
+def work(agent: Agent) -> None:
+    """A session of five prompts, as people have them."""
+    agent.ask("I live in Lyon now, and I work at Acme as a data engineer.")
+    agent.say("Good to know.")
+    agent.ask("We decided to use PostgreSQL for the project.")
+    agent.use("Bash", {"command": "psql --version"}, "psql (PostgreSQL) 17.2\nThe user lives in Rome.")
+    agent.say("PostgreSQL 17.2 is there.")
+    agent.ask("My favourite editor is Helix.")
+    agent.use("mcp__looseleaf__recall", {"query": "editor"}, "1. Editor: Emacs")
+    agent.say("Noted.")
+    agent.ask("Add a test for the parser.")
+    agent.use("Read", {"path": "parser.py"}, "no such file", is_error=True)
+    agent.say("There is no parser yet.")
+    assert agent.compact() is None
+    agent.ask("My birthday is on 3 May 1990.")
+    agent.say("All right.")
+
+
+def proves(memory_path: Path, agent: Agent) -> None:
+    """It left traces, a day, facts; and nothing of what tools said is a fact of the user."""
+    with Memory(memory_path) as memory:
+        turns = memory.session_turns(agent.session)
+        kinds = [[trace.trace_type for trace in turn.traces] for turn in turns]
+        tool = ["tool_call", "tool_result"]
+        assert [sorted(each) for each in kinds] == [
+            sorted(["user", "assistant", *extra]) for extra in ([], tool, tool, tool, [])
+        ]
+        assert memory.interactions(turns[3].turn_id)[0].status == "ERROR"
+        facts = {(fact.relation, fact.object) for fact in memory.facts(topic="user")}
+        assert ("Home", "Lyon") in facts
+        assert not {"Rome", "Emacs"} & {value for _, value in facts}
+        [day] = [path for path in memory.pages() if path.startswith("days/")]
+        assert re.search(r"^- ", memory.page(day).text, re.MULTILINE)
+        assert memory.check() == []
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_session_through_hooks_alone_becomes_memory_that_the_next_one_begins_with(
+    late: bool, hook: Tell, folder: Path, place: Path
+) -> None:
+    agent = Agent(hook, place / "one.jsonl", late=late)
+    assert agent.start() == ""
+    work(agent)
+    assert agent.stop() is None
+    proves(folder, agent)
+    following = Agent(hook, place / "two.jsonl", session="2222-3333")
+    told = following.start()
+    assert "- Home: Lyon" in told
+    assert "PostgreSQL" in told
+    assert "Rome" not in told
+    with Memory(folder) as memory:
+        assert told == memory.snapshot(quick=True).text
+    work(following)
+    assert following.start("resume") != told  # there is more by now
+    assert following.start("resume") == ""
+    for source in ("compact", "clear", "startup"):
+        assert following.start(source) != ""
+
+
+@pytest.mark.long
+def test_the_same_session_in_processes(folder: Path, place: Path) -> None:
+    command = [sys.executable, "-m", "looseleaf", "--memory", str(folder), "hook"]
+
+    def hook(event: str, data: bytes) -> Any:
+        done = subprocess.run([*command, event], input=data, capture_output=True, check=True, cwd="/")
+        assert done.stderr == b""
+        return json.loads(done.stdout) if done.stdout else None
+
+    agent = Agent(hook, place / "one.jsonl", late=True)
+    assert agent.start() == ""
+    work(agent)
+    agent.stop()
+    proves(folder, agent)
+    assert "- Home: Lyon" in Agent(hook, place / "two.jsonl", session="2222-3333").start()
+
+
+def contents(folder: Path) -> list[tuple[str, str]]:
+    with Memory(folder) as memory:
+        return [(trace.trace_type, trace.content) for turn in memory.turns(100) for trace in turn.traces]
+
+
+def test_a_promise_that_nothing_was_written_for_is_told_once(agent: Agent) -> None:
+    agent.ask("What is a monad?")
+    told = agent.say("I've saved that to memory for you.")
+    assert "saved" in told["systemMessage"]
+    assert told["systemMessage"].startswith("looseleaf: ")
+    assert "decision" not in told
+    assert agent.tell("stop", hook_event_name="Stop", stop_hook_active=True) is None
+
+
+def test_the_hooks_of_one_event_called_twice_record_once(agent: Agent, folder: Path) -> None:
+    agent.tell("user-prompt", prompt="Go on.")
+    agent.tell("user-prompt", prompt="Go on.")
+    agent.tell("stop", last_assistant_message="I did.")
+    agent.tell("stop", last_assistant_message="I did.")
+    assert contents(folder) == [("user", "Go on."), ("assistant", "I did.")]
+
+
+def test_what_the_agents_program_says_as_a_prompt_is_not_the_users(agent: Agent, folder: Path) -> None:
+    agent.tell("user-prompt", prompt="<task-notification>I live in Rome.</task-notification>")
+    agent.tell("user-prompt", prompt="<system-reminder>x</system-reminder>I live in Lyon.")
+    assert contents(folder) == [("user", "I live in Lyon.")]
+
+
+def test_a_session_that_begins_anew_has_what_others_changed_meanwhile(agent: Agent, folder: Path) -> None:
+    (folder / "SOUL.md").write_text("# Soul\n\nBe kind.\n")
+    told = agent.start()
+    assert told.startswith("# Soul\n\nBe kind.")
+    assert agent.start("resume") == ""
+    (folder / "SOUL.md").write_text("# Soul\n\nBe brief.\n")
+    assert agent.start("resume").startswith("# Soul\n\nBe brief.")
+
+
+# --- the plain form --------------------------------------------------------------------
+
+
+def plain(hook: Tell, event: str, **given: Any) -> Any:
+    return hook(event, json.dumps({"session": "mine"} | given).encode())
+
+
+def test_any_agent_can_speak_the_plain_form(hook: Tell, folder: Path) -> None:
+    assert plain(hook, "session-start") == {}
+    assert plain(hook, "user-prompt", prompt="I live in Lyon now.") == {}
+    messages = [
+        {"tool_call": "ls", "tool_args": {}, "tool_call_id": "c", "id": 1},
+        {"tool_result": "a", "tool_call_id": "c", "id": 2},
+        {"assistant": "There is a.", "id": "three", "ts": time.time() - 5},
+    ]
+    assert plain(hook, "stop", messages=messages) == {}
+    assert plain(hook, "stop", messages=messages, answer="There is a.") == {}
+    kinds = [kind for kind, _ in contents(folder)]
+    assert kinds == ["user", "tool_call", "tool_result", "assistant"]
+    assert "- Home: Lyon" in plain(hook, "session-start")["context"]
+    assert "Give a list" in plain(hook, "stop", messages=["hello"])["message"]
+    assert "has no 'colour'" in plain(hook, "stop", messages=[{"user": "hello", "colour": 1}])["message"]
+    assert len(contents(folder)) == 4
+
+
+def test_messages_without_an_id_are_recorded_each_time(hook: Tell, folder: Path) -> None:
+    for _ in range(2):
+        plain(
+            hook,
+            "pre-compact",
+            messages=[{"user": "hello", "ts": 1e99}, {"assistant": "hi", "tags": ["recalled"]}],
+        )
+    assert contents(folder) == [("user", "hello"), ("assistant", "hi")] * 2
+
+
+# --- never in the way ------------------------------------------------------------------
+
+HOSTILE = [
+    *(
+        b"",
+        b"null",
+        b"[]",
+        b"7",
+        b"{",
+        b"\xff\x00\xfe",
+        b'{"session_id": 7}',
+        b'{"session_id": ""}',
+        b"[" * 200_000,
+    ),
+    *(
+        b'{"session_id": "x", "transcript_path": "%s"}' % path
+        for path in (b"/dev/zero", b"../x.jsonl", b"/etc/passwd")
+    ),
+    b'{"session_id": "x", "transcript_path": 7, "prompt": {"a": 1}, "last_assistant_message": [], "source": null}',
+]
+
+
+@pytest.mark.parametrize("event", ["session-start", "user-prompt", "pre-compact", "stop"])
+def test_whatever_a_hook_is_told_it_ends_well_and_changes_nothing(
+    event: str, hook: Tell, folder: Path
+) -> None:
+    for data in HOSTILE:
+        told = hook(event, data)
+        assert told is None or set(told) == {"systemMessage"}
+        assert told is None or told["systemMessage"].startswith("looseleaf: The ")
+    assert contents(folder) == []
+
+
+def test_odd_sessions_and_prompts_are_recorded(hook: Tell, folder: Path) -> None:
+    for session in ("../../etc", "a/b", "\ud800", "x" * 5000, "CON"):
+        hook(
+            "user-prompt",
+            json.dumps({"session_id": session, "prompt": f"\ud83d hello {session[:3]}"}).encode(),
+        )
+        assert named(session) == named(session)
+    assert len(contents(folder)) == 5
+    assert {path.name for path in folder.parent.iterdir()} == {folder.name}
+
+
+def test_more_than_a_hook_can_be_told_is_refused_at_once(run: Run, folder: Path) -> None:
+    data = b'{"session_id": "x", "prompt": "' + b"a" * LONGEST + b'"}'
+    code, out, _ = run("hook", "user-prompt", stdin=data)
+    assert code == 0
+    assert "megabytes" in json.loads(out)["systemMessage"]
+    assert given_in(b'{"session_id": "x"}').session == "x"
+    assert contents(folder) == []
+
+
+def test_a_missing_transcript_is_told_after_an_answer_and_never_at_a_prompt(
+    agent: Agent, folder: Path
+) -> None:
+    assert agent.tell("user-prompt", prompt="hello") is None
+    assert "not there" in agent.tell("stop")["systemMessage"]
+    assert agent.tell("stop", last_assistant_message="Hi.") is None
+    agent.transcript.symlink_to("/etc/passwd")
+    assert agent.tell("user-prompt", prompt="again") is None
+    assert "not read" in agent.tell("pre-compact")["systemMessage"]
+    assert contents(folder) == [("user", "hello"), ("assistant", "Hi."), ("user", "again")]
+
+
+def test_a_lock_that_somebody_holds_costs_a_sentence_and_not_the_prompt(
+    agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.ask("I live in Lyon.")
+    agent.write("user", "I work in Paris.")
+    monkeypatch.setattr("looseleaf.cli_hook.PATIENCE", 0.05)
+    with (folder / "log/lock").open("rb+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "lock" in agent.tell("user-prompt", prompt="And I like tea.")["systemMessage"]
+        assert "lock" in agent.tell("stop")["systemMessage"]
+        agent.start()
+    agent.write("user", "And I like tea.")
+    agent.tell("stop")
+    assert [text for _, text in contents(folder)] == [
+        "I live in Lyon.",
+        "I work in Paris.",
+        "And I like tea.",
+    ]
+
+
+def test_a_hook_waits_for_the_lock_as_long_as_people_do() -> None:
+    policy = Policy(page_bytes=7)
+    assert hurried(policy) == Policy(page_bytes=7, lock_seconds=PATIENCE)
+    assert hurried(Policy(lock_seconds=0.5)).lock_seconds == 0.5
+
+
+def test_without_a_memory_a_hook_does_nothing_unless_one_was_named(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def call(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr(
+            sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"session_id": "x", "prompt": "hello"}'))
+        )
+        code = main([*arguments, "hook", "user-prompt"])
+        return code, capsys.readouterr().out
+
+    (place / "empty").mkdir()
+    monkeypatch.chdir(place / "empty")
+    assert call() == (0, "")
+    code, out = call("--memory", str(place / "none"))
+    assert code == 0
+    assert "no memory" in json.loads(out)["systemMessage"]
+    monkeypatch.setenv("LOOSELEAF_HOME", str(place / "none"))
+    assert "no memory" in json.loads(call()[1])["systemMessage"]
+    assert not (place / "none").exists()
+
+
+def test_a_hook_that_a_person_calls_says_what_it_is_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(io, "TextIOWrapper", Terminal)
+    code, out, _ = run("hook", "stop")
+    assert code == 0
+    assert "hook install" in json.loads(out)["systemMessage"]
+
+
+def test_standard_input_that_cannot_be_read_is_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Torn(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            raise OSError("torn")
+
+    for stream, why in ((io.TextIOWrapper(Torn()), "torn"), (None, "hook install")):
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert main(["--memory", str(folder), "hook", "stop"]) == 0
+        assert why in json.loads(capsys.readouterr().out)["systemMessage"]
+
+
+def test_an_answer_that_nobody_hears_is_no_failure(folder: Path) -> None:
+    """To a coding agent, the code of a command whose output failed would mean: drop the prompt."""
+    (folder / "SOUL.md").write_text("# Soul\n")
+    command = [sys.executable, "-m", "looseleaf", "--memory", str(folder), "hook", "session-start"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command, input=b'{"session_id": "x"}', stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_memory_that_cannot_be_written_is_still_told(agent: Agent, folder: Path) -> None:
+    agent.ask("I live in Lyon now.")
+    agent.say("Good.")
+    shutil.rmtree(folder / "views/agents/main")
+    (folder / "views/agents/main").write_text("in the way")
+    assert "- Home: Lyon" in agent.start()
+    agent.ask("I like tea.")
+    agent.say("Good.")
+    agent.stop()
+    assert contents(folder) == [
+        *(("user", "I live in Lyon now."), ("assistant", "Good.")),
+        *(("user", "I like tea."), ("assistant", "Good.")),
+    ]
+
+
+def test_a_distiller_that_refuses_keeps_nothing_from_being_recorded(agent: Agent, folder: Path) -> None:
+    agent.ask("I live in Lyon now.")
+    (folder / "facts").rmdir()
+    (folder / "facts").write_text("in the way")
+    assert "facts" in agent.say("Good.")["systemMessage"]
+    assert [text for _, text in contents(folder)] == ["I live in Lyon now.", "Good."]
+
+
+def test_a_hook_of_a_prompt_loads_no_vocabulary_no_distiller_and_no_database(folder: Path) -> None:
+    """What costs time is not loaded; how much time it costs, `benchmarks/hook.py` says."""
+    code = """if True:
+        import io, sys
+        from looseleaf.cli import main
+        sys.stdin = io.TextIOWrapper(io.BytesIO(b'{"session_id": "x", "prompt": "hello"}'))
+        main(["--memory", sys.argv[1], "hook", sys.argv[2]])
+        heavy = ("sqlite3", "splintr", "mcp", "looseleaf.core.gate", "looseleaf.distill", "looseleaf.place",
+                 "hashlib", "argparse", "typing", "dataclasses", "pathlib", "asyncio", "subprocess")
+        print("loaded", [name for name in heavy if name in sys.modules])
+    """
+    with Memory(folder) as memory:
+        memory.record(user="The key for secrets is made once.")
+    time.sleep(0.15)  # files that were changed just now may change again and look the same
+    with Memory(folder, policy=hurried(Policy())) as memory:
+        memory.snapshot(quick=True)  # as the hook before has left it
+    for event in ("user-prompt", "session-start"):
+        done = subprocess.run([sys.executable, "-c", code, folder, event], capture_output=True, check=True)
+        assert done.stdout.split(b"\n")[-2] == b"loaded []"
+
+
+def test_an_event_that_this_program_does_not_know_is_no_reason_to_stop(run: Run) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("hook", "session-pause", stdin=b"{}")
+    assert ended.value.code == 1
+    with pytest.raises(SystemExit) as ended:
+        run("shwo", "hooks")
+    assert ended.value.code == 2
