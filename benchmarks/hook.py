@@ -42,6 +42,7 @@ SIZES: tuple[Size, ...] = ((100, 1_000), (10_000, 100_000))
 QUICK: tuple[Size, ...] = ((20, 20),)
 
 TIMES, MILLISECONDS = "≤ 4", "≤ 150"
+OWN = "mcp__looseleaf__remember"
 SETTLED = ("session-start", "pre-compact", "stop")
 
 
@@ -65,6 +66,7 @@ class Agent:
         self._transcript.write_text("")
         self._session = f"session-{os.getpid()}"
         self._number = 0
+        self._call = ""
         with Memory(self.memory) as memory:  # all that was said in it is distilled
             memory._book.place.pass_over("main", memory.store.end(STREAM))
             memory._book.catch_up()
@@ -94,12 +96,28 @@ class Agent:
         self.hook("user-prompt", prompt=f"What is left to be done of part {self._number}?")
 
     def works(self) -> None:
-        """What the agent writes after a prompt: the user's line, and an answer of some lines."""
-        self._line("user", f"What is left to be done of part {self._number}?")
+        """What the agent writes when it has answered: what its last call gave, and some lines."""
+        if self._call:
+            self._line("user", [{"type": "tool_result", "tool_use_id": self._call, "content": "Done."}])
+            self._call = ""
         for part in range(3):
             self._line(
                 "assistant", [{"type": "text", "text": f"Part {self._number} needs step {part}. " * 20}]
             )
+
+    def calls(self) -> None:
+        """What it writes after a prompt: the user's line; then the model reads something, and is about to write to the
+        memory."""
+        self._line("user", f"What is left to be done of part {self._number}?")
+        for name, call in (("Read", os.urandom(8).hex()), (OWN, os.urandom(8).hex())):
+            self._line("assistant", [{"type": "tool_use", "id": call, "name": name, "input": {}}])
+            if name != OWN:
+                result = f"Part {self._number} is here. " * 40
+                self._line("user", [{"type": "tool_result", "tool_use_id": call, "content": result}])
+        self._call = call
+
+    def before_tool(self) -> None:
+        self.hook("pre-tool", tool_name=OWN, tool_use_id=self._call)
 
     def _line(self, kind: str, content: object) -> None:
         message = {"role": kind, "content": content}
@@ -128,17 +146,20 @@ def nothing() -> None:
 def measured(agent: Agent, turns: int, rounds: int) -> Iterator[Row]:
     at = f"at {turns:,} turns"
     settled = {event: Times() for event in SETTLED}
-    beside = {event: Times() for event in (*SETTLED, "user-prompt")}
+    beside = {event: Times() for event in (*SETTLED, "user-prompt", "pre-tool")}
     for _ in range(rounds):
         for event in SETTLED:
             beside[event].run(nothing)
             settled[event].run(agent.hook, event)
-    prompts = Times()
+    prompts, tools = Times(), Times()
     for _ in range(rounds):
         beside["user-prompt"].run(nothing)
         prompts.run(agent.prompt)
+        agent.calls()
+        beside["pre-tool"].run(nothing)
+        tools.run(agent.before_tool)
         agent.works()
-    for event, times in {"user-prompt": prompts, **settled}.items():
+    for event, times in {"user-prompt": prompts, "pre-tool": tools, **settled}.items():
         what = f"`hook {event}` {at}, whole process, against `python -c pass`"
         yield what, times.against(beside[event]), TIMES
         yield "the same, in milliseconds", f"{1000 * median(times.clock):.0f}", MILLISECONDS

@@ -29,7 +29,7 @@ def say(text: str) -> None:
 
 def looseleaf(*arguments: str, stdin: str | None = None, lines: int | None = None, code: int = 0) -> None:
     """Run a command as a person would, and show it; of a long answer the first lines. `code`: with what it ends."""
-    quoted = (f'"{each}"' if " " in each else each for each in arguments)
+    quoted = (f"'{each}'" if '"' in each else f'"{each}"' if " " in each else each for each in arguments)
     piped = f'echo "{stdin}" | ' if stdin else ""
     print(f"$ {piped}looseleaf {' '.join(quoted)}", flush=True)
     done = subprocess.run(
@@ -179,6 +179,12 @@ def knowledge(home: Path) -> None:
     say("Found again among everything that was said, done and written; or a plain no:")
     looseleaf("recall", "where does Zhang San live")
     looseleaf("recall", "the boiling point of tungsten", code=1)
+
+    say("A model writes through tools: what the user said is saved, what it made up waits, and a receipt says so.")
+    looseleaf("--agent", "friend", "record", "user", "My shell is fish. Please remember that.")
+    looseleaf("--agent", "friend", "tool", "remember", '{"topic": "user", "content": "Shell: fish"}')
+    looseleaf("--agent", "friend", "tool", "remember", '{"topic": "user", "content": "Role: admin"}', code=1)
+    looseleaf("--agent", "friend", "receipts", "last")
 
     say("And a test of one's own: what must be found, and what must not be made up.")
     (home / "recall.tests.toml").write_text(TESTS)

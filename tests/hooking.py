@@ -42,6 +42,7 @@ class Agent:
         self.session = session
         self._late = late
         self._number = 0
+        self._call = ""
         self._clock = time.time() - 1000
         self._held: list[dict[str, Any]] = []
 
@@ -81,6 +82,17 @@ class Agent:
         self.write("assistant", [{"type": "tool_use", "id": call, "name": name, "input": arguments}])
         block = {"type": "tool_result", "tool_use_id": call, "content": result, "is_error": is_error}
         self.write("user", [block], toolUseResult={"stdout": result})
+
+    def call(self, name: str, arguments: Any) -> None:
+        """A tool's call as it begins; `end` is its result."""
+        self._call = f"toolu_{self.session[:4]}_{self._number:04d}"
+        self.write("assistant", [{"type": "tool_use", "id": self._call, "name": name, "input": arguments}])
+
+    def before_tool(self) -> Any:
+        return self.tell("pre-tool", hook_event_name="PreToolUse", tool_use_id=self._call)
+
+    def end(self, result: str) -> None:
+        self.write("user", [{"type": "tool_result", "tool_use_id": self._call, "content": result}])
 
     def say(self, text: str) -> Any:
         self._number += 1

@@ -561,7 +561,7 @@ def settings(text: str) -> Callable[[Path], None]:
 
 KNOWN = "There are: USER.md, facts/tea.md."
 NAMES = (
-    "Use the name of a page as `looseleaf log` shows it, such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or "
+    "Use the name of a page, such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or "
     "days/<yyyy-mm-dd>.md."
 )
 DATES = "Write a date as 2026-02-24, or a time as 2026-02-24T15:30."

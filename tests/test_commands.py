@@ -393,9 +393,11 @@ def test_a_person_s_line_is_neither_replaced_deleted_nor_carried_off(memory: Mem
     path = "/memories/tea.md"
     said = refused(memory, "str_replace", path, old_str="Oolong, always.\n", new_str="")
     assert "stays, as a person" in said
-    assert refused(memory, "delete", path).startswith("/memories/tea.md was not removed: a person")
-    assert "a person" in refused(memory, "rename", old_path=path, new_path="/memories/mine.md")
-    assert "a person" in refused(memory, "rename", old_path="/memories/tea", new_path="/memories/t/u.md")
+    assert refused(memory, "delete", path).startswith("/memories/tea.md was not removed: ")
+    assert "put lines on it" in refused(memory, "rename", old_path=path, new_path="/memories/mine.md")
+    assert "put lines on it" in refused(
+        memory, "rename", old_path="/memories/tea", new_path="/memories/t/u.md"
+    )
 
 
 def test_once_a_tool_spoke_its_words_do_not_become_a_page(memory: Memory) -> None:
@@ -416,6 +418,27 @@ def test_a_page_that_grows_too_large_is_refused_by_its_name_here(place: Path) ->
         ):
             assert said.startswith("/memories/")
             assert "at most 100. Put part of it on another page." in said
+
+
+def test_a_page_is_no_longer_than_a_tool_can_read_again(place: Path) -> None:
+    with Memory(place / "small", policy=Policy(tool_bytes=100)) as memory:
+        make(memory, "/memories/a/b.md", "x" * 90 + "\n")
+        for said in (
+            refused(memory, "create", "/memories/c.md", file_text="x" * 101),
+            refused(memory, "insert", "/memories/a/b.md", insert_line=0, insert_text="y" * 20),
+            refused(memory, "str_replace", "/memories/a/b.md", old_str="x" * 90, new_str="y" * 101),
+        ):
+            assert said.startswith("/memories/")
+            assert "has at most 100. Split it" in said
+
+
+def test_a_page_that_is_too_long_already_may_get_shorter(place: Path) -> None:
+    with Memory(place / "small", policy=Policy(tool_bytes=100)) as memory:
+        memory.edit("facts/long.md", "# Long\n\n" + "kettle\n" * 30 + "the end\n", reason="long")
+        path = "/memories/long.md"
+        done(memory, "str_replace", path, old_str="the end", new_str="end")
+        assert "Split it" in refused(memory, "str_replace", path, old_str="end", new_str="the end")
+        assert "Split it" in refused(memory, "insert", path, insert_line=2, insert_text="x")
 
 
 def test_half_a_character_and_bytes_that_are_no_text_are_refused(memory: Memory) -> None:
@@ -520,7 +543,7 @@ def test_a_folder_is_renamed_wholly_or_not_at_all(memory: Memory) -> None:
     assert all_files(memory) == {"facts/project--a.md": b"a\n", "facts/project--q--b.txt.md": b"b\n"}
     memory.edit("facts/project--z.md", "z\n", reason="mine", author="person")
     said = refused(memory, "rename", old_path="/memories/project", new_path="/memories/p")
-    assert "a person" in said
+    assert "put lines on it" in said
 
 
 def test_a_folder_does_not_go_into_itself_nor_below_a_file(memory: Memory) -> None:

@@ -237,7 +237,7 @@ def test_no_more_wait_than_a_person_reads(memory: Memory, monkeypatch: pytest.Mo
     monkeypatch.setattr(review, "MOST", 2)
     tool_says(memory, "We use Postgres.", at=THEN + 30)
     assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
-    assert any("were not put into review/pending.md" in note for note in memory.notes)
+    assert any("1 proposal was not put into review/pending.md" in note for note in memory.notes)
 
 
 # --- rejecting, correcting, scoring -------------------------------------------------------

@@ -137,7 +137,11 @@ def test_what_the_user_said_may_be_replaced_by_what_the_user_said() -> None:
     assert "Graz" not in guarded("USER.md", PAGE, PAGE.replace("Graz", "Paris"), spoken, owned).text
     assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("Graz", "Rome"), spoken, owned).text
     assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), spoken, owned).text
-    assert "Graz" not in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), SPOKEN, owned).text
+    assert "Graz" in guarded("USER.md", PAGE, PAGE.replace("- Home: Graz\n", ""), SPOKEN, owned).text
+    page = "# Town Facts\n\n- Home: Graz\n"
+    for spoken in (WITH_TOOLS, Spoken()):  # a tool spoke, or nobody was heard
+        assert "Graz" in guarded("facts/town.md", page, "# Town Facts\n", spoken, owned).text
+    assert "Graz" not in guarded("facts/town.md", page, "# Town Facts\n", SPOKEN, owned).text
 
 
 def test_a_fence_around_a_person_s_line_changes_nothing() -> None:

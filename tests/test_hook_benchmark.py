@@ -22,13 +22,13 @@ def test_the_table_has_figures_of_every_hook_and_what_was_measured_was_done(
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["| what | measured | goal |", "|---|---|---|"]
     assert all(re.fullmatch(r"\| .+ \| [0-9].* \| (≤ [0-9.]+|–) \|", line) for line in lines[2:])
-    assert len(lines) == 2 + 4 * 2 + 2
-    for event in ("user-prompt", "session-start", "pre-compact", "stop"):
+    assert len(lines) == 2 + 5 * 2 + 2
+    for event in ("user-prompt", "pre-tool", "session-start", "pre-compact", "stop"):
         assert any(f"`hook {event}`" in line for line in lines)
     [path] = [each for each in tmp_path.iterdir() if each.is_dir()]
     with Memory(path) as memory:
-        told = [trace for turn in memory.turns(3) for trace in turn.traces]
-        assert [trace.trace_type for trace in told[-4:]] == ["user", *["assistant"] * 3]
+        told = [trace.trace_type for trace in memory.turns(1)[-1].traces]
+        assert told == ["user", *["tool_call", "tool_result"] * 2, *["assistant"] * 6]
         assert memory.check() == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -16,9 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run
+from looseleaf.core.own_tools import PREFIX
 from looseleaf.errors import Refused
 from looseleaf.integrations import settings
 from looseleaf.integrations.settings import EVENTS, installed, parsed, removed
+from looseleaf.tools.toolset import TOOLS
 
 COMMAND = "/opt/some place/looseleaf --memory '/a b'"
 OTHER = {"type": "command", "command": "say looseleaf hook stop it", "timeout": 5}
@@ -40,7 +43,7 @@ GROUPS = st.lists(
     min_size=1,
     max_size=2,
 )
-HOOKS = st.dictionaries(st.sampled_from([*EVENTS, "PreToolUse"]), GROUPS, min_size=1, max_size=3)
+HOOKS = st.dictionaries(st.sampled_from([*EVENTS, "PostToolUse"]), GROUPS, min_size=1, max_size=3)
 SETTINGS = st.tuples(st.dictionaries(st.text(max_size=5), VALUES, max_size=3), st.none() | HOOKS).map(
     lambda both: both[0] | ({"hooks": both[1]} if both[1] is not None else {})
 )
@@ -93,6 +96,15 @@ def test_places_of_values_are_where_they_stand(value: dict[str, Any], form: dict
             proves(part)
 
     proves(parsed(f" {text}"[1:]))
+
+
+def test_before_a_tool_only_ours_that_write_are_waited_for() -> None:
+    groups = json.loads(installed("", "looseleaf"))["hooks"]
+    assert {event for event, [group] in groups.items() if "matcher" in group} == {"PreToolUse"}
+    [group] = groups["PreToolUse"]
+    matched = {name for name in TOOLS if re.fullmatch(group["matcher"], PREFIX + name)}
+    assert matched == {name for name, tool in TOOLS.items() if not tool.reads}
+    assert not re.search(group["matcher"], "Write")
 
 
 def test_every_other_byte_stays_as_it_was() -> None:

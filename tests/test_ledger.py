@@ -1062,7 +1062,22 @@ def rewriting(size: int) -> Callable[[], object]:
     return fold
 
 
-@pytest.mark.parametrize("work", [toggling, rewriting])
+def repeating(size: int) -> Callable[[], object]:
+    """A page of one line, again and again."""
+    text = b"- Likes: tea\n" * size
+    record = record_of(make_edit("e", 1.0, "facts/work.md", "external", "", None, text))
+
+    def fold() -> None:
+        shards: dict[str, Shard] = {}
+        Ledger(lambda name: shards.setdefault(name, Shard(name)), lambda edit: None).take(record)
+        # They are counted: whatever finds the numbers, they are the same when the journal is read again.
+        counted = {fact_id("e", "facts/work.md", "Likes", "tea", str(number)) for number in range(size)}
+        assert shards["work"].standing == counted
+
+    return fold
+
+
+@pytest.mark.parametrize("work", [toggling, rewriting, repeating])
 def test_folding_takes_time_in_proportion_to_the_edits(work: Callable[[int], Callable[[], object]]) -> None:
     assert growth(work, 30) < LINEAR
 

@@ -18,12 +18,14 @@ from urllib.parse import quote
 
 import anyio
 import httpx2
+import mcp_types as types
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
 
 from conftest import Run
 from looseleaf.cli import main
@@ -221,14 +223,15 @@ def test_there_is_nothing_but_the_protocol_on_standard_output(memory: Path, end:
         say(opening(HANDSHAKES[1]), INITIALIZED, answered=1)
         process.stdin.write(b"this is no JSON\n\xff\xfe\n")
         say(
-            calling("noise", {}, 1), calling("remember", {"topic": "tea", "content": "烏龍茶"}, 2), answered=2
+            calling("noise", {}, 1), calling("remember", {"topic": "tea", "content": "烏龍茶"}, 2), answered=4
         )
         process.send_signal(end)
         rest, said = process.stdout.read(), process.stderr.read()
     assert process.returncode == 0, said
     assert answers[0]["result"]["protocolVersion"] == HANDSHAKES[1]
-    assert answers[1]["result"]["content"] == [{"type": "text", "text": "烏龍"}]
-    assert answers[2]["result"]["isError"] is False
+    assert [(each["id"], each["error"]["code"]) for each in answers[1:3]] == [(None, -32700)] * 2
+    assert answers[3]["result"]["content"] == [{"type": "text", "text": "烏龍"}]
+    assert answers[4]["result"]["isError"] is False
     assert rest == b""
     for way in ("print", "descriptor", "a child", "warning", "log", "the old name"):
         assert f"noise by {way}".encode() in said
@@ -261,6 +264,58 @@ def test_what_was_asked_before_the_client_closes_its_end_is_answered(run: Run, f
     assert last["id"] == 2
     assert last["result"]["structuredContent"]["success"] is True
     assert "It is hot." in (folder / "facts" / "tea.md").read_text(encoding="utf-8")
+
+
+def test_a_line_that_is_no_message_is_answered_and_an_empty_one_is_not(run: Run) -> None:
+    fit = lines(opening(HANDSHAKES[0]))
+    unfit = b'\n  \n{"jsonrpc": "2.0"\n[]\n7\n{"jsonrpc": "1.0", "id": 5, "method": "ping"}\n'
+    code, out, err = run("mcp", stdin=unfit + fit)
+    assert (code, err) == (0, "")
+    *refused, last = map(json.loads, out.splitlines())
+    assert [(each["id"], each["error"]["code"]) for each in refused] == [
+        *((None, -32700), (None, -32600)),
+        *((None, -32600), (None, -32600)),
+    ]
+    assert all(each["error"]["message"].startswith("Nothing was done: ") for each in refused)
+    assert last["result"]["serverInfo"]["name"] == "looseleaf"
+
+
+def test_a_client_that_asks_and_does_not_read_is_not_read_from(keeper: Keeper) -> None:
+    """Also if it gives one id again and again, or takes back what it asked. Once it reads, all is answered."""
+    number = 3 * stdio.UNDER_WAY
+    messages = [opening(HANDSHAKES[0]), INITIALIZED]
+    messages += [
+        {"jsonrpc": "2.0", "id": each % 2 or each, "method": "tools/list"} for each in range(1, number)
+    ]
+    taken_back = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    messages += [taken_back, {"jsonrpc": "2.0", "id": "last", "method": "tools/list"}]
+    taken = 0
+    answers: list[Any] = []
+
+    async def says(to: Any) -> None:
+        nonlocal taken
+        async with to:
+            for message in messages:
+                await to.send(SessionMessage(types.jsonrpc_message_adapter.validate_python(message)))
+                taken += 1
+
+    async def session() -> None:
+        to, read = anyio.create_memory_object_stream[Any](0)
+        write, out = anyio.create_memory_object_stream[Any](0)
+        asked, answered = stdio.paired(read, write)
+        made = server(keeper)
+        async with out, anyio.create_task_group() as both:
+            both.start_soon(made.run, asked, answered, made.create_initialization_options())
+            both.start_soon(says, to)
+            answers.append(await out.receive())
+            await anyio.wait_all_tasks_blocked()
+            assert stdio.UNDER_WAY <= taken <= stdio.UNDER_WAY + 3
+            answers.extend([answer async for answer in out])
+
+    anyio.run(session)
+    assert taken == len(messages)
+    assert len(answers) == number + 1
+    assert answers[-1].message.id == "last"
 
 
 def test_a_client_that_goes_away_ends_the_server(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,6 +417,43 @@ def test_what_cannot_be_done_is_an_answer_with_a_sentence(
     assert answer.is_error
     assert answer.content[0].text.startswith(sentence)
     assert digest(memory) == before
+
+
+WRONG: tuple[dict[str, Any], ...] = (
+    {},
+    {"x": 1},
+    {"path": "facts/none.md"},
+    {"path": "SOUL.md", "content": "# Evil\n"},
+    {"path": "review/pending.md", "entry": "- City: Atlantis"},
+    {"path": "facts/work.md", "content": "# Work\n", "base": "0" * 64},
+    {"path": "facts/work.md", "patches": [{"oldText": "- Language: Cobol", "newText": "- Language: C"}]},
+    {"path": "USER.md", "entry": "- City: Atlantis"},
+    {"topic": "none"},
+    {"topic": "../x", "content": "x"},
+    {"patch": {}},
+    {"patch": {"now": 7}},
+    {"what": ""},
+)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_every_answer_has_the_shape_of_its_tool_or_none(keeper: Keeper, read_only: bool) -> None:
+    """Also what could not be done. Tools that write say so in their shape, too."""
+    told: set[tuple[str, bool, bool]] = set()
+
+    async def ask(client: Client) -> None:
+        for name, tool in TOOLS.items():
+            shape = Draft202012Validator(tool.returns)
+            for arguments in WRONG:
+                answer = await client.call_tool(name, arguments)
+                found = answer.structured_content
+                assert found is None or shape.is_valid(found), (name, arguments, found)
+                told.add((name, bool(answer.is_error), found is not None))
+
+    asked(server(keeper, read_only=read_only), ask, "legacy")
+    for name, tool in TOOLS.items():
+        assert (name, True, not tool.reads and not read_only) in told
+    assert all(is_shaped for _, is_error, is_shaped in told if not is_error)
 
 
 @pytest.mark.parametrize("mode", MODES)

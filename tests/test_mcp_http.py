@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
+import resource
 import shlex
 import shutil
 import signal
+import socket
 import stat
 import subprocess
+import sys
 import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +28,10 @@ from conftest import Run
 from looseleaf.cli_parse import parse
 from looseleaf.cli_verbs import VERBS
 from looseleaf.errors import Refused
-from looseleaf.serve import http
+from looseleaf.memory import Memory
+from looseleaf.serve import connection, http
 from looseleaf.serve.token import default_path, token
+from looseleaf.tools.tool import Answer, Tool
 from looseleaf.tools.toolset import TOOLS
 from serving import TOKEN, Request, Served, digest, exchange, filled, serving, sound
 
@@ -271,6 +278,138 @@ def test_a_page_that_is_allowed_may_ask(tmp_path: Path) -> None:
         ):
             request = having("Origin", origin)(good).to_bytes(served.port)
             assert exchange(served.port, request)[0] == expected
+
+
+# --- those who say nothing -------------------------------------------------------------
+
+HALF = b"POST /mcp HTTP/1.1\r\nHost: "
+
+
+def is_dropped(sock: socket.socket) -> bool:
+    """Whether the server closes it, within the time that the socket waits."""
+    try:
+        return sock.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_many_who_say_half_of_something_do_not_keep_others_out(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "MOST", 8)
+    with ExitStack() as stack:
+        halves = []
+        for number in range(40):
+            half = socket.create_connection(("127.0.0.1", served.port), timeout=10)
+            halves.append(stack.enter_context(half))
+            half.sendall(HALF if number % 2 else b"")
+        good = sound("memory_read", path="facts/work.md").to_bytes(served.port)
+        assert exchange(served.port, good)[0] == 200
+        assert all(is_dropped(half) for half in halves[:-8])
+        halves[-1].settimeout(0.05)
+        assert not is_dropped(halves[-1])
+
+
+def test_the_parts_of_a_request_come_in_time_or_the_connection_ends(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if a byte comes now and then. What is being answered has all the time it takes."""
+    whole = sound("slow").to_bytes(served.port)
+    go = threading.Event()
+
+    def slow(memory: Memory, arguments: object) -> Answer:
+        assert go.wait(60)
+        return Answer(None, {}, "slow but sure")
+
+    shape = {"type": "object"}
+    monkeypatch.setitem(TOOLS, "slow", Tool("slow", "Slow", "", shape, shape, slow, reads=True))
+    monkeypatch.setattr(connection, "SECONDS", 0.2)
+    with ExitStack() as stack:
+
+        def said(data: bytes) -> socket.socket:
+            made = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=20))
+            made.sendall(data)
+            return made
+
+        answered = said(whole)
+        assert is_dropped(said(b""))
+        assert is_dropped(said(HALF))
+        assert is_dropped(said(whole[:-3]))
+        trickling = said(HALF)
+        trickling.settimeout(0.02)
+        for _ in range(1000):
+            try:
+                trickling.sendall(b"1")
+            except OSError:
+                break
+            if is_dropped(trickling):
+                break
+        else:
+            pytest.fail("it was let go on for ever")
+        go.set()
+        assert answered.recv(12) == b"HTTP/1.1 200"
+
+
+def test_there_are_fewer_connections_than_files_that_may_be_open() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        assert connection.most() == 128
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert connection.most() <= connection.MOST
+
+
+def test_what_others_can_cause_is_logged_a_few_times_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    seldom = connection.Seldom()
+    record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "out of resources", (), None)
+    told = [seldom.filter(record) for _ in range(1000)]
+    assert 0 < sum(told) < 10
+    later = time.monotonic() + 3600
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert seldom.filter(record)
+
+
+@pytest.mark.long
+def test_a_process_with_few_files_serves_while_many_hold_connections(tmp_path: Path) -> None:
+    with http.listen("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    filled(tmp_path / "memory")
+    (tmp_path / "token").write_text(TOKEN, encoding="utf-8")
+    (tmp_path / "token").chmod(0o600)
+    command = f"ulimit -n 256; exec {shlex.quote(sys.executable)} -m looseleaf"
+    command += f" --memory {shlex.quote(str(tmp_path / 'memory'))} mcp --http --port {port}"
+    command += f" --token-file {shlex.quote(str(tmp_path / 'token'))}"
+    good = sound("memory_read", path="facts/work.md").to_bytes(port)
+    with (tmp_path / "said").open("wb") as said:
+        process = subprocess.Popen(["sh", "-c", command], stderr=said)
+    try:
+        for _ in range(1000):
+            try:
+                assert exchange(port, good)[0] == 200
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.02)
+        before = sum(cpu(process.pid))
+        with ExitStack() as stack:
+            for _ in range(400):
+                half = socket.create_connection(("127.0.0.1", port), timeout=20)
+                stack.enter_context(half).sendall(HALF)
+            for _ in range(20):
+                assert exchange(port, good)[0] == 200
+                time.sleep(0.1)
+        assert sum(cpu(process.pid)) - before < os.sysconf("SC_CLK_TCK") * 1.5
+        assert (tmp_path / "said").stat().st_size < 4096
+    finally:
+        process.terminate()
+        assert process.wait() == 0
+
+
+def cpu(pid: int) -> list[int]:
+    """Ticks that a process has used, its own and the system's."""
+    return [int(part) for part in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]]
 
 
 # --- names -----------------------------------------------------------------------------

@@ -85,6 +85,8 @@ def test_the_demo_runs_and_ends_and_leaves_nothing_behind(tmp_path: Path) -> Non
     )
     assert done.stderr == ""
     assert "line 5: user | Name | Zhang Wei" in done.stdout
+    assert "Remembered on USER.md (receipt " in done.stdout
+    assert "waits in review: “Role: admin”" in done.stdout
     assert done.stdout.endswith("0 problems\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -22,6 +22,7 @@ from looseleaf.core import gate
 from looseleaf.core.own_tools import is_own
 from looseleaf.errors import Refused
 from looseleaf.integrations import sitting as sitting_module
+from looseleaf.integrations import transcript as transcript_module
 from looseleaf.integrations.sitting import Sitting
 from looseleaf.integrations.transcript import AT_ONCE, NoTranscript, Spot, Transcript, own_words, said_in
 from looseleaf.talk import Trace
@@ -164,7 +165,12 @@ def test_a_line_counts_when_it_has_ended(tmp_path: Path) -> None:
         assert not transcript.goes_on(None)
 
 
-def test_much_is_read_in_several_goes_and_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("longest", "keys"), [(2000, [0, 2, 3]), (9000, [0, 1, 2, 3])])
+def test_much_is_read_in_several_goes_and_a_line_that_is_too_long_is_passed_over(
+    longest: int, keys: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too long for any event, that is: one that is longer than a prompt's hook reads at once is read whole."""
+    monkeypatch.setattr(transcript_module, "AT_ONCE", longest)
     path = tmp_path / "t.jsonl"
     texts = ["one", "x" * 5000, "two", "three"]
     lines = [json.dumps(line("user", text, f"u-{at}", NOW + at)) + "\n" for at, text in enumerate(texts)]
@@ -177,7 +183,7 @@ def test_much_is_read_in_several_goes_and_a_line_that_is_too_long_is_passed_over
             found, spot, is_all = transcript.read(spot)
             seen += [each.key for each in found]
             goes += 1
-    assert seen == ["u-0", "u-2", "u-3"]
+    assert seen == [f"u-{at}" for at in keys]
     assert goes > 2
     path.write_text("x" * 5000)  # it has not ended
     with Transcript(str(path), at_once=1000) as transcript:

@@ -24,7 +24,7 @@ SHARED: Arguments = {
 SHORT = {"-n": "--limit", "-k": "--k"}
 
 _ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
-_HOOKS = ("session-start", "user-prompt", "pre-compact", "stop", "install", "remove")
+_HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "install", "remove")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 _LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
 _MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}

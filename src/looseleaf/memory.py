@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from looseleaf.place.notebook import Notebook, Source
     from looseleaf.place.place import Placed
     from looseleaf.place.redistill import Difference
+    from looseleaf.place.review import Asked
     from looseleaf.place.state import State
     from looseleaf.place.tidy import Tidied
     from looseleaf.policy import Policy
@@ -170,24 +171,28 @@ class Memory:
         base: str | None = ANY,
         reason: str,
         summary: str | None = None,
+        whole: bool = False,
     ) -> Receipt:
         """Change a page as a model may: at the top only what the user said; what it may not write waits in review.
-        `Pages.propose` says what `summary` is."""
-        return self._pages.propose(path, change, base=base, reason=reason, summary=summary)
+        `Pages.propose` says what `summary` and `whole` are."""
+        return self._pages.propose(path, change, base=base, reason=reason, summary=summary, whole=whole)
 
     def spoken(self) -> Spoken:
         """What a model's writing is judged by: what the user said in this session, and whether a tool spoke."""
         return self._talk.spoken()
 
-    def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> str:
-        """Put what a model may not write on a page, as (relation, object), before a person: the edit of review."""
-        from looseleaf.core.guard import Guarded
+    def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
+        """Put what a model may not write on a page, as (relation, object), before a person: the edit of review, and a
+        sentence on each line."""
+        from looseleaf.core.guard import Guarded, sentences_of
 
         self._book.catch_up()
-        return self._book.guard.ask(path, f"agent:{self.agent}", Guarded("", held=tuple(lines)), time.time())
+        held = Guarded("", held=tuple(lines))
+        asked, fates = self._book.guard.ask(path, f"agent:{self.agent}", held, time.time())
+        return asked, tuple(sentences_of(held, fates))
 
-    def ask(self, fact: Fact, why: str) -> str:
-        """Put a proposal into review; the edit of it ("": it waits there already)."""
+    def ask(self, fact: Fact, why: str) -> Asked:
+        """Put a proposal into review, and say what became of it: added, waiting already, rejected before, or full."""
         self._book.catch_up()
         return self._book.place.ask([(fact, why)], why)
 

@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from looseleaf.core.guard import Guarded
     from looseleaf.history import History
     from looseleaf.place.guard import Guard
     from looseleaf.policy import Policy
@@ -168,19 +169,21 @@ class Pages:
         base: str | None = ANY,
         reason: str,
         summary: str | None = None,
+        whole: bool = False,
     ) -> Receipt:
         """Change a page (None: remove it) as a model may: what it may not write there waits in review, and the receipt
         says so. Whoever hands a tool to a model uses this door, not `edit`.
 
         With a `summary` the page's summary line is kept in the same edit: it becomes these words, or, where there are
-        none or they may not stand, one that is made by rule.
+        none or they may not stand, one that is made by rule. `whole`: the page is left alone if not all of the change
+        may stand.
         """
         path = page_path(path)
         why = why_sealed(path)
         if why is not None or self._guard is None:
             raise Refused(f"{path} was not changed: {why or 'no model writes here'}.")
         changing = _changing(path, change) if change is not None else _removed
-        return self._edit(path, changing, base, None, reason, _Door(self._guard(), summary))
+        return self._edit(path, changing, base, None, reason, _Door(self._guard(), summary, whole))
 
     def patch(
         self,
@@ -299,19 +302,21 @@ class Pages:
             changed = change(old)
             said = changed if isinstance(changed, Rewritten) else NOTHING_SAID
             new = _encoded(path, changed.text) if isinstance(changed, Rewritten) else changed
-            held: tuple[str, ...] = ()
-            asked = ""
+            entering: _Entering | None = None
             if door is not None and new != old:
-                new, said, held, asked = door.let_in(path, author, old, new)
-            if old is None and new == b"" and (changed is said or held):
+                entering = door.look(path, author, old, new)
+                new, said = entering.new, entering.said
+            is_held = entering is not None and bool(entering.made.held or entering.made.left)
+            if old is None and new == b"" and (changed is said or is_held):
                 new = None  # nothing was written on a page that is not there
-            if new == old:
-                return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
             if new is not None and len(new) > self._policy.page_bytes:
                 raise Refused(
                     f"{path} was not changed: it would have {len(new):,} bytes, and a page has at most "
                     f"{self._policy.page_bytes:,}. Put part of it on another page."
                 )
+            asked, held = door.ask(path, author, entering, old) if door and entering else ("", ())
+            if new == old:
+                return Receipt(asked, path, current, current, 0, 0, changed=False, held=held)
             from looseleaf.core.journal import make_edit, record_of
 
             edit = make_edit(
@@ -336,27 +341,45 @@ class Pages:
 
 
 @frozen
+class _Entering:
+    """What a model's change comes to: what may stand, what is known of it, what was held back, and why its summary is
+    not the page's."""
+
+    new: bytes | None
+    said: Rewritten
+    made: Guarded
+    summary: str
+
+
+@frozen
 class _Door:
-    """By which a model's change comes in; with the summary that it wants the page to have, if it is to be kept."""
+    """By which a model's change comes in. `summary`: what it wants the page's to be, if that is to be kept; `whole`:
+    all of it, or nothing."""
 
     guard: Guard
     summary: str | None
+    whole: bool
 
-    def let_in(
-        self, path: str, author: str, old: bytes | None, new: bytes | None
-    ) -> tuple[bytes | None, Rewritten, tuple[str, ...], str]:
-        """What the change comes to: what may stand, what is known of it, what was held back, and the edit of review
-        that asks a person."""
+    def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> _Entering:
+        """Changes nothing, and asks nobody yet."""
+        made, told = self.guard.look(path, author, _readable(old), _readable(new))
+        if self.whole and (made.held or made.kept or made.left):
+            return _Entering(old, NOTHING_SAID, made, "")
+        text, why = made.text, ""
+        is_changed = text != (_readable(old) or "")
+        if new is not None and self.summary is not None and text and is_changed:
+            text, why = self.guard.summarised(path, text, told, self.summary)
+        return _Entering(_encoded(path, text) if new is not None else None, Rewritten(text, told), made, why)
+
+    def ask(
+        self, path: str, author: str, entering: _Entering, old: bytes | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Put what was held back before a person: the edit of that, and what a receipt says of each line."""
         from looseleaf.core.guard import sentences_of
 
-        made, told = self.guard.look(path, author, _readable(old), _readable(new))
-        text = made.text
-        held = tuple(sentences_of(made))
-        if new is not None and self.summary is not None and text:
-            text, why = self.guard.summarised(path, text, told, self.summary)
-            held += (why,) if why else ()
-        asked = self.guard.ask(path, author, made, time.time())
-        return _encoded(path, text) if new is not None else None, Rewritten(text, told), held, asked
+        asked, fates = self.guard.ask(path, author, entering.made, time.time(), exists=old is not None)
+        why = (entering.summary,) if entering.summary else ()
+        return asked, (*sentences_of(entering.made, fates), *why)
 
 
 def _changing(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:

@@ -96,6 +96,8 @@ class Conversation:
         self._distiller = distiller
         self._counter = counter
         self._counts: dict[str, Counts] = {}
+        self._heard: tuple[tuple[object, ...], Spoken] | None = None
+        """What was said up to a trace: a model's change of a page asks several times."""
         self._head: Callable[[], AgentHead] = lambda: head(agent)
         self.recorder = Recorder(store, agent, session)
         self.window = Window(store, self._stream, self._head)
@@ -117,6 +119,10 @@ class Conversation:
         from looseleaf.core.own_tools import is_news
 
         session = self.recorder.session
+        last = next(traces_back(self._store, self._stream), None)
+        key = (session, last.id if last is not None else "", int(time.time() // 60) if session is None else 0)
+        if self._heard is not None and self._heard[0] == key:
+            return self._heard[1]
         if session is not None:
             traces = [trace for turn in self.session(session) for trace in turn.traces]
         else:
@@ -125,7 +131,9 @@ class Conversation:
         user = tuple(trace.content for trace in traces if trace.origin == "user" and trace.content)
         others = (trace for trace in traces if trace.origin not in ("user", "assistant"))
         news = (is_news(each.tool_name, each.tags, f"{each.content}{each.tool_result}") for each in others)
-        return Spoken(user, any(news))
+        spoken = Spoken(user, any(news))
+        self._heard = key, spoken
+        return spoken
 
     # --- reading -----------------------------------------------------------------------
 

@@ -261,11 +261,11 @@ class Claim:
             and not _is_quoted(sentence, at)
         )
 
-    def is_said_in(self, text: str, ts: float | None = None) -> bool:
-        """Whether some sentence of a text, said at a time, says it."""
+    def is_said_in(self, text: str, ts: float | None = None, spelt: str | None = None) -> bool:
+        """Whether some sentence of a text, said at a time, says it. `spelt`: the same text, spelled, if it is known."""
         if self.is_empty or not self.hidden <= set(text if self.hidden else ""):
             return False
-        return any(self.is_in(sentence, ts) for sentence in self._about(spelled(text)))
+        return any(self.is_in(sentence, ts) for sentence in self._about(spelt or spelled(text)))
 
     def _about(self, text: str) -> Iterator[str]:
         """The sentences that could say it: most do not even hold the beginnings of its words."""

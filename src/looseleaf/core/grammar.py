@@ -240,6 +240,11 @@ def parse(path: str, text: str) -> PageText:
     )
 
 
+def covered(text: str) -> list[bool]:
+    """Of each line of a page, whether it stands in a fence, a comment or the front matter (FORMAT §10.3)."""
+    return list(_read("", text).opaque)
+
+
 def summary_of(page: PageText, words: int = 10) -> str:
     """A summary of fewer than `words` words, made by rule: the relations that a page holds, or what was done."""
     room = max(words - 1, 1)

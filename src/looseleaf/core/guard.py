@@ -2,25 +2,30 @@
 
 At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also what it
 concluded, unless it had read what tools brought; an episode of its own is signed there. A line that a person wrote or
-confirmed it neither changes nor removes, nor does it hide one in a fence; what the user said it does not remove once
-tools spoke. Index lines show nothing that an agent wrote. Whatever is held back waits for a person.
+confirmed it neither changes nor removes, nor does it hide one in a fence. What the user said it removes at the top only
+by another word of the user's, and nowhere once tools spoke or where nobody was heard; the same of episodes that it did
+not write. Index lines show nothing that an agent wrote. Whatever is held back waits for a person.
 
 Invariant: the guarded text is made of lines of the old page, and of lines of the new one that may stand, in order.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+
+from looseleaf.core.clauses import spelled
 from looseleaf.core.diff import diff, split_lines
 from looseleaf.core.gate import claim_of, own_words
-from looseleaf.core.grammar import drawer, new_page, parse
+from looseleaf.core.grammar import covered, drawer, new_page, parse
 from looseleaf.core.lines import body, escape, heading, is_blank, split_relation
-from looseleaf.core.slots import slot
+from looseleaf.core.signing import unsigned
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.frozen import frozen
 from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from looseleaf.values import Fact, Hunk, PageText
 
@@ -29,17 +34,36 @@ if TYPE_CHECKING:
 _NOTE = 300
 
 
-@frozen
 class Spoken:
-    """What was said in the session in which an agent writes: the user's messages, and whether a tool spoke."""
+    """What was said in the session in which an agent writes: the user's messages, and whether a tool spoke. What was
+    asked of it once is known: a page has many lines, and a session many messages."""
 
-    user: tuple[str, ...] = ()
-    tools: bool = False
+    __slots__ = ("_own", "_said", "tools", "user")
+
+    def __init__(self, user: Sequence[str] = (), tools: bool = False) -> None:
+        self.user = tuple(user)
+        self.tools = tools
+        self._own: list[tuple[str, str]] | None = None
+        self._said: dict[Said, bool] = {}
+
+    def __repr__(self) -> str:
+        return f"Spoken({self.user!r}, tools={self.tools!r})"
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether an agent may have been told something by others than the user: a tool spoke, or nobody was heard."""
+        return self.tools or not self.user
 
     def has(self, said: str, relation: str = "note") -> bool:
         """Whether one message of the user says it, of itself or of a relation."""
-        claim = claim_of(Proposal(relation, said, ""))
-        return any(claim.is_said_in(own_words(text)) for text in self.user)
+        known = self._said.get((relation, said))
+        if known is None:
+            if self._own is None:
+                self._own = [(own, spelled(own)) for own in map(own_words, self.user)]
+            claim = claim_of(Proposal(relation, said, ""))
+            known = any(claim.is_said_in(own, spelt=spelt) for own, spelt in self._own)
+            self._said[relation, said] = known
+        return known
 
 
 @frozen
@@ -72,7 +96,7 @@ def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collec
     owned = owned if isinstance(owned, Owned) else Owned(owned)
     change = _Change(path, old, new, spoken, owned)
     made = change.made()
-    if _hides(path, old, made.text, owned):
+    if _hides(path, old, made.text, owned, spoken):
         # A fence, a comment or a heading would make something else of a line that is a person's.
         return Guarded(old, (), change.everything(), (*made.kept, "all of the page"), made.left)
     return made
@@ -84,9 +108,15 @@ class _Change:
         self._spoken, self._owned = spoken, owned
         self._is_top = "/" not in path
         self._is_strict = self._is_top or spoken.tools
+        self._others = _others_lines(path, old) if spoken.is_doubtful else frozenset()
         self._before, self._after = parse(path, old), parse(path, new)
         self._facts = {fact.line or 0: fact for fact in self._after.facts}
         self._own = {fact.line or 0: fact for fact in self._before.facts}
+        self._taken = {
+            slot("", fact.relation)
+            for fact in self._before.facts
+            if (fact.relation, fact.object) in owned.persons and not relation_of(fact.relation).many
+        }
         self._untold = self._untold_lines()
         self._held: list[Said] = []
         self._kept: list[str] = []
@@ -103,6 +133,10 @@ class _Change:
             shift += len(hunk.added) - len(hunk.removed)
             made += self._hunk(hunk, first)
         text = _joined([*made, *lines[at:]])
+        if self._held and _said_lines(text) == _said_lines(self._old):
+            text = self._old  # blank lines, and nothing between them
+        if not self._old and self._held and not self._says_anything(text):
+            text = ""  # a title, and nothing under it
         if self._is_top and not self._old and text.strip() and parse(self._path, text).title is None:
             text = f"{new_page(self._path)}\n{text.lstrip(chr(10))}"
         text = text if text.strip() or self._old else ""
@@ -111,17 +145,19 @@ class _Change:
     def _hunk(self, hunk: Hunk, first: int) -> list[str]:
         """The lines of the old page that stay, then those of the new one that may stand."""
         numbers = range(first, first + len(hunk.added))
-        same = [body(line) for line in hunk.removed]
+        same = Counter(body(line) for line in hunk.removed)
         again = {(fact.relation, fact.object) for number in numbers if (fact := self._facts.get(number + 1))}
-        bodies = {body(line) for line in hunk.added}
+        bodies = Counter(body(line) for line in hunk.added)
         instead = {slot("", fact.relation) for number in numbers if (fact := self._new_word(number))}
         made: list[str] = []
         for number, line in enumerate(hunk.removed, hunk.at):
-            if body(line) not in bodies and self._stays(number, line, again, instead):
+            if bodies[body(line)] > 0:
+                bodies[body(line)] -= 1  # it stands there again
+            elif self._stays(number, line, again, instead):
                 made.append(line)
         for number, line in zip(numbers, hunk.added, strict=True):
-            if body(line) in same:  # only its end is another one
-                same.remove(body(line))
+            if same[body(line)] > 0:  # only its end is another one
+                same[body(line)] -= 1
                 made.append(line)
             elif is_blank(line) or self._may_stand(number, line):
                 made.append(line)
@@ -142,24 +178,37 @@ class _Change:
             return False
         if fact is not None:
             named = (fact.relation, fact.object)
-            is_users = self._spoken.tools and named in self._owned.users
+            is_kept = self._is_top or self._spoken.is_doubtful
+            is_users = is_kept and named in self._owned.users
             is_replaced = slot("", fact.relation) in instead
-            stays = named not in again and (named in self._owned.persons or (is_users and not is_replaced))
+            is_persons = named in self._owned.persons and (named not in again or self._is_doubled(line))
+            stays = is_persons or (is_users and not is_replaced and named not in again)
         else:
-            stays = body(line) in self._owned.lines or role == "summary"
+            stays = body(line) in self._owned.lines or role == "summary" or number in self._others
         if stays and role != "summary":
             self._kept.append(f"{fact.relation}: {fact.object}" if fact else escape(body(line))[:_NOTE])
         return stays
+
+    def _is_doubled(self, line: str) -> bool:
+        """Whether a person wrote it more than once."""
+        return body(line) in self._owned.lines and self._before.lines.count(line) > 1
 
     # --- what may stand ----------------------------------------------------------------
 
     def _may_stand(self, number: int, line: str) -> bool:
         role, fact = self._after.roles[number], self._facts.get(number + 1)
-        if role in ("updated", "kind"):
+        if role == "updated":
+            return True
+        if role == "kind" and not self._spoken.is_doubtful:
             return True
         if _is_summary(line) or (number in self._untold and self._spoken.tools):
             return False
         if fact is not None:
+            if (
+                slot("", fact.relation) in self._taken
+                and (fact.relation, fact.object) not in self._owned.persons
+            ):
+                return False  # a person says otherwise, and there can be only one
             return not self._is_strict or self._spoken.has(fact.object, fact.relation)
         if not self._is_strict:
             return True
@@ -207,14 +256,17 @@ class _Change:
         return tuple(dict.fromkeys(fact for fact in facts if fact not in before))
 
     def _said(self, text: str) -> tuple[Said, ...]:
-        """The facts of a page that are the user's own words."""
+        """The new facts of a page that are the user's own words."""
         if not self._spoken.user:
             return ()
-        return tuple(
-            (fact.relation, fact.object)
-            for fact in parse(self._path, text).facts
-            if self._spoken.has(fact.object, fact.relation)
-        )
+        before = {(fact.relation, fact.object) for fact in self._before.facts}
+        facts = ((fact.relation, fact.object) for fact in parse(self._path, text).facts)
+        return tuple(fact for fact in facts if fact not in before and self._spoken.has(fact[1], fact[0]))
+
+    def _says_anything(self, text: str) -> bool:
+        page = parse(self._path, text)
+        prose = (line for line, role in zip(page.lines, page.roles, strict=True) if role == "prose")
+        return bool(page.facts or page.episodes) or any(not is_blank(line) for line in prose)
 
 
 def _is_summary(line: str) -> bool:
@@ -224,29 +276,79 @@ def _is_summary(line: str) -> bool:
     return labelled is not None and labelled[0].casefold() == "summary"
 
 
+def _said_lines(text: str) -> list[str]:
+    return [body(line) for line in split_lines(text) if not is_blank(line)]
+
+
 def _joined(lines: Sequence[str]) -> str:
     """A line that was the last of its page, and is no more, gets an end."""
     whole = [line if line.endswith("\n") else f"{line}\n" for line in lines[:-1]]
     return "".join((*whole, *lines[-1:]))
 
 
-def _hides(path: str, old: str, new: str, owned: Owned) -> bool:
-    """Whether a fact that is a person's would be none, or of another kind; or the page would have another summary."""
+def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
+    """Whether a fact that is a person's would be none, or of another kind; in doubt, also one of the user's; whether a
+    person's words would stand in a fence, or the page would have another summary."""
     before, after = parse(path, old), parse(path, new)
     if after.summary is not None and after.summary != before.summary:
         return True
-    now = _kinds(after, owned)
-    return any(said not in now or now[said] != kind for said, kind in _kinds(before, owned).items())
+    now = _kinds(after, {*owned.persons, *owned.users})
+    if any(said not in now or now[said] != kind for said, kind in _kinds(before, owned.persons).items()):
+        return True
+    if spoken.is_doubtful:
+        stand = set(map(body, after.lines))
+        for fact in before.facts:
+            said = (fact.relation, fact.object)
+            is_there = said in now or body(before.lines[(fact.line or 1) - 1]) in stand
+            if said in owned.users and is_there and now.get(said, "") != fact.kind:
+                return True
+    return not _open(old, owned.lines) <= _open(new, owned.lines)
 
 
-def _kinds(page: PageText, owned: Owned) -> dict[Said, str | None]:
+def _kinds(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
     facts = ((fact.relation, fact.object, fact.kind) for fact in page.facts)
-    return {(relation, said): kind for relation, said, kind in facts if (relation, said) in owned.persons}
+    return {(relation, said): kind for relation, said, kind in facts if (relation, said) in wanted}
 
 
-def sentences_of(guarded: Guarded) -> Sequence[str]:
-    """What a receipt says of lines that did not go where they were put."""
-    waits = (f"waits in review: “{relation}: {said}”" for relation, said in guarded.held)
+def _open(text: str, lines: Collection[str]) -> Counter[str]:
+    """How often these lines stand where they are read as what they are."""
+    if not lines:
+        return Counter()
+    found = zip(split_lines(text), covered(text), strict=True)
+    return Counter(body(line) for line, is_covered in found if not is_covered and body(line) in lines)
+
+
+def _others_lines(path: str, text: str) -> frozenset[int]:
+    """Of a page of episodes: the lines, from 0, of those that no agent wrote."""
+    if drawer(path) != "episodes":
+        return frozenset()
+    told = unsigned(parse(path, text)).episodes
+    return frozenset(at for episode in told for at in range(episode.line - 1, episode.end))
+
+
+FATES = {
+    "asked": "waits in review",
+    "pending": "waits in review",
+    "current": "is known already",
+    "rejected": "was left out, as a person said no to it",
+    "full": "was left out, as too much waits in review already",
+}
+"""What becomes of a line that was held back, in the words of a receipt."""
+
+
+def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> Sequence[str]:
+    """What a receipt says of lines that did not go where they were put; `fates`: what became of each instead."""
+    fates = fates or {}
+    waits = (f"{FATES[fates.get(line, 'asked')]}: “{_line(*line)}”" for line in guarded.held)
     stays = (f"stays, as a person or the user put it: “{line}”" for line in guarded.kept)
-    left = (f"was left out, as an index line would show it: “{line}”" for line in guarded.left)
+    left = (
+        f"the page {line} was not made: its name would stand in every prompt, and the user did not say it"
+        if line.endswith(".md")
+        else f"was left out, as an index line would show it: “{line}”"
+        for line in guarded.left
+    )
     return (*waits, *stays, *left)
+
+
+def _line(relation: str, said: str) -> str:
+    return said if relation == "note" else f"{relation}: {said}"

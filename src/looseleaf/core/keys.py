@@ -171,26 +171,31 @@ def _trimmed(words: list[str], base: str) -> list[str]:
     return kept
 
 
-@lru_cache(128)
 def _names(base: str) -> Table:
     """Other names of values, as the words of a value of that relation are written."""
-    tables: list[Table] = [aliases.TECHNICAL, aliases.NEGATIONS]
+    tables: tuple[str, ...] = ("TECHNICAL", "NEGATIONS")
     if base in NAMES:
-        tables = [aliases.PLACES] if base in ("home", "hometown", "nationality", "address") else []
+        tables = ("PLACES",) if base in ("home", "hometown", "nationality", "address") else ()
     elif base == "rule":
-        tables += [aliases.CHOICES, aliases.MANNERS, aliases.RULES]
+        tables += ("CHOICES", "MANNERS", "RULES")
     elif base in ("prefers", "decision"):
-        tables += [aliases.CHOICES, aliases.MANNERS]
+        tables += ("CHOICES", "MANNERS")
     elif base == "role":
-        tables += [aliases.ROLES]
+        tables += ("ROLES",)
     if base in ("language", "speaks"):
-        tables += [aliases.LANGUAGES]
+        tables += ("LANGUAGES",)
     if base in _TOOLS:
-        tables += [aliases.NARROW]
+        tables += ("NARROW",)
+    return _joined(tables)
+
+
+@lru_cache(32)
+def _joined(tables: tuple[str, ...]) -> Table:
+    """Made once for all the relations, of which there may be thousands, that have the same tables."""
     return {
         tuple(_bare(part) for part in tokens(fold(" ".join(name)))): value
         for table in tables
-        for name, value in table.items()
+        for name, value in getattr(aliases, table).items()
     }
 
 

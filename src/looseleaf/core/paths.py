@@ -158,7 +158,7 @@ def _normal(form: Literal["NFC", "NFKC"], text: str) -> str:
 
 def _bad(path: str, fault: str) -> Refused:
     return Refused(
-        f"Nothing was done: the path {quoted(path)} {fault}. Use the name of a page as `looseleaf log` shows it, "
+        f"Nothing was done: the path {quoted(path)} {fault}. Use the name of a page, "
         "such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or days/<yyyy-mm-dd>.md."
     )
 

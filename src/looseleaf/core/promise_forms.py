@@ -165,7 +165,7 @@ FORMS: dict[str, str] = {
         r"like and subscribe|vote)\b",
         r"\bforget (?:about )?it\b|\bremember me\b|\bremember(?: that| the)? (?:time|day|when|one time|guy|"
         r"movie|episode)\b",
-        r"\bnote that down the\b|\bnever forgets?\Z",
+        r"\bnote that down the\b|\bnever forgets?\Z|\bremember (?:that )?i (?:said|told you|asked you|mentioned)\b",
     ),
     "reported": _either(
         r"\b(?:said|says?|saying|asked|asks|told|tells|wrote|writes|reads|function|method|button|checkbox|"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import drawer, parse
 from looseleaf.core.heads import AGENT
-from looseleaf.core.lines import body, is_blank, statement
+from looseleaf.core.lines import body, statement
 from looseleaf.values import PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from looseleaf.values import Episode
 
@@ -26,19 +26,26 @@ def signed(path: str, old: str, new: str, author: str, is_said: Callable[[str], 
     if drawer(path) != "episodes" or not author.startswith(AGENT):
         return new
     name = author.replace(":", " ")
-    before = [_words(old, episode) for episode in parse(path, old).episodes]
+    was = _episodes(path, old)
+    before = {tuple(lines): by for lines, by in was}
+    titled = {lines[0]: (lines, by) for lines, by in was}
     lines = list(split_lines(new))
     end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     for episode in reversed(parse(path, new).episodes):
-        now = _words(new, episode)
-        if now in before or episode.get(LABEL) == name:
-            continue
-        was = next((lines for lines in before if lines[0] == now[0]), [])
-        if set(was) <= set(now) and all(is_said(_told(line)) for line in now if line not in was):
+        now = _words(lines, episode)
+        old_lines, by = titled.get(now[0], ([], ()))
+        names = {value for label, value in episode.fields if label == LABEL}
+        wanted = [each for each in by if each not in names]  # whoever wrote it once has
+        if before.get(tuple(now)) is None:
+            is_users = set(old_lines) <= set(now) and all(
+                is_said(_told(line)) for line in now if line not in old_lines
+            )
+            wanted += [name] if not is_users and name not in names and name not in by else []
+        if not wanted:
             continue
         if not lines[episode.line - 1].endswith("\n"):
             lines[episode.line - 1] += end
-        lines.insert(episode.line, f"- {LABEL}: {name}{end}")
+        lines[episode.line : episode.line] = [f"- {LABEL}: {each}{end}" for each in wanted]
     return "".join(lines)
 
 
@@ -64,6 +71,16 @@ def _told(line: str) -> str:
     return (statement(words) or ("", words))[1]
 
 
-def _words(text: str, episode: Episode) -> list[str]:
-    lines = split_lines(text)[episode.line - 1 : episode.end]
-    return [body(line).strip() for line in lines if not is_blank(line)]
+def _episodes(path: str, text: str) -> list[tuple[list[str], tuple[str, ...]]]:
+    """The lines of each episode of a page, and who signed it."""
+    lines = split_lines(text)
+    return [
+        (_words(lines, episode), tuple(value for label, value in episode.fields if label == LABEL))
+        for episode in parse(path, text).episodes
+    ]
+
+
+def _words(lines: Sequence[str], episode: Episode) -> list[str]:
+    """As they stand: a space before one makes another line of it."""
+    found = (body(line).rstrip() for line in lines[episode.line - 1 : episode.end])
+    return [line for line in found if line]

@@ -13,6 +13,7 @@ from collections import deque
 from looseleaf.core.endings import closes, content, is_done
 from looseleaf.core.identifiers import clipped, from_json, identifiers, joined
 from looseleaf.core.lines import escape
+from looseleaf.core.own_tools import is_own
 from looseleaf.core.sentences import (
     is_conclusion,
     is_constraint,
@@ -25,6 +26,7 @@ from looseleaf.core.sentences import (
     pieces,
 )
 from looseleaf.distill.episode import Episodes
+from looseleaf.distill.remembered import is_noted
 from looseleaf.distill.stating import Stating
 from looseleaf.frozen import frozen
 from looseleaf.talk import Noted
@@ -175,6 +177,8 @@ class Gathered:
 
     def take(self, trace: Trace) -> None:
         self.order += 1
+        if trace.trace_type in ("tool_call", "tool_result") and is_own(_text(trace.tool_name)):
+            return  # what our own tools were told and answered is memory already, or waits to be
         match trace.trace_type:
             case "user":
                 self._user(trace)
@@ -219,7 +223,9 @@ class Gathered:
         if is_decision(text):
             self.decisions.add(text, source)
             weight += 3
-        if is_task(text):
+        if is_noted(text):
+            weight += 3
+        elif is_task(text):
             self.tasks.add(text, source)
             weight += 2
         if is_question(text):

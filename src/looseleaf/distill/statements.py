@@ -12,8 +12,9 @@ from itertools import islice
 
 from looseleaf.core.dates import found as dates_in
 from looseleaf.core.relations import BY_LABEL
-from looseleaf.core.sentences import pieces
+from looseleaf.core.sentences import is_question, pieces
 from looseleaf.distill.pasted import own_words
+from looseleaf.distill.remembered import noted
 from looseleaf.distill.shape import changed
 from looseleaf.distill.sound import is_sound
 from looseleaf.talk import Proposal
@@ -38,8 +39,10 @@ def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal
     number = words = 0
     earlier = list(before[-BEFORE:])
     for stretch in own_words(text):
+        previous = ""
         for piece in islice(pieces(stretch), SENTENCES):
             if piece.kind != "sentence":
+                previous = ""
                 continue
             number += 1
             # A few words more ("James Bond.") belong to what was said before them.
@@ -53,10 +56,13 @@ def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal
             proposed = _proposed(piece.text, ts)
             if not proposed:
                 proposed, found = _corrected(piece.text, ts, found, earlier)
+            proposed = [*proposed, *noted(piece.text, proposed, previous, lambda said: _proposed(said, ts))]
             for each in proposed:
-                quote = place.of(piece.text, each.quote)
+                is_before = each.quote in previous and each.quote not in piece.text
+                quote = place.of(previous if is_before else piece.text, each.quote)
                 if quote and is_sound(each) and not _LONE.search(quote + each.object):
                     found.append((number, changed(each, quote=quote, source=source)))
+            previous = "" if proposed or is_question(piece.text) else piece.text
     return [proposal for _, proposal in found]
 
 

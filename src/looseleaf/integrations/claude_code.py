@@ -1,5 +1,6 @@
 """What the events of a coding agent do: a session begins with the snapshot, prompts and answers are recorded, what was
-said is distilled. Speaks the JSON of Claude Code's hooks, and a plain form for other agents (docs/HOOKS.md).
+said is distilled, and before the model writes to the memory, what it has read is known. Speaks the JSON of Claude
+Code's hooks, and a plain form for other agents (docs/HOOKS.md).
 
 Invariant: a hook never stands in the way. It blocks nothing, asks for nothing again, and what it could not do is a
 sentence for the user.
@@ -8,6 +9,7 @@ sentence for the user.
 from __future__ import annotations
 
 import json
+import time
 from zlib import crc32
 
 from looseleaf.core.paths import safe_name
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
     from looseleaf.memory import Memory
 
-SESSION_START, USER_PROMPT, PRE_COMPACT, STOP = "session-start", "user-prompt", "pre-compact", "stop"
+SESSION_START, USER_PROMPT, PRE_TOOL = "session-start", "user-prompt", "pre-tool"
+PRE_COMPACT, STOP = "pre-compact", "stop"
 
 LONGEST = 32 * 1024 * 1024
 """Bytes of what a hook is told: longer than any prompt, and read in a moment."""
@@ -31,17 +34,27 @@ SPARED = 64
 """Traces that the hook of a prompt leaves to be read by the next one, which is quicker than writing a view for each."""
 
 
+LAGS = (0.1, 0.2)
+"""Seconds after which a transcript is looked at again that does not have yet what is being done: agents write it some
+moments later."""
+
+
 @frozen
 class Given:
-    """What a hook was told. `is_plain`: in the plain form, and so it is answered."""
+    """What a hook was told. `call` is the id of a tool's call. `is_plain`: in the plain form, and so it is answered."""
 
     session: str
     transcript: str | None
     prompt: str
     answer: str
     source: str
+    call: str
     messages: tuple[Any, ...]
     is_plain: bool
+
+    def again(self) -> Given:
+        """The same, without what is recorded each time it is given."""
+        return Given(self.session, self.transcript, "", "", self.source, self.call, (), self.is_plain)
 
 
 @frozen
@@ -82,6 +95,7 @@ def given_in(data: bytes) -> Given:
         _text(raw, "prompt"),
         _text(raw, "answer" if is_plain else "last_assistant_message"),
         _text(raw, "source"),
+        _text(raw, "call" if is_plain else "tool_use_id"),
         tuple(messages) if isinstance(messages, list) else (),
         is_plain,
     )
@@ -118,6 +132,9 @@ def happened(memory: Memory, event: str, given: Given) -> Told:
     if event == USER_PROMPT:
         _listen(memory, given)
         return Told()
+    if event == PRE_TOOL:
+        _look(memory, given)
+        return Told()
     return _ends(memory, given, is_over=event == STOP)
 
 
@@ -145,15 +162,36 @@ def _listen(memory: Memory, given: Given) -> None:
     memory._talk.recorder.spares = SPARED
     with memory.store.lock():
         sitting = Sitting(memory, given.session)
-        try:
-            _follow(sitting, given, WHILE_ASKED)
-        except (Busy, Unwritten):
-            raise
-        except Refused:
-            pass
+        _try_to_follow(sitting, given, WHILE_ASKED)
         if given.prompt.strip():
             sitting.prompt(given.prompt)
         sitting.save()
+
+
+def _look(memory: Memory, given: Given) -> None:
+    """Before a model writes to the memory, what it has read in this turn: whoever judges what it writes must know
+    whether a tool spoke before. The call itself comes last in the transcript; when it is there, so is the rest."""
+    memory._talk.recorder.spares = SPARED
+    for lag in (0.0, *LAGS):
+        time.sleep(lag)
+        with memory.store.lock():
+            sitting = Sitting(memory, given.session)
+            is_read = _try_to_follow(sitting, given)
+            sitting.save()
+            if not is_read or not given.call or sitting.has_call(given.call):
+                return
+        given = given.again()
+
+
+def _try_to_follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> bool:
+    """Whether there is a transcript that could be followed."""
+    try:
+        _follow(sitting, given, at_once)
+    except (Busy, Unwritten):
+        raise
+    except Refused:
+        return False
+    return given.transcript is not None
 
 
 def _follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> None:

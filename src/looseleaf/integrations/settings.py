@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "user-prompt",
+    "PreToolUse": "pre-tool",
     "PreCompact": "pre-compact",
     "Stop": "stop",
     "SessionEnd": "stop",
@@ -28,12 +29,17 @@ EVENTS = {
 """Events of Claude Code, and what is called at each. At the end of a session once more what is called after an answer:
 the transcript is often written after that."""
 
+MATCHERS = {
+    "PreToolUse": "mcp__looseleaf__(remember|memory_write|memory_patch|memory_append|memory_state|memory_forget)"
+}
+"""Of which tools: only of ours that write, because for every other the agent would wait for nothing."""
+
 SECONDS = 30
 """After which the coding agent does not wait for a hook any longer. Most take a tenth of one; the first one of a long
 transcript takes some."""
 
 _OURS = re.compile(
-    r"(?:^|[\s/\\\"'])looseleaf(?:\.exe)?[\"']?\s.*?hook (?:session-start|user-prompt|pre-compact|stop)\s*$"
+    r"(?:^|[\s/\\\"'])looseleaf(?:\.exe)?[\"']?\s.*?hook (?:session-start|user-prompt|pre-tool|pre-compact|stop)\s*$"
 )
 
 
@@ -133,7 +139,8 @@ def installed(text: str, command: str) -> str:
 
 
 def _one_more(text: str, event: str, command: str) -> str:
-    group = {"hooks": [{"type": "command", "command": command, "timeout": SECONDS}]}
+    group: dict[str, Any] = {"matcher": MATCHERS[event]} if event in MATCHERS else {}
+    group["hooks"] = [{"type": "command", "command": command, "timeout": SECONDS}]
     root = parsed(text)
     hooks = root.member("hooks")
     if hooks is ABSENT:

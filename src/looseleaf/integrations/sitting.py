@@ -268,6 +268,12 @@ class Sitting:
             made |= {"tags": (RECALLED,)} if is_own(name) else {}
         return made
 
+    def has_call(self, call: str) -> bool:
+        """Whether a tool's call is recorded."""
+        self._recorder.catch_up()
+        tally = self._recorder.tally
+        return call in tally.open or call in tally.answered
+
     # --- writing ---------------------------------------------------------------------------
 
     def _record(self) -> None:

@@ -95,8 +95,12 @@ class Transcript:
         offset = spot.offset if spot is not None else 0
         data = self._at(offset, self._at_once)
         end = data.rfind(b"\n") + 1
-        if not end and len(data) == self._at_once:
-            return self._over_long(spot, offset)
+        if not end and len(data) == self._at_once:  # one line, which must not be lost to who is in a hurry
+            data = self._at(offset, max(AT_ONCE, self._at_once))
+            end = data.find(b"\n") + 1
+            if not end and len(data) >= AT_ONCE:
+                return self._over_long(spot, offset)
+            data = data[:end]
         lines = data[:end].split(b"\n")[:-1]
         found = [said for said in map(said_in, lines) if said is not None]
         if not lines:
@@ -105,7 +109,7 @@ class Transcript:
         return found, Spot(self.file, offset + end, len(last), crc32(last)), len(data) < self._at_once
 
     def _over_long(self, spot: Spot | None, offset: int) -> tuple[list[Said], Spot, bool]:
-        """A line that is longer than what is read at once is passed over, when it has ended."""
+        """A line that is longer than anything that is read is passed over, when it has ended."""
         at, last = offset, b""
         while piece := self._at(at, self._at_once):
             end = piece.find(b"\n") + 1

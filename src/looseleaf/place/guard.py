@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.diff import split_lines
+from looseleaf.core.diff import diff, split_lines
 from looseleaf.core.gate import UNVERIFIED
 from looseleaf.core.grammar import as_written, drawer, parse, set_summary, summary_of, topic_of
 from looseleaf.core.guard import Guarded, Owned, guarded
@@ -16,7 +16,7 @@ from looseleaf.core.lines import body
 from looseleaf.core.paths import STATE, TOP_PAGES, same_name
 from looseleaf.core.placing import PROFILE, PROJECT
 from looseleaf.core.relations import SALIENCE
-from looseleaf.core.signing import signed
+from looseleaf.core.signing import signed, unsigned
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.values import Fact
@@ -30,14 +30,19 @@ if TYPE_CHECKING:
     from looseleaf.place.place import Place
     from looseleaf.values import Record
 
+    Said = tuple[str, str]
+
 _PLAIN = re.compile(r"[^\W_]{1,20}(?:(?:[-_. ]|--)[^\W_]{1,20}){0,3}")
 _MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md", re.ASCII)
 
 
 class Guard:
-    """`spoken` says what was said in this session."""
+    """`spoken` says what was said in this session; `clean` takes secrets out of a text."""
 
-    def __init__(self, facts: Facts, spoken: Callable[[], Spoken], place: Place) -> None:
+    def __init__(
+        self, facts: Facts, spoken: Callable[[], Spoken], place: Place, clean: Callable[[str], str]
+    ) -> None:
+        self._clean = clean
         self._facts = facts
         self._spoken = spoken
         self._place = place
@@ -50,11 +55,15 @@ class Guard:
         self._facts.catch_up()
         spoken, owned = self._spoken(), self._owned(path, old or "")
         if new is None:
-            if owned.persons or owned.lines or (spoken.tools and owned.users):
+            is_kept = spoken.is_doubtful or path == PROFILE
+            others = unsigned(parse(path, old or "")).episodes
+            if owned.persons or owned.lines or (is_kept and (owned.users or others)):
                 raise Refused(
-                    f"{path} was not removed: a person or the user put lines on it. Propose that to the user instead."
+                    f"{path} was not removed: a person, the user or the program put lines on it. "
+                    "Propose that to the user instead."
                 )
             return Guarded(""), ()
+        new = self._without_secrets(old or "", new)
         made = guarded(path, old or "", new, spoken, owned)
         made = made.but(text=signed(path, old or "", made.text, author, spoken.has))
         if old is None and (made.text or not new.strip()) and not self._may_name(path, spoken):
@@ -70,6 +79,14 @@ class Guard:
             if (relation, said) not in before
         )
         return made, told
+
+    def _without_secrets(self, old: str, new: str) -> str:
+        """What a model adds is redacted, as what is recorded is; what stands there is its writer's."""
+        lines, made, at = split_lines(old), [], 0
+        for hunk in diff(old, new):
+            made += [*lines[at : hunk.at], self._clean("".join(hunk.added))]
+            at = hunk.at + len(hunk.removed)
+        return "".join((*made, *lines[at:]))
 
     def _owned(self, path: str, text: str) -> Owned:
         here = [fact for fact in self._facts.of(topic_of(path)) if fact.path == path]
@@ -112,16 +129,25 @@ class Guard:
             return set_summary(text, summary_of(page)), why
         return set_summary(text, self._place.summary_of(path, page, told)), why
 
-    def ask(self, path: str, agent: str, made: Guarded, ts: float) -> str:
-        """Put what was held back before a person, once; what was turned down stays so. The edit of review, if any."""
+    def ask(
+        self, path: str, agent: str, made: Guarded, ts: float, *, exists: bool = True
+    ) -> tuple[str, dict[Said, str]]:
+        """Put what was held back before a person, once; what was turned down stays so. The edit of review, if any, and
+        what became of each line (`core.guard.FATES`). `exists`: there is such a page."""
         spoken = self._spoken()
         # A name that an agent may not give a page is no name of a topic either; a month is none at all.
-        is_topic = self._may_name(path, spoken) and drawer(path) != "episodes"
+        is_topic = (exists or self._may_name(path, spoken)) and drawer(path) != "episodes"
         topic = topic_of(path) if is_topic else PROJECT
         level = "tainted" if spoken.tools else "inferred"
+        decided = self._decided(topic) if made.held else {}
+        fates: dict[Said, str] = {}
+        ids: dict[Said, str] = {}
         waiting: list[tuple[Fact, str]] = []
-        for relation, said in dict.fromkeys(as_written(*held) for held in made.held):
-            if self._was_decided(topic, relation, said):
+        for held in dict.fromkeys(made.held):
+            relation, said = as_written(*held)
+            fate = decided.get((slot(topic, relation), key(said, relation)))
+            fates[held] = fate or "asked"
+            if fate is not None:
                 continue
             fact = Fact(
                 topic,
@@ -139,17 +165,27 @@ class Guard:
                 recorded_at=ts,
                 status="pending",
             )
-            waiting.append((fact, f"{agent} put it on {path}"))
-        return self._place.ask(waiting, f"held back from {path}") if waiting else ""
+            ids[held] = fact.id or ""
+            why = (
+                "a tool had spoken, and the user did not say it"
+                if spoken.tools
+                else "the user did not say it"
+            )
+            waiting.append((fact, f"{agent} wants it on {path}; {why}"))
+        if not waiting:
+            return "", fates
+        asked = self._place.ask(waiting, f"held back from {path}")
+        fates |= {held: "full" for held, name in ids.items() if name in asked.full}
+        fates |= {held: "rejected" for held, name in ids.items() if name in asked.rejected}
+        return asked.edit, fates
 
-    def _was_decided(self, topic: str, relation: str, said: str) -> bool:
-        address, value = slot(topic, relation), key(said, relation)
-        return any(
-            fact.status in ("pending", "rejected", "current")
-            and slot(fact.topic, fact.relation) == address
-            and key(fact.object, fact.relation) == value
+    def _decided(self, topic: str) -> dict[tuple[str, str], str]:
+        """What is known of a topic, waits or was turned down, by address and value."""
+        return {
+            (slot(fact.topic, fact.relation), key(fact.object, fact.relation)): fact.status
             for fact in self._facts.of(topic)
-        )
+            if fact.status in ("pending", "rejected", "current")
+        }
 
 
 def _refuse_charter(path: str) -> None:

@@ -87,7 +87,7 @@ class Notebook:
         self._note = note
         self.known = known
         self.place = Place(store, pages, self.known, note, state)
-        self.guard = Guard(self.known, spoken, self.place)
+        self.guard = Guard(self.known, spoken, self.place, clean)
         self._write = Write(store, policy, agent, clean, distiller, note)
 
     @cached_property

@@ -28,7 +28,7 @@ from looseleaf.core.placing import PROJECT, USER, Outcome, Plan, is_from
 from looseleaf.core.signing import unsigned
 from looseleaf.core.times import day
 from looseleaf.core.vocabulary import topic_name
-from looseleaf.errors import Refused
+from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
 from looseleaf.page import Rewritten
 from looseleaf.place import review
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from looseleaf.entries import Entry
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
+    from looseleaf.place.review import Asked
     from looseleaf.place.state import State
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Proposal
@@ -247,22 +248,26 @@ class Place:
         visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, told_of)
         return summary_of(visible)
 
-    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> str:
-        """Put facts before a person; the id of the edit ("": they wait there already)."""
-        added: list[Fact] = []
+    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> Asked:
+        """Put facts before a person, once; what was turned down stays so."""
+        topics = dict.fromkeys(fact.topic for fact, _ in items)
+        no = {each.id for topic in topics for each in self._facts.of(topic) if each.status == "rejected"}
+        asked = review.Asked(rejected=tuple(fact.id or "" for fact, _ in items if fact.id in no))
+        items = [(fact, why) for fact, why in items if fact.id not in no]
+        if not items:
+            return asked
 
         def change(text: str) -> Rewritten:
-            nonlocal added
-            new, added = review.with_waiting(text, items)
-            return Rewritten(new, tuple(known(fact) for fact in added))
+            nonlocal asked
+            waiting = {fact.id or "": fact for fact in self._facts.waiting()}
+            new, found = review.with_waiting(text, items, waiting)
+            asked = found.but(rejected=asked.rejected)
+            return Rewritten(new, tuple(known(fact) for fact, _ in items if fact.id in found.added))
 
         receipt = self._pages.rewrite(review.PATH, change, reason=reason)
-        if len(added) < len(items):
-            self._note(
-                f"{len(items) - len(added)} proposals were not put into {review.PATH}: {review.MOST} wait there "
-                "already, or the same ones. They stay in their entries."
-            )
-        return receipt.id
+        if asked.full:
+            self._note(review.too_many(len(asked.full)))
+        return asked.but(edit=receipt.id)
 
     # --- what a person ticked ----------------------------------------------------------------
 
@@ -273,14 +278,27 @@ class Place:
         with self._pages.absorb.threads, self._store.lock():
             self._facts.catch_up()
             ticked, lost, decided = self._unsettled()
+            reason = f"ticked in {review.PATH}"
             for fact in ticked:
-                self.approve(fact, reason=f"ticked in {review.PATH}")
+                self._try(partial(self.approve, fact, reason=reason), f"{fact.id}, {reason}, is not done")
             if lost:
-                self.ask([(fact, "asked again") for fact in lost], "asked again")
+                again = partial(self.ask, [(fact, "asked again") for fact in lost], "asked again")
+                self._try(again, "Nobody was asked again")
                 self._facts.catch_up()
             if decided:
                 over = {fact.id for fact in self._facts.all() if fact.status != "pending"}
-                self.clear([name for name in decided if name in over])
+                clear = partial(self.clear, [name for name in decided if name in over])
+                self._try(clear, f"{review.PATH} still shows what was decided")
+
+    def _try(self, act: Callable[[], object], otherwise: str) -> None:
+        """What cannot be done keeps nobody from the rest, nor from reading. A tick stays: it is tried again with the
+        next command, when its page may be another one. A disk that does not write is no matter of one line."""
+        try:
+            act()
+        except Refused as error:
+            if isinstance(error, (Unwritten, Busy)):
+                raise
+            self._note(f"{otherwise}: {error} It is tried again with the next command.")
 
     def _unsettled(self) -> tuple[list[Fact], list[Fact], list[str]]:
         """What was ticked, what has no line, and which lines are of nothing that waits: a crash left them."""

@@ -14,10 +14,12 @@ from looseleaf.core.lines import escape
 from looseleaf.core.placing import page_of
 from looseleaf.core.sheet import Sheet
 from looseleaf.core.times import day
+from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import Any
 
     from looseleaf.values import Fact
 
@@ -25,28 +27,71 @@ PATH = "review/pending.md"
 HELP = "Tick a line to say yes; delete it, with the line under it, to say no. The next looseleaf command does it.\n"
 
 MOST = 200
-"""Lines that wait at most: nobody reads more. What comes then stays in its entry."""
+"""Lines that wait at most: nobody reads more. What comes then stays in its entry. Half of the places are for what the
+user said: one session that somebody steers could fill them all, and nobody would be asked of that."""
 
 _QUOTE = 160
 _TICK = re.compile(r"^([ \t]*[-*+][ \t]+)\[[xX]\]")
 
 
-def with_waiting(text: str, items: Iterable[tuple[Fact, str]]) -> tuple[str, list[Fact]]:
-    """The page with more to decide, and what was put on it."""
+@frozen
+class Asked:
+    """What became of facts that were to be put before a person, by their ids. `edit`: the edit of the page, if any."""
+
+    edit: str = ""
+    added: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """They wait already."""
+    rejected: tuple[str, ...] = ()
+    """A person has said no to them."""
+    full: tuple[str, ...] = ()
+    """As many wait as may."""
+
+    def but(self, **changes: Any) -> Asked:
+        """The same, except for these members."""
+        return Asked(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+
+
+def with_waiting(
+    text: str, items: Iterable[tuple[Fact, str]], known: Mapping[str, Fact] | None = None
+) -> tuple[str, Asked]:
+    """The page with more to decide. `known`: what waits, by id; what is on the page and is not among it has no share in
+    the places of others."""
     text = text or f"{new_page(PATH)}\n{HELP}"
-    waiting = len(parse(PATH, text).facts)
-    added: list[Fact] = []
+    here = set(_waiting(text))
+    others = sum(not _is_users(fact) for name, fact in (known or {}).items() if name in here)
+    added: list[str] = []
+    waiting: list[str] = []
+    full: list[str] = []
     for fact, why in items:
-        if waiting + len(added) >= MOST or (fact.id or "") in text:
+        name = fact.id or ""
+        if name in here:
+            waiting.append(name)
+            continue
+        if len(here) >= MOST or (not _is_users(fact) and others >= MOST // 2):
+            full.append(name)
             continue
         text = add_fact(text, PATH, fact.relation, fact.object)
         at = parse(PATH, text).facts[-1].line or 0
         lines = split_lines(text)
         end = "\r\n" if lines[0].endswith("\r\n") else "\n"
-        lines = (*lines[:at], f"  {_evidence(fact, why)}{end}", *lines[at:])
-        text = "".join(lines)
-        added.append(fact)
-    return text, added
+        text = "".join((*lines[:at], f"  {_evidence(fact, why)}{end}", *lines[at:]))
+        here.add(name)
+        others += not _is_users(fact)
+        added.append(name)
+    return text, Asked("", tuple(added), tuple(waiting), (), tuple(full))
+
+
+def _is_users(fact: Fact) -> bool:
+    return fact.origin == "user"
+
+
+def too_many(count: int) -> str:
+    """What is said of proposals that found no place."""
+    return (
+        f"{count} {'proposal was' if count == 1 else 'proposals were'} not put into {PATH}: as many wait there as a "
+        f"person reads ({MOST}; {MOST // 2} of what the user did not say). Decide some of them."
+    )
 
 
 def _evidence(fact: Fact, why: str) -> str:

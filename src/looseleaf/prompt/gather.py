@@ -9,6 +9,7 @@ from looseleaf.core.levels import is_trusted
 from looseleaf.core.manifest import Item, Omitted
 from looseleaf.core.names import PROFILE, USER
 from looseleaf.core.paths import STATE
+from looseleaf.core.signing import unsigned
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -192,7 +193,8 @@ class Gather:
             except Refused as refused:
                 self._note(str(refused))
                 continue
-            found += [(path, episode) for episode in reversed(page.episodes)]
+            # Those that an agent wrote are read on demand: nobody vouches for what it was told.
+            found += [(path, episode) for episode in reversed(unsigned(page.parsed).episodes)]
         return found[:count]
 
     def _never(self) -> list[Omitted]:

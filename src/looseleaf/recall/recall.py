@@ -163,6 +163,20 @@ class Recall:
 
         return self._asking(answer)
 
+    def topics_saying(self, text: str, most: int) -> list[str]:
+        """Topics of facts that share words with a text: of so many facts, those that share most, also where they say
+        the same as others."""
+
+        def answer(indexes: Asking) -> list[str]:
+            terms = choosing(*asked(text, [index for index, _ in indexes]))
+            topics: dict[str, None] = {}
+            for index, hidden in indexes:
+                docs = index.candidates(terms, Only(kinds=("fact",), hidden=hidden), most)
+                topics |= {found.topic: None for found in index.found([doc.id for doc in docs])}
+            return list(topics)
+
+        return self._asking(answer)
+
     def up_to_date(self) -> int:
         """Bring the index up to date, and the vectors where there are to be some: how many of those were made."""
 

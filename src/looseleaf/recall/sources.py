@@ -7,6 +7,7 @@ topic the place in the journal where it last changed. So what is not in the inde
 from __future__ import annotations
 
 from looseleaf.absorb import belongs
+from looseleaf.core.own_tools import is_own
 from looseleaf.core.paths import name_fault
 from looseleaf.core.stems import edition
 from looseleaf.errors import Refused
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 TRACES, PAGE, TOPIC, ENTRY = "traces/", "page:", "topic:", "entry:"
 TERMS = "terms"
-"""The source of no items whose mark says how texts become terms."""
+"""The source of no items whose mark says how texts become terms, and which of them are taken."""
+
+_TAKEN = "2"
+"""Changes whenever other things are taken than before: what was indexed under another is made anew."""
 
 _LONGEST_MARK = 200
 _AT_ONCE = 500
@@ -66,7 +70,7 @@ class Sources:
 
     def are_other(self, index: Marks) -> bool:
         """Whether what the index has was made by other rules: then nothing in it is found by ours."""
-        return index.mark(TERMS) not in ("", edition())
+        return index.mark(TERMS) not in ("", _rules())
 
     def are_in(self, index: Marks) -> bool:
         """Whether the index has all that there is. Looks at the last line of each log and reads nothing else."""
@@ -96,7 +100,7 @@ class Sources:
     def behind(self, index: Marks) -> Iterator[Batch]:
         """What the index has not taken yet. The journal comes last: its mark says that all that it leads to is in."""
         if not index.mark(TERMS):
-            yield Batch(TERMS, edition(), [])
+            yield Batch(TERMS, _rules(), [])
         for stream in self.streams():
             if self._end(stream) is not None:
                 yield from self._traces(stream, index.mark(stream))
@@ -125,7 +129,7 @@ class Sources:
         lines = 0
         for line in self._store.read(stream, START if anew else position):
             trace = Trace.from_record(line.record)
-            if trace is not None:
+            if trace is not None and not _is_own(trace):
                 items += trace_items(trace, line.position, stream)
             lines += 1
             mark = _written(line.end, line.record.get("id"))
@@ -193,6 +197,16 @@ class Sources:
             if marks.get(source, "") != mark:
                 items = entry_items(self._store, source.removeprefix(ENTRY)) if mark else None
                 yield Batch(source, mark, items, anew=True)
+
+
+def _rules() -> str:
+    return f"{edition()} {_TAKEN}"
+
+
+def _is_own(trace: Trace) -> bool:
+    """What our own tools were told and answered is found where it was written. What waits in review is not found, and
+    so must not be by the call that asked for it."""
+    return trace.trace_type in ("tool_call", "tool_result") and is_own(trace.tool_name)
 
 
 def _made_at(edit: str | None) -> float | None:

@@ -37,6 +37,7 @@ BODY_BYTES = 4 << 20
 """Of a request: more than any page may have."""
 SESSIONS = 100
 """Open at once, by the handshake of older clients; idle ones end after half an hour."""
+_QUEUE = 512
 _GRACE_SECONDS = 3
 """For answers under way when the server is told to end."""
 
@@ -197,18 +198,25 @@ def app(server: Server[Any], token: str, allowed: Names) -> Gate:
     return Gate(inner, token, allowed)
 
 
+class Listening(socket.socket):
+    """Many may wait to be let in, however few are let in at a time; to the loop, both are one number."""
+
+    def listen(self, _: int = 0) -> None:
+        super().listen(_QUEUE)
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A socket at the address, or a sentence."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is said, though it is the only one: the loop turns off delays only of sockets that say it.
-    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock = Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # pragma: no cover - Windows
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))
-        sock.listen(128)
+        sock.listen()
     except (OSError, OverflowError) as error:
         sock.close()
         why = getattr(error, "strerror", None) or error
@@ -225,11 +233,18 @@ def address(host: str, port: int) -> str:
 
 def serve(gate: Gate, sock: socket.socket) -> None:
     """Until the process is told to end (SIGINT, SIGTERM)."""
+    import logging
+
+    from looseleaf.serve.connection import Seldom
+
     # The HTTP server ends when it has seen these, and then raises them again: by then there is nothing left to end.
     before = {each: signal.signal(each, _pass) for each in (signal.SIGTERM, signal.SIGINT)}
+    log, seldom = logging.getLogger("asyncio"), Seldom()
+    log.addFilter(seldom)
     try:
         runner(gate).run(sockets=[sock])
     finally:
+        log.removeFilter(seldom)
         for each, handler in before.items():
             signal.signal(each, handler)
 
@@ -241,10 +256,13 @@ def runner(gate: Gate) -> Any:
     """The HTTP server, which has nothing to say of its own and believes no proxy."""
     import uvicorn
 
+    from looseleaf.serve.connection import AT_A_TIME, Connection
+
     return uvicorn.Server(
         uvicorn.Config(
             gate,
-            http="h11",  # the strict one
+            http=Connection,
+            backlog=AT_A_TIME,
             ws="none",
             lifespan="on",
             log_config=None,

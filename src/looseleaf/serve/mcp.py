@@ -2,7 +2,8 @@
 
 Nothing is defined here: tools are those of `tools/`, told in the protocol's words. Both eras of the protocol are the
 SDK's: the handshake (to 2025-11-25) and the envelope in each request (2026-07-28). Invariant: whatever a client asks,
-it gets an answer with a sentence, and the server lives on.
+it gets an answer with a sentence, and the server lives on. The one thing that is not answered is a request whose id is
+neither a text nor a whole number: the SDK takes it for a notification, and it is not done.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
                 "server without --read-only."
             )
         try:
-            return _result(await keeper(lambda memory: _called(memory, asked.name, asked.arguments or {})))
+            answer = await keeper(lambda memory: _called(memory, asked.name, asked.arguments or {}))
+            return _result(tools.get(asked.name), answer)
         except Refused as refused:
             return _refusal(str(refused))
 
@@ -148,12 +150,20 @@ def _called(memory: Memory, name: str, arguments: dict[str, Any]) -> Answer:
     return call(memory, name, arguments)
 
 
-def _result(answer: Answer) -> types.CallToolResult:
+def _result(tool: Tool | None, answer: Answer) -> types.CallToolResult:
+    """Structured, where the shape is the tool's: what a tool that reads could not do is told by its sentence alone."""
+    is_shaped = tool is not None and (not answer.is_error or _is_shaped(tool, answer))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=answer.text)],
-        structured_content=answer.data,
+        structured_content=answer.data if is_shaped else None,
         is_error=answer.is_error,
     )
+
+
+def _is_shaped(tool: Tool, answer: Answer) -> bool:
+    from jsonschema_rs import Draft202012Validator
+
+    return Draft202012Validator(tool.returns).is_valid(answer.data)
 
 
 def _refusal(sentence: str) -> types.CallToolResult:

@@ -1,7 +1,8 @@
 """Serving one client over standard input and output.
 
 Invariant: nothing but the protocol is on standard output, as UTF-8 whatever the platform's habit. While the server
-runs, the descriptor that others (libraries, warnings, `print`) take for standard output leads to standard error.
+runs, the descriptor that others (libraries, warnings, `print`) take for standard output leads to standard error. No
+more than so many requests are under way: a client that asks and does not read is not read from either.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from contextlib import suppress
 
 import anyio
+import mcp_types as types
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +30,8 @@ _GRACE_SECONDS = 5
 """For what is being written when the process is told to end. What is cut off after that is whole or absent."""
 _PATIENCE_SECONDS = 30
 """For the answers to what a client asked before it closed its end."""
+UNDER_WAY = 64
+"""Requests without an answer, and answers that are not taken yet: more than any client has open."""
 
 
 def serve(server: Server[Any], keeper: Keeper) -> None:
@@ -48,11 +55,16 @@ async def _serve(server: Server[Any], keeper: Keeper) -> None:
         else:  # pragma: no cover - Windows
             signal.signal(each, end)
     async with stdio_server() as (read, write):
-        asked = Asked(read)
-        await server.run(asked, Answered(write, asked), server.create_initialization_options())
+        await server.run(*paired(read, write), server.create_initialization_options())
 
 
 # --- a script that writes its requests and closes has its answers ----------------------
+
+
+def paired(read: Any, write: Any) -> tuple[Asked, Answered]:
+    """Both ends of a client, which know of each other what is under way."""
+    asked = Asked(read, write)
+    return asked, Answered(write, asked)
 
 
 class Stream:
@@ -74,30 +86,67 @@ class Stream:
 class Asked(Stream):
     """What the client says. Its end comes when what it asked before is answered: at the end, the SDK drops the rest."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, answers: Any) -> None:
         super().__init__(inner)
-        self._open: set[int | str] = set()
+        self._answers = answers
+        self._open: dict[str, int] = {}
+        """How often each id was asked with and not answered. The same one may be given twice."""
+        self._leaving = 0
         self._is_answered = anyio.Event()
 
     async def receive(self) -> Any:
+        await self._fewer_than(UNDER_WAY)
         try:
             item = await self._inner.receive()
         except anyio.EndOfStream:
             with anyio.move_on_after(_PATIENCE_SECONDS):
-                while self._open:
-                    self._is_answered = anyio.Event()
-                    await self._is_answered.wait()
+                await self._fewer_than(1)
             raise
-        message: Any = getattr(item, "message", None)  # a line that is no message comes as an exception
+        if isinstance(item, Exception):
+            await self._no_message(item)
+            return item
+        message: Any = item.message
         method, name = getattr(message, "method", None), getattr(message, "id", None)
         if method is not None and name is not None:
-            self._open.add(name)
+            self._open[str(name)] = self._open.get(str(name), 0) + 1
         elif method == "notifications/cancelled":  # such a request gets no answer
-            self.close(str((message.params or {}).get("requestId")))
+            self._close(str((message.params or {}).get("requestId")))
         return item
 
-    def close(self, name: int | str) -> None:
-        self._open -= {each for each in self._open if str(each) == str(name)}
+    async def _fewer_than(self, number: int) -> None:
+        while sum(self._open.values()) + self._leaving >= number:
+            self._is_answered = anyio.Event()
+            await self._is_answered.wait()
+
+    async def _no_message(self, error: Exception) -> None:
+        """A line that is no message is answered here, without an id: the SDK passes over it."""
+        [first, *_] = error.errors() if isinstance(error, ValidationError) else [{}]
+        given = first.get("input")
+        if isinstance(given, str) and not given.strip():
+            return  # an empty line asks for nothing
+        if first.get("type") == "json_invalid":
+            fault = types.ErrorData(code=types.PARSE_ERROR, message="Nothing was done: a line was no JSON.")
+        else:
+            sentence = "Nothing was done: a line was JSON, but no message of JSON-RPC 2.0."
+            fault = types.ErrorData(code=types.INVALID_REQUEST, message=sentence)
+        answer = SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=fault))
+        with suppress(anyio.BrokenResourceError):  # the client is gone, and the writer says so
+            await self._answers.send(answer)
+
+    def leaves(self, name: int | str | None) -> None:
+        """An answer is on its way to the client, who may not read."""
+        self._leaving += 1
+        if name is not None:
+            self._close(str(name))
+
+    def left(self) -> None:
+        self._leaving -= 1
+        self._is_answered.set()
+
+    def _close(self, name: str) -> None:
+        number = self._open.pop(name, 0)
+        if number > 1:
+            self._open[name] = number - 1
         self._is_answered.set()
 
     def __aiter__(self) -> Asked:
@@ -118,7 +167,8 @@ class Answered(Stream):
         self._asked = asked
 
     async def send(self, item: Any) -> None:
-        await self._inner.send(item)
-        name = getattr(item.message, "id", None)
-        if name is not None:
-            self._asked.close(name)
+        self._asked.leaves(getattr(item.message, "id", None))
+        try:
+            await self._inner.send(item)
+        finally:
+            self._asked.left()

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from looseleaf.errors import Refused
     from looseleaf.values import Receipt
 
+_TOLD = 20
+"""Sentences on lines that were held back: a model that wrote a hundred of them knows what they were."""
+
 WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not write it again."
 
 _TEXT = {"type": "string"}
@@ -47,12 +50,12 @@ WRITTEN = object_of(
 
 def written(receipt: Receipt, value: dict[str, Any] | None = None, done: str = "") -> Answer:
     """What came of a write. `value`: further members that the seed fixed."""
-    is_done = receipt.changed or not receipt.held
+    is_done = receipt.changed or all(each.startswith("is known already") for each in receipt.held)
     value = {"success": is_done} | (value or {})
     data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
     if receipt.held:
-        data["held"] = list(receipt.held)
+        data["held"] = _some(receipt.held)
     return Answer(value, data, _sentence(receipt, done), is_error=not is_done, receipt=receipt)
 
 
@@ -65,10 +68,13 @@ def _sentence(receipt: Receipt, done: str) -> str:
         text = f"Nothing was written to {receipt.path}{name}."
     else:
         text = f"Nothing had to be changed: {receipt.path} says that already."
-    if receipt.held:
-        waits = any(each.startswith("waits in review") for each in receipt.held)
-        text += "".join(f"\n- {each}" for each in receipt.held) + (f"\n{WAITS}" if waits else "")
-    return text
+    waits = any(each.startswith("waits in review") for each in receipt.held)
+    return text + "".join(f"\n- {each}" for each in _some(receipt.held)) + (f"\n{WAITS}" if waits else "")
+
+
+def _some(held: tuple[str, ...]) -> list[str]:
+    """As many as somebody reads."""
+    return [*held[:_TOLD], *([f"and {len(held) - _TOLD} lines more"] if len(held) > _TOLD else [])]
 
 
 def _lines(receipt: Receipt) -> str:

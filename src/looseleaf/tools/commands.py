@@ -73,8 +73,11 @@ def run(memory: Memory, input: Mapping[str, Any]) -> Answer:
         return _answer(str(error), is_error=True)
     held = tuple(f"- {sentence}" for receipt in done.receipts for sentence in receipt.held)
     if held and not any(receipt.changed for receipt in done.receipts):
-        why = f"a person is asked first, or wrote what is there.{done.advice}"
-        text = f"Nothing was written to {shown(done.path)}: {why}"
+        is_asked = any(line.startswith("- waits in review") for line in held)
+        why = (
+            "a person is asked first, or wrote what is there." if is_asked else "none of it may stand there."
+        )
+        text = f"Nothing was written to {shown(done.path)}: {why}{done.advice}"
         return _answer("\n".join((text, "", *held)), done.receipts, is_error=True)
     return _answer("\n".join((done.text, "", *held)) if held else done.text, done.receipts)
 
@@ -176,11 +179,12 @@ def _create(memory: Memory, given: Mapping[str, Any]) -> _Done:
         raise is_there
     _refuse_below_a_file(names, parts)
     page = names.page(parts)
+    change = _within(memory, path, lambda text: given["file_text"])
     try:
-        receipt = _propose(memory, page, path, given["file_text"], base=None, reason="memory tool: create")
+        receipt = _propose(memory, page, path, change, base=None, reason="memory tool: create")
     except Stale:
         raise is_there from None
-    is_misnamed = any(f"“{page}”" in sentence for sentence in receipt.held)
+    is_misnamed = any(f"page {page} was not made" in sentence for sentence in receipt.held)
     advice = " Its name is not the user's: where no tool spoke, one of a few short words will do."
     text = f"File created successfully at: {path}"
     return _Done(text, path, (receipt,), advice if is_misnamed else "")
@@ -210,7 +214,7 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Done:
         after = text[: found[0]] + new + text[found[0] + len(old) :]
         return after
 
-    receipt = _propose(memory, page, path, change, reason="memory tool: str_replace")
+    receipt = _propose(memory, page, path, _within(memory, path, change), reason="memory tool: str_replace")
     lines = (memory.page(page).text if receipt.held else after).split("\n")
     first = max(0, line - _AROUND)
     snippet = _numbered(lines[first : line + _AROUND + 1], first + 1)
@@ -241,7 +245,7 @@ def _insert(memory: Memory, given: Mapping[str, Any]) -> _Done:
             )
         return "".join((*lines[:at], added, *lines[at:]))
 
-    receipt = _propose(memory, page, path, change, reason="memory tool: insert")
+    receipt = _propose(memory, page, path, _within(memory, path, change), reason="memory tool: insert")
     return _Done(f"The file {path} has been edited.", path, (receipt,))
 
 
@@ -353,6 +357,18 @@ def _propose(
         raise Refused(
             shown(path) + said.removeprefix(page) if said.startswith(f"{page} ") else said
         ) from error
+
+
+def _within(memory: Memory, path: str, change: Callable[[str], str]) -> Callable[[str], str]:
+    """The same change, refused where the page would get too long for a tool; of the name that was given."""
+    from looseleaf.tools.files import refuse_long  # whoever only views needs no other tools
+
+    def changed(text: str) -> str:
+        new = change(text)
+        refuse_long(memory, shown(path), new, before=text)
+        return new
+
+    return changed
 
 
 def _refuse_gone(path: str, seen: str, text: str) -> None:

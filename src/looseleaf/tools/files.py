@@ -5,8 +5,9 @@ Every write goes through `Memory.propose`: line by line, journaled, with a recei
 
 from __future__ import annotations
 
+from looseleaf.core.adding import without_known
 from looseleaf.core.diff import split_lines
-from looseleaf.core.grammar import new_page, parse, remove_line, set_summary
+from looseleaf.core.grammar import drawer, new_page, parse, remove_line, set_summary
 from looseleaf.core.patches import patched
 from looseleaf.core.paths import page_path, quoted
 from looseleaf.core.placing import PROFILE
@@ -28,12 +29,13 @@ _COUNT = {"type": "integer", "minimum": 0}
 _LISTED = 500
 """Pages that a list names at most: past that, asking is shorter than reading names."""
 
+_CUT = " [this line is longer than an answer, and was cut here]\n"
 _NAMED = 12
 """Pages that are named to a model that asked for one which is not there."""
 
 _PATH = {"type": "string", "description": "USER.md, facts/<topic>.md or episodes/<yyyy-mm>.md"}
 _BASE = {
-    "anyOf": [{"type": "string"}, {"type": "null"}],
+    "anyOf": [{"type": "string", "pattern": "^[0-9a-f]{64}$"}, {"type": "null"}],
     "description": "the sha256 that memory_read gave (null: there was no page): what changed since is left alone",
 }
 
@@ -125,7 +127,9 @@ def _within(lines: Sequence[str], most: int) -> tuple[str, int]:
         count += 1
     text = "".join(lines[:count])
     data = text.encode("utf-8", "surrogatepass")
-    return (text if len(data) <= most else data[:most].decode("utf-8", "ignore")), count
+    if len(data) <= most:
+        return text, count
+    return f"{data[: most - len(_CUT)].decode('utf-8', 'ignore')}{_CUT}", count
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -148,6 +152,9 @@ def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         )
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
+
+    if summary == memory.page(path).summary:
+        summary = ""  # it was read with the page, and nobody wants it
 
     def change(old: str) -> str:
         return with_summary(bare, old, path)
@@ -194,7 +201,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
 
         summary = "" if page.summary is not None else None  # a page that has none is left without
         receipt = memory.propose(
-            path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary
+            path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
         )
     except Refused as error:
         return refused(error, none)
@@ -217,7 +224,9 @@ def appended(memory: Memory, path: str, old: str, entry: str) -> str:
     """A page with a block of lines more at its end; a bullet follows a bullet, anything else a blank line."""
     text = old if old.strip() else new_page(path)
     text = text if text.endswith("\n") else f"{text}\n"
-    block = entry.strip("\r\n")
+    block = (without_known(path, text, entry) if drawer(path) == "facts" else entry).strip("\r\n")
+    if not block:
+        return old  # it says all of that already
     last = text.rstrip("\r\n").rpartition("\n")[2]
     is_list = block.startswith(("- ", "* ", "+ ")) and last.startswith(("- ", "* ", "+ "))
     gap = "" if is_list or text.endswith("\n\n") else "\n"

@@ -73,7 +73,9 @@ def _looked_at(memory: Memory, old: str, new: str) -> _Move:
     guard, author = memory._guard(), f"agent:{memory.agent}"
     guard.look(old, author, text, None)
     made, told = guard.look(new, author, None, body)
-    _refuse_held(new, sentences_of(made))
+    _refuse_held(
+        new, [each.removeprefix("waits in review: ") for each in sentences_of(made)]
+    )  # nobody is asked
     _refuse_forgetting_who_said_it(memory, old, told)
     return _Move(old, new, page.sha256, body, page.summary)
 

@@ -57,9 +57,24 @@ def _fault(name: str, given: Any) -> str | None:
 
 
 def _usage(tool: Tool) -> str:
-    needed = tool.parameters.get("required", [])
-    free = [f"{name}?" for name in tool.parameters["properties"] if name not in needed]
-    return f"It takes {', '.join([*needed, *free]) or 'nothing'}."
+    return f"It takes {usage(tool.parameters) or 'nothing'}."
+
+
+def usage(schema: Mapping[str, Any]) -> str:
+    """The members of an object, as one line: `path, patches=[{oldText, newText}], base?`."""
+    needed = schema.get("required", [])
+    members = schema["properties"]
+    named = [f"{name}{_inside(members[name])}" for name in needed]
+    return ", ".join(
+        [*named, *(f"{name}?{_inside(members[name])}" for name in members if name not in needed)]
+    )
+
+
+def _inside(schema: Mapping[str, Any]) -> str:
+    if schema.get("type") == "object":
+        return f"={{{usage(schema)}}}"
+    items = schema.get("items", {})
+    return f"=[{{{usage(items)}}}]" if items.get("type") == "object" else ""
 
 
 @cache

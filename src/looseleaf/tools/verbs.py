@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from looseleaf.core import fence
+from looseleaf.core.adding import stated, with_facts
 from looseleaf.core.diff import split_lines
-from looseleaf.core.grammar import add_fact, drawer, parse
+from looseleaf.core.grammar import drawer
 from looseleaf.core.levels import is_at_least
-from looseleaf.core.lines import statement
 from looseleaf.core.paths import page_path
 from looseleaf.core.placing import PROFILE, USER
 from looseleaf.core.vocabulary import topic_name
@@ -72,20 +72,19 @@ def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         return with_summary(_noted(bare), old, path)
 
     receipt = memory.propose(path, change, reason="remember", summary=summary)
-    done = f"Remembered on {path}" if not receipt.held else ""
+    gone = f"; {receipt.removed} lines of it are gone" if not arguments.get("append", True) else ""
+    done = f"Remembered on {path}{gone if receipt.removed else ''}" if not receipt.held else ""
     return written(receipt, done=done)
 
 
 def _added(memory: Memory, path: str, old: str, content: str) -> str:
-    """One plain line is a fact where facts stand; whatever else it is comes to the end. What a page says already is
-    not said twice."""
-    lines = [line for line in split_lines(content) if line.strip()]
-    if len(lines) == 1 and drawer(path) == "facts":
-        said = statement(lines[0].strip().removeprefix("- ")) or ("note", lines[0].strip())
-        if not _MARKED.match(lines[0]) or lines[0].lstrip().startswith("- "):
-            there = {(fact.relation, fact.object) for fact in parse(path, old).facts}
-            return old if said in there else add_fact(old, path, *said)
-    if content.strip() and content.strip() in old:
+    """Facts where facts stand; whatever else it is comes to the end. What a page says already is not said twice."""
+    facts = stated(content) if drawer(path) == "facts" else None
+    if facts is not None:
+        new = with_facts(path, old, facts)
+        refuse_long(memory, path, new, before=old)
+        return new
+    if f"\n{content.strip()}\n" in f"\n{old.strip()}\n":
         return old
     return appended(memory, path, old, content)
 
@@ -120,18 +119,29 @@ def _everything(memory: Memory) -> Answer:
 
 def _found(memory: Memory, query: str, topic: str) -> Answer:
     name = topic_name(topic, memory.topics()) if topic else None
+    asked = _asked_now(memory)
     for words in _worded(query):
-        found = memory.recall(words, _FOUND, topic=name, clip=_CLIP, quick=True)
+        answered = memory.recall(words, _FOUND + len(asked), topic=name, clip=_CLIP, quick=True)
+        found = [hit for hit in answered if hit.where not in asked][:_FOUND]
         if found:
             break
     if not found:
-        why = found.why or "Nothing bears on this question."
+        why = answered.why or "Nothing bears on this question."
         return Answer([], {"hits": [], "why": why}, why)
     word = fence.word(new_id())
     rows = [_row(hit, word) for hit in found]
     parts = [fence.notice(word)] if any(map(is_fenced, found)) else []
     parts += [f"{number}. {_told(hit, word)}" for number, hit in enumerate(found, 1)]
     return Answer(rows, {"hits": rows}, "\n".join(parts))
+
+
+def _asked_now(memory: Memory) -> set[str]:
+    """What the user says in the turn that is not answered yet: a question is no answer to itself."""
+    last = memory.turns(1)
+    traces = last[0].traces if last else ()
+    if any(trace.trace_type == "assistant" for trace in traces):
+        return set()
+    return {trace.id for trace in traces if trace.trace_type == "user"}
 
 
 def _worded(query: str) -> list[str]:
@@ -197,7 +207,8 @@ REMEMBER = Tool(
     "remember",
     "Remember something",
     "Remember something for good, on the page of its topic: a lasting fact, preference, decision or lesson; not small "
-    "talk. `user` is the topic of who the user is. The answer says whether it was saved or waits for the user's yes.",
+    "talk. `user` is the topic of who the user is. Use the user's own words, as `Relation: value`: others wait for "
+    "the user's yes. The answer says whether it was saved.",
     object_of(
         "topic content",
         topic={"type": "string", "description": "user, or a word or two such as cooking or api-design"},

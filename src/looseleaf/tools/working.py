@@ -26,17 +26,22 @@ _LINE = {"type": "string", "minLength": 1}
 
 def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     patch: Mapping[str, Any] = arguments["patch"]
-    if not any(patch.values()):
+    if not patch:
         raise Refused(
             f"{STATE} was not changed: the patch is empty. Give goal, now, tasks_open, tasks_done or decisions_recent."
         )
     spoken = memory.spoken()
     for name in ("goal", "now"):
         text = str(patch.get(name) or "")
+        if name in patch and not text and spoken.is_doubtful and getattr(memory.state, name):
+            raise Refused(
+                f"{STATE} was not changed: its {name} is the user's, and others may have had a say in this. "
+                "Ask the user, or give a new one in the user's own words."
+            )
         if text and not spoken.has(text):
             raise Refused(
-                f"{STATE} was not changed: every prompt shows it, so its {name} is what the user said, and he did not "
-                f"say “{text}”. Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
+                f"{STATE} was not changed: every prompt shows it, so its {name} is what the user said, and “{text}” is "
+                f"not. Use the user's own words, or write it on facts/{PROJECT}.md with memory_append."
             )
     tasks = [_title(each) for each in patch.get("tasks_open", ())]
     decided = [(_title(each), _why(each)) for each in patch.get("decisions_recent", ())]
@@ -52,8 +57,7 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         author=f"{AGENT}{memory.agent}",
     )
     if held:
-        asked = memory.hold(f"facts/{PROJECT}.md", held)
-        sentences = tuple(f"waits in review: “{relation}: {said}”" for relation, said in held)
+        asked, sentences = memory.hold(f"facts/{PROJECT}.md", held)
         receipt = receipt.but(id=receipt.id or asked, held=(*receipt.held, *sentences))
     return written(receipt)
 
@@ -73,7 +77,8 @@ STATE_TOOL = Tool(
     "memory_state",
     "Change the working state",
     "Change the working state that every prompt shows: goal, now (what is being done), tasks and decisions, as the "
-    "user said them. One change, whole or not at all. What the user did not say waits for a yes.",
+    "user said them. One change, whole or not at all. A goal that the user did not say is refused; tasks and decisions "
+    "wait for a yes.",
     object_of(
         "patch",
         patch={"description": "what changes"}

@@ -106,7 +106,8 @@ _SINGLE = (
     (
         re.compile(
             r"(?:our|the) (?:main|default|release|development|production) branch (?:is|will be)(?: "
-            r"now)?(?: called| named)? (?P<o>[\w./-]+).*|"
+            r"now)?(?: called| named)? (?P<o>(?!(?:frozen|locked|protected|broken|red|green|closed|open|gone|"
+            r"stable|outdated|behind|ahead)\b)[\w./-]+).*|"
             r"(?:please )?(?:work|stay|develop|keep working|we're working|"
             r"we work) on (?:the )?(?:branch (?P<p>[\w./-]+)|"
             r"(?P<q>[\w.-]*[/-][\w./-]+) branch)\b.*",

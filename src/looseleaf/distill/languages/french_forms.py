@@ -129,7 +129,7 @@ FORMS = r"""
   |docstrings|documentation)(?: toujours| uniquement)? en (?:<lang>))<end>
 - <please>(?P<o>(?:écris|écrivez|rédige) (?:toujours )?(?:les |tes |vos )?(?:commentaires(?: (?:du|de) code)?
   |messages de commit|commits|docstrings)(?: toujours)? en (?:<lang>))<end>
-- <please>(?P<o>(?:ne |n')(?:me |m'|nous )?\w+ pas (?:de |d')<any>{4,60}?)<end>
+- <please>(?P<o>(?:ne |n')(?:me |m'|nous )?(?!oubli)\w+ pas (?:de |d')<any>{4,60}?)<end>
 - (?P<o>(?:à )?(?:chaque fois|dès) que tu <any>{3,50}?, [\w]+-(?:moi|nous)\b<any>{0,50}?)<end>
 - (?P<o>(?:fais|donne|écris|réponds|utilise|mets|garde|explique)(?:-moi)? <any>{4,50}?, toujours)<end>
 - (?P<o>(?:tutoie|vouvoie|tutoyez|vouvoyez)-moi)<end>
