@@ -374,7 +374,9 @@ def test_a_correction_is_a_persons_word_and_keeps_the_past(told: Run, folder: Pa
 
 def test_what_waits_is_approved_or_rejected(told: Run, folder: Path) -> None:
     waits = doubt(told, folder)
-    assert shown(told("approve", waits)[1]) == "approved: <fact>  Home: Lyon  (confirmed)  USER.md:7\n"
+    said = shown(told("approve", waits)[1]).splitlines()
+    assert said[0] == "approved: <fact>  Home: Lyon  (confirmed)  USER.md:7"
+    assert said[1].startswith("  instead of: <fact>  Home: Madrid  (superseded, confirmed")
     assert "- Home: Lyon\n" in (folder / "USER.md").read_text()
     assert told("facts", "--pending")[1] == "Nothing is pending.\n"
     code, out, _ = told("reject", waits[:10])
@@ -823,3 +825,16 @@ def test_listing_facts_loads_no_distiller_and_no_model(told: Run, folder: Path) 
     assert "looseleaf.cli_facts" in loaded
     apart = ("looseleaf.build", "looseleaf.llm", "looseleaf.distill.rules", "looseleaf.cli_talk", "argparse")
     assert sorted(name for name in loaded if name.startswith((*apart, "looseleaf.cli_build"))) == []
+
+
+def test_a_yes_says_what_it_takes_the_place_of(run: Run) -> None:
+    run("record", "user", "My name is Ann.")
+    run("distill")
+    run("tool", "remember", '{"topic": "user", "content": "Name: Bob"}')
+    [waiting] = json.loads(run("facts", "--pending", "--json")[1])
+    out = run("approve", waiting["id"])[1]
+    assert "Name: Bob" in out.splitlines()[0]
+    assert "instead of: " in out.splitlines()[1]
+    assert "Name: Ann" in out.splitlines()[1]
+    run("undo")
+    assert [fact["object"] for fact in json.loads(run("facts", "--json")[1])] == ["Ann"]

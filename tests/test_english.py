@@ -739,7 +739,7 @@ Call me when it's done.
 call me crazy but I like it
 Remember me?
 Remember to breathe.
-Remember that list sorting is stable.
+Remember that bug in the list sorting.
 Note that the server runs in UTC.
 Rule of thumb: never optimise early.
 As a rule, cats sleep a lot.

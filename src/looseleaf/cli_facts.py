@@ -150,7 +150,19 @@ def reject(options: Options) -> int:
 
 
 def approve(options: Options) -> int:
-    return _say(options, "approved", lambda memory: memory.approve(options.fact))
+    with open_memory(options) as memory:
+        before = {fact.id for fact in memory.facts()}
+        fact = memory.approve(options.fact)
+        options.done = "it was approved; "
+        if options.json:
+            print_json(fact.to_dict())
+        else:
+            say(f"approved: {line_of(fact)}")
+            for gone in memory.facts(topic=fact.topic, status="superseded"):
+                if gone.id in before:
+                    say(f"  instead of: {line_of(gone)}; `looseleaf undo` brings it back")
+        print_notes(memory)
+    return 0
 
 
 def pin(options: Options) -> int:
