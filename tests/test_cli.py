@@ -513,7 +513,7 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     verbs = (
         "init log show diff undo record turns sessions prompt analyze window compact expand recall open test tool "
-        "receipts mcp hook distill write facts score correct reject approve pin history why topics topic global "
+        "receipts mcp hook distill write facts score correct review reject approve pin history why topics topic global "
         "build redistill tidy index state check repair"
     ).split()
     assert list(cli_verbs.VERBS) == verbs

@@ -32,6 +32,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "cli_prompt",
             "cli_state",
             "cli_tools",
+            "cli_review",
             "cli_serve",
             "cli_hook",
             "serve",

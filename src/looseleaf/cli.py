@@ -266,6 +266,10 @@ def _carrier(run: str) -> Callable[[Options], int]:
             from looseleaf import cli_tools
 
             module = cli_tools
+        case "cli_review":
+            from looseleaf import cli_review
+
+            module = cli_review
         case "cli_serve":
             from looseleaf import cli_serve
 

@@ -263,6 +263,12 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {"fact": _FACT, "text": {"metavar": "TEXT", "help": "the value, or `Relation: value`"}},
         'correct USER.md:5 "Lyon"',
     ),
+    "review": (
+        "cli_review.review",
+        "go through what waits for your yes, one by one",
+        {},
+        "review",
+    ),
     "reject": (
         "cli_facts.reject",
         "say no to a fact: it goes, and does not come back by itself",

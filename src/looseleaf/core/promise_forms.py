@@ -319,4 +319,10 @@ FORMS: dict[str, str] = {
         r"保存しました|ください|はい|です|ます|"
         r"私[はの]|[このそ]の|こと",
     ),
+    # What parts the things that a claim names, and how each of them begins.
+    "between": r"(?i),? (?:and|as well as|plus|und|sowie|et|ainsi que|y) |[,;] (?:and |und |et |y )?",
+    "thing": (
+        r"(?i)(?:also )?(?:that |how |where )?(?:your|the|my|our|an?|both|deine?[nrs]?|ihre?[nrs]?|de[nrs]|die|das|tes|"
+        r"ton|ta|vos|votre|les?|la|l'|tus?|sus?|el|los|las)\b(?! (?:way|rest|next|same|meantime|following|time)\b)"
+    ),
 }

@@ -72,8 +72,8 @@ _FORMS = (
         rf"(?: in mind| down)?{_WHEN}\W*\Z"
     ),
     (
-        r"\A\W*(?P<w>\S.{1,400}?)\s*[,;—–]\s*(?:bitte )?(?:merke? dir (?:das|es)|vergiss (?:das|es) nicht|souviens-t'en|"
-        r"note-le|ne l'oublie pas|recu[ée]rdalo|an[óo]talo|no lo olvides)(?: bitte)?\W*\Z"
+        r"\A\W*(?P<w>\S.{1,400}?)\s*[,;—–]\s*(?:bitte )?(?:merke? dir (?:das|es)|vergiss (?:das|es) nicht|"
+        r"souviens-t'en|note-le|ne l'oublie pas|recu[ée]rdalo|an[óo]talo|no lo olvides)(?: bitte)?\W*\Z"
     ),
     (
         rf"\A\W*(?P<w>\S.{{1,400}}?)[，,。；;\s]{{1,3}}(?:请|請|你|要|都|一定){{0,3}}{_CHINESE_ASKS}"

@@ -109,6 +109,23 @@ def bare(promise: str) -> str:
     return " ".join(re.sub(r"[^\w'.@/+#-]+", " ", words).split()).strip(" .'-")
 
 
+def things_of(claim: str) -> list[str]:
+    """The things that a claim names, if it names several: "your desk", "the deploy step". What comes behind them and is
+    no thing ("so I'll know next time") ends them. Nothing, where they cannot be told apart."""
+    from looseleaf.core.terms import terms
+
+    first, *others = _cue("between").split(claim.replace("’", "'"))
+    while others and not bare(first):
+        first = others.pop(0)
+    found = [bare(first)]
+    for each in others:
+        if not _cue("thing").match(each):
+            break
+        found.append(each.strip(" .!"))
+    found = [each for each in found if bare(each) and terms(bare(each))]
+    return found if len(found) > 1 else []
+
+
 _SHARE = 3
 """One word of so many that a promise has must be in lines that bear on it; or so many, each a word by itself."""
 

@@ -194,7 +194,9 @@ _DECIDES = _any(
     r"\bwe(?:'ll| will| shall|'re going to| are going to)(?: just| now| only| instead| therefore)?"
     rf" (?:go with|go for|use|keep|stick|switch|drop|adopt|ship|stay with|move to)\b{_IDLE}",
     r"\b(?:decision|decided|agreed|resolution|entscheidung|beschluss|décision|decisión) ?[:：]",
-    r"\b(?:use|take|choose|pick|adopt|prefer|switch to|book) [^.!?]{1,80}? (?:instead of|rather than|in place of)\b",
+    # Not "I prefer tea rather than coffee", nor "always use pnpm instead of npm": what somebody likes, and a rule.
+    r"(?<!\bi )(?<!\bi'd )(?<!\balways )(?<!\bnever )\b(?:use|take|choose|pick|adopt|prefer|switch to|book) "
+    r"[^.!?]{1,80}? (?:instead of|rather than|in place of)\b",
     r"\b(?:we are|we're|i'm|i am) (?:going|sticking|staying) with\b|\bmade up (?:my|our) minds?\b|\bthe plan is to\b",
     r"\A(?:(?:ok|okay|yes|please|then|so|alright),? )*(?:go|stick|stay) with\b",
     # German

@@ -27,7 +27,9 @@ _LEAST = 2
 _LEAST_WIDE = 4
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LINK = re.compile(r"(?:\b(?:that|dass|que)\s|[:：]\s?)\Z", _I)
-"""How a clause is begun that says something; without it "don't forget the milk" is a task."""
+"""How a clause is begun that says something. Without it, "don't forget the milk" is a task, "remember the Alamo" none
+of our business."""
+_NAMED = re.compile(r"the\b", _I)
 _TO_DO = re.compile(r"(?:to|de|d')\s?\b", _I)
 _HOLLOW = re.compile(
     r"(?:it|it's|its|this|these|those|they|they're|he|he's|she|she's|him|her|them|that|that's|so|what|how|why|when|"
@@ -144,7 +146,8 @@ def _place(sentence: str) -> tuple[int, int]:
     if _PLAYS.search(sentence) or _THING.search(sentence):
         return _NOWHERE
     todo = _TO_DO.match(words)
-    if is_task(sentence) and (todo or not (_STATES.search(words) or _LINK.search(before))):
+    is_said = _STATES.search(words) or _LINK.search(before)
+    if (is_task(sentence) and (todo or not is_said)) or (_NAMED.match(words) and not is_said):
         return _NOWHERE
     if todo:
         start += todo.end()

@@ -101,6 +101,12 @@ def _evidence(fact: Fact, why: str) -> str:
     return escape(f"{fact.id} · for {goes} · from {fact.origin or 'nobody'}{when} · {why}{said}")
 
 
+def under(text: str) -> dict[str, str]:
+    """What stands under each that waits, without its id: where it would go, whence it comes, why it is asked."""
+    lines = split_lines(text)
+    return {name: lines[at + 1].strip().removeprefix(f"{name} · ") for name, at in _waiting(text).items()}
+
+
 def line_of(text: str, name: str) -> int | None:
     """The number of the line, from 1, on which a fact waits."""
     found = _waiting(text).get(name)

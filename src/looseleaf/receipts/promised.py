@@ -10,7 +10,16 @@ from collections import Counter
 
 from looseleaf.core.lines import is_blank
 from looseleaf.core.paths import page_path
-from looseleaf.core.promises import asks_to_forget, bare, bears, claims_in, requests_in, tells_of_waiting
+from looseleaf.core.promise_words import wanted
+from looseleaf.core.promises import (
+    asks_to_forget,
+    bare,
+    bears,
+    claims_in,
+    requests_in,
+    tells_of_waiting,
+    things_of,
+)
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.receipts.written import LAST, Written, is_of, is_writer, span_of, written_in
@@ -33,15 +42,18 @@ if TYPE_CHECKING:
 @frozen
 class Promise:
     """Something that the user asked for (`request`) or the model says it did (`claim`), and what came of it: it was
-    `written`, it `waits` in review, it was `known` already, or `nothing`. `receipt` is the write that keeps it."""
+    `written`, it `waits` in review, it was `known` already, or `nothing`. `receipt` is the write that keeps it. Of a
+    claim that names several things the one counts that is kept least: `missing` are those that nothing says."""
 
     kind: PromiseKind
     text: str
     kept: Kept
     receipt: str | None = None
+    missing: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "text": self.text, "kept": self.kept, "receipt": self.receipt}
+        told = {"kind": self.kind, "text": self.text, "kept": self.kept, "receipt": self.receipt}
+        return told | ({"missing": list(self.missing)} if self.missing else {})
 
 
 @frozen
@@ -108,20 +120,22 @@ _SHOWN = 200
 """Characters of a promise that a flag repeats."""
 
 
+_SAVE = "Ask for it again (a model calls remember), or write it down with `looseleaf write --mine`."
+
+
 def _flag(promise: Promise, turn_id: str) -> Flag:
+    """Read by the user, in a message of his coding agent, and by models."""
     text = promise.text if len(promise.text) <= _SHOWN else f"{promise.text[:_SHOWN].rstrip()}…"
+    missing = ", ".join(f"“{each}”" for each in promise.missing)
+    said = f"“{text}” was {'asked for' if promise.kind == 'request' else 'answered'} in {turn_id}, and"
     if promise.kept == "waits":
-        why = f"The answer says “{text}”, and what {turn_id} wrote waits in review ({promise.receipt}): nothing is "
-        why += "saved before a person says yes. Say that it waits."
-    elif promise.kind == "claim":
-        why = f"The answer says “{text}”, and nothing was written in {turn_id} that bears it out. Call remember, or "
-        why += "say that it was not saved."
-    elif asks_to_forget(promise.text):
-        why = f"The user asked “{text}”, and nothing went, nor was proposed to go, in {turn_id}. Call memory_forget, "
-        why += "or say that it was not done."
+        why = f"{said} {missing or 'it'} waits in review ({promise.receipt}): nothing of it is saved before a person "
+        why += "says yes. `looseleaf facts --pending` shows what waits, `looseleaf approve` saves it."
+    elif promise.kind == "request" and asks_to_forget(promise.text):
+        why = f"{said} nothing went, nor was proposed to go: it is still known. Ask for it again (a model calls "
+        why += "memory_forget), or take it off its page."
     else:
-        why = f"The user asked “{text}”, and nothing that says it was written in {turn_id}. Call remember, or say "
-        why += "that it was not saved."
+        why = f"{said} nothing that says {missing or 'it'} was written: it is not saved. {_SAVE}"
     return Flag(promise.kind, promise.text, why)
 
 
@@ -140,20 +154,58 @@ class _Keeps:
             return self._promise(
                 "request", text, lambda each: self._lines[each.id] if each.held else each.gone
             )
-        found = self._promise("request", text, lambda each: self._lines[each.id])
-        is_known = found.kept == "nothing" and any(bears(text, line, sure=True) for line in self._known())
+        about = wanted(text) or text
+        found = self._promise("request", text, lambda each: self._lines[each.id], about)
+        is_known = found.kept == "nothing" and any(bears(about, line, sure=True) for line in self._known())
         return Promise("request", text, "known") if is_known else found
 
     def claim(self, text: str, *, is_known: bool) -> Promise:
         found = self._promise("claim", text, lambda each: (*self._lines[each.id], *each.gone))
+        if found.kept == "written":
+            return self._least(text, things_of(text)) or found
         if found.kept == "nothing":
             said = bare(text)
             is_known = any(bears(text, line, sure=True) for line in self._known()) if said else is_known
             return Promise("claim", text, "known") if is_known else found
         return found
 
-    def _promise(self, kind: PromiseKind, text: str, lines: Callable[[Written], Sequence[str]]) -> Promise:
-        keeping = [each for each in self._written if lines(each) and bears(text, "\n".join(lines(each)))]
+    def _least(self, text: str, things: Sequence[str]) -> Promise | None:
+        """The claim of several things by the one that is kept least; None, where all are, or it cannot be told: a line
+        that has to do with none of them may say one in other words."""
+        there = [
+            line for each in self._written if not each.held for line in (*self._lines[each.id], *each.gone)
+        ]
+        missing = tuple(each for each in things if not any(bears(each, line) for line in there))
+        missing = tuple(
+            each for each in missing if not any(bears(each, line, sure=True) for line in self._known())
+        )
+        if not missing or len(missing) == len(things):
+            return None
+        waiting = [
+            (each, write.id)
+            for each in missing
+            for write in self._written
+            if write.held and bears(each, "\n".join(self._lines[write.id]))
+        ]
+        if waiting:
+            return Promise(
+                "claim", text, "waits", waiting[0][1], tuple(dict.fromkeys(each for each, _ in waiting))
+            )
+        are_all_named = all(
+            line.startswith("- Updated:") or any(bears(each, line) for each in things) for line in there
+        )
+        return Promise("claim", text, "nothing", None, missing) if are_all_named else None
+
+    def _promise(
+        self,
+        kind: PromiseKind,
+        text: str,
+        lines: Callable[[Written], Sequence[str]],
+        about: str = "",
+    ) -> Promise:
+        keeping = [
+            each for each in self._written if lines(each) and bears(about or text, "\n".join(lines(each)))
+        ]
         best = next((each for each in keeping if not each.held), None)
         if best is not None:
             return Promise(kind, text, "written", best.id)
