@@ -480,3 +480,17 @@ def test_an_event_that_this_program_does_not_know_is_no_reason_to_stop(run: Run)
     with pytest.raises(SystemExit) as ended:
         run("shwo", "hooks")
     assert ended.value.code == 2
+
+
+def test_what_waits_for_the_user_is_told_when_a_session_begins_and_not_again(
+    agent: Agent, folder: Path
+) -> None:
+    with Memory(folder) as memory:
+        memory.record(user="Hello.")
+        for said in ("Role: root", "Shell: fish"):
+            call(memory, "remember", {"topic": "user", "content": said})
+    said = {"hook_event_name": "SessionStart"}
+    assert (
+        "2 lines wait for your yes" in agent.tell("session-start", source="startup", **said)["systemMessage"]
+    )
+    assert "systemMessage" not in (agent.tell("session-start", source="compact", **said) or {})

@@ -138,7 +138,7 @@ def test_a_group_that_says_more_than_its_hooks_is_left() -> None:
 
 @pytest.fixture
 def file(place: Path) -> Path:
-    return place / ".claude/settings.json"
+    return place / ".claude/settings.local.json"
 
 
 def test_the_settings_are_shown_first_and_written_only_with_a_yes(run: Run, file: Path) -> None:

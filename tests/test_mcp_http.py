@@ -26,7 +26,7 @@ import pytest
 
 from conftest import Run
 from looseleaf.cli_parse import parse
-from looseleaf.cli_verbs import VERBS
+from looseleaf.cli_serve import PORT
 from looseleaf.errors import Refused
 from looseleaf.memory import Memory
 from looseleaf.serve import connection, http
@@ -655,7 +655,7 @@ def test_settings_in_the_guide_are_whole_and_start_this_server() -> None:
     for program, *arguments in commands:
         assert program == "looseleaf"
         assert parse(arguments).run == "cli_serve.mcp"
-    assert {*urls} == {f"http://127.0.0.1:{VERBS['mcp'][2]['--port']['default']}{http.PATH}"}
+    assert {*urls} == {f"http://127.0.0.1:{PORT}{http.PATH}"}
 
 
 def test_the_guide_names_every_tool_and_status() -> None:

@@ -120,7 +120,8 @@ def _change(options: Options) -> int:
         left = settings.removed(old)
         new = left if left == old or json.loads(left) else None
     if new == old:
-        say(f"{path} is as it should be; nothing was changed.")
+        has = "has them already" if options.event == "install" else "has no hooks of looseleaf"
+        say(f"{path} {has}; nothing was changed.")
         return 0
     if not options.json:
         say(unified(old or "", new or "", path, path if new is not None else os.devnull).rstrip("\n"))
@@ -132,8 +133,22 @@ def _change(options: Options) -> int:
         print_json({"path": path, "event": options.event, "written": new is not None})
     else:
         what = "written" if new is not None else "removed: nothing was left in it"
-        say(f"{path} is {what}. A session that is open has it after it was begun anew.")
+        say(f"{path} is {what}. A session that is open goes on as it was until it is begun anew.")
+        if options.event == "install":
+            _say_what_else(options)
     return 0
+
+
+def _say_what_else(options: Options) -> None:
+    from looseleaf.cli import say
+
+    try:
+        has_memory = _memory(options) is not None
+    except Refused:
+        has_memory = False
+    if not has_memory:
+        say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
+    say(f"The model itself reads and writes it through: claude mcp add looseleaf -- {command(options)} mcp")
 
 
 def _ask(path: str) -> None:

@@ -75,7 +75,7 @@ class Options:
     who: bool
     http: bool
     host: str | None
-    port: int
+    port: int | None
     allow_host: str | None
     allow_origin: str | None
     token_file: str | None

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from looseleaf.cli_parse import Options
 
 
+PORT = 8765
+"""Where nothing else is known to listen."""
+
+
 def mcp(options: Options) -> int:
     """Serve until the client closes its end, or the process is told to end."""
     import gc
@@ -20,6 +24,7 @@ def mcp(options: Options) -> int:
 
     only_http = {
         "--host": options.host,
+        "--port": options.port,
         "--allow-host": options.allow_host,
         "--allow-origin": options.allow_origin,
         "--token-file": options.token_file,
@@ -62,7 +67,7 @@ def _http(options: Options) -> int:
     with Keeper(lambda: open_memory(options)) as keeper:
         path = options.token_file or default_path()
         secret = token(path, keeper.path)
-        with http.listen(host, options.port) as sock:
+        with http.listen(host, PORT if options.port is None else options.port) as sock:
             port = sock.getsockname()[1]
             allowed = http.names(port, options.allow_host, options.allow_origin)
             gate = http.app(server(keeper, read_only=options.read_only), secret, allowed)

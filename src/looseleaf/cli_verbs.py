@@ -203,9 +203,12 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {
             "--http": _switch("over HTTP, on this machine only"),
             "--host": {"metavar": "HOST", "help": "the address to listen on (127.0.0.1)"},
-            "--port": {"metavar": "N", "type": int, "default": 8765, "help": "the port (8765; 0: any)"},
+            "--port": {"metavar": "N", "type": int, "help": "the port (8765; 0: any)"},
             "--allow-host": {"metavar": "NAMES", "help": "further names of this server, with commas between"},
-            "--allow-origin": {"metavar": "ORIGINS", "help": "web pages that may ask, with commas between"},
+            "--allow-origin": {
+                "metavar": "ORIGINS",
+                "help": "programs that send an Origin of their own, with commas between",
+            },
             "--token-file": {"metavar": "PATH", "help": "the file of the token (made if missing)"},
             "--read-only": _switch("serve only what changes nothing"),
         },

@@ -178,7 +178,8 @@ class Gathered:
     def take(self, trace: Trace) -> None:
         self.order += 1
         if trace.trace_type in ("tool_call", "tool_result") and is_own(_text(trace.tool_name)):
-            return  # what our own tools were told and answered is memory already, or waits to be
+            self.facts.used(trace)  # what they were told and answered is memory already, or waits to be
+            return
         match trace.trace_type:
             case "user":
                 self._user(trace)

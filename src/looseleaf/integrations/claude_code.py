@@ -57,6 +57,9 @@ class Given:
         return Given(self.session, self.transcript, "", "", self.source, self.call, (), self.is_plain)
 
 
+REVIEW = "review/pending.md"
+
+
 @frozen
 class Told:
     """What a hook answers: a text for the model, and sentences for the user."""
@@ -153,7 +156,15 @@ def _begins(memory: Memory, given: Given) -> Told:
                 sitting.save()
     except (Busy, Unwritten):
         pass  # it is given all the same; at worst once more
-    return Told(text, _sentences(memory))
+    return Told(text, _sentences(memory, _waiting(memory) if given.source in ("", "startup") else []))
+
+
+def _waiting(memory: Memory) -> list[str]:
+    """That something waits for the user, once in a session. The page itself says how much: no fact is looked up."""
+    document = memory.store.get(REVIEW)
+    count = document.data.count(b"\n- [ ] ") if document is not None else 0
+    lines = "line waits" if count == 1 else "lines wait"
+    return [f"{count} {lines} for your yes. `looseleaf review` shows them."] if count else []
 
 
 def _listen(memory: Memory, given: Given) -> None:

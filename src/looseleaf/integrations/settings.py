@@ -199,8 +199,10 @@ def _is_ours(entry: Any) -> bool:
 
 
 def path_of(*, user: bool) -> str:
-    home = os.path.expanduser("~") if user else os.getcwd()
-    return os.path.join(home, ".claude", "settings.json")
+    """The user's settings, or his own of this project: those that a team shares would name a path of this machine."""
+    if user:
+        return os.path.join(os.path.expanduser("~"), ".claude", "settings.json")
+    return os.path.join(os.getcwd(), ".claude", "settings.local.json")
 
 
 def read(path: str) -> str | None:

@@ -65,6 +65,10 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
                 f"{asked.name} did nothing: this server only reads. Ask the user to write it down, or to start the "
                 "server without --read-only."
             )
+        if asked.name not in tools:
+            return _refusal(
+                f"Nothing was done: there is no tool {asked.name[:80]!r}. There are: {', '.join(tools)}."
+            )
         try:
             answer = await keeper(lambda memory: _called(memory, asked.name, asked.arguments or {}))
             return _result(tools.get(asked.name), answer)
