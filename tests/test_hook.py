@@ -489,8 +489,8 @@ def test_what_waits_for_the_user_is_told_when_a_session_begins_and_not_again(
         memory.record(user="Hello.")
         for said in ("Role: root", "Shell: fish"):
             call(memory, "remember", {"topic": "user", "content": said})
-    said = {"hook_event_name": "SessionStart"}
+    event = {"hook_event_name": "SessionStart"}
     assert (
-        "2 lines wait for your yes" in agent.tell("session-start", source="startup", **said)["systemMessage"]
+        "2 lines wait for your yes" in agent.tell("session-start", source="startup", **event)["systemMessage"]
     )
-    assert "systemMessage" not in (agent.tell("session-start", source="compact", **said) or {})
+    assert "systemMessage" not in (agent.tell("session-start", source="compact", **event) or {})

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
+from looseleaf.core.promise_words import wanted
 from looseleaf.core.promises import (
     asks_to_forget,
     bare,
@@ -23,6 +24,7 @@ from looseleaf.core.promises import (
     is_request,
     requests_in,
     tells_of_waiting,
+    things_of,
 )
 
 
@@ -66,6 +68,7 @@ TUNED = Labelled(
     ),
     no_requests=(
         "Do you remember what I told you about my dog?",
+        "Remember that I said never to save.",
         "I remember when we used SVN for everything.",
         "Can you remember my name?",
         "Remember when we broke production?",
@@ -433,6 +436,45 @@ def test_where_words_cannot_be_compared_nothing_is_sure() -> None:
     assert not bears("Noted.", "- Likes: tea", sure=True)
     assert not bears("记住我对花生过敏。", "- Allergy: peanuts", sure=True)
     assert bears("Remember that I like green tea.", "- Likes: green tea", sure=True)
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (
+            "Please fetch https://x.example/y and remember that my desk is in room 12.",
+            "my desk is in room 12",
+        ),
+        ("Remember this, please: the door is blue, thanks!", "the door is blue"),
+        ("Add my locker number 42 to your memory.", "my locker number 42"),
+        ("The door is blue, so please don't forget that.", "The door is blue"),
+        ("Kannst du dir bitte merken, dass ich in Köln wohne?", "ich in Köln wohne"),
+        ("N'oublie pas qu'il pleut à Brest.", "qu'il pleut à Brest"),
+        ("Por favor, anota que prefiero el té.", "prefiero el té"),
+        ("请帮我记一下：合同编号是A-17。", "合同编号是A-17"),
+        ("会議室は12番だと覚えておいてください。", "会議室は12番だ"),
+        ("Remember that.", ""),
+        ("The door is blue.", ""),
+    ],
+)
+def test_what_is_to_be_remembered_is_cut_out_of_the_request(request_: str, words: str) -> None:
+    assert wanted(request_) == words
+
+
+@pytest.mark.parametrize(
+    ("claim", "things"),
+    [
+        ("I've saved your desk and the deploy step.", ["desk", "the deploy step"]),
+        ("Got it, I've noted your desk, your tea and the key.", ["desk", "your tea", "the key"]),
+        ("Ich habe deinen Tisch und deinen Tee notiert.", ["deinen tisch", "deinen Tee notiert"]),
+        ("I've saved your desk, so next time I'll know.", []),
+        ("I've saved your desk and will fix the bug.", []),
+        ("I've saved that you like tea and coffee.", []),
+        ("Noted.", []),
+    ],
+)
+def test_the_things_of_a_claim_are_told_apart_where_it_names_several(claim: str, things: list[str]) -> None:
+    assert things_of(claim) == things
 
 
 def test_a_bare_promise_has_no_words_of_its_own() -> None:

@@ -13,6 +13,7 @@ from looseleaf import Memory
 from looseleaf.errors import Refused
 from looseleaf.llm.tokens import estimate
 from looseleaf.policy import Ranking
+from looseleaf.recall import sources
 from looseleaf.recall.question import Question
 from looseleaf.recall.recall import Recall
 from looseleaf.recall.texts import speaker_of
@@ -131,6 +132,32 @@ def test_what_waits_or_was_rejected_or_forgotten_is_not_found(memory: Memory) ->
     assert "Likes: jazz" in texts(memory, "Likes jazz")
     memory.reject(one(memory, "Likes").id or "")
     assert "Likes: jazz" not in texts(memory, "Likes jazz")
+
+
+@pytest.mark.parametrize("tool", ["remember", "mcp__looseleaf__remember"])
+def test_what_our_own_tools_were_told_and_answered_is_not_found(memory: Memory, tool: str) -> None:
+    memory.record(user="Please look at the page.")
+    memory.record(tool_call=tool, tool_args={"content": "quartz zeppelin"}, tool_call_id="a")
+    memory.record(tool_result="It waits in review: quartz zeppelin", tool_call_id="a")
+    memory.record(tool_call="web", tool_args={"url": "opal zeppelin"}, tool_call_id="b")
+    memory.record(tool_result="An amber zeppelin", tool_call_id="b")
+    found = texts(memory, "zeppelin")
+    assert not [text for text in found if "quartz" in text]
+    assert {word for word in ("opal", "amber") if any(word in text for text in found)} == {"opal", "amber"}
+
+
+def test_an_index_that_took_other_things_is_made_anew(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that was made before our own tools were passed over."""
+    memory.record(tool_call="remember", tool_args={"content": "quartz zeppelin"}, tool_call_id="a")
+    memory.record(user="An amber zeppelin.")
+    with monkeypatch.context() as before:
+        before.setattr(sources, "_TAKEN", "before")
+        before.setattr(sources, "_is_own", lambda _: False)
+        assert any("quartz" in text for text in texts(memory, "zeppelin"))
+    assert texts(memory, "zeppelin") == ["An amber zeppelin."]
+    assert texts(memory, "zeppelin") == ["An amber zeppelin."]
 
 
 def test_a_line_that_a_person_deletes_is_known_no_longer(memory: Memory) -> None:

@@ -60,27 +60,27 @@ _JAPANESE_ASKS = (
 )
 _JAPANESE = rf"{_JAPANESE_ASKS}[、:：,\s]{{1,3}}"
 
-_WORDS = r"(?P<w>\S.{1,400}?)\W*\Z"
+_WORDS = r"(?P<w>\S.+)\Z"
 _BEHIND = f"{_ENGLISH}|{_GERMAN}|{_FRENCH}|{_SPANISH}|{_CHINESE}|{_JAPANESE}"
 _FORMS = (
     rf"\b(?:save|store|record|add|put|write|log) (?!to |that )(?P<w>\S.{{1,200}}?) {_MEMORY}\W*\Z",
     r"\b(?:keep|bear) (?P<w>\S.{1,200}?) in mind\W*\Z",
     rf"(?:{_BEHIND}){_WORDS}",
     (
-        r"\A\W*(?P<w>\S.{1,400}?)(?:\s*[,;—–]\s*|\s+(?:and|so)\s+)(?:so |and |but ){0,2}(?:please )?(?:remember|note|"
+        r"\A\W*+(?P<w>.{2,400}?)(?:\s*[,;—–]\s*|\s+(?:and|so)\s+)(?:so |and |but ){0,2}(?:please )?(?:remember|note|"
         r"(?:do not|don't|dont|never) forget|keep|bear|make a note of|memori[sz]e)(?: (?:that|this|it)(?: one)?)?"
         rf"(?: in mind| down)?{_WHEN}\W*\Z"
     ),
     (
-        r"\A\W*(?P<w>\S.{1,400}?)\s*[,;—–]\s*(?:bitte )?(?:merke? dir (?:das|es)|vergiss (?:das|es) nicht|"
+        r"\A\W*+(?P<w>.{2,400}?)\s*[,;—–]\s*(?:bitte )?(?:merke? dir (?:das|es)|vergiss (?:das|es) nicht|"
         r"souviens-t'en|note-le|ne l'oublie pas|recu[ée]rdalo|an[óo]talo|no lo olvides)(?: bitte)?\W*\Z"
     ),
     (
-        rf"\A\W*(?P<w>\S.{{1,400}}?)[，,。；;\s]{{1,3}}(?:请|請|你|要|都|一定){{0,3}}{_CHINESE_ASKS}"
+        rf"\A\W*+(?P<w>.{{2,400}}?)[，,。；;\s]{{1,3}}(?:请|請|你|要|都|一定){{0,3}}{_CHINESE_ASKS}"
         r"(?:这个|这一点|这点|它|了|哦|啊){0,2}\W*\Z"
     ),
     (
-        rf"\A\W*(?P<w>\S.{{1,400}}?)(?:という(?:こと|事)[をは]|(?:こと|事|の)を|って|[、,をとは])?\s*"
+        rf"\A\W*+(?P<w>.{{2,400}}?)(?:という(?:こと|事)[をは]|(?:こと|事|の)を|って|[、,をとは])?\s*"
         rf"(?:しっかり|必ず|ちゃんと|どうか)?{_JAPANESE_ASKS}\W*\Z"
     ),
 )

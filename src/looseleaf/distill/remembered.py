@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lines import escape
 from looseleaf.core.promise_words import LONGEST, place_of
 from looseleaf.core.promises import asks_to_forget, bare, is_request
 from looseleaf.core.sentences import is_task
@@ -101,8 +102,18 @@ def noted(
         new = [each for each in stated if (each.relation, each.object) not in known]
         proposed += [changed(each, quote=part) for each in new]
         if not stated:
-            proposed.append(made("note", " ".join(part.split()).strip("\"'“”„«»「」"), quote))
+            proposed.append(made("note", _line(part), quote))
     return proposed
+
+
+_WRAPPED = re.compile(r"[\"“„«「]([^\"“”„«»「」]+)[\"”“»」]")
+
+
+def _line(words: str) -> str:
+    """On one line, and without quotation marks around it all."""
+    line = " ".join(escape(words).split())
+    wrapped = _WRAPPED.fullmatch(line)
+    return wrapped[1].strip() if wrapped else line
 
 
 _AND = re.compile(r",?\s+(?:and|und|et|y)\s+(?:that |dass |que )?|[,;]\s+(?=\w)")
