@@ -30,6 +30,7 @@ Ich hätte gern mehr Details. / Fass den Text zusammen. / Ich mag diesen Vorschl
 Bitte lösche die letzte Zeile. / Wir treffen uns gleich.
 """,
     "french": """
+N'oublie pas d'appeler Bob / N'oubliez pas de fermer la porte
 Je suis fatigué. / Je suis de retour. / Tu habites où ? / Si j'habitais à Rome, je serais heureux.
 Imagine que je suis pilote. / Mon frère dit que je suis pilote. / Tu es un pirate. / Je suis le roi de France, mdr.
 Traduis cette phrase : j'habite à Rome. / J'ai faim. / Je cherche un hôtel à Paris. / Je ne suis pas médecin.

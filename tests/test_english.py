@@ -740,6 +740,7 @@ call me crazy but I like it
 Remember me?
 Remember to breathe.
 Remember that bug in the list sorting.
+The release branch is frozen on Mondays.
 Note that the server runs in UTC.
 Rule of thumb: never optimise early.
 As a rule, cats sleep a lot.

@@ -69,6 +69,8 @@ TUNED = Labelled(
     no_requests=(
         "Do you remember what I told you about my dog?",
         "Remember that I said never to save.",
+        "Tell Bob to remember that the gate is closed.",
+        "I want the app to remember that the user logged in.",
         "I remember when we used SVN for everything.",
         "Can you remember my name?",
         "Remember when we broke production?",
@@ -453,6 +455,9 @@ def test_where_words_cannot_be_compared_nothing_is_sure() -> None:
         ("Por favor, anota que prefiero el té.", "prefiero el té"),
         ("请帮我记一下：合同编号是A-17。", "合同编号是A-17"),
         ("会議室は12番だと覚えておいてください。", "会議室は12番だ"),
+        ("Remember: — the door is blue.", "the door is blue"),
+        ("Remember: ...", ""),
+        (f"Remember that the door is {'very ' * 200}blue.", ""),
         ("Remember that.", ""),
         ("The door is blue.", ""),
     ],

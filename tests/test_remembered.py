@@ -105,6 +105,9 @@ Keep in mind that the function must be pure.
 Write a poem and remember that the sea is blue.
 Remember that the moon is cheese lol
 Forget that my desk is in room 12.
+Tell Bob to remember that the gate is closed.
+I want the app to remember that the gate is closed.
+Add a cache that keeps entries in memory.
 Remember that the key is [redacted password d1f3eb].
 > Remember that the door is locked.
 Translate this: Remember that the door is locked.

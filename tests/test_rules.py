@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.distill import gather
+from looseleaf.distill import gather, noting
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.talk import TRACE_TYPES, Distilled, Distiller, Noted, Trace
 
@@ -164,7 +164,7 @@ def test_a_decision_of_the_assistant_and_work_left_are_noted_once() -> None:
 
 
 def test_of_too_many_noted_sentences_the_newest_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "NOTED", 2)
+    monkeypatch.setattr(noting, "NOTED", 2)
     lines = [("user", f"Never touch file {number}.") for number in range(5)]
     noted = Rules().distill(talk(*lines), AMPLE).constraints
     assert [each.text for each in noted] == ["Never touch file 3.", "Never touch file 4."]
@@ -623,3 +623,16 @@ def test_an_estimate_counts_every_script() -> None:
     assert estimate("不要") == 2
     assert estimate("ééé") == 1
     assert estimate("🎉") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "is_settled"),
+    [
+        ("I prefer short answers, and please always use pnpm instead of npm.", False),
+        ("I prefer tabs rather than spaces.", False),
+        ("Use pnpm instead of npm.", True),
+        ("We decided to always use pnpm instead of npm.", True),
+    ],
+)
+def test_a_preference_and_a_standing_order_are_no_decisions(text: str, is_settled: bool) -> None:
+    assert bool(Rules().distill(talk(("user", text)), AMPLE).decisions) == is_settled

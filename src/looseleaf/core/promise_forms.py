@@ -171,6 +171,8 @@ FORMS: dict[str, str] = {
         r"\b(?:said|says?|saying|asked|asks|told|tells|wrote|writes|reads|function|method|button|checkbox|"
         r"feature|option|"
         r"should|to make it|how (?:do|can|to)|why|sagte|schrieb|dit|dijo|demandé|pidió)\b",
+        # Somebody else is to remember.
+        r"\b(?:tell|remind|ask|want|need|get) (?!you\b|me\b|us\b|this\b|it\b)(?:the |an? |my |our )?[\w-]{1,30} t?\Z",
     ),
     "claims": _either(
         rf"{_LEAD}(?:duly |all )?noted\b(?! (?:above|below|earlier|in|by|that the|as)\b)",

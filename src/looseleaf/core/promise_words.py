@@ -63,7 +63,7 @@ _JAPANESE = rf"{_JAPANESE_ASKS}[、:：,\s]{{1,3}}"
 _WORDS = r"(?P<w>\S.+)\Z"
 _BEHIND = f"{_ENGLISH}|{_GERMAN}|{_FRENCH}|{_SPANISH}|{_CHINESE}|{_JAPANESE}"
 _FORMS = (
-    rf"\b(?:save|store|record|add|put|write|log) (?!to |that )(?P<w>\S.{{1,200}}?) {_MEMORY}\W*\Z",
+    rf"\b(?:save|store|record|add|put|write|log) (?!to |that )(?P<w>\S.{{1,200}}?) (?!in memory){_MEMORY}\W*\Z",
     r"\b(?:keep|bear) (?P<w>\S.{1,200}?) in mind\W*\Z",
     rf"(?:{_BEHIND}){_WORDS}",
     (

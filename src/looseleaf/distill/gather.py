@@ -10,7 +10,7 @@ import math
 import re
 from collections import deque
 
-from looseleaf.core.endings import closes, content, is_done
+from looseleaf.core.endings import is_done
 from looseleaf.core.identifiers import clipped, from_json, identifiers, joined
 from looseleaf.core.lines import escape
 from looseleaf.core.own_tools import is_own
@@ -26,10 +26,10 @@ from looseleaf.core.sentences import (
     pieces,
 )
 from looseleaf.distill.episode import Episodes
+from looseleaf.distill.noting import NOTED, Noting, Open
 from looseleaf.distill.remembered import is_noted
 from looseleaf.distill.stating import Stating
 from looseleaf.frozen import frozen
-from looseleaf.talk import Noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 
 SENTENCE_CHARS = 300
 """A sentence is cut here: longer ones are lists, or were pasted."""
-
-NOTED = 500
-"""The most decisions, constraints and so on that are kept of one material."""
 
 READ_CHARS = 30_000
 """Of a longer message so much at either end is read as sentences: the rest nobody wrote by hand."""
@@ -65,35 +62,6 @@ TOOLS = 64
 _AFTER_ALL = 1 << 30
 _REPLY = 24
 """A sentence no longer than this may mean another thing each time it is said."""
-
-
-class Noting:
-    """Sentences worth keeping, each once, the newest last; of too many the oldest go."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, Noted] = {}
-
-    def add(self, text: str, source: str) -> None:
-        key = text.casefold()
-        self._found.pop(key, None)
-        self._found[key] = Noted(text, source)
-        if len(self._found) > NOTED:
-            del self._found[next(iter(self._found))]
-
-    def clear(self) -> None:
-        self._found.clear()
-
-    def all(self) -> tuple[Noted, ...]:
-        return tuple(self._found.values())
-
-
-class Open(Noting):
-    """Work that is left. What is said to be done is left no more."""
-
-    def close(self, text: str) -> None:
-        done = content(text)
-        for key in [key for key in self._found if closes(done, content(key))]:
-            del self._found[key]
 
 
 @frozen

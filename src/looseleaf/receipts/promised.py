@@ -154,7 +154,8 @@ class _Keeps:
             return self._promise(
                 "request", text, lambda each: self._lines[each.id] if each.held else each.gone
             )
-        about = wanted(text) or text
+        words = wanted(text)
+        about = words if bare(words) else text
         found = self._promise("request", text, lambda each: self._lines[each.id], about)
         is_known = found.kept == "nothing" and any(bears(about, line, sure=True) for line in self._known())
         return Promise("request", text, "known") if is_known else found
