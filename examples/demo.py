@@ -180,7 +180,9 @@ def knowledge(home: Path) -> None:
     looseleaf("recall", "where does Zhang San live")
     looseleaf("recall", "the boiling point of tungsten", code=1)
 
-    say("A model writes through tools: what the user said is saved, what it made up waits, and a receipt says so.")
+    say(
+        "A model writes through tools: what the user said is saved, what it made up waits, and a receipt says so."
+    )
     looseleaf("--agent", "friend", "record", "user", "My shell is fish. Please remember that.")
     looseleaf("--agent", "friend", "tool", "remember", '{"topic": "user", "content": "Shell: fish"}')
     looseleaf("--agent", "friend", "tool", "remember", '{"topic": "user", "content": "Role: admin"}', code=1)
