@@ -12,7 +12,8 @@ from jsonschema_rs import Draft202012Validator
 
 from growth import growth
 from looseleaf import Memory, Refused
-from looseleaf.core.guard import Spoken, guarded
+from looseleaf.core.guard import guarded
+from looseleaf.core.spoken import Spoken
 from looseleaf.policy import Policy
 from looseleaf.tools.tool import Answer
 from looseleaf.tools.toolset import TOOLS, call

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from looseleaf.conversation.conversation import Conversation
     from looseleaf.conversation.record import Batch
     from looseleaf.conversation.window import Window
-    from looseleaf.core.guard import Spoken
     from looseleaf.core.loss import Loss
     from looseleaf.core.manifest import Prompt
+    from looseleaf.core.spoken import Spoken
     from looseleaf.entries import Entry
     from looseleaf.history import History
     from looseleaf.index.embed import Embedder

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from looseleaf.conversation.compact import Compact
     from looseleaf.conversation.window import Count
-    from looseleaf.core.guard import Spoken
     from looseleaf.core.heads import AgentHead
     from looseleaf.core.loss import Loss
+    from looseleaf.core.spoken import Spoken
     from looseleaf.entries import Entry
     from looseleaf.llm.registry import Budget, Model
     from looseleaf.llm.tokens import Counts
@@ -115,8 +115,8 @@ class Conversation:
     def spoken(self) -> Spoken:
         """What was said in the session that is being recorded: an agent's writing is judged by it. Where none is (a
         server, to which a model writes while hooks record), by all that the agent's sessions of the last hour say."""
-        from looseleaf.core.guard import Spoken
         from looseleaf.core.own_tools import is_news
+        from looseleaf.core.spoken import Spoken
 
         session = self.recorder.session
         last = next(traces_back(self._store, self._stream), None)
@@ -131,7 +131,7 @@ class Conversation:
         user = tuple(trace.content for trace in traces if trace.origin == "user" and trace.content)
         others = (trace for trace in traces if trace.origin not in ("user", "assistant"))
         news = (is_news(each.tool_name, each.tags, f"{each.content}{each.tool_result}") for each in others)
-        spoken = Spoken(user, any(news))
+        spoken = Spoken(user, any(news), _stated)
         self._heard = key, spoken
         return spoken
 
@@ -351,6 +351,13 @@ class Conversation:
 
     def prepare(self, system: str | None, name: str | None) -> None:
         self._compact.prepare(self._room(name), system, self.counter(name))
+
+
+def _stated(text: str) -> list[tuple[str, str]]:
+    """The facts that the rules read off a message of the user's."""
+    from looseleaf.distill.statements import statements
+
+    return [(each.relation, each.object) for each in statements(text, time.time()) if not each.ended]
 
 
 def _counted(counter: Callable[[str], int], text: str) -> int:

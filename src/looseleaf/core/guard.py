@@ -13,57 +13,25 @@ from __future__ import annotations
 
 from collections import Counter
 
-from looseleaf.core.clauses import spelled
 from looseleaf.core.diff import diff, split_lines
-from looseleaf.core.gate import claim_of, own_words
 from looseleaf.core.grammar import covered, drawer, new_page, parse
 from looseleaf.core.lines import body, escape, heading, is_blank, split_relation
-from looseleaf.core.signing import unsigned
+from looseleaf.core.signing import LABEL, unsigned
 from looseleaf.core.slots import relation_of, slot
 from looseleaf.frozen import frozen
-from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from looseleaf.core.spoken import Spoken
     from looseleaf.values import Fact, Hunk, PageText
 
     Said = tuple[str, str]
 
 _NOTE = 300
-
-
-class Spoken:
-    """What was said in the session in which an agent writes: the user's messages, and whether a tool spoke. What was
-    asked of it once is known: a page has many lines, and a session many messages."""
-
-    __slots__ = ("_own", "_said", "tools", "user")
-
-    def __init__(self, user: Sequence[str] = (), tools: bool = False) -> None:
-        self.user = tuple(user)
-        self.tools = tools
-        self._own: list[tuple[str, str]] | None = None
-        self._said: dict[Said, bool] = {}
-
-    def __repr__(self) -> str:
-        return f"Spoken({self.user!r}, tools={self.tools!r})"
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether an agent may have been told something by others than the user: a tool spoke, or nobody was heard."""
-        return self.tools or not self.user
-
-    def has(self, said: str, relation: str = "note") -> bool:
-        """Whether one message of the user says it, of itself or of a relation."""
-        known = self._said.get((relation, said))
-        if known is None:
-            if self._own is None:
-                self._own = [(own, spelled(own)) for own in map(own_words, self.user)]
-            claim = claim_of(Proposal(relation, said, ""))
-            known = any(claim.is_said_in(own, spelt=spelt) for own, spelt in self._own)
-            self._said[relation, said] = known
-        return known
+_LONGEST = 1000
+"""Characters of a fact that a person is asked about: he has to read it."""
 
 
 @frozen
@@ -96,7 +64,7 @@ def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collec
     owned = owned if isinstance(owned, Owned) else Owned(owned)
     change = _Change(path, old, new, spoken, owned)
     made = change.made()
-    if _hides(path, old, made.text, owned, spoken):
+    if _hides(path, old, made.text, owned, spoken) or change.uncovers(made.text):
         # A fence, a comment or a heading would make something else of a line that is a person's.
         return Guarded(old, (), change.everything(), (*made.kept, "all of the page"), made.left)
     return made
@@ -108,8 +76,9 @@ class _Change:
         self._spoken, self._owned = spoken, owned
         self._is_top = "/" not in path
         self._is_strict = self._is_top or spoken.tools
-        self._others = _others_lines(path, old) if spoken.is_doubtful else frozenset()
+        self._others = _others_lines(path, old)
         self._before, self._after = parse(path, old), parse(path, new)
+        self._theirs = _theirs(path, old, new)
         self._facts = {fact.line or 0: fact for fact in self._after.facts}
         self._own = {fact.line or 0: fact for fact in self._before.facts}
         self._taken = {
@@ -118,6 +87,9 @@ class _Change:
             if (fact.relation, fact.object) in owned.persons and not relation_of(fact.relation).many
         }
         self._untold = self._untold_lines()
+        self._hunks = diff(old, new)
+        self._gone, self._come = self._moving()
+        self._stood: set[Said] = set()
         self._held: list[Said] = []
         self._kept: list[str] = []
         self._left: list[str] = []
@@ -126,7 +98,7 @@ class _Change:
         lines = list(split_lines(self._old))
         made: list[str] = []
         at = shift = 0
-        for hunk in diff(self._old, self._new):
+        for hunk in self._hunks:
             made += lines[at : hunk.at]
             at = hunk.at + len(hunk.removed)
             first = hunk.at + shift
@@ -145,53 +117,90 @@ class _Change:
     def _hunk(self, hunk: Hunk, first: int) -> list[str]:
         """The lines of the old page that stay, then those of the new one that may stand."""
         numbers = range(first, first + len(hunk.added))
-        same = Counter(body(line) for line in hunk.removed)
-        again = {(fact.relation, fact.object) for number in numbers if (fact := self._facts.get(number + 1))}
-        bodies = Counter(body(line) for line in hunk.added)
+        same = Counter(self._was(number, line) for number, line in enumerate(hunk.removed, hunk.at))
+        bodies = Counter(self._is(number, line) for number, line in zip(numbers, hunk.added, strict=True))
         instead = {slot("", fact.relation) for number in numbers if (fact := self._new_word(number))}
         made: list[str] = []
         for number, line in enumerate(hunk.removed, hunk.at):
-            if bodies[body(line)] > 0:
-                bodies[body(line)] -= 1  # it stands there again
-            elif self._stays(number, line, again, instead):
+            if bodies[self._was(number, line)] > 0:
+                bodies[self._was(number, line)] -= 1  # it stands there again
+            elif self._stays(number, line, instead):
                 made.append(line)
         for number, line in zip(numbers, hunk.added, strict=True):
-            if same[body(line)] > 0:  # only its end is another one
-                same[body(line)] -= 1
-                made.append(line)
-            elif is_blank(line) or self._may_stand(number, line):
-                made.append(line)
-            else:
+            fact = self._facts.get(number + 1)
+            if same[self._is(number, line)] > 0:  # only its end is another one
+                same[self._is(number, line)] -= 1
+            elif fact is not None and self._gone[fact.relation, fact.object] > 0:
+                self._gone[fact.relation, fact.object] -= (
+                    1  # it stood there, in another dress or at another place
+                )
+            elif not is_blank(line) and not self._may_stand(number, line):
                 self._hold(number, line)
+                continue
+            made.append(line)
+            self._stood |= {(fact.relation, fact.object)} if fact is not None else set()
         return made
 
+    def _was(self, number: int, line: str) -> tuple[str, bool]:
+        """A line of the old page, and whether it is a fact there: in a fence it is none."""
+        return body(line), number + 1 in self._own
+
+    def _is(self, number: int, line: str) -> tuple[str, bool]:
+        """The same of the new page."""
+        return body(line), number + 1 in self._facts
+
+    def _moving(self) -> tuple[Counter[Said], Counter[Said]]:
+        """The facts on lines that go, and those on lines that come, without the lines that do both."""
+        gone: Counter[Said] = Counter()
+        come: Counter[Said] = Counter()
+        shift = 0
+        for hunk in self._hunks:
+            first = hunk.at + shift
+            removed = Counter(self._was(number, line) for number, line in enumerate(hunk.removed, hunk.at))
+            added = Counter(self._is(number, line) for number, line in enumerate(hunk.added, first))
+            for number, line in enumerate(hunk.removed, hunk.at):
+                fact = self._own.get(number + 1)
+                if added[self._was(number, line)] > 0:
+                    added[self._was(number, line)] -= 1
+                elif fact is not None:
+                    gone[fact.relation, fact.object] += 1
+            for number, line in enumerate(hunk.added, first):
+                fact = self._facts.get(number + 1)
+                if removed[self._is(number, line)] > 0:
+                    removed[self._is(number, line)] -= 1
+                elif fact is not None:
+                    come[fact.relation, fact.object] += 1
+            shift += len(hunk.added) - len(hunk.removed)
+        both = gone & come
+        return both, Counter(both)
+
     def _new_word(self, number: int) -> Fact | None:
-        """A fact of the new page that the user said."""
+        """A fact of the new page that the user said, in a slot that holds one value."""
         fact = self._facts.get(number + 1)
-        return fact if fact is not None and self._spoken.has(fact.object, fact.relation) else None
+        if fact is None or relation_of(fact.relation).many:
+            return None
+        return fact if self._spoken.has(fact.object, fact.relation) else None
 
     # --- what stays --------------------------------------------------------------------
 
-    def _stays(self, number: int, line: str, again: Collection[Said], instead: Collection[str]) -> bool:
+    def _stays(self, number: int, line: str, instead: Collection[str]) -> bool:
         role, fact = self._before.roles[number], self._own.get(number + 1)
         if role == "updated" or is_blank(line):
             return False
         if fact is not None:
             named = (fact.relation, fact.object)
+            if self._come[named] > 0:
+                self._come[named] -= 1
+                return False  # it comes again elsewhere, or in another dress
             is_kept = self._is_top or self._spoken.is_doubtful
             is_users = is_kept and named in self._owned.users
             is_replaced = slot("", fact.relation) in instead
-            is_persons = named in self._owned.persons and (named not in again or self._is_doubled(line))
-            stays = is_persons or (is_users and not is_replaced and named not in again)
+            stays = named in self._owned.persons or (is_users and not is_replaced)
         else:
             stays = body(line) in self._owned.lines or role == "summary" or number in self._others
         if stays and role != "summary":
             self._kept.append(f"{fact.relation}: {fact.object}" if fact else escape(body(line))[:_NOTE])
         return stays
-
-    def _is_doubled(self, line: str) -> bool:
-        """Whether a person wrote it more than once."""
-        return body(line) in self._owned.lines and self._before.lines.count(line) > 1
 
     # --- what may stand ----------------------------------------------------------------
 
@@ -202,6 +211,8 @@ class _Change:
         if role == "kind" and not self._spoken.is_doubtful:
             return True
         if _is_summary(line) or (number in self._untold and self._spoken.tools):
+            return False
+        if number in self._theirs or _is_signature(self._path, line):
             return False
         if fact is not None:
             if (
@@ -236,10 +247,10 @@ class _Change:
         either is left out."""
         role, fact = self._after.roles[number], self._facts.get(number + 1)
         words = escape(body(line)).lstrip("#>-*+ ")
-        if role == "title" or _is_summary(line):
+        if role == "title" or _is_summary(line) or _is_signature(self._path, line):
             self._left.append(words[:_NOTE])
         elif fact is not None:
-            self._held.append((fact.relation, fact.object))
+            self._held.append((fact.relation, _cut(fact.object)))
         elif self._goes_on(line) and len(self._held[-1][1]) + len(words) < _NOTE:
             self._held[-1] = ("note", f"{self._held[-1][1]} {words}")
         elif words:
@@ -262,6 +273,12 @@ class _Change:
         before = {(fact.relation, fact.object) for fact in self._before.facts}
         facts = ((fact.relation, fact.object) for fact in parse(self._path, text).facts)
         return tuple(fact for fact in facts if fact not in before and self._spoken.has(fact[1], fact[0]))
+
+    def uncovers(self, text: str) -> bool:
+        """Whether there is a fact that was none, because what hid it is gone, and that nobody let in."""
+        before = {(fact.relation, fact.object) for fact in self._before.facts}
+        facts = {(fact.relation, fact.object) for fact in parse(self._path, text).facts}
+        return not facts <= before | self._stood
 
     def _says_anything(self, text: str) -> bool:
         page = parse(self._path, text)
@@ -302,7 +319,8 @@ def _hides(path: str, old: str, new: str, owned: Owned, spoken: Spoken) -> bool:
             is_there = said in now or body(before.lines[(fact.line or 1) - 1]) in stand
             if said in owned.users and is_there and now.get(said, "") != fact.kind:
                 return True
-    return not _open(old, owned.lines) <= _open(new, owned.lines)
+    stood, stands = _standing(old, owned.lines), _standing(new, owned.lines)
+    return any(not one <= other for one, other in zip(stood, stands, strict=True))
 
 
 def _kinds(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
@@ -310,12 +328,29 @@ def _kinds(page: PageText, wanted: Collection[Said]) -> dict[Said, str | None]:
     return {(relation, said): kind for relation, said, kind in facts if (relation, said) in wanted}
 
 
-def _open(text: str, lines: Collection[str]) -> Counter[str]:
-    """How often these lines stand where they are read as what they are."""
-    if not lines:
-        return Counter()
-    found = zip(split_lines(text), covered(text), strict=True)
-    return Counter(body(line) for line, is_covered in found if not is_covered and body(line) in lines)
+def _standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[str]]:
+    """How often these lines stand where they are read as what they are, and how often in a fence or a comment."""
+    open_, shut = Counter[str](), Counter[str]()
+    if lines:
+        for line, is_covered in zip(split_lines(text), covered(text), strict=True):
+            if body(line) in lines:
+                (shut if is_covered else open_)[body(line)] += 1
+    return open_, shut
+
+
+def _theirs(path: str, old: str, new: str) -> frozenset[int]:
+    """Of the new page: the lines, from 0, of episodes that no agent wrote, by their titles."""
+    if drawer(path) != "episodes":
+        return frozenset()
+    titles = {episode.title for episode in unsigned(parse(path, old)).episodes}
+    found = (episode for episode in parse(path, new).episodes if episode.title in titles)
+    return frozenset(at for episode in found for at in range(episode.line - 1, episode.end))
+
+
+def _is_signature(path: str, line: str) -> bool:
+    """Whether it says by whom an episode is: that is for the program to say."""
+    words = escape(body(line)).lstrip("#>-*+ ").casefold()
+    return drawer(path) == "episodes" and words.startswith(f"{LABEL.casefold()}:")
 
 
 def _others_lines(path: str, text: str) -> frozenset[int]:
@@ -352,3 +387,7 @@ def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> S
 
 def _line(relation: str, said: str) -> str:
     return said if relation == "note" else f"{relation}: {said}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"

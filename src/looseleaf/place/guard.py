@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from looseleaf.core.guard import Spoken
+    from looseleaf.core.spoken import Spoken
     from looseleaf.place.facts import Facts
     from looseleaf.place.place import Place
     from looseleaf.values import Record
@@ -57,7 +57,7 @@ class Guard:
         if new is None:
             is_kept = spoken.is_doubtful or path == PROFILE
             others = unsigned(parse(path, old or "")).episodes
-            if owned.persons or owned.lines or (is_kept and (owned.users or others)):
+            if owned.persons or owned.lines or others or (is_kept and owned.users):
                 raise Refused(
                     f"{path} was not removed: a person, the user or the program put lines on it. "
                     "Propose that to the user instead."

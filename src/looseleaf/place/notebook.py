@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.build.topics import Built, Topics
-    from looseleaf.core.guard import Spoken
     from looseleaf.core.heads import AgentHead
+    from looseleaf.core.spoken import Spoken
     from looseleaf.entries import Entry
     from looseleaf.pages import Pages
     from looseleaf.place.curate import Curate

@@ -50,13 +50,18 @@ WRITTEN = object_of(
 
 def written(receipt: Receipt, value: dict[str, Any] | None = None, done: str = "") -> Answer:
     """What came of a write. `value`: further members that the seed fixed."""
-    is_done = receipt.changed or all(each.startswith("is known already") for each in receipt.held)
+    is_done = is_written(receipt)
     value = {"success": is_done} | (value or {})
     data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
     if receipt.held:
         data["held"] = _some(receipt.held)
     return Answer(value, data, _sentence(receipt, done), is_error=not is_done, receipt=receipt)
+
+
+def is_written(receipt: Receipt) -> bool:
+    """Whether the memory says now what it was to say, or a part of it."""
+    return receipt.changed or all(each.startswith("is known already") for each in receipt.held)
 
 
 def _sentence(receipt: Receipt, done: str) -> str:

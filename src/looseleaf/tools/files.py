@@ -12,7 +12,7 @@ from looseleaf.core.patches import patched
 from looseleaf.core.paths import page_path, quoted
 from looseleaf.core.placing import PROFILE
 from looseleaf.errors import Refused
-from looseleaf.tools.answers import WRITTEN, object_of, refused, written
+from looseleaf.tools.answers import WRITTEN, is_written, object_of, refused, written
 from looseleaf.tools.tool import Answer, Tool
 from looseleaf.values import ANY
 
@@ -205,8 +205,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         )
     except Refused as error:
         return refused(error, none)
-    is_done = receipt.changed or not receipt.held
-    return written(receipt, {"appliedCount": len(patches) if is_done else 0})
+    return written(receipt, {"appliedCount": len(patches) if is_written(receipt) else 0})
 
 
 def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:

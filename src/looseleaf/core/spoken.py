@@ -1,0 +1,76 @@
+"""What was said in a session, by which an agent's writing is judged: the user's words, and whether others spoke."""
+
+from __future__ import annotations
+
+from looseleaf.core.clauses import spelled
+from looseleaf.core.gate import claim_of, own_words
+from looseleaf.core.keys import key
+from looseleaf.core.relations import BY_LABEL
+from looseleaf.core.slots import relation_name, relation_of
+from looseleaf.talk import Proposal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Said = tuple[str, str]
+
+_HEARD = 200
+"""Messages that are read for what they state, the last ones."""
+
+
+class Spoken:
+    """What was said in the session in which an agent writes: the user's messages, and whether a tool spoke. What was
+    asked of it once is known: a page has many lines, and a session many messages."""
+
+    __slots__ = ("_facts", "_own", "_said", "_stated", "tools", "user")
+
+    def __init__(
+        self,
+        user: Sequence[str] = (),
+        tools: bool = False,
+        stated: Callable[[str], Sequence[Said]] | None = None,
+    ) -> None:
+        """`stated`: the facts that a message states, as (relation, object)."""
+        self.user = tuple(user)
+        self.tools = tools
+        self._stated = stated
+        self._facts: dict[str, Sequence[Said]] = {}
+        self._own: list[tuple[str, str]] | None = None
+        self._said: dict[Said, bool] = {}
+
+    def __repr__(self) -> str:
+        return f"Spoken({self.user!r}, tools={self.tools!r})"
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether an agent may have been told something by others than the user: a tool spoke, or nobody was heard."""
+        return self.tools or not self.user
+
+    def has(self, said: str, relation: str = "note") -> bool:
+        """Whether one message of the user says it, of itself or of a relation."""
+        known = self._said.get((relation, said))
+        if known is None:
+            if self._own is None:
+                self._own = [(own, spelled(own)) for own in map(own_words, self.user)]
+            claim = claim_of(Proposal(relation, said, ""))
+            known = any(claim.is_said_in(own, spelt=spelt) for own, spelt in self._own)
+            self._said[relation, said] = known = known and self._is_stated(said, relation)
+        return known
+
+    def _is_stated(self, said: str, relation: str) -> bool:
+        """Once a tool spoke, words are not enough for a relation that needs none of its own ("Eve wrote to me" makes no
+        name): somebody must read the fact off a message; and of one that holds one value, off the last that names
+        any."""
+        name = relation_name(relation)
+        if not self.tools or self._stated is None or name == "note" or name not in BY_LABEL:
+            return True
+        for text in self.user[: -_HEARD - 1 : -1]:
+            if text not in self._facts:
+                self._facts[text] = self._stated(text)
+            values = [value for label, value in self._facts[text] if relation_name(label) == name]
+            if any(key(value, relation) == key(said, relation) for value in values):
+                return True
+            if values and not relation_of(relation).many:
+                return False
+        return False
