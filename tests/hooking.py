@@ -43,7 +43,6 @@ class Agent:
         self._late = late
         self._number = 0
         self._call = ""
-        self._clock = time.time() - 1000
         self._held: list[dict[str, Any]] = []
 
     def tell(self, event: str, **more: Any) -> Any:
@@ -52,8 +51,7 @@ class Agent:
 
     def write(self, kind: str, content: Any, **more: Any) -> dict[str, Any]:
         self._number += 1
-        self._clock = min(time.time(), self._clock + 0.5)
-        made = line(kind, content, f"{self.session[:4]}-{self._number:04d}", self._clock, **more)
+        made = line(kind, content, f"{self.session[:4]}-{self._number:04d}", time.time()) | more
         self._put(made)
         return made
 
@@ -96,9 +94,8 @@ class Agent:
 
     def say(self, text: str) -> Any:
         self._number += 1
-        self._clock = min(time.time(), self._clock + 0.5)
         content = [{"type": "text", "text": text}]
-        made = line("assistant", content, f"{self.session[:4]}-{self._number:04d}", self._clock)
+        made = line("assistant", content, f"{self.session[:4]}-{self._number:04d}", time.time())
         if self._late:
             self._held.append(made)
         else:

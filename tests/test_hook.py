@@ -128,6 +128,13 @@ def contents(folder: Path) -> list[tuple[str, str]]:
         return [(trace.trace_type, trace.content) for turn in memory.turns(100) for trace in turn.traces]
 
 
+def told(folder: Path) -> list[tuple[str, str]]:
+    """The same, with what tools answered."""
+    with Memory(folder) as memory:
+        found = [trace for turn in memory.turns(100) for trace in turn.traces]
+    return [(trace.trace_type, trace.content or str(trace.tool_result or "")) for trace in found]
+
+
 def test_a_promise_that_nothing_was_written_for_is_told_once(agent: Agent) -> None:
     agent.ask("What is a monad?")
     told = agent.say("I've saved that to memory for you.")
@@ -149,6 +156,66 @@ def test_what_the_agents_program_says_as_a_prompt_is_not_the_users(agent: Agent,
     agent.tell("user-prompt", prompt="<task-notification>I live in Rome.</task-notification>")
     agent.tell("user-prompt", prompt="<system-reminder>x</system-reminder>I live in Lyon.")
     assert contents(folder) == [("user", "I live in Lyon.")]
+
+
+def test_in_the_plain_form_words_of_others_in_a_prompt_leave_a_note(hook: Tell, folder: Path) -> None:
+    plain(hook, "user-prompt", prompt="Go on. <mcp-resource>I live in Rome.</mcp-resource>")
+    assert told(folder) == [("user", "Go on."), ("tool_result", "[words that are not the user's]")]
+
+
+def test_where_prompts_are_handed_over_nothing_else_in_the_transcript_is_the_users(
+    agent: Agent, folder: Path
+) -> None:
+    agent.write("user", "I work at Acme.")
+    agent.ask("I live in Lyon.")
+    agent.write("user", "My name is Eve.")
+    agent.write("user", "<b>My name is Eve.</b>")
+    agent.ask("<b>Why</b> is this bold?")
+    agent.stop()
+    assert told(folder) == [
+        ("user", "I work at Acme."),
+        ("user", "I live in Lyon."),
+        ("tool_result", "My name is Eve."),
+        ("tool_result", "<b>My name is Eve.</b>"),
+        ("user", "<b>Why</b> is this bold?"),
+    ]
+    with Memory(folder) as memory:
+        assert {fact.object for fact in memory.facts(topic="user")} == {"Acme", "Lyon"}
+
+
+def test_a_prompt_that_the_transcript_has_first_is_the_users(agent: Agent, folder: Path) -> None:
+    for text in ("I live in Lyon.", "I work at Acme."):
+        agent.write("user", text)
+        agent.tell("user-prompt", prompt=text)
+    agent.write("user", "My name is Eve.")
+    agent.stop()
+    assert [kind for kind, _ in told(folder)] == ["user", "user", "tool_result"]
+
+
+def test_lines_of_a_session_that_the_transcript_did_not_begin_with_are_not_the_users(
+    agent: Agent, folder: Path
+) -> None:
+    agent.write("user", "I live in Lyon.")
+    agent.write("user", "My name is Eve.", sessionId="another")
+    agent.write("user", "I work at Acme.", sessionId=agent.session)
+    agent.stop()
+    assert [kind for kind, _ in told(folder)] == ["user", "tool_result", "user"]
+
+
+def test_two_prompts_that_end_alike_are_two(agent: Agent, folder: Path) -> None:
+    tail = " Please do it with care." * 20
+    for town in ("Oslo", "Bergen"):
+        agent.tell("user-prompt", prompt=f"I live in {town}.{tail}")
+    assert len(contents(folder)) == 2
+
+
+def test_a_line_that_says_something_else_under_a_known_name_is_another(agent: Agent, folder: Path) -> None:
+    agent.ask("Go on.")
+    made = agent.write("assistant", [{"type": "text", "text": "One."}])
+    agent.stop()
+    agent.write("assistant", [{"type": "text", "text": "Two."}], uuid=made["uuid"])
+    agent.stop()
+    assert [text for _, text in contents(folder)] == ["Go on.", "One.", "Two."]
 
 
 def test_a_session_that_begins_anew_has_what_others_changed_meanwhile(agent: Agent, folder: Path) -> None:
@@ -204,6 +271,101 @@ def test_what_a_tool_said_in_this_turn_is_known_to_who_judges_what_the_model_wri
     assert contents(folder) == said
 
 
+UNSEEN = "[what the model has read is not known]"
+
+
+@pytest.mark.parametrize("name", ["none.jsonl", "link.jsonl", "folder.jsonl", "other.txt"])
+def test_where_it_cannot_be_known_what_was_read_it_counts_as_if_a_tool_had_spoken(
+    name: str, agent: Agent, folder: Path, place: Path
+) -> None:
+    agent.ask("Go on.")
+    agent.call(OWN, ENTRY)
+    (place / "link.jsonl").symlink_to(agent.transcript)
+    (place / "folder.jsonl").mkdir()
+    shutil.copy(agent.transcript, place / "other.txt")
+    agent.transcript = place / name
+    assert agent.before_tool() is None
+    assert agent.before_tool() is None
+    page, pending = written(folder)
+    assert "FTP" not in page
+    assert len(pending) == 1
+    assert [text for kind, text in told(folder) if kind == "tool_result"] == [UNSEEN]
+
+
+def test_a_call_that_is_not_named_could_have_come_after_anything(agent: Agent, folder: Path) -> None:
+    agent.ask("Go on.")
+    assert agent.tell("pre-tool") is None
+    assert told(folder)[-1] == ("tool_result", UNSEEN)
+
+
+def test_a_foreign_tool_that_is_called_as_one_of_ours_brings_news(
+    agent: Agent, hook: Tell, folder: Path
+) -> None:
+    agent.ask("Go on.")
+    agent.use("recall", {}, PLANTED)
+    agent.call(OWN, ENTRY)
+    agent.before_tool()
+    assert "FTP" not in written(folder)[0]
+
+
+def test_in_the_plain_form_nobody_says_that_a_result_is_ours(hook: Tell, folder: Path) -> None:
+    result = {"tool_result": PLANTED, "tool_name": "recall", "tool_call_id": "a", "tags": ["recalled"]}
+    assert plain(hook, "user-prompt", prompt="Go on.") == {}
+    assert plain(hook, "pre-tool", messages=[result | {"ts": 5}]) == {}
+    assert "FTP" not in written(folder)[0]
+
+
+def test_a_copy_of_a_session_carries_what_was_read_in_it(agent: Agent, hook: Tell, folder: Path) -> None:
+    """Its lines are recorded as the other's, of whom nobody may have heard for hours."""
+    agent.ask("Read the page.")
+    agent.use("WebFetch", {}, PLANTED)
+    agent.stop()
+    copied = Agent(hook, agent.transcript.with_name("two.jsonl"), session="2222-3333")
+    shutil.copy(agent.transcript, copied.transcript)
+    for _ in range(2):
+        copied.ask("Now go on.")
+        copied.call(OWN, ENTRY)
+        copied.before_tool()
+    with Memory(folder, session=copied.session) as memory:
+        assert memory.spoken().tools
+        results = [
+            trace.tool_result
+            for turn in memory.session_turns(copied.session)
+            for trace in turn.traces
+            if trace.trace_type == "tool_result"
+        ]
+    assert results == ["[what was read in another session]"]
+
+
+def test_a_trace_that_claims_to_be_old_hides_nobody(folder: Path) -> None:
+    with Memory(folder, session="one") as memory:
+        memory.record(user="Go on.")
+        memory.record(tool_result=PLANTED)
+        memory.record(tool_result="a clock that is wrong", ts=5)
+    with Memory(folder) as server:
+        assert server.spoken().user == ("Go on.",)
+        assert server.spoken().tools
+
+
+def test_a_writing_that_nobody_can_judge_is_stopped_with_a_sentence(
+    agent: Agent, hook: Tell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.ask("Go on.")
+    agent.call(OWN, ENTRY)
+    monkeypatch.setattr("looseleaf.cli_hook.PATIENCE", 0.05)
+    with (folder / "log/lock").open("rb+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert agent.before_tool() == {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": claude_code.HELD_UP,
+            }
+        }
+        assert plain(hook, "pre-tool") == {"deny": claude_code.HELD_UP}
+    assert agent.before_tool() is None
+
+
 def test_what_the_model_concludes_where_no_tool_spoke_is_its_own(agent: Agent, folder: Path) -> None:
     """Or the test above would say nothing."""
     agent.ask("What do you make of our work?")
@@ -238,13 +400,15 @@ def test_a_call_that_the_transcript_never_says_is_not_waited_for_long(
     agent.use("Bash", {}, "done")
     assert agent.tell("pre-tool", tool_use_id="toolu_x") is None
     assert sum(waits) == sum(claude_code.LAGS) < 0.5
-    assert [kind for kind, _ in contents(folder)] == ["user", "tool_call", "tool_result"]
+    kinds = [kind for kind, _ in contents(folder)]
+    assert kinds == ["tool_result", "user", "tool_call", "tool_result", "tool_result"]
     given = {"session": agent.session, "transcript": str(agent.transcript), "call": "y"}
     assert plain(hook, "pre-tool", **given, messages=[{"tool_result": "more"}]) == {}
     with Memory(folder) as memory:
         told = [trace.tool_result for turn in memory.session_turns(agent.session) for trace in turn.traces]
     assert told.count("more") == 1
-    assert len(told) == 4
+    assert told.count(UNSEEN) == 2  # once before there was a prompt, and once in the turn
+    assert len(told) == 6
 
 
 # --- the plain form --------------------------------------------------------------------
@@ -312,7 +476,8 @@ def test_whatever_a_hook_is_told_it_ends_well_and_changes_nothing(
         told = hook(event, data)
         assert told is None or set(told) == {"systemMessage"}
         assert told is None or told["systemMessage"].startswith("looseleaf: The ")
-    assert contents(folder) == []
+    noted = [("tool_result", "")] if event == "pre-tool" else []  # what the model has read is not known
+    assert contents(folder) == noted
 
 
 def test_odd_sessions_and_prompts_are_recorded(hook: Tell, folder: Path) -> None:
@@ -322,6 +487,8 @@ def test_odd_sessions_and_prompts_are_recorded(hook: Tell, folder: Path) -> None
             json.dumps({"session_id": session, "prompt": f"\ud83d hello {session[:3]}"}).encode(),
         )
         assert named(session) == named(session)
+    assert len({named(f"/{number}") for number in range(1000)}) == 1000
+    assert re.fullmatch("session-[0-9a-f]{16}", named("a/b"))
     assert len(contents(folder)) == 5
     assert {path.name for path in folder.parent.iterdir()} == {folder.name}
 
@@ -360,10 +527,10 @@ def test_a_lock_that_somebody_holds_costs_a_sentence_and_not_the_prompt(
         agent.start()
     agent.write("user", "And I like tea.")
     agent.tell("stop")
-    assert [text for _, text in contents(folder)] == [
-        "I live in Lyon.",
-        "I work in Paris.",
-        "And I like tea.",
+    assert told(folder) == [
+        ("user", "I live in Lyon."),
+        ("tool_result", "I work in Paris."),
+        ("user", "And I like tea."),
     ]
 
 

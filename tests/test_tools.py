@@ -530,11 +530,17 @@ def test_which_fact_is_to_be_forgotten_must_be_said(memory: Memory) -> None:
     assert all(fact.id in answer.text for fact in memory.facts() if fact.id)
 
 
-def test_a_server_judges_by_what_hooks_recorded_lately_and_by_nothing_older(folder: Path) -> None:
+def test_a_server_judges_by_what_hooks_recorded_lately_and_by_nothing_older(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import time
 
     hooks, server = Memory(folder, session="s1"), Memory(folder)
-    hooks.record(user="I like oolong.", ts=time.time() - 7200)
+    hooks.record(user="I like oolong.")
+    later = time.time() + 7200
+    monkeypatch.setattr(time, "time", lambda: later)
+    monkeypatch.setattr(time, "time_ns", lambda: int(later * 1e9))
+    monkeypatch.setattr("looseleaf.store.ulid._last", [0])  # or later tests would have ids of that time
     assert server.spoken().user == ()
     hooks.record(user="I like green tea.")
     assert server.spoken().user == ("I like oolong.", "I like green tea.")

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from looseleaf.errors import Refused
+from looseleaf.errors import Busy, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ one finds in the transcript."""
 def hook(options: Options) -> int:
     if options.event in ("install", "remove"):
         return _change(options)
-    from looseleaf.integrations.claude_code import Told, given_in
+    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, Told, given_in
 
     given: Given | None = None
     told = Told()
@@ -38,6 +38,8 @@ def hook(options: Options) -> int:
             told = _answer(options, path, given)
     except Refused as refused:
         told = Told(message=f"looseleaf: {refused}")
+        if isinstance(refused, Busy) and options.event == PRE_TOOL:
+            told = Told(denied=HELD_UP)
     _print(told, is_plain=given is not None and given.is_plain)
     return 0
 

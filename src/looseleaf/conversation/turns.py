@@ -7,6 +7,7 @@ numbers. So whoever reads back has the whole of a turn when its first trace come
 from __future__ import annotations
 
 from looseleaf.core.turns import turn_number, turns_of
+from looseleaf.store.ulid import is_id, time_of
 from looseleaf.talk import Session, Trace
 
 TYPE_CHECKING = False
@@ -27,12 +28,17 @@ def traces_back(store: Store, stream: str) -> Iterator[Trace]:
             yield trace
 
 
+def made(trace: Trace) -> float:
+    """When it was recorded; `ts` is what somebody says."""
+    return time_of(trace.id) if is_id(trace.id) else trace.ts
+
+
 def recent(store: Store, stream: str, since: float) -> list[Trace]:
-    """All traces of the sessions in which something was said since then, oldest first."""
+    """All traces of the sessions in which something was recorded since then, oldest first."""
     found: list[Trace] = []
     begun: dict[str, bool] = {}
     for trace in traces_back(store, stream):
-        if trace.ts >= since:
+        if made(trace) >= since:
             begun.setdefault(trace.session_id, False)
         elif all(begun.values()):
             break

@@ -28,6 +28,11 @@ def is_own(name: str | None) -> bool:
     return name is not None and name.removeprefix(PREFIX) in OWN
 
 
+def is_served(name: str | None) -> bool:
+    """Whether a coding agent calls a tool of ours by that name: others may have tools that are called as ours are."""
+    return name is not None and name.startswith(PREFIX) and is_own(name)
+
+
 def is_news(name: str | None, tags: tuple[str, ...], text: str) -> bool:
     """Whether a tool's result brings words from outside: every one but our own, and of these what they fenced."""
     return not (is_own(name) and "recalled" in tags) or FENCE in text

@@ -2,8 +2,8 @@
 said is distilled, and before the model writes to the memory, what it has read is known. Speaks the JSON of Claude
 Code's hooks, and a plain form for other agents (docs/HOOKS.md).
 
-Invariant: a hook never stands in the way. It blocks nothing, asks for nothing again, and what it could not do is a
-sentence for the user.
+Invariant: a hook never stands in the way. It asks for nothing again, what it could not do is a sentence for the user,
+and it stops one thing only: a writing to this memory, while nobody can tell what the model has read.
 """
 
 from __future__ import annotations
@@ -59,22 +59,31 @@ class Given:
 
 REVIEW = "review/pending.md"
 
+HELD_UP = (
+    "Nothing was written: another program holds the memory's lock, so it could not be seen what this is drawn from. "
+    "Call the tool again in a moment."
+)
+
 
 @frozen
 class Told:
-    """What a hook answers: a text for the model, and sentences for the user."""
+    """What a hook answers: a text for the model, and sentences for the user; or why the model may not write now."""
 
     context: str = ""
     message: str = ""
+    denied: str = ""
 
     def to_dict(self, *, is_plain: bool) -> dict[str, Any]:
         if is_plain:
-            named = {"context": self.context, "message": self.message}
+            named = {"context": self.context, "message": self.message, "deny": self.denied}
             return {name: text for name, text in named.items() if text}
         made: dict[str, Any] = {"systemMessage": self.message} if self.message else {}
         if self.context:
             own = {"hookEventName": "SessionStart", "additionalContext": self.context}
             made |= {"hookSpecificOutput": own, "suppressOutput": True}
+        if self.denied:
+            why = {"permissionDecision": "deny", "permissionDecisionReason": self.denied}
+            made["hookSpecificOutput"] = {"hookEventName": "PreToolUse"} | why
         return made
 
 
@@ -121,8 +130,9 @@ def named(session: str) -> str:
     try:
         return safe_name(session, "session's name")
     except Refused:
-        data = session.encode("utf-8", "surrogatepass")
-        return f"session-{crc32(data):08x}-{len(data)}"
+        from looseleaf.hashing import sha256
+
+        return f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
 
 
 # --- the events ------------------------------------------------------------------------
@@ -171,17 +181,25 @@ def _listen(memory: Memory, given: Given) -> None:
     """Before the prompt, what was answered since the last one: transcripts are often written after the hooks of an
     answer were called. Of a transcript that cannot be read, the end of the answer tells."""
     memory._talk.recorder.spares = SPARED
-    with memory.store.lock():
-        sitting = Sitting(memory, given.session)
-        _try_to_follow(sitting, given, WHILE_ASKED)
-        if given.prompt.strip():
-            sitting.prompt(given.prompt)
-        sitting.save()
+    try:
+        with memory.store.lock():
+            sitting = Sitting(memory, given.session)
+            _try_to_follow(sitting, given, WHILE_ASKED)
+            if given.prompt.strip():
+                sitting.prompt(given.prompt, is_all=given.transcript is None)
+            sitting.save()
+    except Busy:
+        from looseleaf.integrations.lines import parted
+        from looseleaf.integrations.past import miss
+
+        miss(memory.store, memory.agent, given.session, parted(given.prompt)[0])
+        raise
 
 
 def _look(memory: Memory, given: Given) -> None:
     """Before a model writes to the memory, what it has read in this turn: whoever judges what it writes must know
-    whether a tool spoke before. The call itself comes last in the transcript; when it is there, so is the rest."""
+    whether a tool spoke before. The call itself comes last in the transcript; when it is there, so is the rest. Where
+    it does not come, what was read is not known, and it counts as if a tool had spoken."""
     memory._talk.recorder.spares = SPARED
     for lag in (0.0, *LAGS):
         time.sleep(lag)
@@ -189,9 +207,20 @@ def _look(memory: Memory, given: Given) -> None:
             sitting = Sitting(memory, given.session)
             is_read = _try_to_follow(sitting, given)
             sitting.save()
-            if not is_read or not given.call or sitting.has_call(given.call):
+            if _has_all(sitting, given, is_read=is_read):
+                return
+            if not is_read or not given.call or lag == LAGS[-1]:
+                sitting.unseen()
+                sitting.save()
                 return
         given = given.again()
+
+
+def _has_all(sitting: Sitting, given: Given, *, is_read: bool) -> bool:
+    """Whether all that the model has read is recorded. In the plain form, whoever names no transcript has told it."""
+    if given.is_plain and (given.transcript is None or (is_read and not given.call)):
+        return True
+    return bool(given.call) and sitting.has_call(given.call)
 
 
 def _try_to_follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> bool:

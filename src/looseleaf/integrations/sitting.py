@@ -3,23 +3,38 @@
 Every line of the transcript becomes traces once, which carry its key. The log itself says what was recorded; a view
 (`views/agents/<agent>/hooks.json`) only says from where to look. Whatever became of that view or of the transcript
 (cut, repeated, rewritten, copied for another session), the log is asked, and nothing is lost or recorded twice. A
-prompt or an answer that a hook handed over is recognised when the transcript says it too.
+prompt or an answer that a hook handed over is recognised when the transcript says it too. From the first prompt on that
+was handed over, only such texts are the user's: what else the transcript has as his is recorded as a tool's.
 """
 
 from __future__ import annotations
 
 import time
-from zlib import crc32
 
 from looseleaf.absorb import belongs
 from looseleaf.conversation.asked import ask
 from looseleaf.conversation.record import stream_of
-from looseleaf.conversation.turns import traces_back
-from looseleaf.core.own_tools import is_own
+from looseleaf.conversation.turns import made, traces_back
+from looseleaf.core.own_tools import is_served
 from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.integrations.transcript import AT_ONCE, Said, Spot, Transcript, own_words
+from looseleaf.integrations.lines import OTHERS, Said, parted
+from looseleaf.integrations.past import (
+    ANSWER,
+    PROMPT,
+    SLACK,
+    TAIL,
+    Past,
+    alike,
+    ending,
+    is_call,
+    is_result,
+    lined,
+    told,
+    viewed,
+    was_missed,
+)
+from looseleaf.integrations.transcript import AT_ONCE, Spot, Transcript
 from looseleaf.store import codec
-from looseleaf.store.ulid import is_id, time_of
 from looseleaf.talk import FARTHEST, Trace
 from looseleaf.values import START, Position
 
@@ -34,29 +49,22 @@ if TYPE_CHECKING:
 RECALLED = "recalled"
 """`core.gate.RECALLED`, which costs a hook more to load than all the rest."""
 
-PROMPT, ANSWER = "hook:user-prompt", "hook:stop"
-"""The `source_event` of what a hook handed over; what came from a transcript has a key (`correlation_id`)."""
+UNSEEN = "hook:pre-tool"
+"""The `source_event` of a note that it is not known what the model has read."""
+
+_UNSEEN = "[what the model has read is not known]"
+_CARRIED = "[what was read in another session]"
 
 SCHEMA = "hooks.v1"
 _SESSIONS = 16
 """Sessions that the view knows: more than anybody has open at once."""
 
 _WAITING = 32
-"""What was handed over and not seen in the transcript yet. What never comes (a command of the agent's own) is dropped
-when so much newer is there."""
+"""What was handed over and not seen in the transcript yet; what never comes is a command of the agent's own."""
 
-_LONGEST = 8_000
-"""Characters of such a text that the view holds; of a longer one it has the checksum."""
-
-_OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")
-"""Members of a message that are not the caller's to give as they are."""
-
-_TAIL = 200
+_OURS = ("id", "ts", "turn_id", "source_event", "correlation_id", "tags")  # not the caller's to give
 _ALREADY = 2.0
 """Seconds within which the same prompt is the same: two settings may both name the hook."""
-
-_SLACK = 600.0
-"""Seconds by which the clock of a transcript may be ahead of the recording: a laptop that slept in between."""
 
 
 class Sitting:
@@ -72,7 +80,12 @@ class Sitting:
         self._all = self._loaded()
         self._keys: dict[str, str] = {}
         """The lines that are known to be recorded, and the turn of each."""
-        self._past: _Past | None = None
+        self._foreign: set[str] = set()
+        """Those of them that another session has recorded. Strangers: sessions whose lines stand in this transcript,
+        though it was not begun as theirs. Doubted: what it has as the user's, and nobody heard him say."""
+        self._strangers: set[str] = set()
+        self._doubted: list[dict[str, Any]] = []
+        self._past: Past | None = None
         self._start(self._all["sessions"].get(session))
 
     def _start(self, own: Any) -> None:
@@ -85,7 +98,8 @@ class Sitting:
         self._spoke: tuple[str, str, float] = ("", "", 0.0)
         self._asked: list[dict[str, Any]] = []
         self._position, self._last = START, ""
-        self._since = float("inf")
+        self._since = self._heard = float("inf")
+        self._is_unseen = False
         try:
             self._from_view(own)
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -106,6 +120,8 @@ class Sitting:
         self._waiting = [[str(part) for part in each] for each in own["waiting"] if len(each) == 3]
         role, tail, ts = own["spoke"]
         self._spoke = str(role), str(tail), float(ts)
+        self._heard = float(own["heard"]) if own["heard"] is not None else float("inf")
+        self._is_unseen = bool(own["unseen"])
         self._position, self._last = Position(*map(int, own["position"])), str(own["last"])
 
     def _anew(self, since: float | None) -> None:
@@ -119,7 +135,7 @@ class Sitting:
         self._since = since if since is not None else float("inf")
         found: list[Trace] = []
         for trace in traces_back(self._store, self._stream) if is_known or since is not None else ():
-            if since is not None and _made(trace) < since - _SLACK:
+            if since is not None and made(trace) < since - SLACK:
                 break
             found.append(trace)
             if since is None and trace.session_id == self._session and trace.session_start:
@@ -130,23 +146,37 @@ class Sitting:
     def _fold(self, trace: Trace) -> None:
         if trace.correlation_id is not None:
             self._keys[trace.correlation_id] = trace.turn_id
-        if trace.session_id == self._session and trace.trace_type in ("user", "assistant"):
-            self._spoke = trace.trace_type, _lined(trace.content)[-_TAIL:], trace.ts
+            if trace.session_id != self._session:
+                self._foreign.add(trace.correlation_id)
+        if trace.session_id != self._session:
+            return
+        if trace.source_event == PROMPT:
+            self._heard = min(self._heard, made(trace))
+        self._is_unseen = trace.trace_type != "user" and (self._is_unseen or trace.source_event == UNSEEN)
+        if trace.trace_type in ("user", "assistant"):
+            self._spoke = trace.trace_type, ending(trace.trace_type, trace.content), trace.ts
             if trace.source_event in (PROMPT, ANSWER) and trace.correlation_id is None:
                 self._waiting.append([trace.trace_type, alike(trace.content), trace.turn_id])
 
     # --- what a hook hands over ------------------------------------------------------------
 
-    def prompt(self, text: str) -> None:
-        """What the user asks now. Not again, if the transcript has said it in this moment, or another hook."""
-        said = own_words(text)
-        if not said:
-            return
-        role, tail, ts = self._last_said()
-        is_same = role == "user" and _lined(self._memory._clean(said))[-_TAIL:] == tail
-        is_heard = any("user" in each for each in self._asked)
-        if not (is_same and (is_heard or abs(time.time() - ts) < _ALREADY)):
+    def prompt(self, text: str, *, is_all: bool = False) -> None:
+        """What the user asks now. Not again, if the transcript has said it in this moment, or another hook. `is_all`:
+        no transcript will say what others put into it."""
+        said, is_mixed = parted(text)
+        who, end, ts = self._last_said()
+        is_same = (who, end) == ("user", ending("user", self._memory._clean(said)))
+        heard = next((each for each in reversed(self._asked) if "user" in each), None)
+        doubted = next((each for each in self._doubted if alike(each["tool_result"]) == alike(said)), None)
+        if doubted is not None:
+            doubted |= {"user": doubted.pop("tool_result"), "source_event": PROMPT}
+        elif is_same and heard is not None:
+            heard["source_event"] = PROMPT
+        elif said and not (is_same and abs(time.time() - ts) < _ALREADY):
             self._asked.append({"user": said, "source_event": PROMPT})
+        self._heard = min(self._heard, time.time()) if said else self._heard
+        if is_mixed and is_all:
+            self._asked.append({"tool_result": OTHERS})
 
     def answer(self, text: str) -> None:
         """What the agent answered. Transcripts are often written after the hook was called: what is known of this
@@ -154,15 +184,15 @@ class Sitting:
         if not text.strip():
             return
         role, tail, _ = self._last_said()
-        if role != "assistant" or not _lined(self._memory._clean(text)).endswith(tail):
+        if role != "assistant" or not lined(self._memory._clean(text)).endswith(tail):
             self._asked.append({"assistant": text, "source_event": ANSWER})
 
     def _last_said(self) -> tuple[str, str, float]:
         """Who spoke last, how that ends, and when; also of what is still to be recorded."""
         for each in reversed(self._asked):
-            role, text = _told(each)
+            role, text = told(each)
             if role:
-                return role, _lined(self._memory._clean(text))[-_TAIL:], float(each.get("ts", 0.0))
+                return role, ending(role, self._memory._clean(text)), float(each.get("ts", 0.0))
         return self._spoke
 
     def messages(self, given: Sequence[Any]) -> None:
@@ -176,11 +206,16 @@ class Sitting:
             own = {name: value for name, value in each.items() if name not in _OURS}
             ask(**own)
             key, ts = each.get("id"), each.get("ts")
-            is_key = isinstance(key, str | int) and len(str(key)) <= _TAIL
+            is_key = isinstance(key, str | int) and len(str(key)) <= TAIL
             when = float(ts) if isinstance(ts, int | float) and abs(ts) < FARTHEST else None
             said.append(Said(f"id-{key}" if is_key else "", when, (own,)))
         self._turn = None  # what is given belongs to the prompt before it
-        self._take(said)
+        self._take(said, is_told=True)
+
+    def unseen(self) -> None:
+        """It is not known what the model has read; said once in a turn."""
+        if not self._is_unseen:
+            self._asked.append({"tool_result": _UNSEEN, "source_event": UNSEEN})
 
     # --- the transcript --------------------------------------------------------------------
 
@@ -194,12 +229,16 @@ class Sitting:
                 first = next((said.ts for said in lines if said.ts is not None), None)
                 if first is not None:
                     self._anew(first)
+            others = {said.session for said in lines} - {self._session, ""}
+            self._strangers = others - {transcript.begun_by()} if others else others
             self._take(lines)
             self._spot = spot
             self._behind = self._behind and not is_all
 
-    def _take(self, lines: Sequence[Said]) -> None:
+    def _take(self, lines: Sequence[Said], *, is_told: bool = False) -> None:
+        """`is_told`: the agent's program vouches for it, and it is no transcript."""
         names: dict[str, str] = {}
+        carried = False
         taken: set[str] = set()
         now = time.time()  # a time that is to come would make all that follows look old
         for said in lines:
@@ -209,12 +248,29 @@ class Sitting:
             self._newest = max(self._newest, min(said.ts or 0.0, now))
             if known is not None:
                 self._turn = known
+                carried |= said.key in self._foreign and any(map(is_result, said.asked))
                 continue
             taken |= {said.key} if said.key else set()
             for each in said.asked:
-                names |= {each["tool_call_id"]: each["tool_call"]} if _is_call(each) else {}
+                names |= {each["tool_call_id"]: each["tool_call"]} if is_call(each) else {}
                 if not self._was_handed_over(each):
-                    self._asked.append(self._made_ready(each, said, names))
+                    ready = self._made_ready(each, said, names)
+                    if "user" in ready and not (is_told or self._is_the_users(said, ready["user"])):
+                        ready["tool_result"] = ready.pop("user")
+                        self._doubted.append(ready)
+                    self._asked.append(ready)
+        note = Said(f"carried-{self._session}", None, ())
+        if carried and self._known(note) is None:  # what the session began with was recorded as another's
+            self._asked.append({"tool_result": _CARRIED, "correlation_id": note.key})
+
+    def _is_the_users(self, said: Said, text: str) -> bool:
+        """Whether a text of the transcript that no hook handed over is the user's, and no tool's or program's: he said
+        the same just now, a hook came to a locked memory with it, or there were no hooks yet."""
+        if self._last_said()[:2] == ("user", ending("user", self._memory._clean(text))):
+            return True
+        if self._heard != float("inf") and (said.ts is None or said.ts >= self._heard):
+            return was_missed(self._store, self._memory.agent, self._session, text)
+        return said.is_sure and said.session not in self._strangers
 
     def _known(self, said: Said) -> str | None:
         """The turn of a line that was recorded. Lines come in the order of their times: one that does not may be a
@@ -226,17 +282,18 @@ class Sitting:
             return None
         if self._past is None:
             self._recorder.catch_up()
-            self._past = _Past(self._memory, self._session, self._stream)
+            self._past = Past(self._memory, self._session, self._stream)
         self._past.read(said.ts, is_known=self._session in self._recorder.tally.sessions)
+        self._foreign |= self._past.foreign
         turn = self._past.keys.get(said.key)
         if turn is None and is_again:  # it may be one that a hook had handed over
-            texts = [_told(each) for each in said.asked]
+            texts = [told(each) for each in said.asked]
             clean = [(role, alike(self._memory._clean(text))) for role, text in texts if role]
             turn = next((self._past.handed[each] for each in clean if each in self._past.handed), None)
         return turn
 
     def _was_handed_over(self, each: dict[str, Any]) -> bool:
-        role, text = _told(each)
+        role, text = told(each)
         if not role:
             return False
         said = alike(self._memory._clean(text))
@@ -259,13 +316,13 @@ class Sitting:
             made["ts"] = said.ts
         if self._turn is not None and "user" not in each:
             made["turn_id"] = self._turn
-        if "tool_result" in each or "tool_error" in each:
+        if is_result(each):
             call = each.get("tool_call_id")
             name = each.get("tool_name") or names.get(call or "")
             if name is None:  # it was called in another process
                 self._recorder.catch_up()
                 name = self._recorder.tally.tool_name(call)
-            made |= {"tags": (RECALLED,)} if is_own(name) else {}
+            made |= {"tags": (RECALLED,)} if is_served(name) else {}
         return made
 
     def has_call(self, call: str) -> bool:
@@ -310,7 +367,7 @@ class Sitting:
         return self._store.end(self._stream)
 
     def save(self) -> None:
-        """Record what is to be recorded, and write the view; that that cannot be written is no reason to refuse."""
+        """Record what is to be recorded, and write the view, as well as can be."""
         self._record()
         last = next(self._store.read_back(self._stream), None)
         spot = self._spot
@@ -322,6 +379,8 @@ class Sitting:
             "turn": self._turn,
             "waiting": self._waiting if self._behind else self._waiting[-_WAITING:],
             "spoke": list(self._spoke),
+            "heard": self._heard if self._heard != float("inf") else None,
+            "unseen": self._is_unseen,
             "position": list(last.end) if last is not None else list(START),
             "last": last.record.get("id") if last is not None else "",
         }
@@ -334,65 +393,7 @@ class Sitting:
             pass
 
     def _loaded(self) -> Record:
-        try:
-            document = self._store.get(self._view)
-            raw = codec.whole(document.data if document else b"")
-            if raw["schema"] == SCHEMA and isinstance(raw["sessions"], dict):
-                return {"distilled": raw["distilled"], "sessions": raw["sessions"]}
-        except (Refused, KeyError, TypeError, ValueError):
-            pass  # made again, from the log
-        return {"distilled": None, "sessions": {}}
-
-
-class _Past:
-    """What the log knows of lines and handed-over texts, read back as far as is asked for."""
-
-    def __init__(self, memory: Memory, session: str, stream: str) -> None:
-        self._traces = traces_back(memory.store, stream)
-        self._session = session
-        self._reached = False
-        self._since = float("inf")
-        self.keys: dict[str, str] = {}
-        self.handed: dict[tuple[str, str], str] = {}
-
-    def read(self, since: float | None, *, is_known: bool) -> None:
-        """Back to a time; where none is given, to the beginning of the session."""
-        while not self._reached and (is_known if since is None else self._since >= since - _SLACK):
-            trace = next(self._traces, None)
-            if trace is None:
-                self._reached = True
-                return
-            self._since = min(self._since, _made(trace))
-            if trace.correlation_id is not None:
-                self.keys.setdefault(trace.correlation_id, trace.turn_id)
-            if trace.session_id == self._session:
-                if trace.source_event in (PROMPT, ANSWER):
-                    self.handed.setdefault((trace.trace_type, alike(trace.content)), trace.turn_id)
-                if since is None and trace.session_start:
-                    return
-
-
-def _made(trace: Trace) -> float:
-    """When it was recorded."""
-    return time_of(trace.id) if is_id(trace.id) else trace.ts
-
-
-def _is_call(each: dict[str, Any]) -> bool:
-    return "tool_call" in each and isinstance(each.get("tool_call_id"), str)
-
-
-def _told(each: dict[str, Any]) -> tuple[str, str]:
-    role = next((role for role in ("user", "assistant") if isinstance(each.get(role), str)), "")
-    return role, each.get(role, "")
-
-
-def alike(text: str) -> str:
-    """The same for texts that differ in white space only; line by line, so that a part of one is found in it."""
-    lined = _lined(text)
-    if len(lined) <= _LONGEST:
-        return lined
-    return f"{crc32(lined.encode('utf-8', 'surrogatepass')):08x}-{len(lined)}"
-
-
-def _lined(text: str) -> str:
-    return "\n".join(found for line in text.splitlines() if (found := " ".join(line.split())))
+        raw = viewed(self._store, self._view)
+        if raw.get("schema") == SCHEMA and isinstance(raw.get("sessions"), dict) and "distilled" in raw:
+            return {"distilled": raw["distilled"], "sessions": raw["sessions"]}
+        return {"distilled": None, "sessions": {}}  # made again, from the log

@@ -2,23 +2,18 @@
 
 Nothing here writes. The file belongs to another program, which may rewrite it, repeat lines in it, or be in the middle
 of writing one: a line counts when it has ended, and a place in the file is believed only while the line before it is
-the one that was there. What the agent's program put into the talk (reminders, summaries, notices, what a command
-printed) is never taken for words of the user.
+the one that was there. No line is passed over in silence: what cannot be read leaves a note that something was there.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from zlib import crc32
 
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from looseleaf.integrations.lines import Said, said_in, unread
 
 AT_ONCE = 8 * 1024 * 1024
 """Bytes that are read in one go, some seconds of work; the next event goes on from there."""
@@ -28,20 +23,6 @@ WHILE_ASKED = 1024 * 1024
 gone on for long, it is caught up with when there is time."""
 
 _NAMED = ".jsonl"
-
-# Elements by which coding agents tell a model what no user said.
-_TOLD = (
-    "system-reminder task-notification teammate-message user-prompt-submit-hook session-start-hook user-memory-input "
-    "command-name command-message command-args command-contents local-command-stdout local-command-stderr "
-    "local-command-caveat bash-input bash-stdout bash-stderr ide_opened_file ide_selection ide_diagnostics"
-).split()
-# From the first such mark to the last that ends it: what stands between may spell an end of its own.
-_NOT_SAID = f"(?s)<({'|'.join(_TOLD)})\\b[^>]*>(?:.*</\\1>|.*)"
-_ELEMENT = r"<[a-z][a-z0-9_-]*[ />]"
-_NOTICES = ("[Request interrupted by user", "[MEMORY:", "Caveat: The messages below")
-_ASIDE = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-_KEY = r"[A-Za-z0-9_-]{1,64}"
-# None of these is compiled before it is needed: a hook starts a process for every prompt.
 
 
 @frozen
@@ -53,16 +34,6 @@ class Spot:
     offset: int
     length: int
     line: int
-
-
-@frozen
-class Said:
-    """One line of it: its key, by which it is known if it comes again, its time, and what is to be recorded of it (as
-    `Memory.record` takes it)."""
-
-    key: str
-    ts: float | None
-    asked: tuple[dict[str, Any], ...]
 
 
 class NoTranscript(Refused):
@@ -109,15 +80,22 @@ class Transcript:
         return found, Spot(self.file, offset + end, len(last), crc32(last)), len(data) < self._at_once
 
     def _over_long(self, spot: Spot | None, offset: int) -> tuple[list[Said], Spot, bool]:
-        """A line that is longer than anything that is read is passed over, when it has ended."""
+        """A line that is longer than anything that is read is passed over, when it has ended; that it was there is
+        noted."""
         at, last = offset, b""
         while piece := self._at(at, self._at_once):
             end = piece.find(b"\n") + 1
             last = (last + piece[: end or None])[-64:]
             at += end or len(piece)
             if end:
-                return [], Spot(self.file, at, len(last), crc32(last)), False
+                mark = crc32(last)
+                return [unread(f"long-{mark:08x}-{at - offset}")], Spot(self.file, at, len(last), mark), False
         return [], spot or Spot(self.file, 0, 0, 0), True
+
+    def begun_by(self) -> str:
+        """The session whose lines the file began with: a copy for another one keeps them."""
+        found = re.search(rb'"sessionId" ?: ?"([^"\\]{1,200})"', self._at(0, 1 << 16))
+        return found[1].decode("utf-8", "replace") if found is not None else ""
 
     def _at(self, offset: int, length: int) -> bytes:
         parts: list[bytes] = []
@@ -155,85 +133,3 @@ def _unread(path: str, why: str) -> Refused:
     return Refused(
         f"The transcript was not read: {path[:200]!r} ({why}). What it says is not recorded; the prompts are."
     )
-
-
-# --- one line --------------------------------------------------------------------------
-
-
-def said_in(line: bytes) -> Said | None:
-    """None for what is nobody's words: a line that is no JSON, a summary, a sub-agent's, a notice."""
-    try:
-        raw = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(raw, dict) or any(raw.get(flag) for flag in _ASIDE):
-        return None
-    message = raw.get("message")
-    if raw.get("type") not in ("user", "assistant") or not isinstance(message, dict):
-        return None
-    content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    if not isinstance(blocks, list):
-        return None
-    own = [block for block in blocks if isinstance(block, dict)]
-    asked = _of_assistant(own) if raw["type"] == "assistant" else _of_user(own)
-    uuid = raw.get("uuid")
-    is_key = isinstance(uuid, str) and re.fullmatch(_KEY, uuid)
-    key = str(uuid) if is_key else f"line-{crc32(line):08x}-{len(line)}"
-    return Said(key, moment_of(raw.get("timestamp")), tuple(asked)) if asked else None
-
-
-def moment_of(text: object) -> float | None:
-    if not isinstance(text, str) or len(text) > 40:
-        return None
-    from datetime import UTC, datetime
-
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _of_assistant(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Its texts and calls. What it only thought is not said to anybody."""
-    asked: list[dict[str, Any]] = []
-    for block in blocks:
-        text, name, call = block.get("text"), block.get("name"), block.get("id")
-        if block.get("type") == "text" and isinstance(text, str) and text.strip():
-            asked.append({"assistant": text})
-        elif block.get("type") == "tool_use" and isinstance(name, str) and name:
-            own = {"tool_call_id": call} if isinstance(call, str) and call else {}
-            asked.append({"tool_call": name, "tool_args": block.get("input")} | own)
-    return asked
-
-
-def _of_user(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Results of tools; and what is plainly the user's own."""
-    asked: list[dict[str, Any]] = []
-    texts: list[str] = []
-    for block in blocks:
-        text, call = block.get("text"), block.get("tool_use_id")
-        if block.get("type") == "text" and isinstance(text, str):
-            texts.append(text)
-        elif block.get("type") == "tool_result":
-            what = "tool_error" if block.get("is_error") else "tool_result"
-            own = {"tool_call_id": call} if isinstance(call, str) and call else {}
-            asked.append({what: _result(block.get("content"))} | own)
-    said = "\n\n".join(filter(None, map(own_words, texts)))
-    return [*asked, {"user": said}] if said and not re.match(_ELEMENT, said) else asked
-
-
-def _result(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    parts = [block for block in blocks if isinstance(block, dict)]
-    texts = [part["text"] if isinstance(part.get("text"), str) else f"[{part.get('type')}]" for part in parts]
-    return "\n".join(texts)
-
-
-def own_words(text: str) -> str:
-    """What is left of a text without what the agent's program put into it; nothing, if it is a notice of that."""
-    said = re.sub(_NOT_SAID, "", text).strip() if "<" in text else text.strip()
-    return "" if said.startswith(_NOTICES) else said
