@@ -93,8 +93,12 @@ def said_in(line: bytes) -> Said | None:
         moment_of(raw.get("timestamp")),
         tuple(asked),
         session if isinstance(session, str) else "",
-        not any(re.match(_ELEMENT, each.get("user", "")) for each in asked),
+        not any(_begins_with_an_element(each.get("user", "")) for each in asked),
     )
+
+
+def _begins_with_an_element(text: str) -> bool:
+    return text.startswith("<") and re.match(_ELEMENT, text) is not None
 
 
 def unread(key: str) -> Said:
