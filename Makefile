@@ -28,7 +28,7 @@ demo: $(VENV)/.package
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --hypothesis-profile=steady --cov --cov-report=term -n auto --dist loadfile
+	$(BIN)/python -m pytest --hypothesis-profile=steady --cov --cov-report=term -n 3 --dist loadfile
 
 test-long: $(VENV)/.dev
 	$(BIN)/python -m pytest -m long -s --timeout=0

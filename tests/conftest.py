@@ -46,7 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 SWEEPS = frozenset(
     "test_compact_crash test_crash test_place_crash test_index_crash test_paths test_damage test_editor test_replay "
     "test_errors test_processes test_store_machine test_recovery test_benchmarks test_compact test_prompt "
-    "test_read_your_writes test_recall_benchmark test_injection test_tidy".split()
+    "test_read_your_writes test_recall_benchmark test_injection test_tidy test_secrets test_review test_gate "
+    "test_prompt_fit test_topics test_codec test_store_contract".split()
 )
 """Files whose tests run the same lines thousands of times. Measuring that takes as long as running them,
 and shows hardly a line that the others do not."""

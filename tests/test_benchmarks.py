@@ -161,6 +161,7 @@ def test_a_memory_that_was_filled_with_entries_is_as_one_that_they_were_written_
             assert sorted(states[0]["next_actions"]) == sorted(states[1]["next_actions"])
 
 
+@pytest.mark.long
 def test_a_build_costs_what_is_new_and_the_memory_of_all_does_not_grow(
     build: ModuleType, place: Path
 ) -> None:
@@ -238,7 +239,14 @@ def test_a_duplicate_is_the_same_value_or_a_second_one_where_there_is_one(chains
 
 
 @pytest.mark.parametrize(
-    ("part", "least"), [("growth", 4), ("prefix", 2), ("agents", 1), ("notation", 5), ("layout", 1)]
+    ("part", "least"),
+    [
+        pytest.param("growth", 4, marks=pytest.mark.long),
+        ("prefix", 2),
+        pytest.param("agents", 1, marks=pytest.mark.long),
+        pytest.param("notation", 5, marks=pytest.mark.long),
+        ("layout", 1),
+    ],
 )
 def test_what_a_prompt_costs_is_measured_or_said_to_be_skipped(
     prompt: ModuleType, part: str, least: int

@@ -187,6 +187,7 @@ def app(server: Server[Any], token: str, allowed: Names) -> Gate:
 
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
+        json_response=True,  # an answer is one object: nothing is ever streamed
         max_request_body_size=BODY_BYTES,
         max_sessions=SESSIONS,
         transport_security=TransportSecuritySettings(  # a second time, by the SDK
