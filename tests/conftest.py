@@ -20,7 +20,7 @@ Run = Callable[..., tuple[int, str, str]]
 settings.register_profile(
     "steady",
     derandomize=True,
-    max_examples=30,
+    max_examples=20,
     deadline=None,  # machines are busy
     suppress_health_check=[HealthCheck.too_slow],
 )
