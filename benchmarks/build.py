@@ -22,7 +22,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -38,15 +38,16 @@ from looseleaf.store.ulid import id_of, new_id
 from looseleaf.talk import Distilled, Material, Noted, Proposal
 
 HERE = Path(__file__).parent.parent
-BEGIN, END = "<!-- benchmark: build -->", "<!-- end -->"
-NO_GOAL = "–"
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
+
+from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+
 QUICK = Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE
 START = 1_740_000_000.0
 PER_TOPIC = 10
 RELATIONS = ("Colleague", "Plan", "Rule", "Likes", "Skill", "Event", "Decision")
 """One of each kind."""
-
-Row = tuple[str, str, str]
 
 
 @contextmanager
@@ -340,11 +341,6 @@ def profile(entries: int) -> None:
 # --- the table -----------------------------------------------------------------------------
 
 
-def table(rows: Iterable[Row]) -> str:
-    out = ["| what | measured | goal |", "|---|---|---|"]
-    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -362,11 +358,7 @@ def main() -> None:
         print(*row, sep=" | ", file=sys.stderr, flush=True)
     print(table(rows))
     if options.readme:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        with_goals = table([row for row in rows if row[2] != NO_GOAL])
-        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
+        put("build", with_goals(rows))
 
 
 if __name__ == "__main__":

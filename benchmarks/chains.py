@@ -23,6 +23,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -39,8 +40,11 @@ from looseleaf.core.window import texts_of
 from looseleaf.values import Fact
 
 HERE = Path(__file__).parent.parent
-BEGIN, END = "<!-- benchmark: chains -->", "<!-- end -->"
-NO_GOAL = "–"
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
+
+from benchmarks.readme import NO_GOAL, Row, put, table  # noqa: E402
+
 CHAINS = Path(__file__).parent / "data/chains.jsonl"
 QUICK = Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE
 SMALL = Policy(context_tokens=4000, max_tokens=1, tail_turns=1)
@@ -48,7 +52,6 @@ HOUR = 3600.0
 FILLER = ("How is the weather in general?", "Tell me a riddle.", "And another one, please.", "Go on.")
 READERS = ("facts", "topic", "global memory", "pages", "index", "window", "semantic.jsonl", "prompt")
 
-Row = tuple[str, str, str]
 Chain = dict[str, Any]
 
 
@@ -318,11 +321,6 @@ def measured(some: Iterable[Chain]) -> Figures:
     return figures
 
 
-def table(rows: Iterable[Row]) -> str:
-    out = ["| what | measured | goal |", "|---|---|---|"]
-    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -336,10 +334,7 @@ def main() -> None:
     if options.misses:
         print(*figures.misses, sep="\n")
     if options.readme:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        readme.write_text(f"{before}{BEGIN}\n{table(figures.rows())}\n{END}{after}")
+        put("chains", table(figures.rows()))
 
 
 if __name__ == "__main__":

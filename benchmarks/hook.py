@@ -30,13 +30,13 @@ if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
 from benchmarks.prompt import Size, filled  # noqa: E402
+from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
 from benchmarks.recall import Times, ms  # noqa: E402
-from benchmarks.window import NO_GOAL, STREAM, Row, folder, table  # noqa: E402
+from benchmarks.window import STREAM, folder  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
 from looseleaf.core.times import written  # noqa: E402
 
-BEGIN, END = "<!-- benchmark: hook -->", "<!-- end -->"
 SIZES: tuple[Size, ...] = ((100, 1_000), (10_000, 100_000))
 """Facts and turns; ten facts a page, four messages a turn."""
 QUICK: tuple[Size, ...] = ((20, 20),)
@@ -209,11 +209,7 @@ def main(arguments: list[str] | None = None) -> None:
                 print(*row, sep=" | ", file=sys.stderr, flush=True)
     print(table(rows))
     if options.readme:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        with_goals = table([row for row in rows if row[2] != NO_GOAL])
-        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
+        put("hook", with_goals(rows))
 
 
 if __name__ == "__main__":

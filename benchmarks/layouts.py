@@ -14,7 +14,8 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.prefix import customers, encoder
-from benchmarks.window import HERE, NO_GOAL, QUICK, TALKS, Row, folder, replay
+from benchmarks.readme import NO_GOAL, Row
+from benchmarks.window import HERE, QUICK, TALKS, folder, replay
 
 from looseleaf import Memory
 from looseleaf.core.shown import state as forms_of

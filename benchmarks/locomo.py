@@ -41,6 +41,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
+from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
 from benchmarks.talks import (  # noqa: E402
     ADVERSARIAL,
     BUDGETS,
@@ -52,7 +53,7 @@ from benchmarks.talks import (  # noqa: E402
     conversations,
     unrelated,
 )
-from benchmarks.window import NO_GOAL, QUICK, Row, folder, table  # noqa: E402
+from benchmarks.window import QUICK, folder  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
 from looseleaf.core.ranking import Asked, Corpus, Doc, Scored, rank  # noqa: E402
@@ -63,7 +64,6 @@ from looseleaf.policy import Ranking  # noqa: E402
 from looseleaf.recall import recall as recalling  # noqa: E402
 from looseleaf.recall.question import Question  # noqa: E402
 
-BEGIN, END = "<!-- benchmark: locomo -->", "<!-- end -->"
 MOST = 200
 """Hits that are looked at; 4,000 tokens are about a hundred."""
 
@@ -384,12 +384,7 @@ def main() -> None:
     rows = list(goals(result))
     print(table(rows))
     if options.readme:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        readme.write_text(
-            f"{before}{BEGIN}\n{table([row for row in rows if row[2] != NO_GOAL])}\n{END}{after}"
-        )
+        put("locomo", with_goals(rows))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from random import Random
 from typing import Any
 
 from benchmarks.cache_model import SECONDS, Sent, cached_share, cached_tokens
-from benchmarks.window import NO_GOAL, QUICK, TALKS, Row, Speech, Told, folder, replay
+from benchmarks.readme import NO_GOAL, Row
+from benchmarks.window import QUICK, TALKS, Speech, Told, folder, replay
 
 from looseleaf import Memory
 from looseleaf.conversation.window import costs_of

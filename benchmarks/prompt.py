@@ -27,12 +27,12 @@ if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
 from benchmarks import layouts, prefix  # noqa: E402
-from benchmarks.window import NO_GOAL, QUICK, Row, Speech, folder, run_child, table  # noqa: E402
+from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+from benchmarks.window import QUICK, Speech, folder, run_child  # noqa: E402
 from benchmarks.window import fill as fill_turns  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
 
-BEGIN, END = "<!-- benchmark: prompt -->", "<!-- end -->"
 BUDGET = 8_000
 TASK = "Say what is left to be done before the release, and begin with the first of it."
 PER_PAGE = 10
@@ -207,11 +207,7 @@ def main() -> None:
                 print(*row, sep=" | ", file=sys.stderr, flush=True)
     print(table(rows))
     if options.readme:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        with_goals = table([row for row in rows if row[2] != NO_GOAL])
-        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
+        put("prompt", with_goals(rows))
 
 
 if __name__ == "__main__":

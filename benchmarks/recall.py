@@ -35,13 +35,13 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.window import NO_GOAL, STREAM, Record, Row, folder, run_child, table  # noqa: E402
+from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+from benchmarks.window import STREAM, Record, folder, run_child  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
 from looseleaf.recall.keep import VIEW  # noqa: E402
 from looseleaf.store.ulid import new_id  # noqa: E402
 
-BEGIN, END = "<!-- benchmark: recall -->", "<!-- end -->"
 SIZES, FULL, QUICK = (1_000, 10_000, 100_000), (1_000_000,), (60, 200)
 FELT = 100_000
 """The size for which goals are given in milliseconds and megabytes."""
@@ -480,11 +480,7 @@ def main(arguments: list[str] | None = None) -> None:
                     print(*row, sep=" | ", file=sys.stderr, flush=True)
     print(table(rows))
     if options.readme:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        with_goals = table([row for row in rows if row[2] != NO_GOAL])
-        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
+        put("recall", with_goals(rows))
 
 
 if __name__ == "__main__":

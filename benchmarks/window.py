@@ -37,8 +37,11 @@ from looseleaf.store.ulid import new_id
 from looseleaf.talk import Message
 
 HERE = Path(__file__).parent.parent
-BEGIN, END = "<!-- benchmark: window -->", "<!-- end -->"
-NO_GOAL = "–"
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
+
+from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+
 TALKS = HERE.parent / "shared/data/tau_gpt4o_airline.json"
 STREAM = "traces/main"
 TOOL = "read_file"
@@ -46,7 +49,6 @@ MEGABYTE = 1 << 20
 QUICK = Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE
 """Where a sync costs nothing: for what a slow disk would hide, and for what has nothing to do with one."""
 
-Row = tuple[str, str, str]
 Record = dict[str, Any]
 Told = dict[str, Any]
 """A message as an OpenAI-like provider has it."""
@@ -522,11 +524,6 @@ def peak(megabytes: int) -> Iterator[Row]:
 # --- the table -----------------------------------------------------------------------------------
 
 
-def table(rows: Iterable[Row]) -> str:
-    out = ["| what | measured | goal |", "|---|---|---|"]
-    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -552,11 +549,7 @@ def main() -> None:
     text = table(rows)
     print(text)
     if options.readme:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        with_goals = table([row for row in rows if row[2] != NO_GOAL])
-        readme.write_text(f"{before}{BEGIN}\n{with_goals}\n{END}{after}")
+        put("window", with_goals(rows))
 
 
 if __name__ == "__main__":

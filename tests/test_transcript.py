@@ -339,7 +339,7 @@ def test_what_was_recorded_by_a_process_that_was_killed_is_not_recorded_again(fo
 
 
 def test_what_our_own_tools_answered_is_recorded_as_recalled(followed: Followed) -> None:
-    assert sitting_module.RECALLED == gate.RECALLED
+    assert vars(sitting_module)["RECALLED"] == vars(gate)["RECALLED"]
     assert is_own("mcp__looseleaf__recall")
     followed.use("mcp__looseleaf__recall")
     followed.hook()

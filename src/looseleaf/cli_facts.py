@@ -19,6 +19,7 @@ from looseleaf.cli import (
     say,
     when,
 )
+from looseleaf.core.names import REVIEW
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -108,7 +109,7 @@ def _marks(fact: Fact) -> Iterator[str]:
 
 def _place(fact: Fact) -> str:
     if fact.status == "pending":
-        return "review/pending.md"
+        return REVIEW
     return f"{fact.path}:{fact.line}" if fact.path and fact.line else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from looseleaf.cli import open_memory, plain, print_json, print_notes, say
+from looseleaf.core.lines import worded
 from looseleaf.errors import Refused
 from looseleaf.place.review import PATH, under
 
@@ -38,9 +39,9 @@ def review(options: Options) -> int:
 
 def _shown(number: int, fact: Fact, reasons: dict[str, str]) -> str:
     """The words of others come first on a line, and what is ours to say under them."""
-    said = fact.object if fact.relation == "note" else f"{fact.relation}: {fact.object}"
     mark = " (tainted)" if fact.level == "tainted" else ""
-    return f"{number}. {plain(said)}\n   └ {fact.id}{mark}  {plain(reasons.get(fact.id or '', ''))}"
+    said, why = worded(fact.relation, fact.object), reasons.get(fact.id or "", "")
+    return f"{number}. {plain(said)}\n   └ {fact.id}{mark}  {plain(why)}"
 
 
 def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: Options) -> None:

@@ -13,6 +13,7 @@ from looseleaf.core.clauses import located, sentences_of, spelled
 from looseleaf.core.evidence import Claim
 from looseleaf.core.levels import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
 from looseleaf.core.lines import escape
+from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.slots import relation_of
 from looseleaf.core.synonyms import ME
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from looseleaf.values import Level
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
-
-RECALLED = "recalled"
-"""The tag of text that memory itself put into a prompt: distilling it again would make memory of memory."""
 
 UNVERIFIED = "unverified"
 """The tag of a fact whose quote is not found, or does not say it. It never supersedes."""

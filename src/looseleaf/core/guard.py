@@ -15,7 +15,7 @@ from collections import Counter
 
 from looseleaf.core.diff import diff, split_lines
 from looseleaf.core.grammar import covered, drawer, new_page, parse
-from looseleaf.core.lines import body, escape, heading, is_blank, split_relation
+from looseleaf.core.lines import body, escape, heading, is_blank, split_relation, worded
 from looseleaf.core.signing import LABEL, unsigned
 from looseleaf.core.slots import relation_of, slot
 from looseleaf.frozen import frozen
@@ -374,7 +374,7 @@ FATES = {
 def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> Sequence[str]:
     """What a receipt says of lines that did not go where they were put; `fates`: what became of each instead."""
     fates = fates or {}
-    waits = (f"{FATES[fates.get(line, 'asked')]}: “{_line(*line)}”" for line in guarded.held)
+    waits = (f"{FATES[fates.get(line, 'asked')]}: “{worded(*line)}”" for line in guarded.held)
     stays = (f"stays, as a person or the user put it: “{line}”" for line in guarded.kept)
     left = (
         f"the page {line} was not made: its name would stand in every prompt, and the user did not say it"
@@ -383,10 +383,6 @@ def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> S
         for line in guarded.left
     )
     return (*waits, *stays, *left)
-
-
-def _line(relation: str, said: str) -> str:
-    return said if relation == "note" else f"{relation}: {said}"
 
 
 def _cut(text: str) -> str:

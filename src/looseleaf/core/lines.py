@@ -166,6 +166,11 @@ def _is_balanced(text: str) -> bool:
     )
 
 
+def worded(relation: str, said: str) -> str:
+    """A fact in words: `Home: Oslo`; of a note, what it says."""
+    return said if relation == NOTE else f"{relation}: {said}"
+
+
 def statement(content: str) -> tuple[str, str] | None:
     """What a bullet's text states; None where it is another block, or a label with nothing behind it."""
     content = escape(content)

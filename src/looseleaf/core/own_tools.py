@@ -20,6 +20,9 @@ OWN = frozenset(
 PREFIX = "mcp__looseleaf__"
 """What coding agents put before the name of a tool that an MCP server called `looseleaf` serves."""
 
+RECALLED = "recalled"
+"""The tag of text that memory itself put into a prompt: distilling it again would make memory of memory."""
+
 FENCE = "<<data "
 """How a fence begins (`core.fence`): behind it stands what nobody vouches for, also where we answered it."""
 
@@ -35,4 +38,4 @@ def is_served(name: str | None) -> bool:
 
 def is_news(name: str | None, tags: tuple[str, ...], text: str) -> bool:
     """Whether a tool's result brings words from outside: every one but our own, and of these what they fenced."""
-    return not (is_own(name) and "recalled" in tags) or FENCE in text
+    return not (is_own(name) and RECALLED in tags) or FENCE in text

@@ -18,15 +18,15 @@ def patched(path: str, text: str, patches: Sequence[tuple[str, str]]) -> str:
             raise Refused(
                 f"{path} was not changed: {which} is empty. Give a piece of the page that stands there exactly once."
             )
-        at = text.find(old)
-        if at < 0 or text.find(old, at + 1) >= 0:  # also one that overlaps: which of the two was meant?
-            why = "is not in it" if at < 0 else f"stands in it more than once (lines {_lines(text, old)})"
-            hint = " Its lines end with \\r\\n." if at < 0 and "\r\n" in text and "\n" in old else ""
+        found = places(text, old, 2)
+        if len(found) != 1:
+            why = f"stands in it more than once (lines {_lines(text, old)})" if found else "is not in it"
+            hint = " Its lines end with \\r\\n." if not found and "\r\n" in text and "\n" in old else ""
             raise Refused(
                 f"{path} was not changed: {which} {why}: {quoted(old)}.{hint} Read the page and give a piece that "
                 "stands there exactly once."
             )
-        text = text[:at] + new + text[at + len(old) :]
+        text = text[: found[0]] + new + text[found[0] + len(old) :]
     return text
 
 
@@ -35,9 +35,21 @@ _NAMED = 5
 
 
 def _lines(text: str, old: str) -> str:
-    found: list[str] = []
-    at = text.find(old)
-    while at >= 0 and len(found) <= _NAMED:
-        found.append(str(text.count("\n", 0, at) + 1))
-        at = text.find(old, at + 1)
+    found = [str(line_at(text, at)) for at in places(text, old, _NAMED + 1)]
     return ", ".join(found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
+
+
+def places(text: str, wanted: str, most: int) -> list[int]:
+    """Where a text stands, at most so many times, also where it overlaps itself: which of the two was meant? Nothing
+    stands nowhere."""
+    found: list[int] = []
+    at = text.find(wanted) if wanted else -1
+    while at >= 0 and len(found) < most:
+        found.append(at)
+        at = text.find(wanted, at + 1)
+    return found
+
+
+def line_at(text: str, at: int) -> int:
+    """The number of the line, from 1, in which a place is."""
+    return text.count("\n", 0, at) + 1

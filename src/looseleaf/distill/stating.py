@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.core.gate import RECALLED
-from looseleaf.core.own_tools import PREFIX
+from looseleaf.core.own_tools import PREFIX, RECALLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

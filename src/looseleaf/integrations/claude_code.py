@@ -12,6 +12,7 @@ import json
 import time
 from zlib import crc32
 
+from looseleaf.core.names import REVIEW
 from looseleaf.core.paths import safe_name
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
@@ -56,8 +57,6 @@ class Given:
         """The same, without what is recorded each time it is given."""
         return Given(self.session, self.transcript, "", "", self.source, self.call, (), self.is_plain)
 
-
-REVIEW = "review/pending.md"
 
 HELD_UP = (
     "Nothing was written: another program holds the memory's lock, so it could not be seen what this is drawn from. "

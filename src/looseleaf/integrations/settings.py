@@ -10,6 +10,7 @@ import json
 import os
 import re
 
+from looseleaf.core.own_tools import PREFIX
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 
@@ -30,7 +31,7 @@ EVENTS = {
 the transcript is often written after that."""
 
 MATCHERS = {
-    "PreToolUse": "mcp__looseleaf__(remember|memory_write|memory_patch|memory_append|memory_state|memory_forget)"
+    "PreToolUse": f"{PREFIX}(remember|memory_write|memory_patch|memory_append|memory_state|memory_forget)"
 }
 """Of which tools: only of ours that write, because for every other the agent would wait for nothing."""
 

@@ -15,7 +15,7 @@ from looseleaf.absorb import belongs
 from looseleaf.conversation.asked import ask
 from looseleaf.conversation.record import stream_of
 from looseleaf.conversation.turns import made, traces_back
-from looseleaf.core.own_tools import is_served
+from looseleaf.core.own_tools import RECALLED, is_served
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.integrations.lines import OTHERS, Said, parted
 from looseleaf.integrations.past import (
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
     from looseleaf.memory import Memory
     from looseleaf.values import Record
-
-RECALLED = "recalled"
-"""`core.gate.RECALLED`, which costs a hook more to load than all the rest."""
 
 UNSEEN = "hook:pre-tool"
 """The `source_event` of a note that it is not known what the model has read."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from looseleaf.conversation.record import stream_of
-from looseleaf.core.gate import RECALLED, Witness
+from looseleaf.core.gate import Witness
+from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.turns import open_calls
 from looseleaf.core.window import said
 from looseleaf.entries import FOLDER, Spot, traces_of

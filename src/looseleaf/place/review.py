@@ -11,6 +11,7 @@ import re
 from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import add_fact, new_page, parse
 from looseleaf.core.lines import escape
+from looseleaf.core.names import REVIEW
 from looseleaf.core.placing import page_of
 from looseleaf.core.sheet import Sheet
 from looseleaf.core.times import day
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from looseleaf.values import Fact
 
-PATH = "review/pending.md"
+PATH = REVIEW
 HELP = "Tick a line to say yes; delete it, with the line under it, to say no. The next looseleaf command does it.\n"
 
 MOST = 200

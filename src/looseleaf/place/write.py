@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.core.gate import RECALLED
 from looseleaf.core.levels import level_of, lowest
+from looseleaf.core.own_tools import RECALLED
 from looseleaf.distill.run import redacted, run
 from looseleaf.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
 from looseleaf.frozen import frozen

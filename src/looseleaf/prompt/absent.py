@@ -8,6 +8,7 @@ from itertools import islice
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.core.essentials import said
+from looseleaf.core.names import REVIEW
 from looseleaf.core.paths import STATE, TOP_PAGES
 from looseleaf.core.window import said as said_in
 from looseleaf.errors import Refused
@@ -78,7 +79,7 @@ class Absent:
                 yield from self.left_out("fact", fact.id or "", fact.path or "")
             case "pending":
                 told = f"{WHY['waits_for_a_person']}: looseleaf approve {fact.id}"
-                yield Step("waits_for_a_person", "review/pending.md", told)
+                yield Step("waits_for_a_person", REVIEW, told)
             case "superseded":
                 yield self._superseded(fact)
             case _:

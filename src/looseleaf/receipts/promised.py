@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from looseleaf.core.lines import is_blank
+from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.paths import page_path
 from looseleaf.core.promise_words import wanted
 from looseleaf.core.promises import (
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from looseleaf.memory import Memory
     from looseleaf.receipts.written import Span
-    from looseleaf.talk import Trace
     from looseleaf.values import Fact
 
     PromiseKind = Literal["request", "claim"]
@@ -88,7 +88,7 @@ class Reconciled:
 def reconcile(memory: Memory, turn: str | None = None) -> Reconciled:
     """What was promised in a turn (None: the last one), and what of it was written."""
     span = span_of(memory, turn if turn is not None else LAST)
-    told = [each.content for each in span.traces if each.origin == "user" and not _is_recalled(each)]
+    told = [each.content for each in span.traces if each.origin == "user" and RECALLED not in each.tags]
     asked = [text for each in told for text in requests_in(each)]
     answers = [each.content for each in span.traces if each.trace_type == "assistant"]
     claimed = [text for each in answers for text in claims_in(each)]
@@ -99,14 +99,6 @@ def reconcile(memory: Memory, turn: str | None = None) -> Reconciled:
     claims = [keeps.claim(text, is_known=is_known) for text in dict.fromkeys(claimed)]
     flags = [_flag(each, span.turn_id) for each in (*requests, *claims) if _is_open(each, answers)]
     return Reconciled(span.turn_id, tuple(requests), tuple(claims), tuple(written), tuple(flags))
-
-
-def _is_recalled(trace: Trace) -> bool:
-    if not trace.tags:
-        return False
-    from looseleaf.core.gate import RECALLED  # not at the top: it is slow to load, and tags are rare
-
-    return RECALLED in trace.tags
 
 
 def _is_open(promise: Promise, answers: Sequence[str]) -> bool:

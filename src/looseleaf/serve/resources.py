@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote
 
+from looseleaf.core.names import PROFILE
 from looseleaf.core.paths import STATE, page_path
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -32,7 +33,6 @@ _LINES = 2000
 _NAMED = 20
 _LONG = 1000
 _UNSEEN = "review/"
-_PROFILE = "USER.md"
 _ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
 
@@ -50,10 +50,10 @@ class Resource:
 def listed(memory: Memory) -> list[Resource]:
     """The index, who the user is, the last months, and topics' pages."""
     found = [Resource(INDEX, "index", "What this memory holds, a line for each page")]
-    profile = memory.page(_PROFILE)
+    profile = memory.page(PROFILE)
     if profile.exists:
         title = profile.summary or "Who the user is"
-        found.append(Resource(PAGE + _PROFILE, _PROFILE, title, size=len(profile.data)))
+        found.append(Resource(PAGE + PROFILE, PROFILE, title, size=len(profile.data)))
     lines = memory.index()
     months = [line for line in lines if line.path.startswith("episodes/")][-_MONTHS:]
     topics = [line for line in lines if line.path.startswith("facts/")]
@@ -74,7 +74,7 @@ def read(memory: Memory, uri: str) -> tuple[str, str]:
         return _topic(memory, _decoded(uri, TOPIC))
     raise Refused(
         f"Nothing was read: {_shown(uri)} is no address of this memory. There are {INDEX}, {PAGE}<path> (such as "
-        f"{PAGE}{_PROFILE}) and {TOPIC}<name>."
+        f"{PAGE}{PROFILE}) and {TOPIC}<name>."
     )
 
 
@@ -122,8 +122,8 @@ def _index(memory: Memory) -> str:
         return f"- {path} ({size:,} bytes){f': {escape(summary)}' if summary else ''}"
 
     lines: list[IndexLine] = memory.index()
-    profile = memory.page(_PROFILE)
-    told = [line(_PROFILE, len(profile.data), profile.summary or "")] if profile.exists else []
+    profile = memory.page(PROFILE)
+    told = [line(PROFILE, len(profile.data), profile.summary or "")] if profile.exists else []
     told += [line(each.path, each.size, each.summary) for each in lines[:_LINES]]
     if len(lines) > _LINES:
         told.append(f"- and {len(lines) - _LINES:,} more: ask `recall` for what you want to know")

@@ -10,6 +10,7 @@ has a receipt for every page that changed.
 from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
+from looseleaf.core.patches import line_at, places
 from looseleaf.errors import Refused, Stale
 from looseleaf.frozen import frozen
 from looseleaf.tools.memories import DRAWERS, ROOT, Names, parts_of, shown
@@ -51,6 +52,7 @@ PARAMETERS: dict[str, Any] = {
 _WIDTH = 6
 _LINES = 999_999
 _AROUND = 2
+_PLACES = 100
 _ITEMS = 2_000
 """Lines of a listing. A folder of days alone has more after some years, and nobody reads them."""
 
@@ -199,13 +201,13 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Done:
     def change(text: str) -> str:
         nonlocal line, after
         _refuse_gone(path, seen, text)
-        found = _places(text, old)
+        found = places(text, old, _PLACES)
         if not found:
             raise Refused(
                 f"No replacement was performed, old_str `{shown(old)}` did not appear verbatim in {shown(path)}."
             )
         if len(found) > 1:
-            lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in found)
+            lines = ", ".join(str(line_at(text, at)) for at in found)
             raise Refused(
                 f"No replacement was performed. Multiple occurrences of old_str `{shown(old)}` in lines: {lines}. "
                 "Please ensure it is unique"
@@ -220,16 +222,6 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Done:
     snippet = _numbered(lines[first : line + _AROUND + 1], first + 1)
     text = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
     return _Done(text + snippet, path, (receipt,))
-
-
-def _places(text: str, wanted: str) -> list[int]:
-    """Where a text stands, also where it overlaps itself: which of the two was meant? Nothing stands nowhere."""
-    found: list[int] = []
-    at = text.find(wanted) if wanted else -1
-    while at >= 0 and len(found) < 100:
-        found.append(at)
-        at = text.find(wanted, at + 1)
-    return found
 
 
 def _insert(memory: Memory, given: Mapping[str, Any]) -> _Done:

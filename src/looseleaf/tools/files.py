@@ -12,7 +12,7 @@ from looseleaf.core.patches import patched
 from looseleaf.core.paths import page_path, quoted
 from looseleaf.core.placing import PROFILE
 from looseleaf.errors import Refused
-from looseleaf.tools.answers import WRITTEN, is_written, object_of, refused, written
+from looseleaf.tools.answers import WRITTEN, is_written, object_of, written
 from looseleaf.tools.tool import Answer, Tool
 from looseleaf.values import ANY
 
@@ -61,7 +61,7 @@ def listed(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
 def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
     """Path, size, summary and tokens of the pages that a model may read, the profile first, and how many more there
     are. Each summary is the page's own: a prompt lists only what the user said or a person wrote of it."""
-    paths = [path for path in memory.pages() if path == PROFILE or path.startswith(("facts/", "episodes/"))]
+    paths = _paths(memory)
     chosen = paths[:_LISTED]
     texts = memory.texts(chosen)
     tokens = memory.count(texts)
@@ -70,6 +70,10 @@ def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
         for path, text, count in zip(chosen, texts, tokens, strict=True)
     ]
     return rows, len(paths) - len(rows)
+
+
+def _paths(memory: Memory) -> list[str]:
+    return [path for path in memory.pages() if path == PROFILE or path.startswith(("facts/", "episodes/"))]
 
 
 def read(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
@@ -83,7 +87,7 @@ def readable(memory: Memory, path: str) -> Page:
         raise Refused(f"{path} was not read: what is in it waits for a person's yes. Ask the user about it.")
     page = memory.page(path)
     if not page.exists:
-        known = [each for each, _, _, _ in pages_of(memory)[0]]
+        known = _paths(memory)
         there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
         raise Refused(
             f"Nothing was read: there is no page {path}. "
@@ -109,7 +113,7 @@ def show(memory: Memory, page: Page, first: int = 1) -> Answer:
     if end < len(lines):
         data["next_line"] = end + 1
         notes.append(f"from_line={end + 1} reads on")
-    if "\ufffd" in page.text and not _is_utf8(page.data):
+    if page.text.encode() != page.data:
         notes.append(
             "some bytes are not UTF-8 and show as �; the page cannot be changed until a person saves it as UTF-8"
         )
@@ -130,14 +134,6 @@ def _within(lines: Sequence[str], most: int) -> tuple[str, int]:
     if len(data) <= most:
         return text, count
     return f"{data[: most - len(_CUT)].decode('utf-8', 'ignore')}{_CUT}", count
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 # --- writing ---------------------------------------------------------------------------
@@ -182,29 +178,23 @@ def with_summary(bare: str, old: str, path: str) -> str:
 
 
 def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
-    none = {"appliedCount": 0}
-    try:
-        path = page_path(arguments["path"])
-        patches = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
-        if not patches:
-            raise Refused(
-                f"{path} was not changed: there are no patches. Give at least one oldText and newText."
-            )
-        page = memory.page(path)
-        if not page.exists:
-            raise Refused(f"{path} was not changed: there is no such page. memory_write makes one.")
+    path = page_path(arguments["path"])
+    patches = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
+    if not patches:
+        raise Refused(f"{path} was not changed: there are no patches. Give at least one oldText and newText.")
+    page = memory.page(path)
+    if not page.exists:
+        raise Refused(f"{path} was not changed: there is no such page. memory_write makes one.")
 
-        def change(old: str) -> str:
-            new = patched(path, old, patches)
-            refuse_long(memory, path, new, before=old)
-            return new
+    def change(old: str) -> str:
+        new = patched(path, old, patches)
+        refuse_long(memory, path, new, before=old)
+        return new
 
-        summary = "" if page.summary is not None else None  # a page that has none is left without
-        receipt = memory.propose(
-            path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
-        )
-    except Refused as error:
-        return refused(error, none)
+    summary = "" if page.summary is not None else None  # a page that has none is left without
+    receipt = memory.propose(
+        path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
+    )
     return written(receipt, {"appliedCount": len(patches) if is_written(receipt) else 0})
 
 

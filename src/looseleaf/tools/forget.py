@@ -10,7 +10,7 @@ from looseleaf.core.heads import AGENT
 from looseleaf.core.identity import key, true_at
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE
-from looseleaf.core.lines import escape
+from looseleaf.core.lines import escape, worded
 from looseleaf.errors import Refused
 from looseleaf.place.place import FORGET
 from looseleaf.place.review import PATH
@@ -118,7 +118,7 @@ def _candidates(memory: Memory, what: str) -> list[Fact]:
 
 
 def _line(fact: Fact) -> str:
-    return fact.object if fact.relation == "note" else f"{fact.relation}: {fact.object}"
+    return worded(fact.relation, fact.object)
 
 
 FORGET_TOOL = Tool(
