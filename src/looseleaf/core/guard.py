@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from looseleaf.core.spoken import Spoken
-    from looseleaf.values import Fact, Hunk, PageText
+    from looseleaf.values import Episode, Fact, Hunk, PageText
 
     Said = tuple[str, str]
 
@@ -76,9 +76,10 @@ class _Change:
         self._spoken, self._owned = spoken, owned
         self._is_top = "/" not in path
         self._is_strict = self._is_top or spoken.tools
-        self._others = _others_lines(path, old)
         self._before, self._after = parse(path, old), parse(path, new)
-        self._theirs = _theirs(path, old, new)
+        told = unsigned(self._before).episodes
+        self._others = _lines_of(told)
+        self._theirs = _lines_of(self._after.episodes, {episode.title for episode in told})
         self._facts = {fact.line or 0: fact for fact in self._after.facts}
         self._own = {fact.line or 0: fact for fact in self._before.facts}
         self._taken = {
@@ -131,9 +132,8 @@ class _Change:
             if same[self._is(number, line)] > 0:  # only its end is another one
                 same[self._is(number, line)] -= 1
             elif fact is not None and self._gone[fact.relation, fact.object] > 0:
-                self._gone[fact.relation, fact.object] -= (
-                    1  # it stood there, in another dress or at another place
-                )
+                # It stood there, in another dress or at another place.
+                self._gone[fact.relation, fact.object] -= 1
             elif not is_blank(line) and not self._may_stand(number, line):
                 self._hold(number, line)
                 continue
@@ -338,27 +338,16 @@ def _standing(text: str, lines: Collection[str]) -> tuple[Counter[str], Counter[
     return open_, shut
 
 
-def _theirs(path: str, old: str, new: str) -> frozenset[int]:
-    """Of the new page: the lines, from 0, of episodes that no agent wrote, by their titles."""
-    if drawer(path) != "episodes":
-        return frozenset()
-    titles = {episode.title for episode in unsigned(parse(path, old)).episodes}
-    found = (episode for episode in parse(path, new).episodes if episode.title in titles)
-    return frozenset(at for episode in found for at in range(episode.line - 1, episode.end))
+def _lines_of(episodes: Sequence[Episode], titles: Collection[str] | None = None) -> frozenset[int]:
+    """The lines, from 0, of episodes (with these titles)."""
+    found = (each for each in episodes if titles is None or each.title in titles)
+    return frozenset(at for each in found for at in range(each.line - 1, each.end))
 
 
 def _is_signature(path: str, line: str) -> bool:
     """Whether it says by whom an episode is: that is for the program to say."""
     words = escape(body(line)).lstrip("#>-*+ ").casefold()
     return drawer(path) == "episodes" and words.startswith(f"{LABEL.casefold()}:")
-
-
-def _others_lines(path: str, text: str) -> frozenset[int]:
-    """Of a page of episodes: the lines, from 0, of those that no agent wrote."""
-    if drawer(path) != "episodes":
-        return frozenset()
-    told = unsigned(parse(path, text)).episodes
-    return frozenset(at for episode in told for at in range(episode.line - 1, episode.end))
 
 
 FATES = {
