@@ -35,6 +35,8 @@ LAYERS: tuple[frozenset[str], ...] = (
             "cli_review",
             "cli_serve",
             "cli_hook",
+            "cli_chat",
+            "cli_cost",
             "serve",
             "integrations",
             "importers",
@@ -43,14 +45,14 @@ LAYERS: tuple[frozenset[str], ...] = (
     # the memory: where core meets edge
     frozenset(
         {"agent", "tools", "memory", "where", "init", "page", "pages", "absorb", "history", "check"}
-        | {"conversation", "entries", "upgrade", "place", "build", "prompt", "recall", "receipts"}
+        | {"conversation", "entries", "upgrade", "place", "build", "prompt", "recall", "receipts", "costs"}
     ),
     # the edges: disk, search, models; independent of each other
     frozenset({"distill", "index", "store", "llm"}),
     # pure functions
     frozenset({"core"}),
     # what everything speaks of
-    frozenset({"values", "talk", "policy"}),
+    frozenset({"values", "talk", "reply", "policy"}),
     frozenset({"errors", "frozen", "hashing"}),
 )
 """From top to bottom. A new module of the package is placed here, or the test below fails."""
@@ -79,8 +81,16 @@ CLOCK_READERS = frozenset({"now", "today", "utcnow"})
 LOCAL_ZONE_READERS = {"fromtimestamp": 2, "astimezone": 1}
 """Methods that use the machine's zone when they get fewer arguments than this."""
 
-RUNS_STRANGERS = frozenset({"looseleaf.distill.run", "looseleaf.index.background"})
-"""Modules that call code which somebody else wrote (a distiller, an embedder), and report whatever it raises."""
+RUNS_STRANGERS = frozenset(
+    {
+        "looseleaf.distill.run",
+        "looseleaf.index.background",
+        "looseleaf.agent.hands",
+        "looseleaf.llm.models.pump",
+    }
+)
+"""Modules that call code which somebody else wrote (a distiller, an embedder, a tool, an SDK), and report whatever it
+raises."""
 
 NOUN_FOR_VERB = re.compile(r"(Manager|Service|Factory|Builder|Base|Helper)s?$|^Base[A-Z]")
 CATCH_ALL_MODULE = re.compile(r"(^|_)(util|helper)s?$")

@@ -48,3 +48,19 @@ class BudgetTooSmall(Refused):
         )
         self.budget = budget
         self.needed = needed
+
+
+class ModelFailed(Refused):
+    """A model did not answer. The message says why and what to do next."""
+
+
+class TooLong(ModelFailed):
+    """The provider says that the prompt is longer than the model takes."""
+
+
+class Cancelled(ModelFailed):
+    """The call was ended by whoever asked for it."""
+
+
+class CeilingReached(Refused):
+    """No more may be spent on models today."""

@@ -129,6 +129,56 @@ class Policy:
     compaction_ratio: float | None = None
     """The part of the budget at which a compaction is asked for. None: the model's own (0.8)."""
 
+    provider: str | None = None
+    """Who is asked: openai, openai-chat (and whatever speaks it), anthropic, gemini, ollama. None: as the model's name
+    says, else as the environment does (a key, a local Ollama)."""
+
+    base_url: str | None = None
+    """Where it is asked. None: the provider's own address."""
+
+    distiller: str = "rules"
+    """Who distills when nobody says: `rules`, or `model`. A model sends what was said to its provider, so it is asked
+    for by name; `looseleaf chat` distills with the model that it talks to, which has heard it all."""
+
+    model_seconds: float = 300.0
+    """The time limit of one call of a model. Long thinking takes minutes; what takes longer hangs."""
+
+    model_retries: int = 4
+    """How often a call that met a rate limit, a server's fault or a cut line is made again."""
+
+    # --- the agent -------------------------------------------------------------------
+    agent_steps: int = 24
+    """Calls of the model for one request: past that it runs in circles."""
+
+    tool_seconds: float = 120.0
+    """How long a tool is waited for. One that comes later is heard later."""
+
+    reflect_steps: int = 6
+    """Calls of the model in which a task is reflected on: read, write, mend, and an end."""
+
+    reflect_tokens: int = 60_000
+    """Tokens that reflecting on one task may take, read and written."""
+
+    trim_chars: int = 200
+    """What a model that distills is shown of a tool's result: memory is made of what people said."""
+
+    # --- what may be spent ---------------------------------------------------------------
+    day_tokens: int | None = None
+    """Tokens, read and written, that models may take in a day (UTC) for this memory. Past it nobody is asked any more,
+    and the rules distill."""
+
+    day_cost: float | None = None
+    """The same in US dollars, where prices are known."""
+
+    price_input: float | None = None
+    """US dollars for a million tokens read. None: as the table of prices says."""
+
+    price_cached: float | None = None
+    """The same for tokens that came from the provider's cache."""
+
+    price_output: float | None = None
+    """The same for tokens written."""
+
 
 @frozen
 class Ranking:
@@ -277,6 +327,7 @@ class Ranking:
 SETTINGS = frozenset(Policy.__annotations__)
 OF_AGENTS = frozenset(
     ("model", "context_tokens", "max_tokens", "safety_margin_tokens", "compaction_ratio", "tail_turns")
+    + ("provider", "base_url")
 )
 """Settings that may differ between the agents of one memory."""
 
@@ -287,6 +338,13 @@ _WANTED: dict[str, type] = {
     "max_tokens": int,
     "safety_margin_tokens": int,
     "compaction_ratio": float,
+    "provider": str,
+    "base_url": str,
+    "day_tokens": int,
+    "day_cost": float,
+    "price_input": float,
+    "price_cached": float,
+    "price_output": float,
 }
 _RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"))
 _DAYS = frozenset(("tidy_days",))

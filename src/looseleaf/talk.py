@@ -34,6 +34,7 @@ _OPTIONAL = (
     "tool_error",
     "tool_result_ref",
     "correlation_id",
+    "opaque",
     "flag",
 )
 
@@ -60,6 +61,7 @@ class Trace:
     tool_error: str | None = None
     tool_result_ref: str | None = None
     correlation_id: str | None = None
+    opaque: dict[str, Any] | None = None
     tags: tuple[str, ...] = ()
     flag: Flag | None = None
     session_start: bool = False
@@ -118,6 +120,7 @@ def _is_sound(given: dict[str, Any]) -> bool:
         and type(ts) in (int, float)
         and abs(ts) < FARTHEST
         and given.get("flag") in (None, "no_call", "second_result")
+        and (given.get("opaque") is None or isinstance(given["opaque"], dict))
         and (media is None or (isinstance(media, dict) and all(map(_are_addresses, media.values()))))
     )
 
@@ -189,14 +192,17 @@ class Session:
 
 @frozen
 class ToolCallSpec:
-    """One call that a model asks for."""
+    """One call that a model asks for. `opaque`: as a message's."""
 
     id: str
     name: str
     arguments: Any
+    opaque: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"id": self.id, "name": self.name, "arguments": self.arguments}
+        """Without `opaque`, where there is none."""
+        told = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        return told if self.opaque is None else told | {"opaque": self.opaque}
 
 
 @frozen
@@ -225,7 +231,8 @@ class ToolResultPayload:
 
 @frozen
 class Message:
-    """One message, in no provider's shape."""
+    """One message, in no provider's shape, but for `opaque`: what only the provider that said it can read (a signature,
+    encrypted reasoning) and wants to be given back, with the name of its dialect under `dialect`."""
 
     role: MessageRole
     content: str | None = None
@@ -234,10 +241,11 @@ class Message:
     audio_urls: tuple[str, ...] = ()
     video_urls: tuple[str, ...] = ()
     tool_payload: ToolCallPayload | ToolResultPayload | None = None
+    opaque: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Always the same members in the same order: equal messages are equal bytes."""
-        return {
+        """Always the same members in the same order, `opaque` where there is one: equal messages are equal bytes."""
+        told = {
             "role": self.role,
             "content": self.content,
             "reasoning_content": self.reasoning_content,
@@ -246,6 +254,7 @@ class Message:
             "video_urls": list(self.video_urls),
             "tool_payload": self.tool_payload.to_dict() if self.tool_payload is not None else None,
         }
+        return told if self.opaque is None else told | {"opaque": self.opaque}
 
 
 # --- what stays of talk ----------------------------------------------------------------

@@ -38,6 +38,7 @@ class Asked:
     tool_error: str | None = None
     tool_result_ref: str | None = None
     correlation_id: str | None = None
+    opaque: Any = None
     tags: Sequence[str] = ()
     interrupted: bool = False
     ts: float | None = None
@@ -131,6 +132,10 @@ def _checked(asked: Asked) -> Asked:
         )
     if asked.trace_type == "tool_call" and not asked.tool_name:
         raise Refused("Nothing was recorded: a tool call needs the name of its tool. Give it as tool_call=…")
+    if asked.opaque is not None and not isinstance(asked.opaque, dict):
+        raise Refused(
+            "Nothing was recorded: opaque must be an object. Give it as the provider's dialect made it."
+        )
     _media(asked.media)
     return asked
 
@@ -153,7 +158,8 @@ def redacted(asked: Asked, key: bytes) -> Asked:
                 f"Nothing was recorded: {name} cannot be written out ({error}). Give such a number as text, and "
                 "nest less deeply."
             ) from error
-    kept = {name: getattr(asked, name) for name in ("trace_type", "turn_id", "interrupted", "ts")}
+    # What only a provider can read looks like one long secret; changed, it would be refused there.
+    kept = {name: getattr(asked, name) for name in ("trace_type", "turn_id", "interrupted", "ts", "opaque")}
     return Asked(**kept, **changed)
 
 

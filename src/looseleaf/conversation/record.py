@@ -267,6 +267,7 @@ class Recorder:
             tool_error=asked.tool_error,
             tool_result_ref=asked.tool_result_ref,
             correlation_id=asked.correlation_id,
+            opaque=asked.opaque,
             tags=tuple(asked.tags),
             flag=flag,
             session_start=is_new,

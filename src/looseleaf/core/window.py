@@ -32,6 +32,9 @@ RECENT = "[RECENT TURNS]"
 MESSAGE_TOKENS = 4
 """What a provider adds to each message for its role and its ends."""
 
+OPAQUE_CHARS = 4
+"""Characters of what only a provider can read for each token that it is counted as there."""
+
 MEDIUM_TOKENS = 1100
 """What a picture costs, about: a large one, cut into tiles, with the providers that say."""
 
@@ -185,7 +188,8 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         arguments = {} if trace.tool_args is None else guard_value(trace.tool_args)
         if short is not None:
             arguments, content = {"left_out": content}, ""
-        call = ToolCallSpec(guard(trace.tool_call_id or trace.id), guard(trace.tool_name or ""), arguments)
+        names = guard(trace.tool_call_id or trace.id), guard(trace.tool_name or "")
+        call = ToolCallSpec(*names, arguments, trace.opaque if short is None else None)
         return Message("assistant", content or None, tool_payload=ToolCallPayload((call,)))
     if trace.trace_type == "tool_result":
         result = guard_value(trace.tool_result) if short is None else None
@@ -208,6 +212,7 @@ def message_of(trace: Trace, short: str | None = None) -> Message:
         images,
         audio,
         video,
+        opaque=trace.opaque if short is None else None,
     )
 
 
@@ -227,7 +232,11 @@ def texts_of(message: Message) -> Iterator[str]:
 
 
 def media_tokens(message: Message) -> int:
-    return MEDIUM_TOKENS * (len(message.image_urls) + len(message.audio_urls) + len(message.video_urls))
+    """What no vocabulary counts: pictures and recordings, and what only a provider can read."""
+    media = len(message.image_urls) + len(message.audio_urls) + len(message.video_urls)
+    calls = message.tool_payload.tool_calls if isinstance(message.tool_payload, ToolCallPayload) else ()
+    sealed = [message.opaque, *(call.opaque for call in calls)]
+    return MEDIUM_TOKENS * media + sum(len(as_text(each)) for each in sealed if each) // OPAQUE_CHARS
 
 
 def as_text(value: Any) -> str:
