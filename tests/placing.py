@@ -55,12 +55,8 @@ class Stub:
                     noted[member].append(Noted(said, trace.id))
         self.read.append(seen)
         episode = self.episode if seen else None
-        return Distilled(
-            f"{len(seen)} things",
-            episode,
-            tuple(facts),
-            **{name: tuple(each) for name, each in noted.items()},
-        )
+        notes: dict[str, Any] = {name: tuple(each) for name, each in noted.items()}
+        return Distilled(f"{len(seen)} things", episode, tuple(facts), **notes)
 
 
 def fact(relation: str, said: str, **more: Any) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def distilled_of(summary: dict[str, Any]) -> Distilled:
 
 
 def _distilled(summary: dict[str, Any]) -> Distilled:
-    noted = {
+    noted: dict[str, Any] = {
         name: tuple(Noted(str(each["text"]), str(each["source"])) for each in summary[name]) for name in NOTED
     }
     return Distilled(str(summary["summary"]), summary["episode"], tuple(summary["facts"]), **noted)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from looseleaf.core.loss import Loss
     from looseleaf.core.manifest import Prompt
     from looseleaf.core.spoken import Spoken
+    from looseleaf.costs import Costs
     from looseleaf.entries import Entry
     from looseleaf.history import History
     from looseleaf.index.embed import Embedder
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from looseleaf.recall.recall import Recall
     from looseleaf.recall.retrieve import Bundle
     from looseleaf.receipts import Reconciled, Signed, Written
+    from looseleaf.reply import Model
     from looseleaf.talk import Block, Distilled, Distiller, Message, Session, ToolInteraction, Trace, Turn
     from looseleaf.values import Edit, Fact, Problem, Receipt
 
@@ -67,6 +69,7 @@ class Memory:
         policy: Policy | None = None,
         session: str | None = None,
         distiller: Distiller | None = None,
+        model: Model | None = None,
         counter: Callable[[str], int] | None = None,
         embedder: Embedder | None = None,
     ) -> None:
@@ -85,8 +88,12 @@ class Memory:
         self.store = FileStore(self.path, self.policy)
         self.notes: list[str] = []
         self._pages = Pages(self.store, self.policy, self.agent, self._note, self._guard, self._settle)
-        self._asked = session, distiller, counter
+        self._session = session
+        self._counter = counter
         self._embedder = embedder
+        self.model = model
+        """Who distills, where there is no distiller and this is not None."""
+        self.own_distiller = _sound(distiller) if distiller is not None else None
         self._others: dict[str, Memory] = {}
 
     def __repr__(self) -> str:
@@ -235,7 +242,9 @@ class Memory:
             self._place,
             self._outdated,
             self._note,
-            *self._asked,
+            self._session,
+            lambda: self.distiller,
+            self._counter,
         )
 
     @property
@@ -363,9 +372,14 @@ class Memory:
     def _as(self, agent: str) -> Memory:
         """The same memory, as another agent has it."""
         if agent not in self._others:
-            _, distiller, counter = self._asked
-            policy = self.policy if self._has_own_policy else None
-            other = Memory(self.path, agent=agent, policy=policy, distiller=distiller, counter=counter)
+            other = Memory(
+                self.path,
+                agent=agent,
+                policy=self.policy if self._has_own_policy else None,
+                distiller=self.own_distiller,
+                model=self.model,
+                counter=self._counter,
+            )
             other.notes = self.notes
             self._others[agent] = other
         return self._others[agent]
@@ -449,6 +463,11 @@ class Memory:
     ) -> Loss | None:
         """Compact the window now: what it lost, or None if there was nothing to do. `dry_run` only says."""
         return self._talk.compact(system, model, dry_run=dry_run)
+
+    @property
+    def last_loss(self) -> Loss | None:
+        """What the last compaction here lost, also where a prompt asked for it; None: there was none."""
+        return self._talk.last_loss
 
     def prepare(self, *, system: str | None = None, model: str | None = None) -> None:
         """Begin to distill in the background what the next compaction will take."""
@@ -587,7 +606,7 @@ class Memory:
             self._known,
             self._clean,
             self.spoken,
-            self._asked[1],
+            lambda: self.distiller,
             self._note,
             self._tokens,
             lambda: self.state,
@@ -616,9 +635,48 @@ class Memory:
     def _place(self, entry: str) -> None:
         self._book.placed(entry)
 
-    def distill(self, *, topic: str | None = None) -> list[Placed]:
-        """Distill all settled turns that were not distilled yet, and place what they say on pages."""
-        return self._book.distill(self._pages.absorb.agent(self.agent), topic)
+    def distill_with(self, model: Model) -> None:
+        """Have a model distill from now on, unless somebody's own distiller, or another model, does."""
+        if self.own_distiller is None and self.model is None:
+            self.model = model
+            self.__dict__.pop("distiller", None)
+
+    @cached_property
+    def distiller(self) -> Distiller | None:
+        """Who makes memory of talk: what was given, or a model (as given, or as the settings ask for one); None: the
+        rules."""
+        if self.own_distiller is not None:
+            return self.own_distiller
+        if self.model is None and self.policy.distiller == "model":
+            from looseleaf.llm.models import choose
+
+            self.model = choose(self.policy)
+            if self.model is None:
+                self._note(
+                    "The rules distill: looseleaf.toml asks for a model, and none was found. Name one there (`model`, "
+                    "`provider`), or set a provider's key."
+                )
+        if self.model is None:
+            return None
+        from looseleaf.distill.model import ModelDistiller
+
+        context = self.budget(self.model.name).input
+        return ModelDistiller(
+            self.model, extensions=(self.costs,), trim=self.policy.trim_chars, context_tokens=context
+        )
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What models took: calls, tokens, US dollars; and the ceiling of a day."""
+        from looseleaf.costs import Costs
+
+        return Costs(self.store, self.policy, self.agent)
+
+    def distill(self, *, topic: str | None = None, distiller: Distiller | None = None) -> list[Placed]:
+        """Distill all settled turns that were not distilled yet, and place what they say on pages. `distiller`: by this
+        one, for once."""
+        own = _sound(distiller) if distiller is not None else None
+        return self._book.distill(self._pages.absorb.agent(self.agent), topic, own)
 
     def write(
         self, given: str | Sequence[Turn], *, topic: str | None = None, author: str | None = None
@@ -739,6 +797,14 @@ class Memory:
         done = self.store.repair()
         self._pages.absorb.heads.forget()  # where records stood before is no longer where they stand
         return done
+
+
+def _sound(distiller: Distiller) -> Distiller:
+    if type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None)):
+        return distiller
+    raise Refused(
+        "Nothing was done: a distiller has a name, as text, and distill(material, tokens). Give it both."
+    )
 
 
 def _when(time: str | float | None, *, start: bool = False) -> float | None:

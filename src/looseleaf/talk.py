@@ -324,7 +324,8 @@ _PROPOSED = (
 
 @frozen
 class Distilled:
-    """What a distiller made of its material (`entry_summary.v1`, FORMAT §11.2)."""
+    """What a distiller made of its material (`entry_summary.v1`, FORMAT §11.2); with the model that it asked, if any,
+    the tokens that this took, and what they cost in US dollars (None: nobody knows)."""
 
     summary: str
     episode: dict[str, str] | None = None
@@ -334,6 +335,9 @@ class Distilled:
     open_questions: tuple[Noted, ...] = ()
     next_actions: tuple[Noted, ...] = ()
     constraints: tuple[Noted, ...] = ()
+    model: str | None = None
+    tokens: int = 0
+    cost: float | None = 0.0
 
 
 class Material(Protocol):

@@ -67,7 +67,7 @@ class Compact:
         agent: str,
         head: Callable[[], AgentHead],
         rules: Callable[[Callable[[str], int]], Distiller],
-        distiller: Distiller | None,
+        distiller: Callable[[], Distiller | None],
         clean: Callable[[Any], Any],
         outdated: Callable[..., Callable[[str], bool]],
     ) -> None:
@@ -187,10 +187,11 @@ class Compact:
         still be told afterwards, whoever makes the summary."""
         name, noted = self._by_rules(material, tokens, count)
         failures: tuple[str, ...] = ()
-        if self._distiller is not None:
-            made = run(self._distiller, material, tokens, self._policy.distill_seconds)
+        distiller = self._distiller()
+        if distiller is not None:
+            made = run(distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
-                return Made(redacted(made, self._clean), noted, "distiller", self._distiller.name)
+                return Made(redacted(made, self._clean), noted, "distiller", distiller.name)
             failures = (made,)
         level = "rules" if noted.summary.strip() else "pointers"
         return Made(noted, noted, level, name, failures)

@@ -75,7 +75,7 @@ class Conversation:
         outdated: Callable[..., Callable[[str], bool]],
         note: Callable[[str], None],
         session: str | None,
-        distiller: Distiller | None,
+        distiller: Callable[[], Distiller | None],
         counter: Callable[[str], int] | None,
     ) -> None:
         self._store = store
@@ -86,16 +86,11 @@ class Conversation:
         self._note = note
         self._place = place
         self._outdated = outdated
-        if distiller is not None and not (
-            type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None))
-        ):
-            raise Refused(
-                "The memory was not opened for talk: a distiller has a name, as text, and distill(material, tokens). "
-                "Give it both."
-            )
         self._distiller = distiller
         self._counter = counter
         self._counts: dict[str, Counts] = {}
+        self.last_loss: Loss | None = None
+        """What the last compaction lost, whoever asked for it."""
         self._heard: tuple[tuple[object, ...], Spoken] | None = None
         """What was said up to a trace: a model's change of a page asks several times."""
         self._head: Callable[[], AgentHead] = lambda: head(agent)
@@ -233,7 +228,7 @@ class Conversation:
         flag = HARD if prompt_tokens > budget.input else EARLY if prompt_tokens > budget.early else None
         if flag is not None:
             self.flag(flag)
-        elif self._distiller is not None and prompt_tokens > self._policy.prepare_ratio * budget.input:
+        elif prompt_tokens > self._policy.prepare_ratio * budget.input and self._distiller() is not None:
             self.prepare(system, name)
         return flag
 
@@ -343,8 +338,10 @@ class Conversation:
         loss = self._compact(room, system, count, dry_run=dry_run, is_over=is_over)
         if loss is None and not dry_run:
             self.flag(None, before)  # there was nothing to be done about it
-        if loss is not None and loss.entry is not None and not dry_run:
-            self._place(loss.entry)
+        if loss is not None and not dry_run:
+            self.last_loss = loss
+            if loss.entry is not None:
+                self._place(loss.entry)
         for failure in loss.failures if loss else ():
             self._note(f"The last compaction did without its distiller: {failure}.")
         return loss

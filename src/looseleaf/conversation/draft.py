@@ -290,9 +290,9 @@ class Draft:
                         "source_sha256": sha256("\n".join(self.plan.gone).encode()),
                         "distiller": made.distiller,
                         "level": made.level,
-                        "model": None,
-                        "tokens": 0,
-                        "cost": 0,
+                        "model": made.distilled.model,
+                        "tokens": made.distilled.tokens,
+                        "cost": made.distilled.cost,
                         "loss": loss.to_dict(),
                     }
                 ),

@@ -40,10 +40,11 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
 
 def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
     """Without secrets: a model may have been told one elsewhere."""
-    notes = {
+    kept: dict[str, Any] = {
         name: tuple(Noted(clean(each.text), each.source) for each in getattr(made, name)) for name in NOTED
     }
-    return Distilled(clean(made.summary), clean(made.episode), tuple(map(clean, made.facts)), **notes)
+    kept |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
+    return Distilled(clean(made.summary), clean(made.episode), tuple(map(clean, made.facts)), **kept)
 
 
 def _said_by(error: BaseException) -> str:

@@ -73,7 +73,7 @@ class Notebook:
         known: Facts,
         clean: Callable[[Any], Any],
         spoken: Callable[[], Spoken],
-        distiller: Distiller | None,
+        distiller: Callable[[], Distiller | None],
         note: Callable[[str], None],
         count: Callable[[str], int],
         state: Callable[[], State],
@@ -88,7 +88,14 @@ class Notebook:
         self.known = known
         self.place = Place(store, pages, self.known, note, state)
         self.guard = Guard(self.known, spoken, self.place, clean)
-        self._write = Write(store, policy, agent, clean, distiller, note)
+        self._distiller = distiller
+
+    def _writing(self, distiller: Distiller | None) -> Write:
+        return Write(self._store, self._policy, self._agent, self._clean, distiller, self._note)
+
+    @property
+    def _write(self) -> Write:
+        return self._writing(self._distiller())
 
     @cached_property
     def curate(self) -> Curate:
@@ -104,18 +111,23 @@ class Notebook:
 
     # --- making memory -----------------------------------------------------------------
 
-    def distill(self, head: AgentHead, topic: str | None = None) -> list[Placed]:
-        """Distill and place all settled turns that were not distilled yet."""
+    def distill(
+        self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
+    ) -> list[Placed]:
+        """Distill and place all settled turns that were not distilled yet; by this distiller, if one is given."""
+        write = self._writing(distiller) if distiller is not None else self._write
         topic = self._named(topic) if topic is not None else SESSIONS
         done: list[Placed] = []
         since: tuple[int, int] | None = head.through
         while since is not None:
-            since = self._distill(since, topic, done)
+            since = self._distill(write, since, topic, done)
         if done:
             self.tidy.after_placing()
         return done
 
-    def _distill(self, since: tuple[int, int], topic: str, done: list[Placed]) -> tuple[int, int] | None:
+    def _distill(
+        self, write: Write, since: tuple[int, int], topic: str, done: list[Placed]
+    ) -> tuple[int, int] | None:
         """Nothing is held while a distiller works, so another process may move on meanwhile: then what was made is
         dropped, and the place from which to look anew is returned."""
         covered: set[str] = set()
@@ -124,7 +136,7 @@ class Notebook:
             done += [] if is_placed else [self.place.entry(entry)]
         patience = self._policy.session_seconds
         for stretch in undistilled(self._store, self._agent, since, covered, patience, time.time()):
-            made = self._write.stretch(stretch, topic) if any(stretch.traces()) else None
+            made = write.stretch(stretch, topic) if any(stretch.traces()) else None
             with self._pages.absorb.threads, self._store.lock():
                 now = self._pages.absorb.agent(self._agent).through
                 if now != since:
@@ -132,7 +144,7 @@ class Notebook:
                 if made is None:
                     self.place.pass_over(self._agent, stretch.through)
                 else:
-                    done.append(self.place.entry(self._write.publish(made), stretch.through))
+                    done.append(self.place.entry(write.publish(made), stretch.through))
             since = stretch.through
         return None
 
@@ -274,8 +286,8 @@ class Notebook:
         """What another distiller (None: the rules) would make of the same sources, fact by fact; `apply` switches."""
         from looseleaf.place.redistill import Redistill
 
-        write = Write(self._store, self._policy, self._agent, self._clean, distiller, self._note)
-        return Redistill(self._store, self.known, self.place, write)(apply=apply, progress=progress)
+        redistill = Redistill(self._store, self.known, self.place, self._writing(distiller))
+        return redistill(apply=apply, progress=progress)
 
     # --- building ----------------------------------------------------------------------
 

@@ -150,7 +150,8 @@ class Write:
         topic, _, entry = reference.rpartition("/")
         whole = {"id": entry, "ts": time.time(), "topic": topic, "distiller": distiller}
         whole |= {"level": "rules" if distiller.startswith("rules/") else "distiller"}
-        whole |= {"model": None, "tokens": 0, "cost": 0, "failures": list(failures)} | meta
+        whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
+        whole |= {"failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
         return Made(reference, files)
 

@@ -70,7 +70,7 @@ def snapshot(memory: Memory, budget: int | None = None, *, quick: bool = False) 
             f"No snapshot was made: the budget is a number of tokens from 1 on, not {budget!r}. "
             f"Leave it out to have {TOKENS:,}."
         )
-    if not quick or memory._asked[2] is not None:
+    if not quick or memory._counter is not None:
         memory._book.catch_up()  # looks at all pages first
         return _made(memory, budget, memory._talk.counter(None))
     seen_ns = time.time_ns()

@@ -17,7 +17,7 @@ class Store(Protocol):
     def lock(self) -> AbstractContextManager[object]:
         """Hold the memory alone, across threads and processes. May be entered again by its holder."""
 
-    # --- streams: `journal`, `traces/<agent>`, `prompts/<agent>` ---------------------------
+    # --- streams: `journal`, `calls`, `traces/<agent>`, `prompts/<agent>` ------------------
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         """Add records; durable when it returns. One sync for all of them, and for other threads' in waiting."""

@@ -1,0 +1,169 @@
+"""Hands: the tools of an agent, and calls of them that run side by side.
+
+Invariant: a call is run at most once, and something always comes of it: a result, or an error in words. A tool is
+somebody else's code: it may raise anything, hang, or return what nobody can write down. One that hangs is not waited
+for; what it returns in the end is heard later.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+from looseleaf.agent.events import ToolReturned
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from queue import SimpleQueue
+    from typing import Any
+
+    from looseleaf.agent.hand import Hand
+    from looseleaf.reply import ToolSpec
+    from looseleaf.talk import ToolCallSpec
+
+_LONGEST = 2000
+"""Characters of what a tool said when it failed."""
+
+
+class Hands:
+    def __init__(self, hands: Sequence[Hand]) -> None:
+        self._hands = {each.name: each for each in hands}
+        if len(self._hands) < len(hands):
+            names = [each.name for each in hands]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise Refused(f"No agent was made: two tools are called {twice}. Give one of them another name.")
+        self._validators: dict[str, Any] = {}
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(each.spec for each in self._hands.values())
+
+    def run(self, call: ToolCallSpec) -> ToolReturned:
+        """Carry one call out."""
+        hand = self._hands.get(call.name)
+        try:
+            fault = self._fault(call)
+            if fault is not None:
+                return ToolReturned(call, error=fault)
+            assert hand is not None
+            return ToolReturned(call, _written(hand.run(**call.arguments)), is_own=hand.own)
+        except Refused as refused:
+            return ToolReturned(call, error=str(refused), is_own=hand is not None and hand.own)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and hand is not None and hand.own:
+                raise  # it was for us: own tools run in the agent's thread
+            return ToolReturned(call, error=_told(error))
+
+    def is_own(self, call: ToolCallSpec) -> bool:
+        return call.name in self._hands and self._hands[call.name].own
+
+    def _fault(self, call: ToolCallSpec) -> str | None:
+        """Why a call cannot be carried out, in a sentence that a model can act on."""
+        hand = self._hands.get(call.name)
+        if hand is None:
+            known = ", ".join(self._hands) or "none"
+            return f"Nothing was done: there is no tool {call.name!r}. There are: {known}."
+        if not isinstance(call.arguments, dict):
+            return (
+                f"Nothing was done: the arguments of {call.name} are no JSON object. Call it again, with one that "
+                f"keeps to its schema: {json.dumps(hand.spec.parameters, ensure_ascii=False)}"
+            )
+        for error in self._validator(hand).iter_errors(call.arguments):
+            where = ".".join(str(part) for part in error.instance_path)
+            said = f"{where}: {error.message}" if where else error.message
+            wrong = f"{call.name} was called wrongly: {said[:_LONGEST]}"
+            return f"Nothing was done: {wrong}. Call it again as its schema says."
+        return None
+
+    def _validator(self, hand: Hand) -> Any:
+        if hand.name not in self._validators:
+            from jsonschema_rs import Draft202012Validator
+
+            self._validators[hand.name] = Draft202012Validator(hand.spec.parameters)
+        return self._validators[hand.name]
+
+
+class Running:
+    """Calls that run side by side. Iterating gives what comes of them, as it comes, until all are answered, the time is
+    over, or `wake` is called; `left` are then those that nothing has come of."""
+
+    def __init__(
+        self, hands: Hands, calls: Sequence[ToolCallSpec], seconds: float, late: SimpleQueue[Any]
+    ) -> None:
+        self._hands = hands
+        self._late = late
+        self._until = time.monotonic() + seconds
+        self._is_over = False
+        self.left: list[ToolCallSpec] = list(calls)
+        from queue import SimpleQueue
+        from threading import Lock
+
+        self._came: SimpleQueue[ToolReturned | None] = SimpleQueue()
+        self._ending = Lock()
+
+    def start(self) -> None:
+        from threading import Thread
+
+        for call in self.left:
+            if not self._hands.is_own(call):
+                Thread(target=self._work, args=(call,), name=f"tool {call.name}", daemon=True).start()
+
+    def _work(self, call: ToolCallSpec) -> None:
+        returned = self._hands.run(call)
+        with self._ending:
+            (self._late if self._is_over else self._came).put(returned)
+
+    def wake(self) -> None:
+        """End the waiting."""
+        self._came.put(None)
+
+    def __iter__(self) -> Iterator[ToolReturned]:
+        from queue import Empty
+
+        for call in [each for each in self.left if self._hands.is_own(each)]:
+            returned = self._hands.run(call)
+            self.left.remove(call)
+            yield returned
+        while self.left:
+            try:
+                came = self._came.get(timeout=max(0.0, self._until - time.monotonic()))
+            except Empty:
+                break
+            if came is None:
+                break
+            self.left.remove(came.call)
+            yield came
+        yield from self._end()
+
+    def _end(self) -> Iterator[ToolReturned]:
+        """From now on what comes is late; what came in this moment is not."""
+        with self._ending:
+            self._is_over = True
+        while not self._came.empty():
+            came = self._came.get()
+            if came is not None:
+                self.left.remove(came.call)
+                yield came
+
+    def give_up(self) -> None:
+        """Nobody waits any more."""
+        with self._ending:
+            self._is_over = True
+
+
+def _written(result: Any) -> Any:
+    """A result that can be written down: as it is, or as what it says of itself."""
+    try:
+        return json.loads(json.dumps(result, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return str(result)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        said = " ".join(str(error).split())[:_LONGEST]
+    except Exception:  # noqa: BLE001 - even this is somebody else's code
+        said = "it cannot say what"
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,0 +1,583 @@
+"""The agent's loop, with a model that says what it is told to say and a real memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from looseleaf import Memory
+from looseleaf.agent.events import (
+    Answered,
+    Compacted,
+    Done,
+    Failed,
+    Interrupted,
+    Prompted,
+    Reflected,
+    ToolCalled,
+    ToolReturned,
+    UserMessage,
+)
+from looseleaf.agent.hand import Hand, hand, schema_of
+from looseleaf.agent.loop import Agent
+from looseleaf.agent.request import CONTINUE, continued
+from looseleaf.distill.rules import Rules
+from looseleaf.errors import ModelFailed, Refused, TooLong
+from looseleaf.llm.models import ScriptedModel
+from looseleaf.policy import Policy
+from looseleaf.reply import Reply, Said, ToolSpec, Usage
+from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+
+if TYPE_CHECKING:
+    from looseleaf.agent.events import Event, Recorded
+
+
+@pytest.fixture
+def memory(place: Path) -> Iterator[Memory]:
+    with Memory(place / "m") as memory:
+        yield memory
+
+
+def calling(*calls: tuple[str, Any], text: str = "") -> Reply:
+    specs = [ToolCallSpec(f"call_{name}_{at}", name, args) for at, (name, args) in enumerate(calls)]
+    return Reply(text, calls=tuple(specs), stop="tools")
+
+
+def told(messages: Sequence[Message]) -> str:
+    return "\n".join(str(message.to_dict()) for message in messages)
+
+
+def of(kind: type, events: list[Event]) -> list[Any]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def run(agent: Agent, text: str) -> list[Event]:
+    return list(agent.run(text))
+
+
+def kinds(memory: Memory) -> list[str]:
+    return [trace.trace_type for turn in memory.turns(100) for trace in turn.traces]
+
+
+# --- the flows of seed 004 ---------------------------------------------------------------
+
+
+def test_a_question_and_its_answer_are_recorded_in_their_turn(memory: Memory) -> None:
+    agent = Agent(memory, ScriptedModel(["The parser reads tokens."]), reflect=False)
+    events = run(agent, "What does the parser do?")
+    assert [type(event).__name__ for event in events if not isinstance(event, Said)] == [
+        "UserMessage",
+        "Prompted",
+        "Answered",
+        "Done",
+    ]
+    assert "".join(event.text for event in of(Said, events)) == "The parser reads tokens."
+    [turn] = memory.turns()
+    assert [(trace.trace_type, trace.content) for trace in turn.traces] == [
+        ("user", "What does the parser do?"),
+        ("assistant", "The parser reads tokens."),
+    ]
+    assert [trace.source_event for trace in turn.traces] == [
+        "LLMUserMessageReadyEvent",
+        "LLMCompleteResponseReceivedEvent",
+    ]
+
+
+def test_a_call_its_result_and_the_answer_after_it(memory: Memory) -> None:
+    seen: list[list[Message]] = []
+
+    def last(messages: Any, tools: Any) -> str:
+        seen.append(list(messages))
+        return "There are two files."
+
+    def list_directory(path: str) -> list[str]:
+        """List a folder."""
+        return ["app.ts", "parser.ts"]
+
+    model = ScriptedModel([calling(("list_directory", {"path": "src"}), text="I look."), last])
+    events = run(Agent(memory, model, [list_directory], reflect=False), "What is in src?")
+    assert of(ToolReturned, events)[0].result == ["app.ts", "parser.ts"]
+    assert of(Done, events)[0].text == "There are two files."
+    assert kinds(memory) == ["user", "assistant", "tool_call", "tool_result", "assistant"]
+    [messages] = seen
+    assert messages[-1] == Message("user", CONTINUE)
+    payload = messages[-2].tool_payload
+    assert isinstance(payload, ToolResultPayload)
+    assert payload.tool_result == ["app.ts", "parser.ts"]
+    assert isinstance(messages[-3].tool_payload, ToolCallPayload)
+
+
+def test_memory_is_told_once_in_a_prompt_whatever_the_step(memory: Memory) -> None:
+    memory.edit("facts/tea.md", "# Tea\n\n- Kind: oolong\n", reason="a test", author="person")
+    seen: list[str] = []
+
+    def again(messages: Any, tools: Any) -> Reply | str:
+        seen.append(told(messages))
+        return calling(("noop", {})) if len(seen) < 3 else "Done."
+
+    def noop() -> str:
+        return "ok"
+
+    run(Agent(memory, ScriptedModel([again] * 3), [noop], reflect=False), "Go.")
+    assert [text.count("facts/tea.md") for text in seen] == [1, 1, 1]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(seen))
+
+
+def test_token_pressure_compacts_before_the_next_call(place: Path) -> None:
+    policy = Policy(context_tokens=6000, max_tokens=500)
+    words = " ".join(f"word{n}" for n in range(300))
+    with Memory(place / "m", policy=policy, distiller=Rules()) as memory:
+        said = [Reply(f"{words} {n}", usage=Usage(prompt_tokens=5200)) for n in range(8)]
+        agent = Agent(memory, ScriptedModel(said), reflect=False, memory_tools=False)
+        events = [event for n in range(8) for event in run(agent, f"Tell me about {n}.")]
+        assert of(Compacted, events)
+        assert not of(Failed, events)
+        budget = memory.budget("scripted").input
+        assert all(each.manifest.total_tokens <= budget for each in of(Prompted, events))
+        assert len(memory.turns(100)) == 8
+
+
+# --- tools -------------------------------------------------------------------------------
+
+
+def test_calls_of_one_answer_run_side_by_side(memory: Memory) -> None:
+    both = threading.Barrier(2, timeout=60)
+
+    def meet(who: str) -> str:
+        both.wait()
+        return f"{who} was here"
+
+    model = ScriptedModel([calling(("meet", {"who": "a"}), ("meet", {"who": "b"})), "They met."])
+    events = run(Agent(memory, model, [meet], reflect=False), "Meet.")
+    assert sorted(each.result for each in of(ToolReturned, events)) == ["a was here", "b was here"]
+
+
+FAULTY = {
+    "unknown": ("nothing_like_it", {}, "there is no tool 'nothing_like_it'"),
+    "malformed": ("add", '{"a": 1, "b', "no JSON object"),
+    "wrong": ("add", {"a": "one", "b": 2}, "called wrongly: a: "),
+    "missing": ("add", {"a": 1}, "required"),
+    "raises": ("add", {"a": 1, "b": 0}, "ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_a_faulty_call_is_told_to_the_model_which_goes_on(memory: Memory, fault: str) -> None:
+    name, arguments, sentence = FAULTY[fault]
+    done: list[int] = []
+
+    def add(a: int, b: int) -> float:
+        done.append(a)
+        return a / b
+
+    seen: list[str] = []
+
+    def last(messages: Any, tools: Any) -> str:
+        seen.append(told(messages))
+        return "I see."
+
+    events = run(
+        Agent(memory, ScriptedModel([calling((name, arguments)), last]), [add], reflect=False), "Add."
+    )
+    [returned] = of(ToolReturned, events)
+    assert sentence in returned.error
+    assert sentence in seen[0].replace("\\'", "'")
+    assert len(done) == (fault == "raises")
+    assert of(Done, events)
+
+
+def test_a_tool_that_hangs_is_not_waited_for_and_is_heard_later(memory: Memory) -> None:
+    release = threading.Event()
+    runs: list[str] = []
+
+    def slow() -> str:
+        runs.append("slow")
+        release.wait(60)
+        return "the slow result"
+
+    def quick() -> str:
+        return "the quick result"
+
+    model = ScriptedModel(
+        [calling(("slow", {}), ("quick", {})), "I go on.", lambda messages, _: told(messages)]
+    )
+    agent = Agent(memory, model, [slow, quick], tool_seconds=0.2, reflect=False)
+    events = run(agent, "Do both.")
+    results = {each.call.name: each for each in of(ToolReturned, events)}
+    assert results["quick"].result == "the quick result"
+    assert "No result came" in results["slow"].error
+    assert of(Done, events)[0].text == "I go on."
+    release.set()
+    while agent._late.empty():
+        pass
+    events = run(agent, "And?")
+    [late] = of(ToolReturned, events)
+    assert (late.is_late, late.result) == (True, "the slow result")
+    assert "the slow result" in of(Done, events)[0].text
+    assert runs == ["slow"]
+
+
+def test_a_result_that_cannot_be_written_down_is_told_as_what_it_says_of_itself(memory: Memory) -> None:
+    def strange() -> object:
+        return {1, 2}
+
+    model = ScriptedModel([calling(("strange", {})), "Fine."])
+    [returned] = of(ToolReturned, run(Agent(memory, model, [strange], reflect=False), "Go."))
+    assert returned.result == "{1, 2}"
+
+
+def test_calls_with_one_id_are_two_calls(memory: Memory) -> None:
+    call = ToolCallSpec("same", "quick", {})
+    reply = Reply(
+        calls=(call, ToolCallSpec("same", "quick", {}), ToolCallSpec("", "quick", {})), stop="tools"
+    )
+
+    def quick() -> str:
+        return "done"
+
+    run(Agent(memory, ScriptedModel([reply, "Fine."]), [quick], reflect=False), "Go.")
+    [turn] = memory.turns()
+    calls = memory.interactions(turn.turn_id)
+    assert [each.status for each in calls] == ["SUCCESS"] * 3
+    assert len({each.tool_call_id for each in calls}) == 3
+
+
+def test_the_memorys_own_tools_answer_and_are_no_news(memory: Memory) -> None:
+    memory.edit("facts/tea.md", "# Tea\n\n- Kind: oolong\n", reason="a test", author="person")
+    model = ScriptedModel([calling(("memory_read", {"path": "facts/tea.md"})), "Oolong."])
+    [returned] = of(ToolReturned, run(Agent(memory, model, reflect=False), "Which tea?"))
+    assert "oolong" in returned.result
+    assert not memory.spoken().tools
+
+
+def test_without_the_memorys_tools_a_model_is_offered_only_the_others(memory: Memory) -> None:
+    offered: list[str] = []
+
+    def look(messages: Any, tools: Any) -> str:
+        offered.extend(each.name for each in tools)
+        return "Fine."
+
+    def quick() -> str:
+        return ""
+
+    run(Agent(memory, ScriptedModel([look]), [quick], memory_tools=False, reflect=False), "Go.")
+    assert offered == ["quick"]
+
+
+# --- limits and failures -----------------------------------------------------------------
+
+
+def test_a_run_ends_at_the_limit_of_its_steps(memory: Memory) -> None:
+    def noop() -> str:
+        return "ok"
+
+    model = ScriptedModel([calling(("noop", {}))] * 5)
+    events = run(Agent(memory, model, [noop], steps=3, reflect=False), "Go round.")
+    [done] = of(Done, events)
+    assert (done.stop, done.steps) == ("steps", 3)
+    assert kinds(memory).count("tool_result") == 3
+
+
+def test_a_model_that_fails_gives_the_user_a_sentence_and_loses_nothing(memory: Memory) -> None:
+    agent = Agent(
+        memory, ScriptedModel([ModelFailed("The model did not answer: no line."), "Now."]), reflect=False
+    )
+    events = run(agent, "Are you there?")
+    assert of(Failed, events) == [Failed("The model did not answer: no line.")]
+    assert kinds(memory) == ["user"]
+    assert of(Done, run(agent, "And now?"))[0].text == "Now."
+
+
+@pytest.mark.parametrize(
+    ("stop", "words"), [("length", "max_tokens"), ("refused", "held"), ("end", "Ask again")]
+)
+def test_an_empty_answer_is_said_to_be_one(memory: Memory, stop: Any, words: str) -> None:
+    [failed] = of(Failed, run(Agent(memory, ScriptedModel([Reply(stop=stop)]), reflect=False), "Well?"))
+    assert words in failed.sentence
+
+
+def test_a_prompt_that_the_provider_finds_too_long_is_compacted_and_asked_once_more(place: Path) -> None:
+    words = " ".join(f"word{n}" for n in range(200))
+    sizes: list[int] = []
+
+    def long(messages: Any, tools: Any) -> Any:
+        sizes.append(len(told(messages)))
+        return TooLong("The prompt is longer than the model takes.") if len(sizes) == 1 else "It fits."
+
+    policy = Policy(context_tokens=8000, max_tokens=500)
+    with Memory(place / "m", policy=policy, distiller=Rules()) as memory:
+        for n in range(12):
+            memory.record(user=f"{n}: {words}")
+            memory.record(assistant="Yes.")
+        agent = Agent(memory, ScriptedModel([long, long]), reflect=False, memory_tools=False)
+        events = run(agent, "Still there?")
+        assert of(Compacted, events)
+        assert of(Done, events)[0].text == "It fits."
+        assert sizes[1] < sizes[0]
+        assert kinds(memory).count("user") == 13
+
+
+def test_what_is_too_long_twice_is_said_so(memory: Memory) -> None:
+    model = ScriptedModel([TooLong("Too long."), TooLong("Still too long."), "never"])
+    events = run(Agent(memory, model, reflect=False), "Hm?")
+    assert of(Failed, events) == [Failed("Still too long.")]
+    assert len(of(Prompted, events)) == 2
+
+
+def test_an_interrupt_keeps_what_was_said(memory: Memory) -> None:
+    agent = Agent(memory, ScriptedModel(["One two three four five six."]), reflect=False)
+    heard = ""
+    events: list[Event] = []
+    for event in agent.run("Count."):
+        events.append(event)
+        if isinstance(event, Said):
+            heard += event.text
+            agent.interrupt("the user pressed a key")
+    assert of(Interrupted, events) == [Interrupted("the user pressed a key")]
+    [_, cut] = memory.turns()[0].traces
+    assert "One two three four five six.".startswith(cut.content)
+    assert cut.content.strip()
+    assert "interrupted" in cut.tags
+
+
+def test_leaving_the_iteration_early_keeps_what_was_said(memory: Memory) -> None:
+    agent = Agent(memory, ScriptedModel(["One two three four five six.", "Yes."]), reflect=False)
+    for event in agent.run("Count."):
+        if isinstance(event, Said):
+            break
+    [_, cut] = memory.turns()[0].traces
+    assert "interrupted" in cut.tags
+    assert of(Done, run(agent, "Are you free again?"))
+
+
+def test_an_interrupt_while_tools_run_ends_their_calls(memory: Memory) -> None:
+    started = threading.Event()
+
+    def forever() -> str:
+        started.set()
+        threading.Event().wait(60)
+        return "never"
+
+    agent = Agent(memory, ScriptedModel([calling(("forever", {})), "Next."]), [forever], reflect=False)
+
+    def ends() -> None:
+        started.wait(60)
+        agent.interrupt("enough")
+
+    stopper = threading.Thread(target=ends)
+    stopper.start()
+    events = run(agent, "Wait for it.")
+    stopper.join()
+    assert of(Interrupted, events) == [Interrupted("enough")]
+    [turn] = memory.turns()
+    [call] = memory.interactions(turn.turn_id)
+    assert call.error == "Interrupted: enough."
+    assert of(Done, run(agent, "Go on."))
+
+
+def test_two_runs_at_once_are_refused(memory: Memory) -> None:
+    agent = Agent(memory, ScriptedModel(["One two.", "Three."]), reflect=False)
+    first = agent.run("One?")
+    next(first)
+    with pytest.raises(Refused, match="still at work"):
+        next(agent.run("Two?"))
+    list(first)
+    assert of(Done, run(agent, "Three?"))
+
+
+def test_a_call_that_a_dead_process_left_is_ended_and_not_carried_out_again(place: Path) -> None:
+    runs: list[str] = []
+
+    def pay() -> str:
+        runs.append("paid")
+        return "paid"
+
+    with Memory(place / "m") as memory:
+        memory.record(user="Pay the bill.", ts=1_700_000_000.0)
+        memory.record(tool_call="pay", tool_call_id="call_1", ts=1_700_000_001.0)
+    with Memory(place / "m") as memory:
+        seen: list[str] = []
+
+        def last(messages: Any, tools: Any) -> str:
+            seen.append(told(messages))
+            return "I do not know whether it was paid."
+
+        run(Agent(memory, ScriptedModel([last]), [pay], reflect=False), "Was it paid?")
+        assert runs == []
+        assert "it is not known whether this was carried out" in seen[0]
+        assert [each.status for each in memory.interactions("turn_0001")] == ["ERROR"]
+
+
+def test_a_call_that_may_still_be_waited_for_is_left_alone(place: Path) -> None:
+    with Memory(place / "m") as memory:
+        memory.record(user="Pay the bill.")
+        memory.record(tool_call="pay", tool_call_id="call_1")
+    with Memory(place / "m") as memory:
+        run(Agent(memory, ScriptedModel(["Wait."]), reflect=False), "Was it paid?")
+        assert [each.status for each in memory.interactions("turn_0001")] == ["PENDING"]
+
+
+# --- processors --------------------------------------------------------------------------
+
+
+class Note:
+    """Marks the text of what passes, and remembers what it saw."""
+
+    def __init__(self, order: int, mark: str = "") -> None:
+        self.order, self.mark = order, mark
+        self.seen: list[Recorded] = []
+
+    def process(self, event: Recorded) -> Recorded | None:
+        self.seen.append(event)
+        return UserMessage(f"{event.text}{self.mark}") if isinstance(event, UserMessage) else None
+
+
+def test_processors_run_in_their_order_and_the_memory_records_what_they_made(memory: Memory) -> None:
+    first, second, after = Note(100, " a"), Note(899, " b"), Note(901, " c")
+    agent = Agent(memory, ScriptedModel(["Yes."]), processors=[after, second, first], reflect=False)
+    events = run(agent, "Say")
+    assert of(UserMessage, events) == [UserMessage("Say a b")]
+    assert memory.turns()[0].traces[0].content == "Say a b"
+    assert [each.text for each in after.seen if isinstance(each, UserMessage)] == ["Say a b"]
+    assert [type(each) for each in first.seen] == [UserMessage, Answered]
+
+
+def test_a_processor_that_cleans_a_result_decides_what_is_recorded_and_told(memory: Memory) -> None:
+    class Short:
+        order = 500
+
+        def process(self, event: Recorded) -> Recorded | None:
+            if isinstance(event, ToolReturned):
+                return ToolReturned(event.call, str(event.result)[:4], event.error)
+            return None
+
+    def verbose() -> str:
+        return "word" * 100
+
+    seen: list[str] = []
+
+    def last(messages: Any, tools: Any) -> str:
+        seen.append(told(messages))
+        return "Short."
+
+    model = ScriptedModel([calling(("verbose", {})), last])
+    run(Agent(memory, model, [verbose], processors=[Short()], reflect=False), "Go.")
+    assert "wordword" not in seen[0]
+    assert memory.interactions("turn_0001")[0].result == "word"
+
+
+def test_a_processor_that_makes_another_kind_of_thing_is_told_so(memory: Memory) -> None:
+    class Wrong:
+        order = 1
+
+        def process(self, event: Recorded) -> Recorded | None:
+            return ToolCalled(ToolCallSpec("x", "y", {}))
+
+    with pytest.raises(TypeError, match="Wrong made ToolCalled of UserMessage"):
+        run(Agent(memory, ScriptedModel(["Yes."]), processors=[Wrong()], reflect=False), "Go.")
+    assert kinds(memory) == []
+
+
+# --- reflecting --------------------------------------------------------------------------
+
+
+def test_after_a_run_what_was_said_is_distilled(memory: Memory) -> None:
+    agent = Agent(memory, ScriptedModel(["Hello, Zhang San."] + [ModelFailed("no more")] * 20))
+    events = run(agent, "I'm Zhang San, and I prefer tabs over spaces.")
+    assert of(Reflected, events)[0].placed
+    assert "- Name: Zhang San" in memory.page("USER.md").text
+
+
+def test_usage_adds_up_over_the_steps(memory: Memory) -> None:
+    def noop() -> str:
+        return "ok"
+
+    call = ToolCallSpec("c", "noop", {})
+    first = Reply(calls=(call,), usage=Usage(100, 40, 5, 7, 2), stop="tools")
+    model = ScriptedModel([first, Reply("End.", usage=Usage(130, 100, 0, 3, 1))])
+    [done] = of(Done, run(Agent(memory, model, [noop], reflect=False), "Go."))
+    assert done.usage == Usage(230, 140, 5, 10, 3)
+
+
+# --- pure parts --------------------------------------------------------------------------
+
+
+def test_what_is_said_after_tools_follows_from_what_stands_before_it() -> None:
+    def call(*ids: str) -> Message:
+        specs = tuple(ToolCallSpec(each, "t", {}) for each in ids)
+        return Message("assistant", tool_payload=ToolCallPayload(specs))
+
+    def result(name: str) -> Message:
+        return Message("tool", tool_payload=ToolResultPayload(name, "t", "r"))
+
+    talk = [
+        Message("user", "a"),
+        call("1", "2"),
+        result("2"),
+        result("1"),
+        Message("assistant", "b"),
+        call("3"),
+        Message("user", "c"),
+        result("3"),
+        result("3"),
+        result("9"),
+    ]
+    whole = list(continued(talk, "Go on."))
+    assert [at for at, message in enumerate(whole) if message.content == "Go on."] == [4, 9]
+    for length in range(len(talk)):
+        assert whole[: len(list(continued(talk[:length], "Go on.")))] == list(
+            continued(talk[:length], "Go on.")
+        )
+    assert list(continued(talk, None)) == talk
+
+
+def test_the_schema_of_a_function_is_read_off_its_signature() -> None:
+    def find(query: str, k: int = 10, kinds: list[str] | None = None, exact: bool = False) -> None:
+        """Find things.
+
+        More about it.
+        """
+
+    made = hand(find)
+    assert (made.name, made.spec.description) == ("find", "Find things.")
+    assert made.spec.parameters == {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "k": {"type": "integer"},
+            "kinds": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+            "exact": {"type": "boolean"},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_function_that_takes_arguments_by_place_is_refused() -> None:
+    def by_place(a: int, /) -> None: ...
+
+    with pytest.raises(Refused, match="by its place"):
+        schema_of(by_place)
+
+
+@pytest.mark.parametrize("given", [3, "add", lambda: None])
+def test_what_has_no_name_to_be_called_by_is_no_tool(memory: Memory, given: Any) -> None:
+    with pytest.raises(Refused, match="is no tool"):
+        Agent(memory, ScriptedModel([]), [given])
+
+
+def test_two_tools_of_one_name_are_refused(memory: Memory) -> None:
+    own = Hand(ToolSpec("recall", "", {"type": "object"}), lambda: None)
+    with pytest.raises(Refused, match="two tools are called recall"):
+        Agent(memory, ScriptedModel([]), [own])
+
+
+@pytest.mark.parametrize("text", ["", "  \n", None])
+def test_an_empty_request_is_refused(memory: Memory, text: Any) -> None:
+    with pytest.raises(Refused, match="the message is empty"):
+        Agent(memory, ScriptedModel([])).run(text)
