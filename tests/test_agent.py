@@ -24,7 +24,7 @@ from looseleaf.agent.events import (
     UserMessage,
 )
 from looseleaf.agent.hand import Hand, hand, schema_of
-from looseleaf.agent.loop import Agent
+from looseleaf.agent.loop import MOST_CALLS, Agent
 from looseleaf.agent.request import CONTINUE, continued
 from looseleaf.distill.rules import Rules
 from looseleaf.errors import ModelFailed, Refused, TooLong
@@ -245,6 +245,20 @@ def test_calls_with_one_id_are_two_calls(memory: Memory) -> None:
     calls = memory.interactions(turn.turn_id)
     assert [each.status for each in calls] == ["SUCCESS"] * 3
     assert len({each.tool_call_id for each in calls}) == 3
+
+
+def test_more_calls_than_can_run_at_once_are_told_so_and_not_carried_out(memory: Memory) -> None:
+    runs: list[int] = []
+
+    def count(n: int) -> int:
+        runs.append(n)
+        return n
+
+    model = ScriptedModel([calling(*(("count", {"n": n}) for n in range(MOST_CALLS + 3))), "Enough."])
+    events = run(Agent(memory, model, [count], reflect=False), "Count.")
+    assert sorted(runs) == list(range(MOST_CALLS))
+    assert sum("at once" in (each.error or "") for each in of(ToolReturned, events)) == 3
+    assert [each.status for each in memory.interactions("turn_0001")].count("PENDING") == 0
 
 
 def test_the_memorys_own_tools_answer_and_are_no_news(memory: Memory) -> None:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from looseleaf.core.gate import proposal_of
-from looseleaf.distill.answer import SCHEMA, read_answer
+from looseleaf.distill.answer import SCHEMA, Words, read_answer
 from looseleaf.distill.run import _fault
+from looseleaf.talk import Trace
 from talking import trace
 
 SAID = [
@@ -68,6 +70,30 @@ def test_an_answer_becomes_what_a_distiller_makes_with_its_sources_looked_up() -
     assert [each.source for each in made.decisions] == [SECOND]
     assert [each.source for each in made.tasks] == [""], "words that stand nowhere have no source"
     assert made.episode == {"title": "Tabs", "solution": "use tabs"}
+
+
+@pytest.mark.parametrize("quote", ["I'm  Zhang\nSan", "i’m zhang san", " I'm Zhang San "])
+def test_a_quote_is_found_in_another_spelling(quote: str) -> None:
+    made = read_answer(ANSWER | {"facts": [FACT | {"quote": quote}]}, SAID)
+    assert made is not None
+    assert made.facts[0]["source"] == FIRST
+
+
+def test_of_several_who_said_it_the_one_is_named_who_can_be_believed() -> None:
+    tool = trace("tool_result", "", call="c", tool_result="I'm Zhang San")
+    tool = Trace(**{name: getattr(tool, name) for name in Trace.__match_args__} | {"origin": "tool"})
+    words = Words([tool, *SAID])
+    assert words.where("I'm Zhang San") == FIRST
+    assert Words([tool]).where("I'm Zhang San") == tool.id, "a tool's answer is looked at as well"
+    assert words.where("nobody said this") == ""
+
+
+def test_looking_quotes_up_takes_time_linear_in_what_was_said() -> None:
+    def work(size: int) -> Any:
+        said = [trace("user", "so it goes on " * 10) for _ in range(size)]
+        return lambda: [Words(said).where(f"nobody said {number}") for number in range(3)]
+
+    assert growth(work, 40) < LINEAR
 
 
 @given(values)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from looseleaf.cli_parse import Options
     from looseleaf.core.placing import Outcome
+    from looseleaf.memory import Memory
     from looseleaf.place.place import Placed
     from looseleaf.place.redistill import Change, Difference
     from looseleaf.talk import Distiller
@@ -245,8 +246,8 @@ def tidy(options: Options) -> int:
 
 
 def redistill(options: Options) -> int:
-    distiller = _distiller(options.distiller)
     with open_memory(options) as memory:
+        distiller = _distiller(memory, options.distiller)
         with Progress() as progress:
             found = memory.redistill(distiller, apply=options.apply, progress=progress)
         options.done = "it was redistilled; " if options.apply else ""
@@ -295,10 +296,12 @@ _STRANGERS_FAULTS = (
 """What loading code that somebody else wrote may raise."""
 
 
-def _distiller(name: str) -> Distiller | None:
-    """The rules (None), or what a name in a module stands for: a distiller, or its class."""
+def _distiller(memory: Memory, name: str) -> Distiller | None:
+    """The rules (None), a model, or what a name in a module stands for: a distiller, or its class."""
     if name == "rules":
         return None
+    if name == "model":
+        return memory.model_distiller()
     import os
     import pkgutil
 
@@ -316,5 +319,6 @@ def _distiller(name: str) -> Distiller | None:
             return given
         why = "it has no `name` and `distill`"
     raise Refused(
-        f"Nothing was distilled: there is no distiller {name!r}: {why}. Give rules, or package.module:attribute."
+        f"Nothing was distilled: there is no distiller {name!r}: {why}. Give rules, model, or "
+        "package.module:attribute."
     )

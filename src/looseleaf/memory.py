@@ -643,26 +643,39 @@ class Memory:
 
     @cached_property
     def distiller(self) -> Distiller | None:
-        """Who makes memory of talk: what was given, or a model (as given, or as the settings ask for one); None: the
+        """Who makes memory of talk: what was given, or a model (as given, or where the settings ask for one); None: the
         rules."""
         if self.own_distiller is not None:
             return self.own_distiller
-        if self.model is None and self.policy.distiller == "model":
+        if self.model is None and self.policy.distiller == "rules":
+            return None
+        try:
+            return self.model_distiller()
+        except Refused as refused:
+            self._note(f"The rules distill. {refused}")
+            return None
+
+    def model_distiller(self) -> Distiller:
+        """A distiller that asks a model: the memory's own, or the one that the settings and the environment name."""
+        from looseleaf.distill.model import ModelDistiller
+
+        if self.model is None:
             from looseleaf.llm.models import choose
 
             self.model = choose(self.policy)
-            if self.model is None:
-                self._note(
-                    "The rules distill: looseleaf.toml asks for a model, and none was found. Name one there (`model`, "
-                    "`provider`), or set a provider's key."
-                )
         if self.model is None:
-            return None
-        from looseleaf.distill.model import ModelDistiller
-
+            raise Refused(
+                "No model was found. Name one in looseleaf.toml (`provider`, `model`), set a provider's key, or start "
+                "Ollama."
+            )
         context = self.budget(self.model.name).input
         return ModelDistiller(
-            self.model, extensions=(self.costs,), trim=self.policy.trim_chars, context_tokens=context
+            self.model,
+            extensions=(self.costs,),
+            trim=self.policy.trim_chars,
+            seconds=self.policy.model_seconds,
+            context_tokens=context,
+            cost_of=self.costs.cost_of,
         )
 
     @cached_property

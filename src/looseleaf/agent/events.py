@@ -96,9 +96,11 @@ class Failed:
 
 @frozen
 class Reflected:
-    """What was distilled of the task, and where it was placed."""
+    """What was distilled of the task, and where it was placed; or, in `why`, why that could not be done now. It is
+    done another time then: nothing that was said is lost."""
 
     placed: tuple[Placed, ...]
+    why: str = ""
 
 
 @frozen

@@ -52,6 +52,10 @@ _LESS = 0.6
 """The part of a prompt that is tried when its provider says that it was too long: it may count half as much again as we
 do, or serve the model with a smaller context than it could have."""
 
+MOST_CALLS = 64
+"""Calls of one answer that are carried out: each has a thread of its own."""
+
+_TOO_MANY = f"Nothing was done: at most {MOST_CALLS} calls are carried out at once. Call it again, by itself."
 _LEFT = "The program ended before a result came: it is not known whether this was carried out."
 _LATE = "No result came in {:g} s. It may still come; do something else, or ask the user."
 
@@ -177,7 +181,11 @@ class Agent:
 
     def _after(self) -> Iterator[Event]:
         if self._reflects:
-            yield Reflected(tuple(self.reflect()))
+            try:
+                placed, why = tuple(self.reflect()), ""
+            except Refused as refused:
+                placed, why = (), str(refused)
+            yield Reflected(placed, why)
 
     # --- asking the model --------------------------------------------------------------
 
@@ -259,15 +267,13 @@ class Agent:
     def _act(self, calls: Sequence[ToolCallSpec]) -> Iterator[Event]:
         """Carry calls out, side by side. All of them are recorded before the first one runs."""
         called = [self._process(ToolCalled(call)) for call in calls]
-        running = Running(
-            self._hands,
-            [each.call for each in called if isinstance(each, ToolCalled)],
-            self._tool_seconds,
-            self._late,
-        )
+        wanted = [each.call for each in called if isinstance(each, ToolCalled)]
+        running = Running(self._hands, wanted[:MOST_CALLS], self._tool_seconds, self._late)
         self._running = running
         try:
             yield from called
+            for call in wanted[MOST_CALLS:]:
+                yield self._process(ToolReturned(call, error=_TOO_MANY))
             if not self._stop.is_set():
                 running.start()
                 for returned in running:

@@ -343,7 +343,7 @@ class Conversation:
             if loss.entry is not None:
                 self._place(loss.entry)
         for failure in loss.failures if loss else ():
-            self._note(f"The last compaction did without its distiller: {failure}.")
+            self._note(f"The last compaction did without its distiller: {failure.rstrip('.')}.")
         return loss
 
     def prepare(self, system: str | None, name: str | None) -> None:

@@ -6,7 +6,10 @@ is looked up by code afterwards, so a model cannot vouch for what it says.
 
 from __future__ import annotations
 
+from looseleaf.core.clauses import spelled
 from looseleaf.core.gate import LONGEST
+from looseleaf.core.levels import LEVELS, level_of
+from looseleaf.core.window import said
 from looseleaf.talk import Distilled, Noted, Proposal
 from looseleaf.values import KINDS
 
@@ -70,7 +73,7 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
         or not answer["summary"].strip()
     ):
         return None
-    said = [(trace.id, trace.content) for trace in traces]
+    words = Words(traces)
 
     def noted(name: str) -> tuple[Noted, ...]:
         texts = answer.get(name)
@@ -79,7 +82,7 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
             if isinstance(texts, list)
             else []
         )
-        return tuple(Noted(text, _where(text, said)) for text in found)
+        return tuple(Noted(text, words.where(text)) for text in found)
 
     given = answer.get("episode")
     episode = (
@@ -88,7 +91,7 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
         else None
     )
     facts = answer.get("facts")
-    proposed = [_proposal(each, said) for each in facts] if isinstance(facts, list) else []
+    proposed = [_proposal(each, words) for each in facts] if isinstance(facts, list) else []
     return Distilled(
         answer["summary"],
         episode,
@@ -99,7 +102,7 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
     )
 
 
-def _proposal(raw: Any, said: list[tuple[str, str]]) -> Proposal | None:
+def _proposal(raw: Any, words: Words) -> Proposal | None:
     names = ("relation", "object", "quote", "topic")
     if not isinstance(raw, dict) or not all(
         isinstance(raw.get(name), str) and raw[name].strip() for name in names
@@ -107,10 +110,30 @@ def _proposal(raw: Any, said: list[tuple[str, str]]) -> Proposal | None:
         return None
     kind = raw.get("kind") if raw.get("kind") in KINDS else None
     return Proposal(
-        raw["relation"], raw["object"], raw["quote"], raw["topic"], kind, _where(raw["quote"], said)
+        raw["relation"], raw["object"], raw["quote"], raw["topic"], kind, words.where(raw["quote"])
     )
 
 
-def _where(words: str, said: list[tuple[str, str]]) -> str:
-    """The trace in which the words stand; nothing if they stand nowhere."""
-    return next((trace for trace, text in said if words in text), "")
+class Words:
+    """What was said, and where: exactly, or else in another spelling, as the gate looks for it. Of several places the
+    one counts whose speaker can be believed most, and of these the first. Time is linear in what was said."""
+
+    def __init__(self, traces: Iterable[Trace]) -> None:
+        placed = [(level_of(trace.origin), trace.id, trace.content or said(trace)) for trace in traces]
+        placed.sort(key=lambda each: -LEVELS.index(each[0]))
+        self._texts = [(name, text) for _, name, text in placed]
+        self._flat: list[tuple[str, str]] | None = None
+
+    def where(self, quote: str) -> str:
+        """The trace in which the words stand; nothing if they stand nowhere."""
+        exact = next((name for name, text in self._texts if quote in text), "")
+        wanted = _flat(quote)
+        if exact or not wanted:
+            return exact
+        if self._flat is None:
+            self._flat = [(name, _flat(text)) for name, text in self._texts]
+        return next((name for name, text in self._flat if wanted in text), "")
+
+
+def _flat(text: str) -> str:
+    return " ".join(spelled(text).split())

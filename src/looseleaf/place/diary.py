@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from looseleaf.place.state import State
 
 _EPISODE = (("problem", "Problem"), ("task", "Task"), ("solution", "Solution"), ("lesson", "Lesson"))
+_FAILURES = {
+    " raised CeilingReached: ": "the ceiling of the day was reached",
+    " took longer than ": "the distiller took too long",
+    " raised ModelFailed: ": "the model failed",
+    " raised TooLong: ": "it was too long for the model",
+}
+"""By what a failure says of itself (`distill/run.py`), what a day says of it."""
+_FAILED = "the distiller failed"
 _DAY_CHARS = 120
 _TITLE_WORDS = 8
 
@@ -114,7 +122,8 @@ class Diary:
         name = str(self._entry.meta.get("id"))
         said = escape(_opening(self._witnesses))
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
-        made = f"{facts} {'fact' if facts == 1 else 'facts'}; entry {name}"
+        how = _instead(self._entry)
+        made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
         line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
 
         def change(text: str) -> Rewritten:
@@ -147,6 +156,18 @@ class Diary:
             is_outdated=self._is_outdated,
         )
         self._state().move(change, ts, self._reason, self.edits)
+
+
+def _instead(entry: Entry) -> str:
+    """That the rules distilled because somebody else did not, and why, in our words: what failed may have said
+    anything."""
+    loss = entry.meta.get("loss")
+    told = entry.meta.get("failures") or (loss.get("failures") if isinstance(loss, dict) else None)
+    failures = [each for each in told if isinstance(each, str)] if isinstance(told, list) else []
+    if not failures:
+        return ""
+    why = next((why for sign, why in _FAILURES.items() if any(sign in each for each in failures)), _FAILED)
+    return f"by the rules: {why}"
 
 
 def _opening(witnesses: Sequence[Witness]) -> str:

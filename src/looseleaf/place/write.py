@@ -131,7 +131,7 @@ class Write:
             made = run(self._distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
                 return redacted(made, self._clean), self._distiller.name, ()
-            self._note(f"The rules distilled instead: {made}.")
+            self._note(f"The rules distilled instead: {made.rstrip('.')}.")
             failures = (made,)
         from looseleaf.distill.rules import Rules
 
