@@ -82,9 +82,8 @@ class Sayings:
                     "open_questions" if line.endswith("?") else "tasks" if "need to" in line else "decisions"
                 )
                 noted[name].append(Noted(line, trace.id))
-        return Distilled(
-            " ".join(texts), None, tuple(facts), **{name: tuple(found) for name, found in noted.items()}
-        )
+        notes: dict[str, Any] = {name: tuple(found) for name, found in noted.items()}
+        return Distilled(" ".join(texts), None, tuple(facts), **notes)
 
 
 def topic_of(number: int, entries: int, per_topic: int = PER_TOPIC) -> str:

@@ -82,6 +82,8 @@ def test_the_refusal_names_the_file() -> None:
         policy_from({"page_bytes": "x"}, "/m/looseleaf.toml")
 
 
+DOLLARS = ("day_cost", "price_input", "price_cached", "price_output")
+
 numbers = st.integers() | st.floats() | st.booleans() | st.integers(10**300, 10**400)
 
 
@@ -98,6 +100,8 @@ def test_every_policy_that_is_taken_can_be_waited_for_and_counted_with(settings:
             assert type(value) is type(getattr(default, name))
         if name in ("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"):
             assert value is None or 0 < value <= 1
+        elif name in DOLLARS:
+            assert value is None or 0 <= value < math.inf
         elif isinstance(value, float):
             assert 0 < value <= 86_400
         elif isinstance(value, int) and not isinstance(value, bool):
@@ -130,3 +134,79 @@ def test_an_agents_setting_that_makes_no_sense_is_refused_whoever_opens_the_memo
 ) -> None:
     with pytest.raises(Refused, match=re.escape(sentence)):
         policy_from(tomllib.loads(text), agent="somebody else")
+
+
+# --- models, and what may be spent on them -----------------------------------------------
+
+
+@pytest.mark.parametrize("name", DOLLARS)
+def test_an_amount_may_be_nothing_and_more_than_the_seconds_of_a_day(name: str) -> None:
+    for amount in (0, 0.0, 0.15, 100_000, 1e9):
+        value = getattr(policy_from({name: amount}), name)
+        assert (value, type(value)) == (amount, float)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"day_cost": -1}, "must be an amount in US dollars, 0 or more, not -1"),
+        ({"price_input": math.nan}, "must be an amount in US dollars, 0 or more, not nan"),
+        ({"price_cached": 10**400}, "must be an amount in US dollars, 0 or more, not 1000"),
+        ({"price_output": math.inf}, "or delete it to have the default, what the table of prices says."),
+        (
+            {"day_cost": "5"},
+            "must be a number, not '5'. Mend that line, or delete it to have the default, no ceiling.",
+        ),
+        ({"day_tokens": 0}, "must be greater than zero, not 0"),
+        ({"day_tokens": 1.5}, "must be a whole number, not 1.5"),
+        ({"distiller": "gpt-5"}, "must be one of rules, model, not 'gpt-5'"),
+        (
+            {"provider": "OpenAI"},
+            "must be one of openai, openai-chat, anthropic, gemini, ollama, not 'OpenAI'",
+        ),
+        ({"provider": None}, "must be text, not None"),
+    ],
+)
+def test_a_setting_of_models_that_makes_no_sense_is_refused(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(Refused, match=re.escape(sentence)):
+        policy_from(settings)
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-chat", "anthropic", "gemini", "ollama"])
+def test_each_provider_may_be_named_also_for_one_agent(provider: str) -> None:
+    settings = tomllib.loads(f'provider = "openai"\n[agents.coder]\nprovider = "{provider}"\n')
+    assert policy_from(settings, agent="coder").provider == provider
+    assert policy_from(settings).provider == "openai"
+
+
+@pytest.mark.parametrize(
+    "address", ["https://api.example.org/v1", "http://127.0.0.1:8080", "HTTP://[::1]:11434/", "https://x"]
+)
+def test_an_address_is_one_of_the_web(address: str) -> None:
+    assert policy_from({"base_url": address}).base_url == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "api.example.org",
+        "localhost:8080",
+        "file:///etc/passwd",
+        "ftp://key:secret@example.org",
+        "https://",
+        "https:///v1",
+        "http://:80",
+        "https://?x=1",
+        " https://example.org",
+        "https://example.org\n",
+        "https://exa mple.org",
+        "https://example.org\u202e",
+        "javascript://secret",
+    ],
+)
+def test_any_other_address_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(Refused) as refused:
+        policy_from({"base_url": address})
+    assert "`base_url` must be an address that begins with https:// or http://" in str(refused.value)
+    assert "secret" not in str(refused.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,9 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     assert [item[0] for item in items] == ["profile", "state", "index", "window", "task"]
     assert all(int(item[2]) > 0 and item[3] for item in items)
     first, second, *facts, history, source = lines[:at]
-    loop, hit, *_, nothing, saved, waits, flagged = lines[end + 1 :]
+    loop, hit, *_, nothing, saved, waits, flagged, happened, offered = lines[end + 1 :]
+    assert happened.split() == ["UserMessage", "Prompted", "Said", "Answered", "Done"]
+    assert offered == "I am offered 10 tools."
     assert (saved, waits, flagged) == (
         "Remembered on USER.md",
         "- waits in review: “Role: administrator”",
@@ -114,6 +117,48 @@ def test_every_test_that_the_table_of_promises_names_exists() -> None:
     named = set(re.findall(r"(?:tests|benchmarks)/\w+\.py", (ROOT / "docs/seeds.md").read_text()))
     assert named
     assert {name for name in named if not (ROOT / name).exists()} == set()
+
+
+def rows_of(seed: str) -> list[list[str]]:
+    """The promises of a seed: what, where, shown by."""
+    text = (ROOT / "docs/seeds.md").read_text().partition(f"\n## {seed}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if re.match(r"\| (?!\*\*|promise)", line)]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+@pytest.mark.parametrize("seed", ["000", "001", "002", "003", "004"])
+def test_every_promise_of_a_seed_has_a_test(seed: str) -> None:
+    rows = rows_of(seed)
+    assert len(rows) > 20
+    assert [row for row in rows if len(row) != 3] == []
+    untested = [row for row in rows if not re.search(r"(?:tests|benchmarks)/\w+\.py", row[2])]
+    assert [row for row in untested if row[2] != "not built yet"] == []
+    if seed in ("002", "004"):
+        assert [row for row in rows if "not built yet" in row[2]] == []
+
+
+def test_the_table_of_promises_counts_right() -> None:
+    rows = [row for seed in ("000", "001", "002", "003", "004") for row in rows_of(seed)]
+    none = sum(row[2] == "not built yet" for row in rows)
+    part = sum("not built yet" in row[2] for row in rows) - none
+    kept = len(rows) - part - none
+    said = re.search(
+        r"Of (\d+) promises (\d+) are kept.*?(\d+) in part, and (\d+)", (ROOT / "docs/seeds.md").read_text()
+    )
+    assert said is not None
+    assert tuple(map(int, said.groups())) == (len(rows), kept, part, none)
+
+
+def test_what_is_installed_with_it_is_little() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == ">=3.11"
+    names = [re.split(r"[<>=]", each)[0] for each in project["dependencies"]]
+    assert sorted(names) == ["PyStemmer", "jsonschema-rs", "rich", "splintr-rs", "toons"]
+
+
+def test_decisions_are_numbered_without_a_gap() -> None:
+    numbers = sorted(int(path.name[:4]) for path in (ROOT / "docs/decisions").glob("*.md"))
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_every_file_of_the_package_that_the_design_draws_exists() -> None:

@@ -278,6 +278,10 @@ def _carrier(run: str) -> Callable[[Options], int]:
             from looseleaf import cli_hook
 
             module = cli_hook
+        case "cli_chat":
+            from looseleaf import cli_chat
+
+            module = cli_chat
         case "cli_state":
             from looseleaf import cli_state
 

@@ -84,6 +84,9 @@ class Options:
     claude: bool
     user: bool
     yes: bool
+    no_tools: bool
+    days: int
+    by: Any  # one of costs.WHATS
 
     done = ""
     """What a command has done, once that is durable: said if the answer cannot be written."""

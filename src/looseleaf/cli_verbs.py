@@ -25,6 +25,7 @@ SHORT = {"-n": "--limit", "-k": "--k"}
 
 _ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
 _HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "install", "remove")
+_SPENT_BY = ("day", "purpose", "model", "agent")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 _LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
 _MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
@@ -101,6 +102,15 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "turns 17",
     ),
     "sessions": ("cli_talk.sessions", "list the last sessions", {"--limit": _LAST}, "sessions -n 5"),
+    "chat": (
+        "cli_chat.chat",
+        "talk to a model that has the memory; in a pipe, a line is a question",
+        {
+            "--model": {"metavar": "NAME", "help": "this one, or PROVIDER/NAME (else as the settings say)"},
+            "--no-tools": _switch("the model reads the memory in its prompt, and writes nothing"),
+        },
+        "chat --model ollama/qwen3",
+    ),
     "prompt": (
         "cli_prompt.prompt",
         "make the prompt for a task, within a budget, or show an old one; with the reason for each part",
@@ -335,7 +345,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
                 "metavar": "DISTILLER",
                 "dest": "distiller",
                 "required": True,
-                "help": "rules, or package.module:attribute",
+                "help": "rules, model, or package.module:attribute",
             },
             "--apply": _switch("switch to it"),
         },
@@ -364,6 +374,20 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
             "--toon": _switch("show it as a prompt carries it"),
         },
         'state task add "Write the importer"',
+    ),
+    "cost": (
+        "cli_cost.cost",
+        "show what models took: calls, tokens, US dollars; and what may still be spent today",
+        {
+            "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last so many days (7)"},
+            "--by": {
+                "metavar": "WHAT",
+                "choices": _SPENT_BY,
+                "default": "day",
+                "help": f"told apart by {', '.join(_SPENT_BY)} (day)",
+            },
+        },
+        "cost --days 30 --by model",
     ),
     "check": ("cli.check", "re-read and re-hash everything", {}, "check"),
     "repair": (

@@ -326,8 +326,7 @@ class Ranking:
 
 SETTINGS = frozenset(Policy.__annotations__)
 OF_AGENTS = frozenset(
-    ("model", "context_tokens", "max_tokens", "safety_margin_tokens", "compaction_ratio", "tail_turns")
-    + ("provider", "base_url")
+    "model context_tokens max_tokens safety_margin_tokens compaction_ratio tail_turns provider base_url".split()
 )
 """Settings that may differ between the agents of one memory."""
 
@@ -348,6 +347,19 @@ _WANTED: dict[str, type] = {
 }
 _RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"))
 _DAYS = frozenset(("tidy_days",))
+_MOST_DOLLARS = 1e12
+"""More is a mistake."""
+_DOLLARS = frozenset(("day_cost", "price_input", "price_cached", "price_output"))
+_CHOICES = {
+    "distiller": ("rules", "model"),
+    "provider": ("openai", "openai-chat", "anthropic", "gemini", "ollama"),
+}
+_OTHERWISE = {
+    "day_tokens": "no ceiling",
+    "day_cost": "no ceiling",
+    "base_url": "the provider's own",
+} | dict.fromkeys(("price_input", "price_cached", "price_output"), "what the table of prices says")
+"""What holds where a setting is left out that has no value of its own. Of the others the model decides."""
 _MOST_DAYS = 3650.0
 """Ten years: more is a mistake, or means never, which is said by turning the thing off."""
 
@@ -399,7 +411,11 @@ def _valid(where: str, name: str, value: Any) -> Any:
     if type(value) is not wanted and not (wanted is float and type(value) is int):
         raise _bad(where, name, f"must be {_KINDS[wanted]}, not {value!r}")
     if wanted in (str, bool):
-        return value
+        return _worded(where, name, value)
+    if name in _DOLLARS:
+        if not 0 <= value <= _MOST_DOLLARS:  # also what is no number (nan)
+            raise _bad(where, name, f"must be an amount in US dollars, 0 or more, not {value!r}")
+        return float(value)
     if not value > 0:  # also what is no number (nan)
         raise _bad(where, name, f"must be greater than zero, not {value!r}")
     if name in _RATIOS:
@@ -413,9 +429,31 @@ def _valid(where: str, name: str, value: Any) -> Any:
     return wanted(value)
 
 
+def _worded(where: str, name: str, value: str | bool) -> str | bool:
+    if name in _CHOICES and value not in _CHOICES[name]:
+        raise _bad(where, name, f"must be one of {', '.join(_CHOICES[name])}, not {value!r}")
+    if name == "base_url" and not _is_address(str(value)):
+        # Not said again: an address may hold a password.
+        raise _bad(
+            where,
+            name,
+            "must be an address that begins with https:// or http://, with nothing else around it",
+        )
+    return value
+
+
+def _is_address(text: str) -> bool:
+    scheme, _, rest = text.partition("://")
+    is_plain = text.isprintable() and not any(each.isspace() for each in text)
+    return (
+        scheme.lower() in ("http", "https") and rest.strip("/") != "" and rest[0] not in "/?#:" and is_plain
+    )
+
+
 def _bad(where: str, name: str, fault: str) -> Refused:
     default = getattr(Policy(), name)
+    otherwise = _OTHERWISE.get(name, "which the model decides") if default is None else default
     return Refused(
         f"The memory was not opened: in {where}, `{name}` {fault}. Mend that line, or delete it to have the default, "
-        f"{default if default is not None else 'which the model decides'}."
+        f"{otherwise}."
     )

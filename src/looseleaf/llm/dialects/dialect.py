@@ -31,10 +31,13 @@ class Options:
 
 @frozen
 class Rendered:
-    """The arguments of the provider's call, and a sentence for each thing that had to be repaired."""
+    """The arguments of the provider's call, and a sentence for each thing that had to be repaired. `names` are the
+    tools that had to be named otherwise: pairs of the name that will come back and their own; `with_own_names` in
+    `naming` puts their own back into what is read."""
 
     payload: dict[str, Any]
     repairs: tuple[str, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
 
 
 @frozen

@@ -1,0 +1,87 @@
+"""The command of costs: what models took, day by day or otherwise told apart, and what may still be spent. Arguments
+and printing only."""
+
+from __future__ import annotations
+
+from looseleaf.cli import clipped, open_memory, print_json, print_notes, say
+from looseleaf.costs import dollars
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from looseleaf.cli_parse import Options
+    from looseleaf.costs import Ceiling, Share, Spent
+
+_NOTHING = "No model was asked in the last {days}. What models take is written down here, call by call."
+
+
+def cost(options: Options) -> int:
+    if options.days < 1:
+        raise Refused("Nothing was shown: --days must be at least 1. Without it, the last 7 days are shown.")
+    with open_memory(options) as memory:
+        costs = memory.costs
+        since = costs.since(options.days)
+        shares, total, ceiling = costs.by(options.by, since), costs.total(since), costs.ceiling()
+        if options.json:
+            print_json(
+                {
+                    "days": options.days,
+                    "by": options.by,
+                    "shares": [{"name": share.name} | share.spent.to_dict() for share in shares],
+                    "total": total.to_dict(),
+                    "today": ceiling.spent.to_dict(),
+                    "ceiling": {
+                        "day_tokens": ceiling.tokens,
+                        "tokens_left": ceiling.tokens_left,
+                        "day_cost": ceiling.cost,
+                        "cost_left": ceiling.cost_left,
+                    },
+                }
+            )
+        else:
+            days = "day" if options.days == 1 else f"{options.days} days"
+            say("\n".join(_table(options.by, shares, total)) if shares else _NOTHING.format(days=days))
+            say("\n".join([*_doubts(total), *_left(ceiling)]))
+        print_notes(memory)
+    return 0
+
+
+def _table(by: str, shares: Sequence[Share], total: Spent) -> Iterator[str]:
+    """Numbers first: the words of others come last on a line."""
+    heads = ("calls", "read", "cached", "written", "price", by)
+    rows = [heads, *(_row(share.spent, clipped(share.name)) for share in shares), _row(total, "all")]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        *figures, name = (f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+        yield f"{'  '.join(figures)}  {name.strip()}"
+
+
+def _row(spent: Spent, name: str) -> tuple[str, ...]:
+    counts = (spent.calls, spent.prompt_tokens, spent.cached_tokens, spent.output_tokens)
+    return *(f"{count:,}" for count in counts), dollars(spent), name
+
+
+def _doubts(total: Spent) -> Iterator[str]:
+    if total.unpriced:
+        calls = "1 call" if total.unpriced == 1 else f"{total.unpriced:,} calls"
+        yield (
+            f"The price of {calls} is not known: price_input, price_cached and price_output in looseleaf.toml say it, "
+            "in US dollars for a million tokens."
+        )
+    if total.estimated:
+        calls = "1 call" if total.estimated == 1 else f"{total.estimated:,} calls"
+        yield f"The tokens of {calls} are estimated: the provider did not report all of them."
+
+
+def _left(ceiling: Ceiling) -> Iterator[str]:
+    spent = ceiling.spent
+    if ceiling.tokens is not None:
+        left = f"{ceiling.tokens_left:,} left" if ceiling.tokens_left else "nothing left; the rules distill"
+        yield f"Today: {spent.tokens:,} of {ceiling.tokens:,} tokens (day_tokens), {left}."
+    if ceiling.cost is not None:
+        left = f"${ceiling.cost_left:,.2f} left" if ceiling.cost_left else "nothing left; the rules distill"
+        yield f"Today: {dollars(spent)} of ${ceiling.cost:,.2f} (day_cost), {left}."
+    if ceiling.tokens is None and ceiling.cost is None:
+        yield "There is no ceiling; day_tokens or day_cost in looseleaf.toml sets one for each day (UTC)."

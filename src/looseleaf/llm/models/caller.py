@@ -1,0 +1,336 @@
+"""The caller: one attempt after the other at one call of a model, and nothing kept of it.
+
+A call is rendered once by the model's dialect. Each attempt at it tells the extensions, streams, and ends in a `Reply`
+or in a failure that says whether another attempt is worth it. Everything a call needs lives in the generator that
+`stream` returns, so a model may be shared by threads, and holds no text of anybody's.
+"""
+
+from __future__ import annotations
+
+from time import monotonic, sleep
+
+from looseleaf.errors import Cancelled, ModelFailed, Refused
+from looseleaf.frozen import frozen
+from looseleaf.llm.dialects.faults import Passing
+from looseleaf.llm.models.failures import Failed, Failure, Provider
+from looseleaf.llm.models.heard import Heard
+from looseleaf.reply import Repaired, Reply, Retrying
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.llm.dialects.dialect import Dialect, Rendered
+    from looseleaf.llm.models.pump import Cancel, Line
+    from looseleaf.reply import Event, Extension, ToolSpec
+    from looseleaf.talk import Message
+
+LONGEST_PAUSE = 30.0
+"""Seconds: pauses double up to here."""
+
+_LOOKING = 0.03
+"""Seconds between two looks at `cancel` while waiting."""
+
+FORMS = ("native", "json", "xml")
+
+
+@frozen
+class Wanted:
+    """The options of one call, as `Model` names them. `calls`: how tools are offered and called, if not as the model
+    does it by itself (`native`): described in the text, and called in it as `json` or `xml`."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    schema: dict[str, Any] | None = None
+    effort: str | None = None
+    seconds: float | None = None
+    cancel: Cancel | None = None
+    purpose: str = "chat"
+    extensions: Sequence[Extension] = ()
+    extra: dict[str, Any] | None = None
+    calls: str | None = None
+
+
+class Caller:
+    """A model behind a provider's SDK.
+
+    `seconds` is the time limit of one attempt, from asking to the last byte; reaching it ends the call. `retries`: how
+    often a call is made again that met a rate limit, a server's fault or a cut line. Before each there is a pause: as
+    long as the provider asks for, else `pause`, doubled each time; all pauses of a call together take at most
+    `patience` seconds. `headers` go with every request. A key that is not given is taken from the environment, as the
+    SDK does it.
+
+    What an extension raises before an attempt ends the call: a ceiling is a ceiling. What it raises afterwards is
+    logged, and the answer is given all the same: it was paid for.
+    """
+
+    dialect = ""
+    title = ""
+    variable = ""
+    """The variable of the environment that holds the key."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = 300.0,
+        retries: int = 4,
+        pause: float = 1.0,
+        patience: float = 120.0,
+        extensions: Sequence[Extension] = (),
+        calls: str = "native",
+    ) -> None:
+        self.name = name
+        self.seconds = seconds
+        self.retries = retries
+        self.pause = pause
+        self.patience = patience
+        self.extensions = tuple(extensions)
+        self.calls = _form(calls)
+        self._api_key = api_key
+        self._base_url = base_url
+        self._headers = dict(headers or {})
+        self._client: Any = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
+    ) -> Iterator[Event]:
+        return self._call(tuple(messages), tuple(tools), Wanted(**options))
+
+    def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
+        for event in self.stream(messages, tools, **options):
+            if isinstance(event, Reply):
+                return event
+        raise ModelFailed(f"{self.title} did not answer: its answer has no end. Ask again.")
+
+    def _call(
+        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], wanted: Wanted
+    ) -> Iterator[Event]:
+        form = _form(wanted.calls or self.calls)
+        told, offered = (messages, tools) if form == "native" else _in_text(messages, tools, form)
+        rendered = self._render(told, offered, wanted)
+        yield from map(Repaired, rendered.repairs)
+        extensions = (*self.extensions, *wanted.extensions)
+        about: dict[str, Any] = {"model": self.name, "dialect": self.dialect, "purpose": wanted.purpose}
+        left = self.patience
+        attempt = 0
+        while True:
+            attempt += 1
+            about["attempt"] = attempt
+            _look(wanted.cancel, self.title)
+            for extension in extensions:
+                extension.before_invoke(messages, rendered.payload, **about)
+            heard, reply = Heard(self.dialect), None
+            events = self._attempt(told, offered, rendered, wanted, heard)
+            try:
+                for event in _with_calls(events, form, tools) if offered != tools else events:
+                    if isinstance(event, Reply):
+                        reply = heard.whole(event, messages, tools, self.name)
+                        break
+                    heard.hear(event)
+                    yield event
+                failure = Failure(
+                    f"{self.title} did not answer: its answer has no end.", "Ask again.", again=True
+                )
+            except Failed as failed:
+                failure = failed.failure
+            finally:
+                events.close()
+                # Also where the call was cancelled, or whoever asked stopped listening.
+                if reply is None and heard.is_answered:
+                    _tell(extensions, messages, heard.cut(messages, tools, self.name), about)
+            if reply is not None:
+                _tell(extensions, messages, reply, about)
+                yield reply
+                return
+            if not failure.again or attempt > self.retries or left <= 0:
+                raise failure.error(_sentence(failure, attempt)) from None
+            pause = self._pause(failure, attempt, left)
+            left -= pause
+            void = " What was said so far is void." if heard.anything else ""
+            yield Retrying(failure.why + void, pause, attempt)
+            _wait(pause, wanted.cancel, self.title)
+
+    def _pause(self, failure: Failure, attempt: int, left: float) -> float:
+        by_us = min(self.pause * 2 ** (attempt - 1), LONGEST_PAUSE)
+        return min(by_us if failure.wait is None else failure.wait, left)
+
+    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+        from looseleaf.llm.dialects.dialect import Options
+
+        options = Options(wanted.max_tokens, wanted.temperature, wanted.schema, wanted.effort, wanted.extra)
+        return self._spoken().render(self.name, messages, tools, options)
+
+    def _attempt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        rendered: Rendered,
+        wanted: Wanted,
+        heard: Heard,
+    ) -> Generator[Event]:
+        """The events of one attempt. Raises `Failed`."""
+        from looseleaf.llm.dialects.naming import with_own_names
+        from looseleaf.llm.models.pump import Ended, Pump, TimeUp
+
+        seconds = self.seconds if wanted.seconds is None else wanted.seconds
+        pump = Pump(lambda: self._open(rendered.payload, seconds), self._meaning)
+        try:
+            chunks = heard.chunks(pump.chunks(seconds, wanted.cancel))
+            yield from with_own_names(self._spoken().read(chunks), rendered.names)
+        except TimeUp:
+            heard.is_answered = True
+            raise Failed(
+                Failure(
+                    f"{self.title} did not answer within {seconds:g} seconds.",
+                    "Ask again later, or for less, or give it more time (`model_seconds`).",
+                )
+            ) from None
+        except Ended:
+            heard.is_answered = True
+            raise cancelled(self.title) from None
+        except KeyboardInterrupt:
+            heard.is_answered = True
+            raise
+        except Passing as error:
+            why, _, advice = str(error).rpartition(". ")
+            raise Failed(Failure(f"{why}.", advice, again=True)) from None
+        finally:
+            pump.stop()
+
+    def _provider(self) -> Provider:
+        """Whom a sentence is about."""
+        keys = (self._api_key, getattr(self._client, "api_key", None), *self._headers.values())
+        return Provider(
+            self.title,
+            self.name,
+            _address(self._base_url or str(getattr(self._client, "base_url", "")) or "its own address"),
+            f"Set {self.variable} to a valid key, or give `api_key`.",
+            self._to_have_it(),
+            tuple(key for key in keys if isinstance(key, str) and len(key) > 5),
+        )
+
+    def _to_have_it(self) -> str:
+        return "Give the name of a model that it has."
+
+    def _connected(self) -> Any:
+        """The SDK's client, made when it is first used. Two threads may make two: one of them stays."""
+        client = self._client
+        if client is None:
+            from weakref import finalize
+
+            client = self._client = self._connect()
+            finalize(self, client.close)
+        return client
+
+    # --- what each SDK does in its own way ----------------------------------------------
+
+    def _spoken(self) -> Dialect:
+        """The dialect, loaded when it is first spoken."""
+        raise NotImplementedError
+
+    def _connect(self) -> Any:
+        """A client of the SDK, with its own retries off."""
+        raise NotImplementedError
+
+    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
+        """Ask the provider; in the pump's thread."""
+        raise NotImplementedError
+
+    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+        """What an SDK's error means. `begun`: something had come already."""
+        raise NotImplementedError
+
+
+def missing(package: str, extra: str) -> Refused:
+    """An SDK that is not installed."""
+    return Refused(
+        f"No model was asked: the package {package!r} is not installed. Install it with "
+        f"pip install 'looseleaf[{extra}]'."
+    )
+
+
+def _form(calls: str) -> str:
+    if calls not in FORMS:
+        raise Refused(
+            f"No model was asked: {calls!r} is no way to call tools. Use one of {', '.join(FORMS)}."
+        )
+    return calls
+
+
+def _in_text(
+    messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], form: str
+) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+    """The messages with tools described, and calls and results told, in text; and no tools."""
+    from looseleaf.llm.text_calls import as_text, describe
+    from looseleaf.talk import Message
+
+    told = tuple(as_text(messages, form))
+    if tools:
+        # Behind what is always there: the beginning of a prompt should not change.
+        start = next((place for place, each in enumerate(told) if each.role != "system"), len(told))
+        told = (*told[:start], Message("system", describe(tools, form)), *told[start:])
+    return told, ()
+
+
+def _with_calls(events: Iterator[Event], form: str, tools: Sequence[ToolSpec]) -> Iterator[Event]:
+    from looseleaf.llm.text_calls import parse
+
+    return parse(events, form, tools)
+
+
+def _tell(
+    extensions: Sequence[Extension], messages: Sequence[Message], reply: Reply, about: Mapping[str, Any]
+) -> None:
+    """Every extension, whatever another does."""
+    from looseleaf.llm.models.pump import quietly
+
+    for extension in extensions:
+        raised = quietly(lambda extension=extension: extension.after_invoke(messages, reply, **about))  # type: ignore[misc]
+        if raised is not None:
+            import logging
+
+            logging.getLogger("looseleaf").warning(
+                "An extension (%s) failed after a call, which stands: %s: %s",
+                type(extension).__name__,
+                type(raised).__name__,
+                raised,
+            )
+
+
+def _sentence(failure: Failure, attempts: int) -> str:
+    count = f" This was attempt {attempts}." if attempts > 1 else ""
+    return f"{failure.why}{count} {failure.advice}"
+
+
+def cancelled(title: str) -> Cancelled:
+    """Whoever asked does not want to know any more."""
+    return Cancelled(
+        f"{title} was not heard to the end: the call was cancelled. Ask again if it is still wanted."
+    )
+
+
+def _look(cancel: Cancel | None, title: str) -> None:
+    if cancel is not None and cancel.is_set():
+        raise cancelled(title)
+
+
+def _wait(seconds: float, cancel: Cancel | None, title: str) -> None:
+    until = monotonic() + seconds
+    while (left := until - monotonic()) > 0:
+        _look(cancel, title)
+        sleep(left if cancel is None else min(left, _LOOKING))
+
+
+def _address(url: str) -> str:
+    """Without a name and a password in it, and without a query."""
+    scheme, found, rest = url.partition("://")
+    host, slash, path = rest.partition("?")[0].partition("/")
+    return f"{scheme}{found}{host.rpartition('@')[2]}{slash}{path}" if found else url

@@ -1,0 +1,249 @@
+"""Which model is asked, when nobody made one: by the settings, by its name, else by what the environment has.
+
+A memory's settings may come with a folder that somebody else made. So an address in them is not trusted: no key goes
+there, and nothing that was said, unless it is the provider's own, or on this machine, or the environment names it too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+from looseleaf.llm.models.address import is_loopback, origin, safe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from looseleaf.policy import Policy
+    from looseleaf.reply import Model
+
+
+@frozen
+class Known:
+    """A provider: which variables hold its key, where it lives, and which of its models is taken if none is named."""
+
+    keys: tuple[str, ...]
+    own: str
+    model: str | None = None
+    addresses: tuple[str, ...] = ()
+    """Variables that say where it is instead. Whoever sets one trusts it."""
+    base_url: str | None = None
+    """Where it is, where the SDK does not know it."""
+
+
+PROVIDERS: dict[str, Known] = {
+    "anthropic": Known(
+        ("ANTHROPIC_API_KEY",), "https://api.anthropic.com", "claude-sonnet-5-5", ("ANTHROPIC_BASE_URL",)
+    ),
+    "openai": Known(("OPENAI_API_KEY",), "https://api.openai.com", "gpt-5.5", ("OPENAI_BASE_URL",)),
+    "openai-chat": Known(("OPENAI_API_KEY",), "https://api.openai.com", "gpt-5.5", ("OPENAI_BASE_URL",)),
+    "gemini": Known(
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "https://generativelanguage.googleapis.com",
+        "gemini-3.8-flash",
+        ("GOOGLE_GEMINI_BASE_URL",),
+    ),
+    "openrouter": Known(
+        ("OPENROUTER_API_KEY",),
+        "https://openrouter.ai",
+        "openrouter/auto",
+        (),
+        "https://openrouter.ai/api/v1",
+    ),
+    "deepseek": Known(
+        ("DEEPSEEK_API_KEY",), "https://api.deepseek.com", "deepseek-flash", (), "https://api.deepseek.com"
+    ),
+    "ollama": Known(("OLLAMA_API_KEY",), "https://ollama.com", None, ("OLLAMA_HOST",)),
+}
+"""In the order in which the environment is asked."""
+
+ADDRESS = "LOOSELEAF_BASE_URL"
+KEY = "LOOSELEAF_API_KEY"
+
+LOCAL = "http://127.0.0.1:11434"
+"""Where Ollama listens, unless it was told otherwise."""
+
+_SECONDS = 0.3
+"""How long a local Ollama has to say that it is there: it answers in a few milliseconds."""
+
+_BY_NAME = (
+    (re.compile(r"(?!gpt-oss)(?:gpt|chatgpt|codex|o[1-9])(?:-|$|\d)", re.IGNORECASE), "openai"),
+    (re.compile(r"claude", re.IGNORECASE), "anthropic"),
+    (re.compile(r"gemini", re.IGNORECASE), "gemini"),
+    (re.compile(r"deepseek-(?:chat|reasoner|flash|v[\d.]+)", re.IGNORECASE), "deepseek"),
+)
+
+
+def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] | None = None) -> Model | None:
+    """The model to ask, or None if there is none to be had: then the rules do what they can.
+
+    `name` is a model, or `provider/model`, or `provider:model`. A name that somebody gives is taken at his word; one
+    that only stands in the settings, where it also says whose context size counts, asks for a key to be there.
+    """
+    import os
+
+    environ = os.environ if environ is None else environ
+    provider, model = _named(policy, name)
+    if provider is None:
+        base_url = environ.get(ADDRESS) or policy.base_url
+        provider = _at(base_url) if base_url else _by_name(model)
+        if provider is not None and name is None and not base_url and not _has_key(provider, environ):
+            return None
+    if provider is None:
+        provider, model = _by_environment(model, environ)
+        if provider is None:
+            if name is not None:
+                raise Refused(
+                    f"No model was chosen: nobody is known who has {name!r}. Say who, as in `ollama/{name}`, or set "
+                    "the key of a provider in the environment."
+                )
+            return None
+    where = _where(provider, policy, environ)  # refuses before anybody is asked for anything
+    if model is None:
+        model = PROVIDERS[provider].model or _first_model(where.get("base_url") or LOCAL)
+        if model is None:
+            return None
+    return _made(provider, model, policy, where)
+
+
+def _named(policy: Policy, name: str | None) -> tuple[str | None, str | None]:
+    """The provider and the model, as far as somebody says them."""
+    provider = policy.provider
+    if provider is not None and provider not in PROVIDERS:
+        raise Refused(
+            f"No model was chosen: {provider!r} is no provider. Set `provider` to one of {', '.join(PROVIDERS)}."
+        )
+    given = name or policy.model
+    if not given:
+        return provider, None
+    before, mark, after = _parted(given)
+    if not mark or before not in PROVIDERS or not after:
+        return provider, given
+    # What OpenRouter has is called after those who made it; and a setting says which provider the name is for.
+    if provider is not None and (name is None or provider == "openrouter") and before != provider:
+        return provider, given
+    return before, after
+
+
+def _parted(name: str) -> tuple[str, str, str]:
+    """At the first slash or colon."""
+    found = re.search(r"[/:]", name)
+    return (name[: found.start()], found[0], name[found.end() :]) if found else (name, "", "")
+
+
+def _by_name(model: str | None) -> str | None:
+    return next((provider for pattern, provider in _BY_NAME if model and pattern.match(model)), None)
+
+
+def _at(base_url: str) -> str:
+    """Who lives at an address that is given without a name: most servers speak Chat Completions."""
+    where = origin(base_url)
+    for provider, known in PROVIDERS.items():
+        if where == origin(known.own):
+            return provider
+    return "ollama" if where is not None and where[2] == 11434 else "openai-chat"
+
+
+def _has_key(provider: str, environ: Mapping[str, str]) -> bool:
+    if provider == "anthropic" and environ.get("ANTHROPIC_AUTH_TOKEN"):
+        return True
+    return any(environ.get(key) for key in PROVIDERS[provider].keys)
+
+
+def _by_environment(model: str | None, environ: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """Who is there. For a model whose name says nothing only those come into question that have everybody's."""
+    if model is None:
+        for provider in PROVIDERS:
+            if provider != "ollama" and _has_key(provider, environ):
+                foreign = provider == "openai" and environ.get("OPENAI_BASE_URL")
+                return (_at(foreign) if foreign else provider), None
+    elif environ.get("OPENROUTER_API_KEY") and "/" in model:
+        return "openrouter", model
+    where = environ.get("OLLAMA_HOST") or LOCAL
+    first = _first_model(where)
+    if first is not None:
+        return "ollama", model or first
+    if model is not None and environ.get("OPENAI_BASE_URL"):
+        return "openai-chat", model
+    return None, None
+
+
+def _first_model(where: str) -> str | None:
+    """The first model that an Ollama has; None if none answers in time. No SDK is needed to ask for that."""
+    import http.client
+    import json
+
+    found = origin(_full(where))
+    if found is None:
+        return None
+    scheme, host, port = found
+    kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
+    connection = kind(host, port, timeout=_SECONDS)
+    try:
+        connection.request("GET", "/api/tags")
+        models = json.loads(connection.getresponse().read(1 << 22))["models"]
+        return str(models[0]["name"])
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+        return None
+    finally:
+        connection.close()
+
+
+def _full(where: str) -> str:
+    """`:1234` and `box` mean what they mean to Ollama itself."""
+    host, mark, port = where.partition(":")
+    return where if "://" in where else f"http://{host or '127.0.0.1'}:{port if mark else 11434}"
+
+
+# --- making it ------------------------------------------------------------------------
+
+
+def _made(provider: str, model: str, policy: Policy, where: dict[str, Any]) -> Model:
+    from looseleaf.llm import models
+
+    given: dict[str, Any] = {"base_url": PROVIDERS[provider].base_url} | where
+    given |= {"seconds": policy.model_seconds, "retries": policy.model_retries}
+    if provider == "anthropic":
+        return models.Anthropic(model, **given)
+    if provider == "openai":
+        return models.OpenAI(model, **given)
+    if provider == "gemini":
+        return models.Gemini(model, **given)
+    if provider == "ollama":
+        return models.Ollama(model, **given)
+    return models.OpenAIChat(model, **given)
+
+
+def _where(provider: str, policy: Policy, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The address and the key. A key is always given by hand where the address is: an SDK would take any that the
+    environment has."""
+    known = PROVIDERS[provider]
+    key = next((environ[name] for name in known.keys if environ.get(name)), None)
+    given = environ.get(ADDRESS)
+    if given:
+        return {"base_url": safe(given, ADDRESS), "api_key": environ.get(KEY) or key}
+    by_environment = next((environ[name] for name in known.addresses if environ.get(name)), None)
+    base_url = policy.base_url if policy.base_url and _applies(provider, policy) else None
+    if base_url is None:
+        named = {} if by_environment is None else {"base_url": by_environment}
+        return named | {"api_key": key}
+    base_url = safe(base_url, "base_url")
+    where = origin(base_url)
+    trusted = [origin(known.own)] + ([origin(_full(by_environment))] if by_environment else [])
+    if where in trusted or is_loopback(base_url):
+        return {"base_url": base_url, "api_key": key}
+    if environ.get(KEY):
+        return {"base_url": base_url, "api_key": environ[KEY]}
+    raise Refused(
+        f"No model was asked: the settings of this memory send what is said to {base_url}, which is not {provider}'s "
+        f"own address. If you trust it, set {ADDRESS}={base_url} in the environment, or {KEY} to a key that is for it; "
+        "otherwise delete `base_url` from looseleaf.toml."
+    )
+
+
+def _applies(provider: str, policy: Policy) -> bool:
+    """An address in the settings is that of the provider in the settings."""
+    return policy.provider is None or policy.provider == provider

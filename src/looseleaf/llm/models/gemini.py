@@ -1,0 +1,100 @@
+"""Google's models, through the SDK `google-genai`."""
+
+from __future__ import annotations
+
+from looseleaf.llm.models import failures
+from looseleaf.llm.models.caller import Caller, missing
+from looseleaf.llm.models.lines import lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from looseleaf.llm.dialects.dialect import Dialect
+    from looseleaf.llm.models.failures import Failure
+    from looseleaf.llm.models.pump import Line
+
+
+class Gemini(Caller):
+    """A model behind generateContent."""
+
+    dialect = "gemini"
+    title = "Gemini"
+    variable = "GEMINI_API_KEY"
+
+    def _spoken(self) -> Dialect:
+        from looseleaf.llm.dialects.gemini import DIALECT
+
+        return DIALECT
+
+    def _connect(self) -> Any:
+        try:
+            from google import genai
+        except ImportError:
+            raise missing("google-genai", "gemini") from None
+        given: dict[str, Any] = {} if self._api_key is None else {"api_key": self._api_key, "vertexai": False}
+        return genai.Client(
+            **given,
+            http_options={
+                "base_url": self._base_url,
+                "headers": self._headers,
+                # A key goes where it was meant to go, and nowhere else.
+                "client_args": {"follow_redirects": False, "event_hooks": {"response": [_arrived]}},
+            },
+        )
+
+    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
+        from looseleaf.llm.models.pump import Line
+
+        client = self._connected()
+        config = dict(payload.get("config") or {})
+        config["http_options"] = {"timeout": max(1, int(seconds * 1000))} | (config.get("http_options") or {})
+        stream = client.models.generate_content_stream(**payload | {"config": config})
+        return Line(_plain(stream))
+
+    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+        from google.genai import errors
+
+        provider = self._provider()
+        if isinstance(error, errors.APIError):
+            headers = getattr(error.response, "headers", None) or {}
+            said, code = str(error.message or error.details), str(error.status or "")
+            reasons = " ".join(str(each.get("reason", "")) for each in _details(error))
+            return failures.of_status(
+                provider, int(error.code or 500), said, f"{code} {reasons}".strip(), headers, _delay(error)
+            )
+        found = failures.of_transport(provider, error, begun)
+        if found is not None:
+            return found
+        if isinstance(error, ValueError) and "api key" in str(error).lower().replace("_", " ") and not begun:
+            return failures.without_key(provider)
+        return failures.of_rest(provider, error, begun)
+
+
+def _arrived(response: Any) -> None:
+    """The SDK keeps its responses to itself, and whoever wants to hang up needs one; and it reads them by lines."""
+    from looseleaf.llm.models.pump import ARRIVED
+
+    response.iter_lines = lambda: lines(response.iter_bytes())
+    ARRIVED.get(lambda response: None)(response)
+
+
+def _plain(stream: Any) -> Any:
+    try:
+        for chunk in stream:
+            chunk.sdk_http_response = None
+            yield chunk.model_dump(mode="json", by_alias=True, exclude_none=True)
+    finally:
+        stream.close()
+
+
+def _details(error: Any) -> list[dict[str, Any]]:
+    body = error.details if isinstance(error.details, dict) else {}
+    told = (body.get("error") or body).get("details")
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+
+
+def _delay(error: Any) -> float | None:
+    """Seconds to wait, which Google says in the body: `17s`."""
+    asked = next((each["retryDelay"] for each in _details(error) if "retryDelay" in each), "")
+    return failures.number(str(asked).removesuffix("s"))

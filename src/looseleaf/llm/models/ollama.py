@@ -1,0 +1,106 @@
+"""Models that Ollama runs, through the client of the SDK `ollama`.
+
+Its `chat` is not used: it leaves out what it does not know of a tool's schema, takes an image that is the name of a
+file for that file, and tears lines. The client's address, headers and connection are.
+"""
+
+from __future__ import annotations
+
+from looseleaf.errors import Refused
+from looseleaf.llm.models import failures
+from looseleaf.llm.models.caller import Caller, missing
+from looseleaf.llm.models.lines import lines
+from looseleaf.llm.models.openai import CONNECTING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from looseleaf.llm.dialects.dialect import Dialect
+    from looseleaf.llm.models.failures import Failure
+    from looseleaf.llm.models.pump import Line
+
+
+class _Status(Exception):
+    """An answer that is none. `headers` say how long to wait."""
+
+    def __init__(self, status: int, said: str, headers: Any) -> None:
+        super().__init__(said)
+        self.status = status
+        self.headers = headers
+
+
+class Ollama(Caller):
+    """A model of a local Ollama, or of one elsewhere: `base_url`, else OLLAMA_HOST."""
+
+    dialect = "ollama"
+    title = "Ollama"
+    variable = "OLLAMA_API_KEY"
+
+    def _spoken(self) -> Dialect:
+        from looseleaf.llm.dialects.ollama import DIALECT
+
+        return DIALECT
+
+    def _connect(self) -> Any:
+        try:
+            import ollama
+        except ImportError:
+            raise missing("ollama", "ollama") from None
+        headers = dict(self._headers)
+        if self._api_key is not None:
+            headers["Authorization"] = f"Bearer {self._api_key}"
+        client = ollama.Client(host=self._base_url, headers=headers, follow_redirects=False)
+        if not hasattr(client, "_client"):
+            raise Refused(
+                "No model was asked: this version of the package 'ollama' is not known. Install ollama 0.6."
+            )
+        return client
+
+    def _open(self, payload: dict[str, Any], seconds: float) -> Line:
+        import httpx
+
+        from looseleaf.llm.models.pump import Line
+
+        client = self._connected()._client
+        request = client.build_request(
+            "POST",
+            "/api/chat",
+            json=payload | {"stream": True},
+            timeout=httpx.Timeout(seconds, connect=min(seconds, CONNECTING)),
+        )
+        response = client.send(request, stream=True)
+        if response.status_code != 200:
+            response.read()
+            raise _Status(response.status_code, _said(response.text), response.headers)
+        return Line(_lines(response), response)
+
+    def _meaning(self, error: BaseException, begun: bool) -> Failure:
+        provider = self._provider()
+        if isinstance(error, _Status):
+            return failures.of_status(provider, error.status, str(error), headers=error.headers)
+        return failures.of_transport(provider, error, begun) or failures.of_rest(provider, error, begun)
+
+    def _to_have_it(self) -> str:
+        return f"Get it with `ollama pull {self.name}`, or give the name of one that `ollama list` shows."
+
+
+def _lines(response: Any) -> Iterator[dict[str, Any]]:
+    import json
+
+    for line in lines(response.iter_bytes()):
+        if line.strip():
+            chunk = json.loads(line)
+            if isinstance(chunk, dict) and chunk.get("error"):
+                raise _Status(500, str(chunk["error"]), response.headers)
+            yield chunk
+
+
+def _said(text: str) -> str:
+    import json
+
+    try:
+        return str(json.loads(text)["error"])
+    except (ValueError, KeyError, TypeError):
+        return text

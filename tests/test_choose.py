@@ -1,0 +1,339 @@
+"""Which model is chosen, and where keys may go: settings may come with a folder that somebody else made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looseleaf.errors import Refused
+from looseleaf.llm import models, registry
+from looseleaf.llm.models import choice
+from looseleaf.llm.models.address import is_loopback, origin, safe
+from looseleaf.policy import Policy
+from looseleaf.talk import Message
+from providing import Provider
+
+KEYS = {
+    "ANTHROPIC_API_KEY": "key-of-anthropic",
+    "OPENAI_API_KEY": "key-of-openai",
+    "GEMINI_API_KEY": "key-of-gemini",
+    "OPENROUTER_API_KEY": "key-of-openrouter",
+    "DEEPSEEK_API_KEY": "key-of-deepseek",
+    "OLLAMA_API_KEY": "key-of-ollama",
+}
+ASK = (Message("user", "Hi"),)
+
+
+@pytest.fixture(autouse=True)
+def no_ollama_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Port 9 is nobody's: a developer's own Ollama has no say here."""
+    monkeypatch.setattr(choice, "LOCAL", "http://127.0.0.1:9")
+
+
+def chosen(policy: Policy, name: str | None = None, **environ: str) -> Any:
+    return models.choose(policy, name, environ)
+
+
+def told(model: Any) -> tuple[str, str, str | None, str | None]:
+    return type(model).__name__, model.name, model._base_url, model._api_key
+
+
+# --- who ------------------------------------------------------------------------------------
+
+
+def test_nothing_to_be_had_is_none() -> None:
+    assert chosen(Policy()) is None
+    assert chosen(Policy(), LANG="C.UTF-8") is None
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"ANTHROPIC_API_KEY": "a"}, ("Anthropic", "claude-sonnet-5-5", None, "a")),
+        ({"OPENAI_API_KEY": "o"}, ("OpenAI", "gpt-5.5", None, "o")),
+        ({"GEMINI_API_KEY": "g"}, ("Gemini", "gemini-3.8-flash", None, "g")),
+        ({"GOOGLE_API_KEY": "g"}, ("Gemini", "gemini-3.8-flash", None, "g")),
+        (
+            {"OPENROUTER_API_KEY": "r"},
+            ("OpenAIChat", "openrouter/auto", "https://openrouter.ai/api/v1", "r"),
+        ),
+        ({"DEEPSEEK_API_KEY": "d"}, ("OpenAIChat", "deepseek-flash", "https://api.deepseek.com", "d")),
+        ({"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}, ("Anthropic", "claude-sonnet-5-5", None, "a")),
+        (
+            {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://10.0.0.7:8000/v1"},
+            ("OpenAIChat", "gpt-5.5", "http://10.0.0.7:8000/v1", "o"),
+        ),
+    ],
+)
+def test_the_environment_says_who_is_there(
+    environ: dict[str, str], expected: tuple[str, str, str | None, str | None]
+) -> None:
+    assert told(chosen(Policy(), **environ)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("gpt-5", ("OpenAI", "gpt-5")),
+        ("o3", ("OpenAI", "o3")),
+        ("o4-mini", ("OpenAI", "o4-mini")),
+        ("chatgpt-4o-latest", ("OpenAI", "chatgpt-4o-latest")),
+        ("claude-opus-5", ("Anthropic", "claude-opus-5")),
+        ("gemini-3.8-flash", ("Gemini", "gemini-3.8-flash")),
+        ("deepseek-chat", ("OpenAIChat", "deepseek-chat")),
+        ("anthropic/claude-opus-5", ("Anthropic", "claude-opus-5")),
+        ("anthropic:claude-opus-5", ("Anthropic", "claude-opus-5")),
+        ("openai-chat/gpt-5", ("OpenAIChat", "gpt-5")),
+        ("ollama/llama3.2:3b", ("Ollama", "llama3.2:3b")),
+        ("ollama:qwen3:4b", ("Ollama", "qwen3:4b")),
+        ("openrouter/anthropic/claude-opus-5", ("OpenAIChat", "anthropic/claude-opus-5")),
+        ("meta-llama/llama-3.3-70b", ("OpenAIChat", "meta-llama/llama-3.3-70b")),
+    ],
+)
+def test_a_name_says_whose_it_is(name: str, expected: tuple[str, str]) -> None:
+    assert told(chosen(Policy(), name, **KEYS))[:2] == expected
+
+
+def test_a_name_that_nobody_knows_is_refused_and_one_of_the_settings_is_passed_over() -> None:
+    with pytest.raises(
+        Refused, match=r"nobody is known who has 'qwen3:4b'. Say who, as in `ollama/qwen3:4b`"
+    ):
+        chosen(Policy(), "qwen3:4b", ANTHROPIC_API_KEY="a")
+    assert chosen(Policy(model="qwen3:4b"), ANTHROPIC_API_KEY="a") is None
+
+
+def test_a_model_of_the_settings_needs_its_key_and_a_name_that_is_given_does_not() -> None:
+    # `model` in the settings also says whose context size counts: it does not mean that somebody pays for it.
+    assert chosen(Policy(model="claude-opus-5")) is None
+    assert chosen(Policy(model="claude-opus-5"), OPENAI_API_KEY="o") is None
+    assert told(chosen(Policy(model="claude-opus-5"), ANTHROPIC_AUTH_TOKEN="t"))[0] == "Anthropic"
+    assert told(chosen(Policy(), "claude-opus-5"))[:2] == ("Anthropic", "claude-opus-5")
+
+
+def test_the_settings_say_who_and_how_long() -> None:
+    policy = Policy(provider="openai", model="my-tuned", model_seconds=7.0, model_retries=2)
+    model = chosen(policy, **KEYS)
+    assert told(model) == ("OpenAI", "my-tuned", None, "key-of-openai")
+    assert (model.seconds, model.retries) == (7.0, 2)
+    assert told(chosen(policy, "anthropic/claude-opus-5", **KEYS))[:2] == ("Anthropic", "claude-opus-5")
+    by_router = Policy(provider="openrouter", model="anthropic/claude-opus-5")
+    assert told(chosen(by_router, **KEYS))[:2] == ("OpenAIChat", "anthropic/claude-opus-5")
+    assert told(chosen(by_router, "openai/gpt-5", **KEYS))[:2] == ("OpenAIChat", "openai/gpt-5")
+
+
+def test_a_provider_that_is_none_is_refused() -> None:
+    with pytest.raises(Refused, match=r"'opnai' is no provider. Set `provider` to one of anthropic, openai"):
+        chosen(Policy(provider="opnai"))
+
+
+def test_every_default_is_a_model_that_is_known() -> None:
+    from anthropic.types import Model as Claude
+    from openai.types import ChatModel
+
+    names = {provider: known.model for provider, known in choice.PROVIDERS.items() if known.model}
+    assert names["anthropic"] in str(Claude)
+    assert names["openai"] in str(ChatModel)
+    del names["openrouter"]  # which chooses by itself
+    for name in names.values():
+        row = registry.model(name)
+        assert row.name in registry.MODELS
+        # Not just the row for those of its family that nobody knows.
+        assert row.name not in ("gpt", "claude", "gemini", "deepseek")
+
+
+def test_an_ollama_that_answers_is_asked_for_its_first_model() -> None:
+    with Provider(models=["qwen3:4b", "llama3.2:3b"]) as provider:
+        model = chosen(Policy(), OLLAMA_HOST=provider.address)
+        assert told(model)[:2] == ("Ollama", "qwen3:4b")
+        assert model.send(ASK).text == "You said: Hi"
+        bare = provider.address.removeprefix("http://")
+        assert told(chosen(Policy(), OLLAMA_HOST=bare))[:2] == ("Ollama", "qwen3:4b")
+        assert told(chosen(Policy(), "gpt-oss:20b", OLLAMA_HOST=bare))[:2] == ("Ollama", "gpt-oss:20b")
+        assert told(chosen(Policy(provider="ollama"), OLLAMA_HOST=bare))[:2] == ("Ollama", "qwen3:4b")
+        provider.models = []
+        assert chosen(Policy(), OLLAMA_HOST=bare) is None
+
+
+def test_a_local_ollama_is_found_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Provider() as provider:
+        monkeypatch.setattr(choice, "LOCAL", provider.address)
+        assert told(chosen(Policy()))[:2] == ("Ollama", "llama3.2:latest")
+        assert told(chosen(Policy(), ANTHROPIC_API_KEY="a"))[0] == "Anthropic"
+
+
+# --- where keys go ---------------------------------------------------------------------------
+
+HOSTILE = "https://models.evil.example/v1"
+
+
+@pytest.mark.parametrize("provider", choice.PROVIDERS)
+def test_an_address_in_the_settings_gets_no_key_and_no_word(provider: str) -> None:
+    policy = Policy(provider=provider, model="m", base_url=HOSTILE)
+    with pytest.raises(Refused) as refused:
+        chosen(policy, **KEYS)
+    assert HOSTILE in str(refused.value)
+    assert "LOOSELEAF_BASE_URL" in str(refused.value)
+    assert not [key for key in KEYS.values() if key in str(refused.value)]
+
+
+def test_what_is_allowed_in_the_environment_is_allowed() -> None:
+    policy = Policy(provider="openai", model="m", base_url=HOSTILE)
+    own = chosen(policy, LOOSELEAF_API_KEY="mine", **KEYS)
+    assert told(own) == ("OpenAI", "m", HOSTILE, "mine")
+    for variable in ("LOOSELEAF_BASE_URL", "OPENAI_BASE_URL"):
+        assert told(chosen(policy, **{variable: HOSTILE}, **KEYS))[2:] == (HOSTILE, "key-of-openai")
+    elsewhere = {"LOOSELEAF_BASE_URL": "https://gate.example/v1"}
+    assert told(chosen(policy, **elsewhere, **KEYS))[2:] == ("https://gate.example/v1", "key-of-openai")
+
+
+def test_the_own_address_of_a_provider_and_this_machine_are_trusted() -> None:
+    for base_url in (
+        "https://api.openai.com/v1",
+        "http://localhost:1234/v1",
+        "http://127.0.0.1:8080/v1",
+        "http://[::1]:9/v1",
+    ):
+        policy = Policy(provider="openai-chat", model="m", base_url=base_url)
+        assert told(chosen(policy, **KEYS))[2:] == (base_url, "key-of-openai")
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "http://api.openai.com/v1",
+        "https://api.openai.com:8443/v1",
+        "https://api.openai.com.evil.example/v1",
+        "https://evil.example/api.openai.com",
+        "https://localhost.evil.example/v1",
+        "http://127.0.0.1.evil.example/v1",
+        "https://127.0.0.1@evil.example/v1",
+        "https://api.openai.com@evil.example/v1",
+        "https://evil.example\\@127.0.0.1/v1",
+        "https://evil.example#@127.0.0.1/",
+        "https://evil.example?127.0.0.1",
+        "https://api.openai.com\t.evil.example/",
+        "https://api.openai.com\u3002evil.example/",
+        "https://0x7f.evil.example",
+        "http://0.0.0.0:80/v1",
+        "http://192.168.1.20:8000/v1",
+        "https://169.254.169.254/v1",
+        "http://evil.example/v1",
+        "ftp://127.0.0.1/",
+        "file:///etc/passwd",
+        "//127.0.0.1/",
+        "127.0.0.1:11434",
+        "https://",
+        "",
+        " https://api.openai.com/v1",
+    ],
+)
+def test_no_key_goes_to_an_address_that_only_looks_right(base_url: str) -> None:
+    policy = Policy(provider="openai", model="m", base_url=base_url)
+    if base_url:
+        with pytest.raises(Refused):
+            chosen(policy, **KEYS)
+    else:
+        assert told(chosen(policy, **KEYS))[2:] == (None, "key-of-openai")
+
+
+HOSTS = st.one_of(
+    st.sampled_from(
+        ["api.openai.com", "localhost", "127.0.0.1", "[::1]", "evil.example", "10.1.2.3", "1.2.3.4"]
+    ),
+    st.from_regex(r"[a-z0-9.@:%\\-]{1,20}", fullmatch=True),
+)
+
+
+@given(
+    scheme=st.sampled_from(["http", "https", "HTTP", "ws"]),
+    before=st.sampled_from(["", "a@", "localhost@", "api.openai.com:443@", "\\", "//"]),
+    host=HOSTS,
+    after=st.sampled_from(
+        ["", ":443", ":8000", ":0x1", "/v1", "?q=1", "#localhost", ".evil.example", "\\.localhost"]
+    ),
+)
+def test_a_key_goes_only_where_the_http_library_also_sees_a_trusted_host(
+    scheme: str, before: str, host: str, after: str
+) -> None:
+    base_url = f"{scheme}://{before}{host}{after}"
+    try:
+        model = chosen(Policy(provider="openai", model="m", base_url=base_url), **KEYS)
+    except Refused:
+        return
+    import httpx2
+
+    url = httpx2.URL(model._base_url)
+    assert url.userinfo == b""
+    assert (url.scheme, url.host, url.port) == ("https", "api.openai.com", None) or url.host in (
+        "localhost",
+        "::1",
+        "127.0.0.1",
+    )
+
+
+def test_over_http_an_untrusted_server_sees_nothing() -> None:
+    with Provider() as provider:
+        # The same machine under an address that is not this machine's by its words.
+        base_url = provider.base_url("openai").replace("127.0.0.1", "127.0.0.1.nip.example")
+        with pytest.raises(Refused, match="by http everybody on the way reads along"):
+            chosen(Policy(provider="openai", model="m", base_url=base_url), LOOSELEAF_API_KEY="mine")
+        policy = Policy(provider="openai-chat", model="m", base_url=provider.base_url("openai"))
+        assert chosen(policy, OPENAI_API_KEY="key-of-openai").send(ASK).text == "You said: Hi"
+        assert provider.asked[0].headers["authorization"] == "Bearer key-of-openai"
+
+
+def test_an_own_key_replaces_that_of_the_environment_on_the_wire(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)  # the SDKs look there by themselves
+    monkeypatch.setattr(
+        choice, "is_loopback", lambda url: False
+    )  # so that this server counts as a stranger's
+    with Provider() as provider:
+        for wire in ("openai", "openai-chat", "anthropic", "gemini", "ollama"):
+            policy = Policy(provider=wire, model="m", base_url=provider.base_url(wire))
+            with pytest.raises(Refused):
+                models.choose(policy)
+            with pytest.raises(Refused):
+                models.choose(Policy(provider=wire, base_url=provider.base_url(wire)))
+            assert provider.looks == 0
+            monkeypatch.setenv("LOOSELEAF_API_KEY", "my-own-key-for-it")
+            model: Any = models.choose(policy)
+            model.send(ASK)
+            monkeypatch.delenv("LOOSELEAF_API_KEY")
+    assert len(provider.asked) == 5
+    for asked in provider.asked:
+        assert "my-own-key-for-it" in str(asked.headers)
+        assert not [key for key in KEYS.values() if key in str(asked.headers) + asked.path + str(asked.body)]
+
+
+def test_settings_for_one_provider_say_nothing_of_another() -> None:
+    policy = Policy(provider="ollama", model="llama3.2", base_url=HOSTILE)
+    assert told(chosen(policy, "anthropic/claude-opus-5", **KEYS)) == (
+        "Anthropic",
+        "claude-opus-5",
+        None,
+        "key-of-anthropic",
+    )
+
+
+def test_an_address_without_a_provider_is_taken_for_what_most_speak() -> None:
+    assert told(chosen(Policy(model="m", base_url="http://127.0.0.1:8000/v1"), **KEYS))[0] == "OpenAIChat"
+    assert told(chosen(Policy(model="m", base_url="http://127.0.0.1:11434"), **KEYS))[0] == "Ollama"
+    assert told(chosen(Policy(model="m", base_url="https://api.anthropic.com"), **KEYS))[0] == "Anthropic"
+    with pytest.raises(Refused, match="LOOSELEAF_BASE_URL"):
+        chosen(Policy(model="gpt-5", base_url=HOSTILE), **KEYS)
+
+
+def test_addresses_are_read_without_looking_anything_up() -> None:
+    assert origin("https://Example.org./v1") == ("https", "example.org", 443)
+    assert origin("http://[::1]:8080/") == ("http", "::1", 8080)
+    assert origin("http://a b/") is None
+    assert is_loopback("http://127.8.8.8/")
+    assert is_loopback("http://[::ffff:127.0.0.1]/")
+    assert not is_loopback("http://2130706433.example/")
+    assert safe("http://192.168.1.20:8000/v1", "base_url") == "http://192.168.1.20:8000/v1"
+    with pytest.raises(Refused, match="no plain address"):
+        safe("https://me:secret@example.org", "base_url")
