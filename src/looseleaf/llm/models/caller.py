@@ -200,8 +200,8 @@ class Caller:
             heard.is_answered = True
             raise
         except Passing as error:
-            why, _, advice = str(error).rpartition(". ")
-            raise Failed(Failure(f"{why}.", advice, again=True)) from None
+            why, _, advice = str(error).partition(" Ask again")
+            raise Failed(Failure(why, f"Ask again{advice or '.'}", again=True)) from None
         finally:
             pump.stop()
 
