@@ -412,8 +412,8 @@ def test_a_call_that_a_dead_process_left_is_ended_and_not_carried_out_again(plac
         return "paid"
 
     with Memory(place / "m") as memory:
-        memory.record(user="Pay the bill.", ts=1_700_000_000.0)
-        memory.record(tool_call="pay", tool_call_id="call_1", ts=1_700_000_001.0)
+        memory.record(user="Pay the bill.")
+        memory.record(tool_call="pay", tool_call_id="call_1")
     with Memory(place / "m") as memory:
         seen: list[str] = []
 
@@ -421,7 +421,7 @@ def test_a_call_that_a_dead_process_left_is_ended_and_not_carried_out_again(plac
             seen.append(told(messages))
             return "I do not know whether it was paid."
 
-        run(Agent(memory, ScriptedModel([last]), [pay], reflect=False), "Was it paid?")
+        run(Agent(memory, ScriptedModel([last]), [pay], tool_seconds=1e-9, reflect=False), "Was it paid?")
         assert runs == []
         assert "it is not known whether this was carried out" in seen[0]
         assert [each.status for each in memory.interactions("turn_0001")] == ["ERROR"]
@@ -434,6 +434,106 @@ def test_a_call_that_may_still_be_waited_for_is_left_alone(place: Path) -> None:
     with Memory(place / "m") as memory:
         run(Agent(memory, ScriptedModel(["Wait."]), reflect=False), "Was it paid?")
         assert [each.status for each in memory.interactions("turn_0001")] == ["PENDING"]
+
+
+@pytest.mark.parametrize("stop", ["length", "refused", "cut"])
+def test_calls_of_an_answer_that_is_not_whole_are_not_carried_out(memory: Memory, stop: Any) -> None:
+    runs: list[str] = []
+
+    def delete(path: str, dry_run: bool = False) -> str:
+        runs.append(path)
+        return "gone"
+
+    half = Reply(calls=(ToolCallSpec("c", "delete", {"path": "/home"}),), stop=stop)
+    events = run(Agent(memory, ScriptedModel([half, "I see."]), [delete], reflect=False), "Tidy up.")
+    assert runs == []
+    assert "in a whole answer" in of(ToolReturned, events)[0].error
+    assert of(Done, events)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), "deep"])
+def test_arguments_that_the_log_cannot_hold_are_told_to_the_model(memory: Memory, value: Any) -> None:
+    deep: Any = []
+    for _ in range(300):
+        deep = [deep]
+
+    def quick(x: Any = None) -> str:
+        return "done"
+
+    given = {"x": deep if value == "deep" else value}
+    calls = (ToolCallSpec("a", "quick", {}), ToolCallSpec("b", "quick", given))
+    model = ScriptedModel([Reply(calls=calls, stop="tools"), "Fine."])
+    events = run(Agent(memory, model, [quick], reflect=False), "Go.")
+    came = {each.call.id: each.error for each in of(ToolReturned, events)}
+    assert came["a"] is None
+    assert "no JSON" in came["b"]
+    assert of(Done, events)
+    assert memory.open_calls() == []
+
+
+def test_a_run_that_is_left_while_tools_end_keeps_what_they_returned(memory: Memory) -> None:
+    both = threading.Barrier(2, timeout=60)
+    ended = threading.Semaphore(0)
+
+    def meet(who: str) -> str:
+        both.wait()
+        ended.release()
+        return f"{who} was here"
+
+    model = ScriptedModel([calling(("meet", {"who": "a"}), ("meet", {"who": "b"})), "They met."])
+    agent = Agent(memory, model, [meet], reflect=False)
+    for event in agent.run("Meet."):
+        if isinstance(event, ToolReturned):
+            assert agent._running is not None
+            while agent._running._came.empty():
+                pass
+            break
+    results = [each.result for each in memory.interactions("turn_0001")]
+    assert sorted(results) == ["a was here", "b was here"]
+
+
+def test_a_processor_that_raises_leaves_no_call_open(memory: Memory) -> None:
+    class Broken:
+        order = 10
+
+        def process(self, event: Recorded) -> Recorded | None:
+            if isinstance(event, ToolReturned):
+                raise ValueError("broken")
+            return None
+
+    def quick() -> str:
+        return "done"
+
+    model = ScriptedModel([calling(("quick", {}), ("quick", {})), "Never."])
+    with pytest.raises(ValueError, match="broken"):
+        run(Agent(memory, model, [quick], processors=[Broken()], reflect=False), "Go.")
+    assert memory.open_calls() == []
+    assert "done" in [each.result for each in memory.interactions("turn_0001")]
+
+
+def test_more_calls_than_run_at_once_and_an_early_end_leave_none_open(memory: Memory) -> None:
+    def quick() -> str:
+        return "done"
+
+    model = ScriptedModel([calling(*[("quick", {})] * (MOST_CALLS + 20))])
+    for event in Agent(memory, model, [quick], reflect=False).run("Go."):
+        if isinstance(event, ToolCalled):
+            break
+    assert memory.open_calls() == []
+
+
+def test_a_result_that_nests_deep_is_told_as_text(memory: Memory) -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+
+    def strange() -> Any:
+        return deep
+
+    model = ScriptedModel([calling(("strange", {})), "Fine."])
+    events = run(Agent(memory, model, [strange], reflect=False), "Go.")
+    assert "too deep" in of(ToolReturned, events)[0].result
+    assert of(Done, events)
 
 
 # --- processors --------------------------------------------------------------------------

@@ -278,6 +278,10 @@ def _carrier(run: str) -> Callable[[Options], int]:
             from looseleaf import cli_hook
 
             module = cli_hook
+        case "cli_cost":
+            from looseleaf import cli_cost
+
+            module = cli_cost
         case "cli_chat":
             from looseleaf import cli_chat
 

@@ -294,6 +294,10 @@ class Memory:
         """End the open tool calls of this session: their results will not come any more."""
         return self._talk.recorder.interrupt(reason)
 
+    def open_calls(self) -> list[tuple[str, float]]:
+        """Tool calls of this agent that have no result yet, in any session: their ids, and when they were recorded."""
+        return self._talk.recorder.open_calls()
+
     def resume(self) -> str | None:
         """Go on in the agent's last session if it is not long ago; the session, if so."""
         self._talk.recorder.resume(self.policy.session_seconds)

@@ -105,15 +105,21 @@ class Reply:
 # --- models ----------------------------------------------------------------------------
 
 
+class Flag(Protocol):
+    """Something that can be set, and is asked whether it is: `threading.Event` is one."""
+
+    def is_set(self) -> bool: ...
+
+
 class Model(Protocol):
     """Anything that answers messages. It keeps nothing between two calls, and may be called from several threads.
 
     `name` is what the provider calls it; `dialect` the shape in which it is spoken to.
 
     Options that every model takes: `max_tokens`, `temperature`, `schema` (a JSON Schema that the answer is to keep to),
-    `effort` (how much to think: low, medium, high), `seconds` (the time limit of one attempt), `cancel` (an object with
-    `is_set()`, such as `threading.Event`), `purpose` (what the call is for: `chat`, `distill`, `reflect`), `extensions`
-    (for this call, beside the model's own), `extra` (members of the payload, as the provider names them).
+    `effort` (how much to think: low, medium, high), `seconds` (the time limit of one attempt), `cancel` (a `Flag`: set,
+    it ends the call), `purpose` (what the call is for: `chat`, `distill`, `reflect`), `extensions` (for this call,
+    beside the model's own), `extra` (members of the payload, as the provider names them).
     """
 
     name: str

@@ -8,7 +8,9 @@ for; what it returns in the end is heard later.
 from __future__ import annotations
 
 import json
+import re
 import time
+from itertools import islice
 
 from looseleaf.agent.events import ToolReturned
 from looseleaf.errors import Refused
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000
 """Characters of what a tool said when it failed."""
+
+_DEEPEST = 100
+"""Levels of a result that is kept as a value; a deeper one is kept as its text."""
+
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 
 
 class Hands:
@@ -48,7 +55,7 @@ class Hands:
             if fault is not None:
                 return ToolReturned(call, error=fault)
             assert hand is not None
-            return ToolReturned(call, _written(hand.run(**call.arguments)), is_own=hand.own)
+            return ToolReturned(call, writable(hand.run(**call.arguments)), is_own=hand.own)
         except Refused as refused:
             return ToolReturned(call, error=str(refused), is_own=hand is not None and hand.own)
         except BaseException as error:
@@ -70,7 +77,11 @@ class Hands:
                 f"Nothing was done: the arguments of {call.name} are no JSON object. Call it again, with one that "
                 f"keeps to its schema: {json.dumps(hand.spec.parameters, ensure_ascii=False)}"
             )
-        for error in self._validator(hand).iter_errors(call.arguments):
+        try:
+            errors = list(islice(self._validator(hand).iter_errors(call.arguments), 1))
+        except (ValueError, RecursionError):  # half a character, a number beyond all others
+            return f"Nothing was done: the arguments of {call.name} are no JSON. Call it again with others."
+        for error in errors:
             where = ".".join(str(part) for part in error.instance_path)
             said = f"{where}: {error.message}" if where else error.message
             wrong = f"{call.name} was called wrongly: {said[:_LONGEST]}"
@@ -147,23 +158,38 @@ class Running:
                 self.left.remove(came.call)
                 yield came
 
-    def give_up(self) -> None:
-        """Nobody waits any more."""
-        with self._ending:
-            self._is_over = True
+    def give_up(self) -> list[ToolReturned]:
+        """Nobody waits any more: what had come by then, and was not asked for."""
+        return list(self._end())
 
 
-def _written(result: Any) -> Any:
-    """A result that can be written down: as it is, or as what it says of itself."""
+def writable(value: Any) -> Any:
+    """A value that can be written down: as it is, or as what it says of itself."""
     try:
-        return json.loads(json.dumps(result, allow_nan=False))
+        written = json.dumps(value, allow_nan=False)
+        if _is_flat(written):
+            return json.loads(written)
     except (TypeError, ValueError, RecursionError):
-        return str(result)
+        pass
+    try:
+        return str(value)
+    except RecursionError:
+        return "(what nests too deep to be written down)"
+
+
+def _is_flat(written: str) -> bool:
+    """Whether JSON nests so little that the log takes it."""
+    depth = 0
+    for each in _BRACKETS.findall(written):
+        depth += 1 if each in "[{" else -1 if each in "]}" else 0
+        if depth > _DEEPEST:
+            return False
+    return True
 
 
 def _told(error: BaseException) -> str:
     try:
         said = " ".join(str(error).split())[:_LONGEST]
-    except Exception:  # noqa: BLE001 - even this is somebody else's code
+    except BaseException:  # noqa: BLE001 - even this is somebody else's code
         said = "it cannot say what"
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,7 +1,8 @@
 """The agent: memory makes the prompt, a model answers, tools run, everything is recorded; until there is an answer.
 
 Invariants: whatever happens, what was said is recorded, whole or as far as it came; a call that was recorded is never
-carried out a second time, also by another process after a crash; the run ends with `Done`, `Interrupted` or `Failed`.
+carried out a second time, also by another process after a crash; the run ends with `Done`, `Interrupted` or `Failed`
+(what a processor or a model of somebody's own raises comes through, and nothing is left open by it).
 """
 
 from __future__ import annotations
@@ -21,12 +22,11 @@ from looseleaf.agent.events import (
     UserMessage,
 )
 from looseleaf.agent.hand import hand
-from looseleaf.agent.hands import Hands, Running
+from looseleaf.agent.hands import Hands, Running, writable
 from looseleaf.agent.memory_hands import memory_hands
 from looseleaf.agent.processors import Ingest, Processors
 from looseleaf.agent.request import CONTINUE, Requests
-from looseleaf.core.turns import open_calls
-from looseleaf.errors import Busy, Cancelled, ModelFailed, Refused, TooLong, Unwritten
+from looseleaf.errors import Cancelled, ModelFailed, Refused, TooLong
 from looseleaf.reply import Called, Reply, Retrying, Said, Thought, Usage
 from looseleaf.store.ulid import new_id
 from looseleaf.talk import ToolCallSpec
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.agent.request import Request
     from looseleaf.memory import Memory
     from looseleaf.place.place import Placed
-    from looseleaf.reply import Model
+    from looseleaf.reply import Flag, Model
 
 CHAT = "chat"
 """The purpose of the loop's own calls, in the ledger of costs."""
@@ -56,6 +56,17 @@ MOST_CALLS = 64
 """Calls of one answer that are carried out: each has a thread of its own."""
 
 _TOO_MANY = f"Nothing was done: at most {MOST_CALLS} calls are carried out at once. Call it again, by itself."
+_INTERRUPTED = "Interrupted: nobody waits for this any more."
+_UNFINISHED = {
+    stop: f"Nothing was done: the answer that asked for this {why}. Call it again, in a whole answer."
+    for stop, why in (
+        ("length", "was longer than it may be"),
+        ("refused", "was held back by its provider"),
+        ("cut", "was cut short"),
+    )
+}
+"""Why calls of an answer that is not whole are not carried out: something may be missing in them."""
+
 _LEFT = "The program ended before a result came: it is not known whether this was carried out."
 _LATE = "No result came in {:g} s. It may still come; do something else, or ask the user."
 
@@ -80,7 +91,7 @@ class Agent:
         **options: Any,
     ) -> None:
         from queue import SimpleQueue
-        from threading import Event as Flag
+        from threading import Event as Stop
         from threading import Lock
 
         self.memory = memory
@@ -97,11 +108,12 @@ class Agent:
             "max_tokens": memory.policy.max_tokens,
         } | options
         self._alone = Lock()
-        self._stop = Flag()
+        self._stop = Stop()
         self._why = ""
         self._running: Running | None = None
         self._late: SimpleQueue[ToolReturned] = SimpleQueue()
-        self._is_fresh = True
+        self._open: dict[str, ToolReturned] = {}
+        """Calls that are recorded, and what is to be recorded of them if nothing else is."""
         memory.distill_with(model)
 
     # --- running -----------------------------------------------------------------------
@@ -132,9 +144,12 @@ class Agent:
     def reflect(self) -> list[Placed]:
         """Distill what was said and is not distilled yet: by the reflector, or where there is little to reflect on, or
         it fails, by the rules."""
+        return self._reflect(None)
+
+    def _reflect(self, cancel: Flag | None) -> list[Placed]:
         from looseleaf.agent.reflector import Reflector
 
-        return self.memory.distill(distiller=Reflector(self.memory, self.model))
+        return self.memory.distill(distiller=Reflector(self.memory, self.model, cancel=cancel))
 
     def _run(self, message: UserMessage) -> Iterator[Event]:
         if not self._alone.acquire(blocking=False):
@@ -145,14 +160,14 @@ class Agent:
             self._stop.clear()
             self._why = ""
             yield from self._loop(message)
+        except Refused as refused:
+            yield Failed(str(refused))
         finally:
             self._running = None
             self._alone.release()
 
     def _loop(self, message: UserMessage) -> Iterator[Event]:
-        if self._is_fresh:
-            self._is_fresh = False
-            self._end_calls_of_before()
+        self._end_open_calls()
         yield self._process(message)
         total, text = Usage(), ""
         for step in range(1, self._steps + 1):
@@ -164,7 +179,7 @@ class Agent:
             if not reply.calls:
                 yield from self._over(reply, step, total)
                 return
-            yield from self._act(reply.calls)
+            yield from self._act(reply.calls, _UNFINISHED.get(reply.stop))
             if self._stop.is_set():
                 yield Interrupted(self._why)
                 return
@@ -182,7 +197,7 @@ class Agent:
     def _after(self) -> Iterator[Event]:
         if self._reflects:
             try:
-                placed, why = tuple(self.reflect()), ""
+                placed, why = tuple(self._reflect(self._stop)), ""
             except Refused as refused:
                 placed, why = (), str(refused)
             yield Reflected(placed, why)
@@ -193,13 +208,7 @@ class Agent:
         """The reply, recorded; None if the run is over. What the provider finds too long is made shorter, once."""
         most: int | None = None
         while True:
-            try:
-                request = self._requests.prepare(most)
-            except (Unwritten, Busy):
-                raise
-            except Refused as refused:
-                yield Failed(str(refused))
-                return None
+            request = self._requests.prepare(most)
             if request.loss is not None:
                 yield Compacted(request.loss)
             yield Prompted(step, request.manifest)
@@ -213,11 +222,6 @@ class Agent:
                 self.memory.request_compaction()
             except Cancelled:
                 yield Interrupted(self._why)
-                return None
-            except (Unwritten, Busy):
-                raise
-            except Refused as refused:
-                yield Failed(str(refused))
                 return None
 
     def _reply(self, request: Request) -> Generator[Event, None, Reply]:
@@ -264,59 +268,77 @@ class Agent:
 
     # --- tools -------------------------------------------------------------------------
 
-    def _act(self, calls: Sequence[ToolCallSpec]) -> Iterator[Event]:
-        """Carry calls out, side by side. All of them are recorded before the first one runs."""
-        called = [self._process(ToolCalled(call)) for call in calls]
-        wanted = [each.call for each in called if isinstance(each, ToolCalled)]
-        running = Running(self._hands, wanted[:MOST_CALLS], self._tool_seconds, self._late)
-        self._running = running
+    def _act(self, calls: Sequence[ToolCallSpec], why_not: str | None) -> Iterator[Event]:
+        """Carry calls out, side by side; or, with a reason, none of them. All of them are recorded before the first one
+        runs, and something is recorded of each, however this ends."""
+        running = None
         try:
-            yield from called
-            for call in wanted[MOST_CALLS:]:
-                yield self._process(ToolReturned(call, error=_TOO_MANY))
+            wanted: list[ToolCallSpec] = []
+            for call in calls:
+                called = self._process(ToolCalled(call))
+                assert isinstance(called, ToolCalled)
+                wanted.append(called.call)
+                self._open[called.call.id] = ToolReturned(called.call, error=_INTERRUPTED)
+                yield called
+            may = [] if why_not else wanted[:MOST_CALLS]
+            for call in wanted[len(may) :]:
+                yield self._answered(ToolReturned(call, error=why_not or _TOO_MANY))
+            running = self._running = Running(self._hands, may, self._tool_seconds, self._late)
             if not self._stop.is_set():
                 running.start()
                 for returned in running:
-                    yield self._process(returned)
+                    yield self._answered(returned)
             if not self._stop.is_set():
                 while running.left:
-                    late = ToolReturned(running.left.pop(0), error=_LATE.format(self._tool_seconds))
-                    yield self._process(late)
+                    left = running.left.pop(0)
+                    yield self._answered(ToolReturned(left, error=_LATE.format(self._tool_seconds)))
         finally:
-            running.give_up()
             self._running = None
-            for call in running.left:
-                self._process(
-                    ToolReturned(call, error=f"Interrupted: {self._why or 'nobody waits any more'}.")
-                )
+            if self._stop.is_set():
+                why = f"Interrupted: {self._why}."
+                self._open = {name: ToolReturned(each.call, error=why) for name, each in self._open.items()}
+            for came in running.give_up() if running is not None else ():
+                self._open[came.call.id] = came
+            self._record_open()
+
+    def _answered(self, returned: ToolReturned) -> Event:
+        """Recorded; what cannot be now is kept, and recorded before anything else is."""
+        self._open[returned.call.id] = returned
+        processed = self._process(returned)
+        del self._open[returned.call.id]
+        return processed
+
+    def _record_open(self) -> None:
+        """As it is, past the processors: one of them may be why it is still open."""
+        for name, returned in list(self._open.items()):
+            self._ingest.process(returned)
+            del self._open[name]
 
     def _hear_late(self) -> Iterator[Event]:
         """What tools returned after nobody waited for them any more."""
         while not self._late.empty():
             late = self._late.get()
-            yield self._process(
-                ToolReturned(late.call, late.result, late.error, is_late=True, is_own=late.is_own)
-            )
+            heard = ToolReturned(late.call, late.result, late.error, is_late=True, is_own=late.is_own)
+            yield self._process(heard)
 
-    def _end_calls_of_before(self) -> None:
-        """Calls that another process left open: whether they were carried out nobody knows, so they are not again. One
-        that may still be waited for is left alone."""
-        window = self.memory.window()
-        traces = [*window.tail, *window.traces]
-        waiting = open_calls(traces)
-        for trace in traces:
-            if trace.id in waiting and time.time() - trace.ts > 2 * self._tool_seconds:
-                self.memory.record_tool_result(call_id=trace.tool_call_id, tool_error=_LEFT)
+    def _end_open_calls(self) -> None:
+        """Calls that nobody waits for: our own, of a run that broke off; and those that another process left. Whether
+        those were carried out nobody knows, so they are not again. One that may still be waited for is left alone."""
+        self._record_open()
+        for call_id, since in self.memory.open_calls():
+            if time.time() - since > 2 * self._tool_seconds:
+                self.memory.record_tool_result(call_id=call_id, tool_error=_LEFT)
 
 
 def _with_ids(reply: Reply) -> Reply:
-    """With an id for each call that has none, or one that another of them has."""
+    """With an id for each call that has none, or one that another of them has; arguments that no log can hold are the
+    text that they are."""
     seen: set[str] = set()
     calls: list[ToolCallSpec] = []
     for call in reply.calls:
         name = call.id if call.id and call.id not in seen else f"call_{new_id()}"
         seen.add(name)
-        calls.append(ToolCallSpec(name, call.name, call.arguments, call.opaque))
+        calls.append(ToolCallSpec(name, call.name, writable(call.arguments), call.opaque))
     members = {name: getattr(reply, name) for name in Reply.__match_args__}
     return Reply(**members | {"calls": tuple(calls)})
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
-    from looseleaf.reply import Extension, Model, Reply
+    from looseleaf.reply import Extension, Flag, Model, Reply
     from looseleaf.talk import Material, Trace
 
 VERSION = 1
@@ -79,7 +79,8 @@ _ASK = "The conversation, as data:\n\n{left}{lines}\n\n(It ends here. Change wha
 
 class Reflector:
     """A `Distiller`. `steps` and `tokens` are its limits (else as the policy says); at one of them what was written so
-    far counts. `extensions` are told of each call; else what it costs is counted."""
+    far counts. `extensions` are told of each call; else what it costs is counted. `cancel`: set, it ends a call that is
+    under way, and the reflecting with it."""
 
     def __init__(
         self,
@@ -89,6 +90,7 @@ class Reflector:
         steps: int | None = None,
         tokens: int | None = None,
         extensions: Sequence[Extension] | None = None,
+        cancel: Flag | None = None,
     ) -> None:
         self.name = f"reflector/{model.name}/{VERSION}"
         self._memory = memory
@@ -97,6 +99,7 @@ class Reflector:
         self._tokens = memory.policy.reflect_tokens if tokens is None else tokens
         told = (memory.costs,) if extensions is None else tuple(extensions)
         self._options: dict[str, Any] = {"purpose": "reflect"} | ({"extensions": told} if told else {})
+        self._cancel = cancel
 
     def distill(self, material: Material, tokens: int) -> Distilled:
         by_rules = Rules().distill(material, tokens)
@@ -118,7 +121,7 @@ class Reflector:
         before = f"(Earlier, and left out here: {left} lines.)\n" if left else ""
         lines = "\n".join(line.text for line in shown)
         messages = [Message("system", system), Message("user", _ASK.format(left=before, lines=lines))]
-        looked = self._loop(messages)
+        looked = self._loop(messages, _Any(self._cancel, getattr(material, "cancel", None)))
         facts = [each.to_dict() for each in looked.overlay.proposals(transcript.traces)]
         return _with(
             by_rules,
@@ -128,14 +131,14 @@ class Reflector:
             **looked.bill.told(),
         )
 
-    def _loop(self, messages: list[Message]) -> _Looked:
+    def _loop(self, messages: list[Message], cancel: _Any) -> _Looked:
         overlay = Overlay(self._memory)
         hands = Hands(_hands(overlay))
         bill, summary = Bill(self._memory.costs.cost_of), ""
         for _ in range(self._steps):
             if bill.tokens + sum(map(size_of, messages)) > self._tokens:
                 break
-            reply = self._model.send(messages, hands.specs, **self._options)
+            reply = self._model.send(messages, hands.specs, cancel=cancel, **self._options)
             bill.take(messages, reply)
             if reply.stop == "refused":
                 raise Refused(
@@ -147,6 +150,16 @@ class Reflector:
                 break
             messages += _answered(reply, hands)
         return _Looked(overlay, bill, summary)
+
+
+class _Any:
+    """A flag that is set as soon as one of others is."""
+
+    def __init__(self, *flags: Flag | None) -> None:
+        self._flags = [flag for flag in flags if flag is not None]
+
+    def is_set(self) -> bool:
+        return any(flag.is_set() for flag in self._flags)
 
 
 @frozen

@@ -17,7 +17,7 @@ from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
 from looseleaf.store import codec
 from looseleaf.store.lock import Threads
-from looseleaf.store.ulid import new_id
+from looseleaf.store.ulid import is_id, new_id, time_of
 from looseleaf.talk import Trace
 from looseleaf.values import START, Position
 
@@ -164,6 +164,13 @@ class Recorder:
                     for _, call, name in sorted(own)
                 ]
             )
+
+    def open_calls(self) -> list[tuple[str, float]]:
+        """The id of each call that has no result, and when it was recorded."""
+        with self._alone():
+            self.catch_up()
+            found = [(waiting[1], call) for call, calls in self.tally.open.items() for waiting in calls]
+        return [(call, time_of(trace) if is_id(trace) else 0.0) for trace, call in sorted(found)]
 
     def resume(self, seconds: float) -> None:
         """Go on in the agent's last session, unless it is older than that."""

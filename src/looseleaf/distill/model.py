@@ -108,7 +108,7 @@ class ModelDistiller:
         room = int(_MARGIN * (self._context - self._context // _ANSWER_SHARE)) - fixed
         waiting = pieces(transcript.lines, max(room, _LEAST_ROOM))[::-1]
         share = max(tokens // len(waiting), 1)
-        asked = _Asked(transcript, share, Bill(self._cost_of))
+        asked = _Asked(transcript, share, Bill(self._cost_of), getattr(material, "cancel", None))
         made_of: list[Distilled] = []
         while waiting:
             lines = waiting.pop()
@@ -133,14 +133,16 @@ class ModelDistiller:
         try:
             return self._answer(messages, asked)
         except _Unusable as error:
-            messages += (Message("assistant", error.answer or "…"), Message("user", _AGAIN.format(why=error)))
+            answer = clipped(error.answer, asked.tokens) or "…"
+            messages += (Message("assistant", answer), Message("user", _AGAIN.format(why=error)))
         try:
             return self._answer(messages, asked)
         except _Unusable as error:
             raise Refused(f"{error} It was asked for twice.") from None
 
     def _answer(self, messages: Sequence[Message], asked: _Asked) -> Distilled:
-        reply = self._model.send(messages, **self._options)
+        more = {"cancel": asked.cancel} if asked.cancel is not None else {}
+        reply = self._model.send(messages, **self._options, **more)
         asked.bill.take(messages, reply)
         if reply.stop == "refused":
             raise Refused(
@@ -169,8 +171,8 @@ class _Unusable(Refused):
 class _Asked:
     """What one distilling has asked so far."""
 
-    def __init__(self, transcript: Transcript, tokens: int, bill: Bill) -> None:
-        self.transcript, self.tokens, self.bill = transcript, tokens, bill
+    def __init__(self, transcript: Transcript, tokens: int, bill: Bill, cancel: Any = None) -> None:
+        self.transcript, self.tokens, self.bill, self.cancel = transcript, tokens, bill, cancel
 
 
 class Bill:

@@ -4,27 +4,42 @@ from __future__ import annotations
 
 import json
 
+from looseleaf.core.shown import plain
 from looseleaf.talk import NOTED, Distilled, Noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from threading import Event
     from typing import Any
 
-    from looseleaf.talk import Distiller, Material
+    from looseleaf.talk import Distiller, Material, Trace
 
 _LONGEST_SENTENCE = 200
 
 
+class Watched:
+    """Material, and a flag that is set when nobody waits any more for what is made of it."""
+
+    def __init__(self, material: Material, cancel: Event) -> None:
+        self._material = material
+        self.cancel = cancel
+
+    def traces(self) -> Iterator[Trace]:
+        return self._material.traces()
+
+
 def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -> Distilled | str:
-    """What it made, or the sentence that says why not. It is not waited for past its time."""
-    from threading import Thread
+    """What it made, or the sentence that says why not. It is not waited for past its time; one that looks at the
+    material's `cancel` stops asking then."""
+    from threading import Event, Thread
 
     answer: list[Distilled | str] = []
+    cancel = Event()
 
     def work() -> None:
         try:
-            made: object = distiller.distill(material, tokens)
+            made: object = distiller.distill(Watched(material, cancel), tokens)
             answer.append(
                 made if isinstance(made, Distilled) and not _fault(made) else f"returned {_fault(made)}"
             )
@@ -33,9 +48,29 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
 
     thread = Thread(target=work, daemon=True)
     thread.start()
-    thread.join(seconds)
+    try:
+        thread.join(seconds)
+    finally:
+        cancel.set()
     made = answer[0] if answer else f"took longer than {seconds:g} s"
-    return made if isinstance(made, Distilled) else f"{distiller.name} {made}"
+    return _heard(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
+
+
+def _heard(made: Distilled, material: Material) -> Distilled:
+    """Where tools spoke, without the sentences that only they said: what is noted is told in every later prompt, as
+    what was decided and is to be done."""
+    noted = [each for name in NOTED for each in getattr(made, name)]
+    if not noted or not any(trace.trace_type == "tool_result" for trace in material.traces()):
+        return made
+    unheard = {plain(each.text) for each in noted}
+    for trace in material.traces():
+        if unheard and not trace.trace_type.startswith("tool"):
+            said = plain(trace.content)
+            unheard = {text for text in unheard if text not in said}
+    kept: dict[str, Any] = {name: getattr(made, name) for name in made.__match_args__}
+    for name in NOTED:
+        kept[name] = tuple(each for each in kept[name] if plain(each.text) not in unheard)
+    return Distilled(**kept)
 
 
 def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
