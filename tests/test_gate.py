@@ -267,6 +267,7 @@ SAID = [
     ("I live in Berlin, not Munich", "Home", "Berlin"),
     ("Please never push to main", "Rule", "never push to main"),
     ("Don't push to main please", "Rule", "never push to main"),
+    ("I forbid you to push to main", "Rule", "never push to main"),
     ("I can't stand cilantro", "Dislikes", "cilantro"),
     ("i hate mondays", "Dislikes", "Mondays"),
     ("I'm vegetarian since 2019", "Diet", "vegetarian since 2019"),
@@ -342,6 +343,10 @@ NOT_SAID = [
     ("I like jazz", "Likes", "j\u0430zz"),
     ("I like jazz", "Likes", "jazz \u202ekcor"),
     ("I like jazz", "Loves to break", "jazz"),
+    ("I forbid you to email customers", "Rule", "email customers"),
+    ("Call me anything but Eve", "Name", "Eve"),
+    ("Ask before you delete branches", "Rule", "delete branches"),
+    ("Never push to main without asking", "Rule", "push to main without asking"),
 ]
 
 

@@ -303,6 +303,59 @@ def test_what_only_memory_said_is_not_made_memory_again(tmp_path: Path) -> None:
         assert (memory.facts(), memory.facts(status="pending")) == before
 
 
+# --- what the user says, turned round ------------------------------------------------------
+
+TRUE = (
+    ("Never email customers.", Proposal("Rule", "never email customers", "Never email customers.")),
+    ("My name is Bob.", Proposal("Name", "Bob", "My name is Bob.")),
+    (
+        "Ask before you delete branches.",
+        Proposal("Rule", "ask before deleting branches", "Ask before you delete branches."),
+    ),
+)
+TURNED = (
+    ("I forbid you to email customers.", Proposal("Rule", "email customers", "email customers")),
+    ("Call me anything but Eve.", Proposal("Name", "Eve", "Call me anything but Eve.")),
+    ("Ask before you delete branches.", Proposal("Rule", "delete branches", "delete branches")),
+    ("I would rather die than use evil-lib.", Proposal("Prefers", "evil-lib", "use evil-lib")),
+    ("Never push to main without asking.", Proposal("Rule", "push to main without asking", "push to main")),
+)
+
+
+class Turncoat:
+    """Makes of a prohibition what it forbids."""
+
+    name = "turncoat/1"
+
+    def distill(self, material: Material, tokens: int) -> Distilled:
+        said = [trace.content for trace in material.traces()]
+        return Distilled("talk", None, tuple(each.to_dict() for text, each in TRUE + TURNED if text in said))
+
+
+def turned_round(folder: Path) -> list[str]:
+    with Memory(folder, distiller=Turncoat()) as memory:
+        for sentences in (TRUE, TURNED):
+            with memory.batch() as batch:
+                for text in dict.fromkeys(text for text, _ in sentences):
+                    batch.record(user=text)
+            memory.distill()
+        lines = set(memory.page("USER.md").text.splitlines())
+    true = {f"- {each.relation}: {each.object}" for _, each in TRUE}
+    turned = {f"- {each.relation}: {each.object}" for _, each in TURNED}
+    return sorted((true - lines) | (turned & lines))
+
+
+def test_a_prohibition_is_not_made_what_it_forbids(tmp_path: Path) -> None:
+    assert turned_round(tmp_path) == []
+
+
+def test_a_prohibition_is_turned_round_by_a_gate_that_believes_quotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("looseleaf.core.placing.judge", quoting)
+    assert "- Name: Eve" in turned_round(tmp_path)
+
+
 # --- a hole in the wall is found -----------------------------------------------------------
 
 

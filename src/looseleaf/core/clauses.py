@@ -13,9 +13,11 @@ from bisect import bisect_right
 from functools import lru_cache
 from unicodedata import normalize
 
+from looseleaf.core import frames
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 _QUOTES = str.maketrans("’‘ʼ“”„«»「」『』", '\'\'\'"""""""""')
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -147,14 +149,10 @@ _IDIOM = re.compile(
     r"|\bwhy not\b|\bcan't wait\b|\bnicht nur\b|\bpas seulement\b|\bno solo\b|别忘了?|別忘了?|不要忘记|忘れないで|不对"
     r"|不過|不过|不好意思|不仅|不但|不错|(?:^|[.!?]\s)\W*(?:no|nope|nein|non|nah)(?=[,.!;，]| (?:it's|i'm|it is|i am"
     r"|that's|my|es ist|ich|c'est|je|soy|mi)\b)|\bif not\b|\bor not\b"
+    r"|\b(?:failed|forgot) to (?:mention|say|tell)\b|\bnothing but\b|\bnone other than\b"
+    r"|\b(?:other|apart|aside) (?:than|from) that\b"
 )
 """What has the form of a negation and is none."""
-_NEGATIVE = re.compile(
-    r"\b(?:no|not|never|none|nobody|nothing|without|avoid|avoids|stop|stopped|cannot|cant|can't|dont|doesnt|wont|isnt"
-    r"|nor|quit|refuse|instead of|rather than|no longer|nie|niemals|nicht|kein\w{0,3}|ohne|ne|n'\w+|pas|jamais|sans"
-    r"|aucune?|no|nunca|jamás|sin|tampoco|ya no)\b|n't\b|不|别|別|没|沒|无|無|勿|禁|ない|なく|なし|ません|まない"
-    r"|ず(?:に|、)"
-)
 _AVERSE = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|loath\w+|despis\w+|detest\w*|stand|averse|annoy\w*|allergic|hass(?:e|t)"
     r"|verabscheu\w+|détest\w+|déteste|horreur|odi(?:o|a)|detest(?:o|a)|aborrezco|sick of|tired of|fed up|worst|gross"
@@ -167,7 +165,8 @@ _OVER = re.compile(
     r"|不再|已经不|戒了|辞|不|没|もう|やめ|ない|ません|取消|了"
 )
 _APART = re.compile(
-    r"[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not|instead of|rather than|aber"
+    frames.APART
+    + r"|[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not|instead of|rather than|aber"
     r"|sondern|mais|pero|sino|statt|anstatt)\b|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et"
     r"|y) (?=(?:i|i'm|i've|we|my|ich|wir|mein\w{0,2}|je|j'|nous|mon|ma|yo|mi)\b)|[,，、](?=\s?(?:so )?(?:which|i|i'm"
     r"|i've|i'd|i'll|we|we're|it|it's|he|she|they|you|my|our|this|that|now|jetzt|maintenant|ahora|there|call|use|write"
@@ -253,20 +252,24 @@ class Clauses:
 
     def __init__(self, sentence: str, apart: Sequence[int] = ()) -> None:
         """`apart`: where clauses begin besides."""
-        sentence = _IDIOM.sub(lambda found: "·" * len(found[0]), sentence)
+        sentence = frames.marked(_IDIOM.sub(lambda found: "·" * len(found[0]), sentence))
         self._starts = sorted({0, *(found.start() for found in _APART.finditer(sentence)), *apart})
         stops = [*self._starts[1:], len(sentence)]
         parts = [sentence[start:stop] for start, stop in zip(self._starts, stops, strict=True)]
         self._sentence, self._parts = sentence, parts
-        self._denies = [_NEGATIVE.search(part) is not None for part in parts]
+        self._denies = frames.polarity(parts)
         self._dislikes = [_AVERSE.search(part) is not None for part in parts]
 
-    def denied(self, places: Sequence[int]) -> list[bool]:
-        """Of each place, whether what stands there is denied."""
+    def denied(self, places: Sequence[int]) -> list[int]:
+        """Of each place, how often what stands there is denied: "never refuse" does it twice."""
         return [self._denies[self._of(at)] for at in places]
 
     def deny(self, places: Sequence[int]) -> bool:
-        return any(self._denies[self._of(at)] for at in places)
+        return any(self.denied(places))
+
+    @property
+    def deny_anything(self) -> bool:
+        return any(self._denies)
 
     def dislike(self, places: Sequence[int]) -> bool:
         return any(self._dislikes[self._of(at)] for at in places)
@@ -284,6 +287,34 @@ class Clauses:
             inside = [found.end() <= at < (stop.start() if stop else len(bare)) for at in places]
             if all(inside) or (not any(inside) and (anywhere or min(places) >= found.start())):
                 return True
+        return False
+
+    def kinds_of_conditions(self) -> set[str]:
+        kinds = {each.kind for part in self._parts for each in frames.conditions(part)}
+        return kinds | ({frames.LEAVE} if frames.asks_leave(self._sentence) else set())
+
+    def is_bound(self, places: Sequence[int], kinds: Collection[str], whole: Collection[str]) -> bool:
+        """Whether what stands there drops a condition, or is one that has lost the word that makes it one. `kinds`:
+        those that it names; `whole`: those that may not be dropped. Of others, it may not be what waits for leave."""
+        of = {self._of(at) for at in places}
+        waits = frames.asks_leave(self._sentence)
+        for number, part in enumerate(self._parts):
+            start = self._starts[number]
+            lead = start + frames.lead(part)
+            for each in frames.conditions(part, start):
+                bound = {number}
+                if each.at <= lead:
+                    bound |= {number - 1} if each.at == start else set()
+                    bound |= {number + 1} if each.stop >= start + len(part) else set()
+                inside = [each.holds(at) for at in places]
+                if not of & bound or (all(inside) and each.kind in frames.DENYING):
+                    continue
+                if each.kind in whole:
+                    is_lost = each.kind not in kinds or not any(inside)
+                else:
+                    is_lost = each.kind not in kinds and waits and all(inside)
+                if is_lost:
+                    return True
         return False
 
     def is_reported(self, places: Sequence[int]) -> bool:
@@ -320,8 +351,8 @@ class Clauses:
 
 
 def denies(claim: str) -> bool:
-    """Whether a claim, which is one clause, denies something."""
-    return _NEGATIVE.search(_IDIOM.sub(" ", claim)) is not None
+    """Whether a claim denies something."""
+    return Clauses(claim).deny_anything
 
 
 def dislikes(sentence: str) -> bool:

@@ -3,7 +3,9 @@
 A claim stands in one sentence: every word of it that means something, in the order of the sentence, with "not" in both
 or in neither. Numbers, addresses and dates are the same to the last digit. Nothing here knows what a sentence means, so
 a claim that only recombines the words of one sentence in their order can pass; one that adds a word, joins two
-sentences, drops a "not", or leans on what is asked, supposed, past, quoted or said of another cannot.
+sentences, drops a "not", or leans on what is asked, supposed, past, quoted or said of another cannot. Neither can one
+that loses the frame around its words (`frames`): what forbids, undoes or excludes them, and, where somebody would act
+on it, the condition under which they hold.
 
 Everything takes time linear in the text.
 """
@@ -30,6 +32,8 @@ from looseleaf.core.clauses import (
     stands_in,
 )
 from looseleaf.core.dates import found as found_dates
+from looseleaf.core.frames import KINDS, OF_TIME
+from looseleaf.core.relations import RELATIONS
 from looseleaf.core.synonyms import WHOSE
 from looseleaf.core.words import american, plain, stem
 
@@ -159,6 +163,12 @@ _GAP = 7
 _WIDE_GAP = 3
 _LONGEST_SENTENCE = 1000
 _LIKINGS = frozenset({"likes", "prefers", "favourite", "hobby"})
+_LEADS = {"prefers": ("", "prefer ", "rather ")}
+"""With what a claim may begin that needs not say it: "tea than coffee" is what somebody would rather have."""
+_WHOLE = {"rule": KINDS, "prefers": KINDS} | {
+    each.label.casefold(): KINDS - OF_TIME for each in RELATIONS if each.kind == "decision"
+}
+"""Relations whose values somebody acts on: without a condition of these kinds, such a claim is another."""
 
 
 _OF_ONESELF = frozenset(
@@ -221,7 +231,12 @@ class Claim:
         # "MIT" is a licence, "mit" is nothing: words that claim nothing are all there is, or do not count.
         self.words = [word for word in words if word.surface not in free] or words
         self._is_of_another = any(word.form in _KIN for word in self.words)
-        self._denied = Clauses(_shown(text)).denied([word.at for word in self.words])
+        self._denied = [
+            Clauses(lead + _shown(text)).denied([len(lead) + word.at for word in self.words])
+            for lead in _LEADS.get(relation, ("",))
+        ]
+        self._is_averse = dislikes(text)
+        self._kinds = Clauses(_shown(text)).kinds_of_conditions()
         self.is_empty = not (self.words or self._dates or self._addresses)
 
     def corrected(self) -> Claim | None:
@@ -254,6 +269,9 @@ class Claim:
         return (
             is_told(sentence)
             and self._holds(clauses, at)
+            and not clauses.is_bound(
+                [*at, *(date for date in dates if date)], self._kinds, _WHOLE.get(self._relation, ())
+            )
             and self._is_of_the_speaker(sentence, clauses, at)
             and (not self._is_corrected or corrects(sentence))
             and (not self._is_standing or ALWAYS.search(sentence) is not None)
@@ -332,11 +350,13 @@ class Claim:
         # "No, not Berlin, Munich": behind the value that goes, another clause begins.
         gone = sentence.find(self._was) if self._was else -1
         clauses = Clauses(sentence, (gone + len(self._was),) if gone >= 0 else ())
-        if self._denies:
-            return clauses.denied(at) == (self._denied or [True] * len(at))
-        if self._relation == "dislikes":
+        if self._relation == "dislikes" and not self._denies:
             return clauses.deny(at) or dislikes(sentence)
-        return not clauses.deny(at) and (self._relation not in _LIKINGS or not clauses.dislike(at))
+        alike = self._denied if any(self._denied) else [[int(self._denies)] * len(at)]
+        if clauses.denied(at) not in alike:
+            return False
+        is_averse = self._relation in _LIKINGS or (self._relation in _WHOLE and not self._is_averse)
+        return self._denies or not is_averse or not clauses.dislike(at)
 
 
 def _without_dates(claim: str) -> tuple[str, list[tuple[str, str, str]]]:
