@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -28,7 +30,7 @@ from looseleaf.agent.loop import MOST_CALLS, Agent
 from looseleaf.agent.request import CONTINUE, continued
 from looseleaf.distill.rules import Rules
 from looseleaf.errors import ModelFailed, Refused, TooLong
-from looseleaf.llm.models import ScriptedModel
+from looseleaf.llm.models import OpenAIChat, ScriptedModel
 from looseleaf.policy import Policy
 from looseleaf.reply import Reply, Said, ToolSpec, Usage
 from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
@@ -281,6 +283,59 @@ def test_without_the_memorys_tools_a_model_is_offered_only_the_others(memory: Me
 
     run(Agent(memory, ScriptedModel([look]), [quick], memory_tools=False, reflect=False), "Go.")
     assert offered == ["quick"]
+
+
+def test_an_asynchronous_tool_is_waited_for(memory: Memory) -> None:
+    async def later(n: int) -> int:
+        await asyncio.sleep(0)
+        return n + 1
+
+    model = ScriptedModel([calling(("later", {"n": 1}), ("later", {"n": 5})), "Fine."])
+    events = run(Agent(memory, model, [later], reflect=False), "Go.")
+    assert sorted(each.result for each in of(ToolReturned, events)) == [2, 6]
+
+
+# --- pictures ------------------------------------------------------------------------------
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+
+
+def test_a_picture_is_sent_as_what_its_file_holds_and_recorded_as_its_path(
+    memory: Memory, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "a.png").write_bytes(PNG)
+    (place / "secret.png").write_text("no picture at all")
+    monkeypatch.chdir(place)
+    seen: list[Message] = []
+
+    def look(messages: Any, tools: Any) -> str:
+        seen.extend(messages)
+        return "A picture."
+
+    agent = Agent(memory, ScriptedModel([look]), reflect=False)
+    list(agent.run("What is this?", images=["a.png", "secret.png", "https://example.org/b.png"]))
+    data = "data:image/png;base64," + base64.b64encode(PNG).decode()
+    assert seen[-1].image_urls == (data, str(place / "secret.png"), "https://example.org/b.png")
+    media = memory.turns()[0].traces[0].media
+    assert media is not None
+    assert media["images"] == [str(place / "a.png"), str(place / "secret.png"), "https://example.org/b.png"]
+
+
+def test_one_picture_may_be_given_by_itself(memory: Memory, place: Path) -> None:
+    (place / "a.png").write_bytes(PNG)
+    agent = Agent(memory, ScriptedModel(["A picture."]), reflect=False)
+    assert of(UserMessage, list(agent.run("What?", images=str(place / "a.png"))))[0].images == (
+        str(place / "a.png"),
+    )
+
+
+@pytest.mark.parametrize("given", ["nosuch.png", [b"bytes"], [3]])
+def test_a_picture_that_cannot_be_sent_is_refused_before_anything_is_recorded(
+    memory: Memory, given: Any
+) -> None:
+    with pytest.raises(Refused, match="Nothing was asked"):
+        Agent(memory, ScriptedModel(["?"])).run("What is this?", images=given)
+    assert kinds(memory) == []
 
 
 # --- limits and failures -----------------------------------------------------------------
@@ -689,6 +744,29 @@ def test_two_tools_of_one_name_are_refused(memory: Memory) -> None:
     own = Hand(ToolSpec("recall", "", {"type": "object"}), lambda: None)
     with pytest.raises(Refused, match="two tools are called recall"):
         Agent(memory, ScriptedModel([]), [own])
+
+
+WRONG: dict[str, tuple[Any, ...]] = {
+    "no memory": ("folder", ScriptedModel([])),
+    "no model": (None, "gpt-5"),
+    "one tool": (None, ScriptedModel([]), print),
+    "no processor": (None, ScriptedModel([]), [], {"processors": [object()]}),
+    "no such": (None, ScriptedModel([]), [], {"reflct": False}),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_a_program_mixed_up_is_said_when_the_agent_is_made(memory: Memory, what: str) -> None:
+    given, model, *rest = WRONG[what]
+    tools = rest[0] if rest else []
+    with pytest.raises(Refused, match="No agent was made"):
+        Agent(given or memory, model, tools, **(rest[1] if len(rest) > 1 else {}))
+
+
+def test_a_ceiling_in_dollars_that_cannot_hold_is_told(place: Path) -> None:
+    with Memory(place / "m", policy=Policy(day_cost=1.0)) as memory:
+        Agent(memory, OpenAIChat("mystery-9", base_url="http://127.0.0.1:1/v1", api_key="x"))
+        assert any("day_cost cannot hold" in note for note in memory.notes)
 
 
 @pytest.mark.parametrize("text", ["", "  \n", None])

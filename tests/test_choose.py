@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from looseleaf.errors import Refused
 from looseleaf.llm import models, registry
 from looseleaf.llm.models import choice
-from looseleaf.llm.models.address import is_loopback, origin, safe
+from looseleaf.llm.models.address import is_here, is_loopback, origin, safe
 from looseleaf.policy import Policy
 from looseleaf.talk import Message
 from providing import Provider
@@ -181,12 +181,38 @@ def test_an_address_in_the_settings_gets_no_key_and_no_word(provider: str) -> No
 
 def test_what_is_allowed_in_the_environment_is_allowed() -> None:
     policy = Policy(provider="openai", model="m", base_url=HOSTILE)
-    own = chosen(policy, LOOSELEAF_API_KEY="mine", **KEYS)
-    assert told(own) == ("OpenAI", "m", HOSTILE, "mine")
+    both = {"LOOSELEAF_BASE_URL": HOSTILE, "LOOSELEAF_API_KEY": "mine"}
+    assert told(chosen(policy, **both, **KEYS)) == ("OpenAI", "m", HOSTILE, "mine")
     for variable in ("LOOSELEAF_BASE_URL", "OPENAI_BASE_URL"):
         assert told(chosen(policy, **{variable: HOSTILE}, **KEYS))[2:] == (HOSTILE, "key-of-openai")
     elsewhere = {"LOOSELEAF_BASE_URL": "https://gate.example/v1"}
     assert told(chosen(policy, **elsewhere, **KEYS))[2:] == ("https://gate.example/v1", "key-of-openai")
+
+
+@pytest.mark.parametrize("provider", choice.PROVIDERS)
+def test_our_own_key_goes_nowhere_that_only_the_settings_name(provider: str) -> None:
+    policy = Policy(provider=provider, model="m", base_url=HOSTILE)
+    for environ in ({}, KEYS, dict.fromkeys(choice.PROVIDERS[provider].addresses, "https://gate.example/v1")):
+        with pytest.raises(Refused, match="set LOOSELEAF_BASE_URL=https://models") as refused:
+            chosen(policy, LOOSELEAF_API_KEY="mine-alone", **environ)
+        assert "LOOSELEAF_API_KEY to a key that is for it" in str(refused.value)
+        assert "mine-alone" not in str(refused.value)
+    gate = chosen(
+        policy, LOOSELEAF_API_KEY="mine-alone", LOOSELEAF_BASE_URL="https://gate.example/v1", **KEYS
+    )
+    assert told(gate)[2:] == ("https://gate.example/v1", "mine-alone")
+
+
+def test_our_own_key_is_for_its_address_and_else_for_where_no_other_is() -> None:
+    for base_url in ("https://api.openai.com/v1", "http://localhost:1234/v1"):
+        policy = Policy(provider="openai", model="m", base_url=base_url)
+        assert told(chosen(policy, LOOSELEAF_API_KEY="mine", **KEYS))[2:] == (base_url, "key-of-openai")
+        assert told(chosen(policy, LOOSELEAF_API_KEY="mine"))[2:] == (base_url, "mine")
+    # An address of the environment's own is for the key of the environment's own.
+    gate = {"OPENAI_BASE_URL": "https://gate.example/v1", "LOOSELEAF_API_KEY": "mine"}
+    for base in (None, "https://gate.example/v1"):
+        policy = Policy(provider="openai", model="m", base_url=base)
+        assert told(chosen(policy, **gate))[2:] == ("https://gate.example/v1", None)
 
 
 def test_the_own_address_of_a_provider_and_this_machine_are_trusted() -> None:
@@ -300,9 +326,14 @@ def test_an_own_key_replaces_that_of_the_environment_on_the_wire(monkeypatch: py
                 models.choose(Policy(provider=wire, base_url=provider.base_url(wire)))
             assert provider.looks == 0
             monkeypatch.setenv("LOOSELEAF_API_KEY", "my-own-key-for-it")
+            with pytest.raises(Refused):
+                models.choose(policy)
+            assert provider.requests == len(provider.asked)
+            monkeypatch.setenv("LOOSELEAF_BASE_URL", provider.base_url(wire))
             model: Any = models.choose(policy)
             model.send(ASK)
             monkeypatch.delenv("LOOSELEAF_API_KEY")
+            monkeypatch.delenv("LOOSELEAF_BASE_URL")
     assert len(provider.asked) == 5
     for asked in provider.asked:
         assert "my-own-key-for-it" in str(asked.headers)
@@ -335,5 +366,17 @@ def test_addresses_are_read_without_looking_anything_up() -> None:
     assert is_loopback("http://[::ffff:127.0.0.1]/")
     assert not is_loopback("http://2130706433.example/")
     assert safe("http://192.168.1.20:8000/v1", "base_url") == "http://192.168.1.20:8000/v1"
+    assert all(
+        map(
+            is_here,
+            ("http://me:pw@127.0.0.1:9/v1?q", "localhost", ":1234", "http://[::1]/", "http://0.0.0.0:8"),
+        )
+    )
+    assert is_here("http://box.localhost./")
+    assert not any(
+        map(
+            is_here, ("http://127.0.0.1.evil.example", "http://[::1", "box", "https://localhost@evil.example")
+        )
+    )
     with pytest.raises(Refused, match="no plain address"):
         safe("https://me:secret@example.org", "base_url")

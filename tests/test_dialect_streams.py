@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,7 @@ from looseleaf.errors import ModelFailed, TooLong
 from looseleaf.llm.dialects import NAMES, dialect
 from looseleaf.llm.dialects.dialect import Options
 from looseleaf.llm.dialects.faults import Passing
+from looseleaf.llm.dialects.values import HELD, _written_flat, written
 from looseleaf.reply import Called, Reply, Said, Thought, Usage
 from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 
@@ -693,6 +695,71 @@ def test_a_call_that_gemini_could_not_write_may_be_asked_for_again() -> None:
 def test_arguments_that_are_no_object_are_the_text_that_came(name: str, arguments: str) -> None:
     (made,) = answered(name, wire(name, calls=[("a", "look", arguments)])).calls
     assert made == ToolCallSpec("a", "look", arguments)
+
+
+def nested(levels: int) -> str:
+    return '{"x": ' * levels + "1" + "}" * levels
+
+
+UNHELD = ['{"x": 1e999}', '{"x": [-1e999]}', '{"x": NaN}', '{"x": Infinity}', nested(300), nested(101)]
+UNHELD += ['{"x": "\\ud800"}', '{"\\udc00": 1}']
+
+
+@each_dialect
+@pytest.mark.parametrize("arguments", UNHELD)
+def test_arguments_that_no_log_can_hold_stay_text(name: str, arguments: str) -> None:
+    (made,) = answered(name, wire(name, calls=[("a", "look", arguments)])).calls
+    is_parsed = name in ("gemini", "ollama")
+    assert made.arguments == (json.dumps(json.loads(arguments)) if is_parsed else arguments)
+    for objects in (
+        deltas(call(index=0, name="a", arguments=json.loads(arguments))),
+        [{"message": {"tool_calls": [{"function": {"name": "a", "arguments": arguments}}]}, "done": True}],
+    ):
+        by = "openai-chat" if "choices" in objects[0] else "ollama"
+        (made,) = answered(by, objects).calls
+        assert isinstance(made.arguments, str)
+
+
+@each_dialect
+def test_arguments_that_a_log_can_hold_are_held(name: str, tmp_path: Path) -> None:
+    from looseleaf import Memory
+
+    deepest = nested(HELD)
+    (made,) = answered(name, wire(name, calls=[("a", "look", deepest)])).calls
+    assert made.arguments == json.loads(deepest)
+    (text,) = answered(name, wire(name, calls=[("a", "look", nested(HELD + 1))])).calls
+    assert text.arguments == nested(HELD + 1)
+    with Memory(tmp_path / "m") as memory:
+        for each in (made, text):
+            memory.record_tool_call(each.name, each.arguments, each.id)
+
+
+@pytest.mark.parametrize("value", [1e999, json.loads(nested(300)), "\ud800"])
+def test_what_is_to_be_kept_for_a_provider_and_cannot_be_is_not(value: Any) -> None:
+    for kept in ("fine", value):
+        detail = {"type": "reasoning.encrypted", "index": 0, "data": kept}
+        reply = answered(
+            "openai-chat", deltas({"reasoning_details": [detail]}, {"content": "hi"}, finish="stop")
+        )
+        assert (reply.opaque is not None) == (kept == "fine")
+        assert reply.text == "hi"
+    part = {"functionCall": {"name": "a", "args": {}}, "thoughtSignature": "\ud800"}
+    told = [{"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}]
+    assert answered("gemini", told).calls[0].opaque is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    )
+)
+def test_a_value_is_written_the_same_however_deep_it_is(value: Any) -> None:
+    assert _written_flat(value) == written(value) == json.dumps(value)
+    deep = value
+    for _ in range(3000):
+        deep = {"x": [deep]}
+    assert written(deep) == '{"x": [' * 3000 + json.dumps(value) + "]}" * 3000
 
 
 ERRORS: dict[str, Callable[[str, str], Chunk]] = {

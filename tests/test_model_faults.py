@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from looseleaf.errors import Cancelled, ModelFailed, TooLong
-from looseleaf.llm.models.failures import Failed, Failure, retry_after
+from looseleaf.llm.models.failures import Failed, Failure, of_transport, retry_after
+from looseleaf.llm.models.failures import Provider as Whom
+from looseleaf.llm.models.heard import tokens_of
 from looseleaf.llm.models.pump import ROOM, Line, Pump, TimeUp
 from looseleaf.reply import Reply, Retrying, Said, Thought, ToolSpec
 from looseleaf.talk import Message
@@ -243,12 +245,39 @@ def test_an_address_where_nobody_is_is_named(wire: str) -> None:
         taken.bind(("127.0.0.1", 0))  # bound and not listened to: nobody else can get it
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
         kind: Any = getattr(models, KINDS[wire])
-        model = kind("tea-1", api_key=KEY, base_url=address, retries=1, pause=0.001)
+        told = Told()
+        model = kind("tea-1", api_key=KEY, base_url=address, retries=1, pause=0.001, extensions=[told])
         events = model.stream(ASK)
         assert isinstance(next(events), Retrying)
         with pytest.raises(ModelFailed, match=f"could not be reached at {address}") as failed:
             next(events)
     assert KEY not in str(failed.value)
+    assert (told.attempts, told.replies) == ([1, 2], []), "nobody was asked, so nobody is to be paid"
+
+
+@pytest.mark.parametrize(
+    ("name", "may_cost"),
+    [
+        ("ReadError", True),
+        ("WriteError", True),
+        ("RemoteProtocolError", True),
+        ("ReadTimeout", True),
+        ("ConnectError", False),
+        ("ConnectTimeout", False),
+        ("PoolTimeout", False),
+        ("LocalProtocolError", False),
+        ("ProxyError", False),
+    ],
+)
+def test_only_what_may_have_arrived_may_cost(name: str, may_cost: bool) -> None:
+    import httpx
+    import httpx2
+
+    provider = Whom("Tea", "tea-1", "http://127.0.0.1", "", "")
+    for library in (httpx, httpx2):
+        failure = of_transport(provider, getattr(library, name)("gone"), False)
+        assert failure is not None
+        assert failure.may_cost == may_cost
 
 
 def test_a_password_in_an_address_is_not_shown() -> None:
@@ -293,11 +322,33 @@ def test_an_extension_is_told_of_what_came_before_the_line_was_cut(wire: str) ->
 @every_wire
 def test_an_attempt_that_was_refused_is_not_told_as_an_answer(wire: str) -> None:
     told = Told()
-    with shared(wire, faults=[Status(503), Cut()], extensions=[told]) as (provider, model):
+    with shared(wire, faults=[Status(503), Status(429), Status(408)], extensions=[told]) as (provider, model):
         model.send(ASK)
-    assert len(provider.fired) == 2
-    assert told.attempts == [1, 2, 3]
-    assert len(told.replies) == 1
+    assert len(provider.fired) == 3
+    assert told.attempts == [1, 2, 3, 4]
+    assert [reply.stop for reply in told.replies] == ["end"]
+    told.replies.clear()
+    with shared(wire, faults=[Status(400)], extensions=[told]) as (provider, model):
+        with pytest.raises(ModelFailed):
+            model.send(ASK)
+        assert provider.fired == [Status(400)]
+    assert told.replies == []
+
+
+@every_wire
+@pytest.mark.parametrize("fault", [Cut(), Cut(0), Short(0), NoJson(0, b"\xff\xfe")], ids=repr)
+def test_a_line_that_is_cut_before_anything_came_may_have_to_be_paid_for(wire: str, fault: Fault) -> None:
+    told = Told()
+    with shared(wire, faults=[fault], extensions=[told]) as (provider, model):
+        model.send(ASK, [TOOL])
+    assert provider.fired == [fault]
+    assert told.attempts == [1, 2]
+    cut, whole = told.replies
+    assert (cut.stop, cut.text, cut.calls, cut.model) == ("cut", "", (), "tea-1")
+    assert cut.usage.is_estimated
+    assert cut.usage.prompt_tokens == tokens_of(ASK, [TOOL]) > 0
+    assert cut.usage.output_tokens == 0
+    assert whole.stop == "end"
 
 
 # --- ending it -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import secrets
@@ -17,6 +18,7 @@ import pytest
 from looseleaf.errors import CeilingReached, ModelFailed, Refused
 from looseleaf.llm import models
 from looseleaf.llm.extensions import TokenUsage
+from looseleaf.llm.models.lines import with_text
 from looseleaf.reply import (
     Called,
     Extension,
@@ -30,7 +32,7 @@ from looseleaf.reply import (
     Usage,
 )
 from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
-from providing import KEY, KINDS, WIRES, Answer, Asked, Cut, Malformed, Provider, Status, shared
+from providing import KEY, KINDS, WIRES, Answer, Asked, Cut, Malformed, NoJson, Provider, Status, shared
 
 LOOK = ToolSpec(
     "look",
@@ -157,9 +159,16 @@ def test_extra_members_reach_the_provider_as_they_are(wire: str) -> None:
     assert provider.bodies[0].items() >= EXTRA[wire].items()
 
 
-def test_an_option_that_nobody_knows_is_a_mistake_of_the_caller() -> None:
-    with Provider() as provider, pytest.raises(TypeError, match="temprature"):
-        provider.model("openai").stream(ASK, temprature=1)
+def test_an_option_that_nobody_knows_is_refused() -> None:
+    with Provider() as provider:
+        for model in (provider.model("openai"), models.ScriptedModel(["hi"])):
+            for ask in (model.stream, model.send):
+                with pytest.raises(
+                    Refused, match=r"no option 'temprature'\. There are max_tokens, temperature, .*extra"
+                ):
+                    ask(ASK, temprature=1)
+            with pytest.raises(Refused, match="no option 'a', 'b'"):
+                model.stream(ASK, b=1, a=2, max_tokens=3)
     assert provider.requests == 0
 
 
@@ -167,6 +176,88 @@ def test_an_option_that_nobody_knows_is_a_mistake_of_the_caller() -> None:
 def test_a_stop_at_the_limit_is_said(wire: str) -> None:
     with shared(wire, lambda asked: Answer("Half an ans", stop="length")) as (_, model):
         assert model.send(ASK).stop == "length"
+
+
+def _nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"x": value}
+    return value
+
+
+@every_wire
+@pytest.mark.parametrize(
+    "given",
+    [{"x": float("inf")}, {"x": [float("nan")]}, _nested(300), _nested(91)],
+    ids=lambda given: str(given)[:12],
+)
+def test_arguments_that_no_log_can_hold_are_the_text_that_came(wire: str, given: Any) -> None:
+    with shared(wire, lambda asked: Answer("Well.", calls=[("look", given), ("count", {})])) as (
+        provider,
+        model,
+    ):
+        reply = model.send(ASK, [LOOK, COUNT])
+    assert [(call.name, call.arguments) for call in reply.calls] == [
+        ("look", json.dumps(given)),
+        ("count", {}),
+    ]
+    assert provider.requests == 1
+
+
+@every_wire
+def test_arguments_called_as_malformed_ones_are_told_are_what_they_are(wire: str) -> None:
+    given = [{"malformed": "{}"}, {"malformed": "x", "args": {"arguments": {}}}, {"malformed": None}]
+    calls: Any = [("look", each) for each in given]
+    with shared(wire, lambda asked: Answer("", calls=calls)) as (_, model):
+        assert [call.arguments for call in model.send(ASK, [LOOK]).calls] == given
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"x": 1e999}', '{"a":' * 3000 + "1" + "}" * 3000, '{"n": ' + "9" * 5000 + "}"]
+)
+def test_a_line_is_read_though_the_arguments_in_it_cannot_be(raw: str) -> None:
+    line = (
+        '{"text": "say \\"args\\": {", "args" : '
+        + raw
+        + ', "other": {"args": {"fine": {"args": {}}}}, "args": 3}'
+    )
+    seen: list[str] = []
+
+    def stands_for(text: str) -> str | None:
+        seen.append(text)
+        return text if text == raw else None
+
+    made = json.loads(with_text(line, "args", stands_for))
+    assert seen == [raw, '{"fine": {"args": {}}}']
+    assert made == {"text": 'say "args": {', "args": 3, "other": {"args": {"fine": {"args": {}}}}}
+    assert json.loads(with_text(line[:-12] + "}", "args", stands_for))["args"] == raw
+    assert with_text(line, "arguments", stands_for) == line
+
+
+@pytest.mark.parametrize("wire", ["gemini", "ollama"])
+@pytest.mark.parametrize(
+    "raw", ['{"a":' * 3000 + "1" + "}" * 3000, '{"n": ' + "9" * 5000 + "}", '{"x":1e999}']
+)
+def test_arguments_that_stop_a_parser_stop_no_answer(wire: str, raw: str) -> None:
+    event = {
+        "gemini": '{"candidates": [{"content": {"parts": [{"functionCall": {"name": "look", "args": %s}}]}}]}',
+        "ollama": '{"message": {"tool_calls": [{"function": {"name": "look", "arguments": %s}}]}, "done": false}',
+    }[wire]
+    sent = NoJson(0, (event % raw).encode())
+    with shared(wire, faults=[sent]) as (provider, model):
+        reply = model.send(ASK, [LOOK])
+    assert provider.fired == [sent]
+    assert provider.requests == 1
+    assert [(call.name, call.arguments) for call in reply.calls] == [("look", raw)]
+    assert reply.text == "You said: Which tea?"
+
+
+def test_the_arguments_of_a_script_are_those_that_a_provider_could_give() -> None:
+    calls = tuple(
+        ToolCallSpec(str(n), "look", given) for n, given in enumerate(({"x": float("inf")}, {"x": 1}, None))
+    )
+    reply = models.ScriptedModel([Reply("", calls=calls)]).send(ASK, [LOOK])
+    assert [call.arguments for call in reply.calls] == ['{"x": Infinity}', {"x": 1}, None]
 
 
 @pytest.mark.parametrize("wire", ["openai", "openai-chat", "anthropic"])
@@ -390,6 +481,30 @@ def test_a_key_is_never_shown(wire: str) -> None:
             assert odd not in shown
     assert provider.asked[0].headers["x-extra"] == odd
     assert KEY in str(provider.asked[0].headers)
+
+
+@every_wire
+@pytest.mark.parametrize("given_by", ["caller", "environment"])
+def test_what_stays_on_this_machine_passes_no_proxy(
+    wire: str, given_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Provider() as proxy, Provider() as provider:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.address)
+            monkeypatch.setenv(name.lower(), proxy.address)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        kind: Any = getattr(models, KINDS[wire])
+        where = {"base_url": provider.base_url(wire)}
+        if given_by == "environment":
+            monkeypatch.setenv(kind.place, where.pop("base_url"))
+        assert kind("tea-1", api_key=KEY, retries=0, **where).send(ASK).text == "You said: Which tea?"
+        assert (provider.requests, proxy.requests) == (1, 0)
+        # The environment's proxy is one: what goes elsewhere goes through it.
+        far = "http://models.example" + ("/v1" if wire.startswith("openai") else "")
+        with contextlib.suppress(ModelFailed):
+            kind("tea-1", api_key=KEY, base_url=far, retries=0, seconds=20).send(ASK)
+        assert proxy.requests + proxy.looks + len(proxy.complaints) > 0
 
 
 @every_wire

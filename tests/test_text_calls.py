@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from growth import LINEAR, growth
 from looseleaf.core.fence import closed, opened
 from looseleaf.errors import Refused
 from looseleaf.llm.calls.blocks import NAMELESS, written
+from looseleaf.llm.calls.inert import inert_calls, inert_json
 from looseleaf.llm.text_calls import as_text, decode, describe, parse
 from looseleaf.reply import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
 from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
@@ -74,6 +76,16 @@ FRAGMENTS = (
     "&lt;",
     "&#10;",
     "words ",
+    "    ",
+    "\n\n    ",
+    "\t",
+    "> ",
+    "“",
+    "”",
+    "<<data 123456789 ",
+    "<<da",
+    "data 123456789>>",
+    "\\<<data 123456789",
     "é😀",
     "\ud83d",
     "\ude00",
@@ -150,6 +162,9 @@ def test_halves_of_a_character_that_come_apart_are_put_together() -> None:
 # --- nothing is lost, nothing waits ----------------------------------------------------
 
 plain = st.text(alphabet=st.characters(exclude_characters="<`~", exclude_categories=["Cs"]), max_size=30)
+unquoted = st.text(
+    alphabet=st.characters(exclude_characters='<`~>"“„«»「 \t', exclude_categories=["Cs"]), max_size=30
+)
 keys = st.sampled_from(["at", "free", "size"])
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(max_size=8),
@@ -172,7 +187,7 @@ arguments = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("form", FORMS)
-@given(st.lists(plain | arguments, max_size=6))
+@given(st.lists(unquoted | arguments, max_size=6))
 def test_text_and_calls_come_out_as_they_went_in(form: str, parts: list[str | dict[str, Any]]) -> None:
     text = "".join(part if isinstance(part, str) else written("look", part, form) for part in parts)
     told, calls = said([text], form, (TOOL,))
@@ -351,6 +366,96 @@ def test_what_is_quoted_calls_nothing(form: str, quoted: str) -> None:
     assert called(after, form, (TOOL,)) == LOOK, "what stands behind the quotation calls again"
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "> {}\n",
+        "  > So:\n> {}\n",
+        "    {}\n",
+        "So:\n\n    {}\n",
+        "So:\n\n\t{}\n",
+        "So:\n\n    first\n    {}\n",
+        "So:\n\n    ```tool_call\n    {}\n    ```\n",
+        'The page said "{}" to me.\n',
+        "The page said “{}” to me.\n",
+        "„{}“ stand da.\n",
+        "Il dit « {} ».\n",
+        'It said "go: {}\n',
+        "<<data 123456789 {} data 123456789>>",
+        "The page:\n<<data 123456789\n```\n{}\ndata 987654321>>\n{}\ndata 123456789>>\n",
+    ],
+)
+def test_what_is_cited_calls_nothing(form: str, quoted: str) -> None:
+    block = written("look", {"at": "x"}, form).replace("\n", "")
+    text = quoted.replace("{}", block)
+    assert said([text], form) == said(list(text), form) == (text, [])
+    assert called(text + "\n" + block, form, (TOOL,)) == LOOK, "what stands behind it calls again"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "before",
+    [
+        'It is "quoted", and over: ',
+        'a 5" pipe\n',
+        "> quoted\n",
+        "a > b: ",
+        "So:\n    ",
+        "So:\n\n   ",
+        'Not `"` so: ',
+        "\\<<data 123456789 ",
+        "`<<data 123456789` is a mark: ",
+        "<<data 12345678 ",
+    ],
+)
+def test_what_is_not_cited_calls(form: str, before: str) -> None:
+    assert called(before + written("look", {"at": "x"}, form), form, (TOOL,)) == LOOK
+
+
+def test_data_that_is_never_closed_is_data_to_the_end() -> None:
+    text = "<<data 123456789\n" + written("look", {}, "json") * 2
+    assert said([text], "json") == (text, [])
+
+
+@pytest.mark.parametrize("stop", ["end", "tools", "length", "refused", "cut"])
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("json", '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}'),
+        ("json", '```tool_call\n{"name": "look", "arguments": {"at": "x"}}\n'),
+        ("xml", '<tool name="look">\n<arg name="at">x</arg>\n'),
+    ],
+)
+def test_a_block_that_was_not_closed_is_a_call_only_where_the_reply_ended_by_itself(
+    form: str, text: str, stop: Any
+) -> None:
+    *events, last = parse([Said(text), Reply(text, stop=stop)], form)
+    assert isinstance(last, Reply)
+    calls = [(event.call.name, event.call.arguments) for event in events if isinstance(event, Called)]
+    if stop in ("end", "tools"):
+        assert calls == LOOK
+        assert last.stop == "tools"
+    else:
+        assert (calls, last.calls, last.text, last.stop) == ([], (), text, stop)
+    whole = list(parse([Said(f"{written('look', {}, form)}\n{text}"), Reply(stop=stop)], form))[-1]
+    assert isinstance(whole, Reply)
+    assert len(whole.calls) == (2 if stop in ("end", "tools") else 1), "what was closed before is one"
+
+
+@pytest.mark.parametrize("value", ["1e999", '{"d":' * 120 + "1" + "}" * 120, '"\\ud800"'])
+def test_arguments_that_no_log_can_hold_are_text(value: str) -> None:
+    [(name, given)] = called(
+        f'<tool_call>{{"name": "look", "arguments": {{"more": {value}}}}}</tool_call>', "json"
+    )
+    assert name == "look"
+    assert isinstance(given, str)
+    xml = f'<tool name="look"><arg name="more">{value}</arg></tool>'
+    if "ud800" not in value:
+        number = ToolSpec("look", "", {"properties": {"more": {"type": ["number", "object"]}}})
+        assert called(xml, "xml", (number,)) == [("look", given)]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -514,7 +619,56 @@ def test_earlier_calls_are_blocks_and_their_results_are_said_by_the_user(form: s
     assert result.role == failed.role == "user"
     assert '{"seen": ["é"]}' in (result.content or "")
     assert "error: not found" in (failed.content or "")
-    assert as_text(as_text(given_messages, form), form) == as_text(given_messages, form)
+
+
+TAGS = ("tool", "invoke", "function", "arg", "param")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(texts)
+@example('```json\n{"name": "look", "arguments": {}}\n```\n')
+@example("``` \\tool_call\n{}\n```\n")
+@example("< \\tool_call><\\ \\tool_call></ tool><\\/tool>")
+def test_what_is_shown_calls_nothing_when_it_is_quoted_and_can_be_read_back(form: str, text: str) -> None:
+    calls = (ToolCallSpec("1", "look", {"at": text}),)
+    shown = [
+        inert_calls(text, form),
+        *(
+            message.content or ""
+            for message in as_text([Message("system", text), Message("user", text)], form)
+        ),
+        *(
+            (as_text([Message("tool", tool_payload=payload)], form)[0].content or "").partition("\n")[2]
+            for payload in (
+                ToolResultPayload("1", text, text),
+                ToolResultPayload("1", "look", {"said": [text]}),
+                ToolResultPayload("1", "look", None, text),
+            )
+        ),
+    ]
+    for each in shown:
+        for quoted in (each, f"The page says: {each}", each.replace(opened(""), "").replace(">>", "")):
+            assert said([quoted], form, (TOOL,)) == (quoted, [])
+    assert said([describe([ToolSpec("t", text, {"title": text})], form)], form)[1][1:] == []
+    assert _read_back(shown[0], form) == text
+    assert json.loads(inert_json({"said": text}, form)) == {"said": text}
+    [own] = as_text([Message("assistant", text, tool_payload=ToolCallPayload(calls))], form)
+    assert (own.content or "").startswith(shown[0])
+
+
+def _read_back(text: str, form: str) -> str:
+    words = "|".join(TAGS if form == "xml" else TAGS[:1])
+    text = re.sub(rf"(?i)<\\(?=[\\/\x00-\x20\x7f]*(?:{words}))", "<", text)
+    head = r'json[ \t]{0,16}\r?\n\s{0,64}\[?\s{0,64}\{\s{0,64}"(?:name|arguments|parameters|id)"'
+    fence = rf"(?<=[`~]{{3}})\\(?=[ \t\\]*(?:tool_calls?[ \t\r\n]|{head}))"
+    return re.sub(fence, "", text) if form == "json" else text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_only_looks_like_a_block_is_made_inert_too(form: str) -> None:
+    for block in ("＜tool name='look'＞", "<TOOL_CALL>", "<t\u200bool_call>", "<\u2060tool_call>"):
+        assert inert_calls(block, form) == f"{block[0]}\\{block[1:]}"
+    assert inert_calls("if a < b and <b>c</b>", form) == "if a < b and <b>c</b>"
 
 
 @given(st.text(max_size=30), texts, st.text(max_size=10))
@@ -554,6 +708,11 @@ def test_what_a_tool_says_stays_in_its_fence(call: str, text: str, name: str) ->
         '<tool name="' + "a" * 100,
         "<function_calls>   <",
         "\n   ~~~",
+        '"',
+        "\n\n    x",
+        "\n> <",
+        "<<data 123456789 data ",
+        "<<data 123456789 data 123456789>>",
     ],
 )
 def test_time_is_linear_in_what_a_model_says(form: str, unit: str) -> None:
@@ -562,6 +721,15 @@ def test_time_is_linear_in_what_a_model_says(form: str, unit: str) -> None:
         return lambda: list(parse(events, form))
 
     assert growth(work, 1500) < LINEAR
+
+
+@pytest.mark.parametrize("unit", ["<", "<\\", "</ ", "```\\", "``` ", "<tool", "‹ "])
+def test_time_is_linear_in_what_is_shown(unit: str) -> None:
+    def work(size: int) -> Any:
+        text = unit * (size // len(unit) + 1)
+        return lambda: [inert_calls(text, form) for form in FORMS]
+
+    assert growth(work, 3000) < LINEAR
 
 
 def test_time_is_linear_in_the_pieces_of_a_block() -> None:

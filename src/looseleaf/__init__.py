@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from looseleaf.page import Page
     from looseleaf.policy import Policy
     from looseleaf.reply import Extension, Model, Reply, ToolSpec, Usage
-    from looseleaf.talk import Distilled, Distiller, Message, Noted, Trace, Turn
+    from looseleaf.talk import Distilled, Distiller, Message, Noted, ToolCallSpec, Trace, Turn
     from looseleaf.values import Edit, Episode, Fact, Problem, Receipt
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "ScriptedModel",
     "Stale",
     "TooLong",
+    "ToolCallSpec",
     "ToolSpec",
     "Trace",
     "Turn",
@@ -78,7 +79,7 @@ _HOMES = (
     | {"ScriptedModel": "llm.models"}
     | dict.fromkeys(("Manifest", "Prompt"), "core.manifest")
     | {"Memory": "memory", "Page": "pages", "Policy": "policy"}
-    | dict.fromkeys(("Distilled", "Distiller", "Message", "Noted", "Trace", "Turn"), "talk")
+    | dict.fromkeys(("Distilled", "Distiller", "Message", "Noted", "ToolCallSpec", "Trace", "Turn"), "talk")
     | dict.fromkeys(("Edit", "Episode", "Fact", "Problem", "Receipt"), "values")
 )
 

@@ -159,6 +159,14 @@ class Costs:
             "looseleaf.toml; `looseleaf cost` shows what was spent."
         )
 
+    def warn(self, model: str, dialect: str, note: Callable[[str], None]) -> None:
+        """Say so where a ceiling in dollars cannot hold."""
+        if self._policy.day_cost is not None and self._price(model, dialect) is None:
+            note(
+                f"day_cost cannot hold: no price is known for {model}. Set price_input and price_output in "
+                "looseleaf.toml, or a ceiling in tokens, day_tokens."
+            )
+
     # --- prices --------------------------------------------------------------------------
 
     def cost_of(self, usage: Usage, model: str, dialect: str = "", *, asked: str = "") -> float | None:

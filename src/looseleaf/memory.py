@@ -117,6 +117,10 @@ class Memory:
     ) -> None:
         self.close()
 
+    def note(self, note: str) -> None:
+        """Add to what is told beside the answers, once."""
+        self._note(note)
+
     def _note(self, note: str) -> None:
         if note not in self.notes:  # a program that reads for days on a full disk says so once
             self.notes.append(note)

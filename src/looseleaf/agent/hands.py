@@ -55,7 +55,7 @@ class Hands:
             if fault is not None:
                 return ToolReturned(call, error=fault)
             assert hand is not None
-            return ToolReturned(call, writable(hand.run(**call.arguments)), is_own=hand.own)
+            return ToolReturned(call, writable(_awaited(hand.run(**call.arguments))), is_own=hand.own)
         except Refused as refused:
             return ToolReturned(call, error=str(refused), is_own=hand is not None and hand.own)
         except BaseException as error:
@@ -161,6 +161,17 @@ class Running:
     def give_up(self) -> list[ToolReturned]:
         """Nobody waits any more: what had come by then, and was not asked for."""
         return list(self._end())
+
+
+def _awaited(result: Any) -> Any:
+    """What an asynchronous tool gives in the end: each runs in a thread of its own, and may wait there."""
+    from inspect import iscoroutine
+
+    if not iscoroutine(result):
+        return result
+    import asyncio
+
+    return asyncio.run(result)
 
 
 def writable(value: Any) -> Any:

@@ -24,6 +24,7 @@ from looseleaf.agent.events import (
 from looseleaf.agent.hand import hand
 from looseleaf.agent.hands import Hands, Running, writable
 from looseleaf.agent.memory_hands import memory_hands
+from looseleaf.agent.pictures import absolute, carried
 from looseleaf.agent.processors import Ingest, Processors
 from looseleaf.agent.request import CONTINUE, Requests
 from looseleaf.errors import Cancelled, ModelFailed, Refused, TooLong
@@ -94,6 +95,7 @@ class Agent:
         from threading import Event as Stop
         from threading import Lock
 
+        _check(memory, model, tools, processors, options)
         self.memory = memory
         self.model = model
         self._hands = Hands([*map(hand, tools), *(memory_hands(memory) if memory_tools else ())])
@@ -115,6 +117,7 @@ class Agent:
         self._open: dict[str, ToolReturned] = {}
         """Calls that are recorded, and what is to be recorded of them if nothing else is."""
         memory.distill_with(model)
+        memory.costs.warn(model.name, model.dialect, memory.note)
 
     # --- running -----------------------------------------------------------------------
 
@@ -122,15 +125,19 @@ class Agent:
         self,
         text: str,
         *,
-        images: Sequence[str] = (),
-        audio: Sequence[str] = (),
-        video: Sequence[str] = (),
+        images: Sequence[str] | str = (),
+        audio: Sequence[str] | str = (),
+        video: Sequence[str] | str = (),
     ) -> Iterator[Event]:
-        """Ask the agent, and see what happens. Ending the iteration early interrupts the run."""
+        """Ask the agent, and see what happens. Ending the iteration early interrupts the run. Pictures and the like are
+        paths, web addresses or `data:` addresses."""
         given: object = text
         if not isinstance(given, str) or not (given.strip() or images or audio or video):
             raise Refused("Nothing was asked: the message is empty. Give the request itself, as text.")
-        return self._run(UserMessage(text, tuple(images), tuple(audio), tuple(video)))
+        media = [
+            absolute(each, name) for each, name in ((images, "images"), (audio, "audio"), (video, "video"))
+        ]
+        return self._run(UserMessage(text, *media))
 
     def interrupt(self, why: str = "the user interrupted") -> None:
         """End the run that is going on, from any thread; what was said is kept. Nothing, where none is."""
@@ -229,7 +236,7 @@ class Agent:
         thought: list[str] = []
         reply: Reply | None = None
         stream = self.model.stream(
-            request.messages,
+            tuple(carried(request.messages)),
             self._hands.specs,
             cancel=self._stop,
             purpose=CHAT,
@@ -328,6 +335,33 @@ class Agent:
         for call_id, since in self.memory.open_calls():
             if time.time() - since > 2 * self._tool_seconds:
                 self.memory.record_tool_result(call_id=call_id, tool_error=_LEFT)
+
+
+_OPTIONS = ("temperature", "max_tokens", "schema", "effort", "seconds", "extra", "calls")
+
+
+def _check(memory: Any, model: Any, tools: Any, processors: Any, options: dict[str, Any]) -> None:
+    """What a program may have mixed up, before anything is asked."""
+    if not hasattr(memory, "prompt"):
+        raise Refused(f"No agent was made: {memory!r} is no memory. Give it Memory(folder).")
+    if not callable(getattr(model, "stream", None)) or not isinstance(getattr(model, "name", None), str):
+        raise Refused(
+            f"No agent was made: {model!r} is no model. Give it one of looseleaf.llm.models, such as "
+            "Anthropic(name), or whatever has a name and stream(messages, tools, **options)."
+        )
+    if callable(tools) or isinstance(tools, str):
+        raise Refused("No agent was made: tools are a list. Put the one you have into brackets.")
+    for each in processors:
+        if not isinstance(getattr(each, "order", None), int) or not callable(getattr(each, "process", None)):
+            raise Refused(
+                f"No agent was made: {each!r} is no processor. It has an order, and process(event)."
+            )
+    unknown = sorted(options.keys() - set(_OPTIONS))
+    if unknown:
+        raise Refused(
+            f"No agent was made: there is no {unknown[0]!r}. Beside its own arguments an agent takes those of a "
+            f"model's calls: {', '.join(_OPTIONS)}."
+        )
 
 
 def _with_ids(reply: Reply) -> Reply:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from looseleaf.talk import Distiller, Material, Trace
 
-_LONGEST_SENTENCE = 200
+_LONGEST_SENTENCE = 400
 
 
 class Watched:
@@ -84,7 +84,8 @@ def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
 
 def _said_by(error: BaseException) -> str:
     try:
-        return " ".join(str(error).split())[:_LONGEST_SENTENCE]
+        said = " ".join(str(error).split())
+        return said if len(said) <= _LONGEST_SENTENCE else f"{said[:_LONGEST_SENTENCE].rpartition(' ')[0]} …"
     except Exception:  # noqa: BLE001 - even this is somebody else's code
         return "it cannot say what"
 

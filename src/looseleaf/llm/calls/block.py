@@ -93,12 +93,14 @@ class Block:
         if self._opener.tag is None and (found := self._closes_all.search(self._seen)):
             self._ends.append((self._size - len(self._seen) + found.start(), self._size))
 
-    def read(self, tools: Mapping[str, ToolSpec], *, final: bool = False) -> Found | None:
-        """What it is; None: it may end further on."""
+    def read(
+        self, tools: Mapping[str, ToolSpec], *, final: bool = False, is_whole: bool = True
+    ) -> Found | None:
+        """What it is; None: it may end further on. `is_whole`: nothing was broken off behind it."""
         whole = "".join(self._parts)
         self._parts = [whole]
         if not self._ends:
-            return self._unclosed(whole, tools)
+            return self._unclosed(whole, tools) if is_whole else ([], self._text + whole, "")
         until, end = self._ends[-1]
         body = whole[: max(until, 0)]
         raw = self._text + whole[:end]
@@ -114,7 +116,8 @@ class Block:
         return malformed(whole[: max(until, 0)]), self._text + whole[:end], whole[end:]
 
     def _unclosed(self, whole: str, tools: Mapping[str, ToolSpec]) -> Found:
-        """A provider may take the end for its sign to stop, and keep it: what is whole is a call all the same."""
+        """A provider may take the end for its sign to stop, and keep it: what is whole is a call all the same. (Of a
+        reply that was broken off nobody knows what the call was to be: one more argument may have been to come.)"""
         if self._opener.form == "json":
             found = whole_calls(whole, self._opener)
             if found is not None:

@@ -302,7 +302,8 @@ def written(name: str, arguments: Any, form: str) -> str:
         arguments if isinstance(arguments, dict) else {} if arguments is None else {"malformed": arguments}
     )
     if form == "json":
-        call = json.dumps({"name": name, "arguments": given}, ensure_ascii=False).replace("</", r"<\/")
+        call = json.dumps({"name": name, "arguments": given}, ensure_ascii=False)
+        call = call.replace("</", r"<\/").replace("<tool", r"\u003ctool")
         return f"<tool_call>\n{call}\n</tool_call>"
     lines = [f'<arg name="{_escaped(key)}">{_as_value(value)}</arg>' for key, value in given.items()]
     return "\n".join((f'<tool name="{_escaped(name)}">', *lines, "</tool>"))

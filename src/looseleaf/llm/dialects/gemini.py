@@ -38,8 +38,12 @@ UNSIGNED = "skip_thought_signature_validator"
 """What Google takes for the signature of a call that none of its models made."""
 BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
 LEVELS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM"}
-UNTHINKING = re.compile(r"(?:models/)?gemini-(?:1|2\.0)|(?:models/)?(?:gemma|learnlm)")
-BUDGETED = re.compile(r"(?:models/)?gemini-2\.5")
+UNTHINKING = re.compile(r"(?:.*/)?(?:gemini-(?:1(?!\d)|2\.0)|gemma|learnlm)")
+BUDGETED = re.compile(r"(?:.*/)?gemini-2\.5")
+THINKING = re.compile(
+    r"(?:.*/)?gemini-(?:2\.[5-9]|[3-9]|[1-9]\d|(?:pro|flash|flash-lite)-latest)(?!.*(?:image|tts))"
+)
+"""Models that are known to think, by name. Any other refuses to be asked to show what it thinks if it does not."""
 MEMBERS = frozenset({"model", "contents", "config"})
 
 
@@ -81,7 +85,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     if UNTHINKING.match(model):
         if options.effort is not None:
             changed.append(f"No effort was asked of {model}: it does not think.")
-    else:
+    elif options.effort is not None or THINKING.match(model):
         config["thinking_config"] = _thinking(model, options.effort)
     extra = options.extra or {}
     config |= {name: value for name, value in extra.items() if name not in MEMBERS}
@@ -192,7 +196,11 @@ def _part(heard: Heard, part: Any) -> Iterator[Event]:
     if isinstance(call, dict):
         found = heard.call(("call", len(heard.parts)))
         found.id, found.name = text_at(call, "id"), text_at(call, "name")
-        found.arguments = call["args"] if isinstance(call.get("args"), dict) else {}
+        given = call.get("args")
+        if isinstance(given, str):
+            found.pieces.append(given)
+        else:
+            found.arguments = given if isinstance(given, dict) else {}
         if signature:
             found.marks = {"thought_signature": signature}
     elif at(part, "thought"):

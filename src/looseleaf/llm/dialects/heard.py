@@ -11,7 +11,7 @@ import json
 
 from looseleaf.llm.dialects.faults import cut
 from looseleaf.llm.dialects.layout import CALL, TEXT, THOUGHT, packed
-from looseleaf.llm.dialects.values import sound
+from looseleaf.llm.dialects.values import as_held, is_held, sound
 from looseleaf.reply import Called, Reply, Said, Thought, Usage
 from looseleaf.talk import ToolCallSpec
 
@@ -68,14 +68,14 @@ def counted(
 
 
 def arguments_of(text: str) -> Any:
-    """The object that a call was given, or the text that came where it is none."""
+    """The object that a call was given, or the text that came where it is none that a log can hold."""
     if not text.strip():
         return {}
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, dict) else text
+    return value if isinstance(value, dict) and is_held(value) else text
 
 
 class Part:
@@ -161,10 +161,12 @@ class Heard:
         for part in self.parts:
             if part.kind != CALL:
                 continue
-            given = part.arguments if part.arguments is not None else arguments_of(sound(part.text))
+            given = as_held(part.arguments)
+            if given is None:
+                given = arguments_of(sound(part.text))
             made = f"call_{hashlib.sha256(self.seed.encode('utf-8', 'replace')).hexdigest()[:8]}_{len(found) + 1}"
             name = sound(part.id) or made
-            marks = {"dialect": self.dialect} | part.marks if part.marks else None
+            marks = {"dialect": self.dialect} | part.marks if part.marks and is_held(part.marks) else None
             found.append(ToolCallSpec(name, sound(part.name), given, marks))
         return tuple(found)
 
@@ -177,6 +179,8 @@ class Heard:
         stop = "tools" if calls and self.stop == "end" else self.stop
         text, reasoning = self._joined(TEXT), self._joined(THOUGHT)
         opaque = packed(self.dialect, self.parts, reasoning, self.opaque)
+        if not is_held(opaque):
+            opaque = None  # no log could keep it, and no provider wrote it to have it back
         usage = self.usage or Usage(is_estimated=True)
         yield Reply(text, reasoning, calls, usage, stop, sound(self.model), opaque)
 

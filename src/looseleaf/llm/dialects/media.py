@@ -69,6 +69,18 @@ def type_of(address: str) -> str | None:
 def in_words(kind: str, address: str) -> str:
     """What a model is told of something that its provider does not take."""
     if len(address) <= SHOWN_CHARS:
-        return f"[{kind}: {address}]"
+        return f"[{kind}: {_closed(address)}]"
     mark = hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"[{kind}: {address[:40]}… ({len(address)} characters, sha256 {mark}), not shown here]"
+    return f"[{kind}: {_closed(address[:40])}… ({len(address)} characters, sha256 {mark}), not shown here]"
+
+
+_OPEN = re.compile(r"[^!-Z\\^-~\u00a1-\U0010ffff]|[\[\]\u2000-\u206f\u3000\ud800-\udfff\ufeff\ufff0-\uffff]")
+"""What could lead out of the brackets: these themselves, and whatever is a gap, a line's end, or does not show."""
+
+
+def _closed(address: str) -> str:
+    """The address with such characters as addresses write them: somebody else may have given it, and it has to stay
+    an address to whoever reads it."""
+    return _OPEN.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), address
+    )

@@ -21,10 +21,30 @@ def origin(url: str) -> tuple[str, str, int] | None:
     return scheme, host, int(port) if port else 443 if scheme == "https" else 80
 
 
+def full(where: str) -> str:
+    """`:1234` and `box` mean what they mean to Ollama."""
+    host, mark, port = where.partition(":")
+    return where if "://" in where else f"http://{host or '127.0.0.1'}:{port if mark else 11434}"
+
+
 def is_loopback(url: str) -> bool:
     """Whether it is on this machine, by what it says: a name is not looked up."""
     where = origin(url)
     return where is not None and (where[1] == "localhost" or _is(where[1], "is_loopback"))
+
+
+def is_here(url: str) -> bool:
+    """Whether whoever connects to it stays on this machine. Also of an address that is not plain, and of the one that
+    means all of a machine's own."""
+    from urllib.parse import urlsplit
+
+    try:
+        host = (urlsplit(full(url)).hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    return _is(host, "is_loopback") or host in ("0.0.0.0", "::")
 
 
 def safe(url: str, setting: str) -> str:

@@ -35,6 +35,7 @@ class Anthropic(Caller):
     dialect = "anthropic"
     title = "Anthropic"
     variable = "ANTHROPIC_API_KEY"
+    place = "ANTHROPIC_BASE_URL"
 
     def _spoken(self) -> Dialect:
         from looseleaf.llm.dialects.anthropic import DIALECT
@@ -46,13 +47,19 @@ class Anthropic(Caller):
             import anthropic
         except ImportError:
             raise missing("anthropic", "anthropic") from None
+        given: dict[str, Any] = {}
+        if self._is_here():
+            import httpx2
+
+            # With a transport of its own a client asks the environment for no proxy.
+            given["transport"] = httpx2.HTTPTransport()
         return anthropic.Anthropic(
             api_key=self._api_key,
             base_url=self._base_url,
             max_retries=0,
             default_headers=self._headers,
             # A key goes where it was meant to go, and nowhere else.
-            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
+            http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **given),
         )
 
     def _open(self, payload: dict[str, Any], seconds: float) -> Line:

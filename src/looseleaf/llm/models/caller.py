@@ -69,6 +69,10 @@ class Caller:
     title = ""
     variable = ""
     """The variable of the environment that holds the key."""
+    place = ""
+    """The variable of the environment by which its SDK finds it elsewhere."""
+    usual = ""
+    """Where it is otherwise, if that is on this machine."""
 
     def __init__(
         self,
@@ -102,6 +106,12 @@ class Caller:
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
+        unknown = sorted(options.keys() - {*Wanted.__match_args__})
+        if unknown:
+            raise Refused(
+                f"No model was asked: there is no option {', '.join(map(repr, unknown))}. There are "
+                f"{', '.join(Wanted.__match_args__)}; what only the provider knows goes into `extra`."
+            )
         return self._call(tuple(messages), tuple(tools), Wanted(**options))
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
@@ -141,6 +151,7 @@ class Caller:
                 )
             except Failed as failed:
                 failure = failed.failure
+                heard.is_answered = heard.is_answered or failure.may_cost
             finally:
                 events.close()
                 # Also where the call was cancelled, or whoever asked stopped listening.
@@ -201,7 +212,8 @@ class Caller:
             raise
         except Passing as error:
             why, _, advice = str(error).partition(" Ask again")
-            raise Failed(Failure(why, f"Ask again{advice or '.'}", again=True)) from None
+            # Something came, or an answer without anything in it: no refusal.
+            raise Failed(Failure(why, f"Ask again{advice or '.'}", again=True, may_cost=True)) from None
         finally:
             pump.stop()
 
@@ -219,6 +231,15 @@ class Caller:
 
     def _to_have_it(self) -> str:
         return "Give the name of a model that it has."
+
+    def _is_here(self) -> bool:
+        """Whether the model is on this machine: what is said to it, and its key, pass through nobody's proxy then."""
+        import os
+
+        from looseleaf.llm.models.address import is_here
+
+        where = self._base_url or os.environ.get(self.place) or self.usual
+        return bool(where) and is_here(where)
 
     def _connected(self) -> Any:
         """The SDK's client, made when it is first used. Two threads may make two: one of them stays."""

@@ -2,6 +2,9 @@
 
 A memory's settings may come with a folder that somebody else made. So an address in them is not trusted: no key goes
 there, and nothing that was said, unless it is the provider's own, or on this machine, or the environment names it too.
+`LOOSELEAF_API_KEY` is for the address in `LOOSELEAF_BASE_URL`. Beside that, it only goes where an address in the
+settings is the provider's own or on this machine, and there is no key of the provider's. Whoever makes a model himself
+gives it the address and the key.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import re
 
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.llm.models.address import is_loopback, origin, safe
+from looseleaf.llm.models.address import full, is_loopback, origin, safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +179,7 @@ def _first_model(where: str) -> str | None:
     import http.client
     import json
 
-    found = origin(_full(where))
+    found = origin(full(where))
     if found is None:
         return None
     scheme, host, port = found
@@ -190,12 +193,6 @@ def _first_model(where: str) -> str | None:
         return None
     finally:
         connection.close()
-
-
-def _full(where: str) -> str:
-    """`:1234` and `box` mean what they mean to Ollama itself."""
-    host, mark, port = where.partition(":")
-    return where if "://" in where else f"http://{host or '127.0.0.1'}:{port if mark else 11434}"
 
 
 # --- making it ------------------------------------------------------------------------
@@ -232,15 +229,15 @@ def _where(provider: str, policy: Policy, environ: Mapping[str, str]) -> dict[st
         return named | {"api_key": key}
     base_url = safe(base_url, "base_url")
     where = origin(base_url)
-    trusted = [origin(known.own)] + ([origin(_full(by_environment))] if by_environment else [])
-    if where in trusted or is_loopback(base_url):
+    trusted = [origin(known.own)] + ([origin(full(by_environment))] if by_environment else [])
+    if is_loopback(base_url) or where == trusted[0]:
+        return {"base_url": base_url, "api_key": key or environ.get(KEY)}
+    if where in trusted:
         return {"base_url": base_url, "api_key": key}
-    if environ.get(KEY):
-        return {"base_url": base_url, "api_key": environ[KEY]}
     raise Refused(
         f"No model was asked: the settings of this memory send what is said to {base_url}, which is not {provider}'s "
-        f"own address. If you trust it, set {ADDRESS}={base_url} in the environment, or {KEY} to a key that is for it; "
-        "otherwise delete `base_url` from looseleaf.toml."
+        f"own address. If you trust it, set {ADDRESS}={base_url} in the environment, and {KEY} to a key that is for "
+        "it; otherwise delete `base_url` from looseleaf.toml."
     )
 
 

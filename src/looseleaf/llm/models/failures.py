@@ -30,13 +30,14 @@ _NO_KEY = re.compile(r"api.?key (?:not valid|expired|not found)|API_KEY_INVALID"
 @frozen
 class Failure:
     """What happened, and what to do about it. `again`: another attempt may do better, after `wait` seconds if the
-    provider names a time."""
+    provider names a time. `may_cost`: the provider has the request, and did not refuse it: it may ask to be paid."""
 
     why: str
     advice: str
     again: bool = False
     wait: float | None = None
     error: type[ModelFailed] = ModelFailed
+    may_cost: bool = False
 
 
 @frozen
@@ -125,9 +126,12 @@ def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failu
             "Look whether that address is right, whether it runs there, and whether this machine is connected.",
             again="UnsupportedProtocol" not in names,
         )
+    may_cost = not names & _UNSENT
     if names & {"TimeoutException", "APITimeoutError", "TimeoutError"}:
         return Failure(
-            f"{who} did not answer in time: nothing came over the line any more.", "Ask again later."
+            f"{who} did not answer in time: nothing came over the line any more.",
+            "Ask again later.",
+            may_cost=may_cost,
         )
     if names & {
         "TransportError",
@@ -137,8 +141,13 @@ def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failu
         "RemoteProtocolError",
     }:
         half = "its answer ended" if begun else "it answered"
-        return Failure(f"{who} did not answer: the line was cut before {half}.", "Ask again.", again=True)
+        why = f"{who} did not answer: the line was cut before {half}."
+        return Failure(why, "Ask again.", again=True, may_cost=may_cost)
     return None
+
+
+_UNSENT = frozenset(("LocalProtocolError", "PoolTimeout", "InvalidURL"))
+"""Errors of a request that did not leave this machine."""
 
 
 _UNREADABLE = frozenset(("JSONDecodeError", "UnicodeError", "UnknownApiResponseError"))
@@ -152,6 +161,7 @@ def of_rest(provider: Provider, error: BaseException, begun: bool) -> Failure:
             f"{provider.title} did not answer: what came back could not be read ({kind}).",
             f"Ask again; if that does not help, look whether {provider.address} is the right address.",
             again=True,
+            may_cost=True,
         )
     return Failure(
         f"{provider.title} was not asked: its SDK did not take the request ({kind}: {provider.quote(error)}).",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from looseleaf.llm.models import failures
 from looseleaf.llm.models.caller import Caller, missing
-from looseleaf.llm.models.lines import lines
+from looseleaf.llm.models.lines import lines, with_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class Gemini(Caller):
     dialect = "gemini"
     title = "Gemini"
     variable = "GEMINI_API_KEY"
+    place = "GOOGLE_GEMINI_BASE_URL"
 
     def _spoken(self) -> Dialect:
         from looseleaf.llm.dialects.gemini import DIALECT
@@ -33,13 +34,19 @@ class Gemini(Caller):
         except ImportError:
             raise missing("google-genai", "gemini") from None
         given: dict[str, Any] = {} if self._api_key is None else {"api_key": self._api_key, "vertexai": False}
+        sent: dict[str, Any] = {"follow_redirects": False, "event_hooks": {"response": [_arrived]}}
+        if self._is_here():
+            import httpx
+
+            # With a transport of its own a client asks the environment for no proxy.
+            sent["transport"] = httpx.HTTPTransport()
         return genai.Client(
             **given,
             http_options={
                 "base_url": self._base_url,
                 "headers": self._headers,
                 # A key goes where it was meant to go, and nowhere else.
-                "client_args": {"follow_redirects": False, "event_hooks": {"response": [_arrived]}},
+                "client_args": sent,
             },
         )
 
@@ -75,7 +82,7 @@ def _arrived(response: Any) -> None:
     """The SDK keeps its responses to itself, and whoever wants to hang up needs one; and it reads them by lines."""
     from looseleaf.llm.models.pump import ARRIVED
 
-    response.iter_lines = lambda: lines(response.iter_bytes())
+    response.iter_lines = lambda: (with_text(line, "args", _wrapped) for line in lines(response.iter_bytes()))
     ARRIVED.get(lambda response: None)(response)
 
 
@@ -83,9 +90,31 @@ def _plain(stream: Any) -> Any:
     try:
         for chunk in stream:
             chunk.sdk_http_response = None
-            yield chunk.model_dump(mode="json", by_alias=True, exclude_none=True)
+            plain = chunk.model_dump(mode="json", by_alias=True, exclude_none=True)
+            for candidate in plain.get("candidates", ()):
+                for part in candidate.get("content", {}).get("parts", ()):
+                    _unwrap(part.get("functionCall"))
+            yield plain
     finally:
         stream.close()
+
+
+_AS_TEXT = "malformed"
+"""The only member of arguments that stand for a text. Those that came with such a member are a text on their way, too:
+so none can pass for what it is not."""
+
+
+def _wrapped(text: str) -> dict[str, str] | None:
+    """What the SDK, which parses all that comes, is given for arguments that no log could hold."""
+    from looseleaf.llm.dialects.heard import arguments_of
+
+    given = arguments_of(text)
+    return {_AS_TEXT: text} if isinstance(given, str) or _AS_TEXT in given else None
+
+
+def _unwrap(call: Any) -> None:
+    if isinstance(call, dict) and isinstance(call.get("args"), dict) and _AS_TEXT in call["args"]:
+        call["args"] = call["args"][_AS_TEXT]
 
 
 def _details(error: Any) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from looseleaf.errors import Refused
 from looseleaf.llm.models import failures
 from looseleaf.llm.models.caller import Caller, missing
-from looseleaf.llm.models.lines import lines
+from looseleaf.llm.models.lines import lines, with_text
 from looseleaf.llm.models.openai import CONNECTING
 
 TYPE_CHECKING = False
@@ -37,6 +37,8 @@ class Ollama(Caller):
     dialect = "ollama"
     title = "Ollama"
     variable = "OLLAMA_API_KEY"
+    place = "OLLAMA_HOST"
+    usual = "http://127.0.0.1:11434"
 
     def _spoken(self) -> Dialect:
         from looseleaf.llm.dialects.ollama import DIALECT
@@ -51,7 +53,13 @@ class Ollama(Caller):
         headers = dict(self._headers)
         if self._api_key is not None:
             headers["Authorization"] = f"Bearer {self._api_key}"
-        client = ollama.Client(host=self._base_url, headers=headers, follow_redirects=False)
+        given: dict[str, Any] = {}
+        if self._is_here():
+            import httpx
+
+            # With a transport of its own a client asks the environment for no proxy.
+            given["transport"] = httpx.HTTPTransport()
+        client = ollama.Client(host=self._base_url, headers=headers, follow_redirects=False, **given)
         if not hasattr(client, "_client"):
             raise Refused(
                 "No model was asked: this version of the package 'ollama' is not known. Install ollama 0.6."
@@ -91,10 +99,17 @@ def _lines(response: Any) -> Iterator[dict[str, Any]]:
 
     for line in lines(response.iter_bytes()):
         if line.strip():
-            chunk = json.loads(line)
+            # Arguments that cannot be read are those of one call: the rest of the answer is read all the same.
+            chunk = json.loads(with_text(line, "arguments", _unreadable))
             if isinstance(chunk, dict) and chunk.get("error"):
                 raise _Status(500, str(chunk["error"]), response.headers)
             yield chunk
+
+
+def _unreadable(text: str) -> str | None:
+    from looseleaf.llm.dialects.heard import arguments_of
+
+    return text if isinstance(arguments_of(text), str) else None
 
 
 def _said(text: str) -> str:

@@ -35,6 +35,7 @@ class OpenAI(Caller):
     dialect = "openai"
     title = "OpenAI"
     variable = "OPENAI_API_KEY"
+    place = "OPENAI_BASE_URL"
     path = "/responses"
 
     def _spoken(self) -> Dialect:
@@ -59,9 +60,17 @@ class OpenAI(Caller):
             max_retries=0,
             default_headers=self._headers,
             # A key goes where it was meant to go, and nowhere else.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            http_client=openai.DefaultHttpxClient(follow_redirects=False, **self._direct()),
             **given,
         )
+
+    def _direct(self) -> dict[str, Any]:
+        """With a transport of its own a client asks the environment for no proxy."""
+        if not self._is_here():
+            return {}
+        import httpx2
+
+        return {"transport": httpx2.HTTPTransport()}
 
     def _open(self, payload: dict[str, Any], seconds: float) -> Line:
         from looseleaf.llm.models.pump import Line

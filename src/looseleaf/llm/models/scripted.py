@@ -5,8 +5,10 @@ from __future__ import annotations
 from _thread import allocate_lock
 
 from looseleaf.errors import ModelFailed
+from looseleaf.llm.dialects.values import as_held
 from looseleaf.llm.models.caller import Caller, cancelled
 from looseleaf.reply import Called, Reply, Said, Thought, Usage
+from looseleaf.talk import ToolCallSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,10 +97,14 @@ class ScriptedModel(Caller):
 
 
 def _whole(reply: Reply) -> Reply:
-    """A reply that a script leaves short: it ends for its calls, and what it took is estimated."""
+    """A reply that a script leaves short: it ends for its calls, and what it took is estimated. What they are given is
+    what any provider's model could be heard to give."""
+    calls = tuple(
+        ToolCallSpec(call.id, call.name, as_held(call.arguments), call.opaque) for call in reply.calls
+    )
     stop = "tools" if reply.calls and reply.stop == "end" else reply.stop
     usage = Usage(is_estimated=True) if reply.usage == Usage() else reply.usage
-    return Reply(reply.text, reply.reasoning, reply.calls, usage, stop, reply.model, reply.opaque)
+    return Reply(reply.text, reply.reasoning, calls, usage, stop, reply.model, reply.opaque)
 
 
 def _words(text: str) -> list[str]:

@@ -1,0 +1,341 @@
+"""The command of chat: a model that has the memory, on a terminal or in a pipe.
+
+On a terminal answers are Markdown, shown while they are written. In a pipe a line is a question, an answer goes to
+standard output whole, and everything else to standard error. Nothing that a model or a tool says can steer a terminal.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from looseleaf.agent.events import (
+    Answered,
+    Compacted,
+    Done,
+    Failed,
+    Interrupted,
+    Prompted,
+    ToolReturned,
+)
+from looseleaf.cli import INTERRUPTED, PROBLEMS, clipped, hung, open_memory, plain
+from looseleaf.errors import Refused
+from looseleaf.reply import Repaired, Retrying, Said
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+    from typing import Any, Protocol
+
+    from looseleaf.agent.events import Event
+    from looseleaf.agent.loop import Agent
+    from looseleaf.cli_parse import Options
+    from looseleaf.memory import Memory
+    from looseleaf.reply import Model
+else:
+    Protocol = object
+
+NO_MODEL = (
+    "Nothing was asked: no model was found. Set the key of a provider in the environment (ANTHROPIC_API_KEY, "
+    "OPENAI_API_KEY, GEMINI_API_KEY, …), or start Ollama, or name one: --model PROVIDER/NAME, or `provider` and "
+    "`model` in looseleaf.toml."
+)
+_COMMAND = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
+
+
+class Face(Protocol):
+    """Where a chat takes place. `is_watched`: somebody sees what happens, and can ask again."""
+
+    is_watched: bool
+
+    def read(self) -> str | None:
+        """What is asked next; None: nothing any more."""
+
+    def ask(self, question: str) -> str | None:
+        """What somebody answers to a question of ours; None where nobody is there to be asked."""
+
+    def hear(self, event: Event) -> None:
+        """Show what happens."""
+
+    def tell(self, text: str) -> None:
+        """Show what is ours to say beside the answers."""
+
+
+def chat(options: Options) -> int:
+    if options.json:
+        raise Refused("Nothing was asked: a chat is no one document. Leave --json out.")
+    from looseleaf.llm.models import choose
+
+    with open_memory(options) as memory:
+        model = choose(memory.policy, options.model)
+        if model is None:
+            raise Refused(NO_MODEL)
+        is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        if is_terminal:
+            from looseleaf.cli_terminal import Terminal
+
+            face: Face = Terminal()
+        else:
+            face = Pipe()
+        return Chat(memory, model, face, tools=not options.no_tools).run()
+
+
+class Chat:
+    """One sitting. At its end what was said is distilled."""
+
+    def __init__(self, memory: Memory, model: Model, face: Face, *, tools: bool = True) -> None:
+        from looseleaf.agent.loop import Agent
+
+        self.memory = memory
+        self.face = face
+        self.agent = Agent(memory, model, memory_tools=tools, reflect=False)
+        self._model = model
+        self._notes = 0
+        self._asked = 0
+        self._code = 0
+        self._is_going_on = True
+        self._is_cut = False
+
+    def run(self) -> int:
+        """Until nobody asks any more; the code that the program ends with."""
+        name = clipped(self._model.name)
+        self.face.tell(f"{name}, with the memory {self.memory.path}. /help lists the commands; /quit ends.")
+        try:
+            while self._is_going_on and (asked := self._next()) is not None:
+                self._take(asked)
+                self._tell_notes()
+        except KeyboardInterrupt:
+            self._code, self._is_cut = INTERRUPTED, True
+        if self._is_cut:
+            self.face.tell(f"Ended. {_LATER}")
+            return self._code
+        self._keep()
+        return 0 if self.face.is_watched else self._code
+
+    def _take(self, asked: str) -> None:
+        command = _COMMAND.fullmatch(asked.strip())
+        if command is None:
+            self._ask(asked)
+        elif command[1] == "quit":
+            self._is_going_on = False
+        else:
+            from looseleaf.cli_commands import carry_out
+
+            carry_out(self, command[1], (command[2] or "").strip())
+
+    def _next(self) -> str | None:
+        while (line := self.face.read()) is not None:
+            if line.strip():
+                return line
+        return None
+
+    def _ask(self, text: str) -> None:
+        self._asked += 1
+        status = Status(self.memory, self._model)
+        try:
+            with Interrupting(self.agent):
+                for event in self.agent.run(text):
+                    self.face.hear(event)
+                    status.hear(event)
+                    if isinstance(event, Failed):
+                        self._code = PROBLEMS
+                    elif isinstance(event, Interrupted):
+                        self._code = INTERRUPTED
+                        # Who interrupts what he does not see wants no more of it.
+                        self._is_cut = not self.face.is_watched
+                        self._is_going_on = not self._is_cut
+        except Refused as refused:
+            self._code = PROBLEMS
+            self.face.tell(str(refused))
+        else:
+            if status.line:
+                self.face.tell(status.line)
+
+    def _tell_notes(self) -> None:
+        for note in self.memory.notes[self._notes :]:
+            self.face.tell(note)
+        self._notes = len(self.memory.notes)
+
+    def _keep(self) -> None:
+        """Distill what was said here. Whatever keeps it from that, nothing is lost: it is in the log."""
+        if not self._asked:
+            return
+        self.face.tell("Making memory of what was said …")
+        try:
+            placed = self.agent.reflect()
+        except KeyboardInterrupt:
+            self.face.tell(f"That was cut short. {_LATER}")
+            return
+        except Refused as refused:
+            self.face.tell(f"{refused} {_LATER}")
+            return
+        from looseleaf.cli_build import ACTS
+        from looseleaf.cli_facts import words_of
+
+        told = [outcome for each in placed for outcome in each.outcomes if outcome.act in _NEWS]
+        for outcome in told:
+            self.face.tell(f"{ACTS[outcome.act]}: {words_of(outcome.fact)}  ({outcome.fact.level})")
+        if not told:
+            self.face.tell("Nothing new.")
+        self._tell_notes()
+
+
+_LATER = "Nothing is lost: `looseleaf distill` makes memory of what was said."
+_NEWS = ("add", "supersede", "end", "review")
+"""What became of a proposal, where a person wants to know."""
+
+
+class Interrupting:
+    """While a model answers, Ctrl-C ends the answer, and what was said is kept. Pressed again, before that has come
+    about, it ends the program."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._is_told = False
+
+    def __enter__(self) -> None:
+        import signal
+        from threading import current_thread, main_thread
+
+        self._before: Any = None
+        if current_thread() is main_thread():
+            self._before = signal.signal(signal.SIGINT, self._interrupt)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            import signal
+
+            signal.signal(signal.SIGINT, self._before)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        from threading import Thread
+
+        if self._is_told:
+            raise KeyboardInterrupt
+        self._is_told = True
+        # Not from here: whatever was interrupted may hold a lock that this would wait for.
+        Thread(target=self._agent.interrupt, daemon=True).start()
+
+
+# --- what is said of an answer ---------------------------------------------------------
+
+
+class Status:
+    """What an answer took, in a line."""
+
+    def __init__(self, memory: Memory, model: Model) -> None:
+        self._memory = memory
+        self._model = model
+        self._cost: float | None = 0.0
+        self._prompt = 0
+        self.line = ""
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Prompted):
+            self._prompt = event.manifest.total_tokens
+        elif isinstance(event, Answered):
+            reply, model = event.reply, self._model
+            self._prompt = reply.usage.prompt_tokens or self._prompt
+            cost = self._memory.costs.cost_of(
+                reply.usage, reply.model or model.name, model.dialect, asked=model.name
+            )
+            self._cost = None if cost is None or self._cost is None else self._cost + cost
+        elif isinstance(event, Done):
+            self.line = " · ".join(self._parts(event))
+
+    def _parts(self, done: Done) -> Iterator[str]:
+        usage = done.usage
+        about = "about " if usage.is_estimated else ""
+        read = f"{about}{usage.prompt_tokens:,} tokens read"
+        if usage.prompt_tokens:
+            yield f"{read} ({usage.cached_tokens / usage.prompt_tokens:.0%} cached)"
+        if usage.output_tokens:
+            yield f"{usage.output_tokens:,} written"
+        room = self._memory.budget(self._model.name).input
+        yield f"{min(1.0, self._prompt / room):.0%} of {room:,}"
+        if self._cost and not usage.is_estimated:
+            yield f"${self._cost:,.4f}"
+
+
+def line_of(event: Event) -> str | None:
+    """What a person sees of an event that is no part of an answer, on one line; None: nothing."""
+    match event:
+        case ToolReturned(call, result, error):
+            came = f"failed: {error}" if error is not None else _text(result)
+            return f"· {clipped(f'{call.name} {_text(call.arguments)}')} → {clipped(came)}"
+        case Retrying(why, seconds, attempt):
+            return f"Asking again in {seconds:.0f} s (attempt {attempt}); what was said so far is void: {clipped(why)}"
+        case Repaired(sentence) | Failed(sentence):
+            return sentence
+        case Compacted(loss):
+            return f"The window was compacted.\n  {hung(loss.text, 2)}"
+        case Interrupted(why):
+            return f"Interrupted: {clipped(why)}. What was said is kept."
+        case Done(stop=("steps" | "length" | "refused") as stop):
+            return _ENDS[stop]
+    return None
+
+
+_ENDS = {
+    "steps": "It stopped here: the model was asked as often as agent_steps allows. Ask it to go on.",
+    "length": "The answer ends here: it is as long as max_tokens allows. Ask it to go on.",
+    "refused": "The answer ends here: its provider held the rest back.",
+}
+
+
+def _text(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# --- a pipe ----------------------------------------------------------------------------
+
+
+class Pipe:
+    """A question a line, an answer when it is whole: what is void after a retry never gets out."""
+
+    is_watched = False
+
+    def __init__(self) -> None:
+        self._said: list[str] = []
+
+    def read(self) -> str | None:
+        try:
+            line = sys.stdin.readline() if sys.stdin is not None else ""
+        except KeyboardInterrupt:
+            return None
+        return line.removesuffix("\n") if line else None
+
+    def ask(self, question: str) -> str | None:
+        return None
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case Said(text):
+                self._said.append(text)
+            case Retrying():
+                self._said.clear()
+            case Answered(reply):
+                self._answer(reply.text)
+            case Interrupted() | Failed():
+                self._answer("".join(self._said))
+        line = line_of(event)
+        if line is not None:
+            self.tell(line)
+
+    def _answer(self, text: str) -> None:
+        self._said.clear()
+        if text.strip():
+            sys.stdout.write(f"{harmless(text.strip())}\n")
+            sys.stdout.flush()
+
+    def tell(self, text: str) -> None:
+        sys.stderr.write(f"{harmless(text)}\n")
+        sys.stderr.flush()
+
+
+def harmless(text: str) -> str:
+    """On the lines that it has, and unable to steer a terminal."""
+    return plain(re.sub("\r(?=\n)", "", text), keep="\n\t")
