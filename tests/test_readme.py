@@ -70,6 +70,20 @@ def test_the_examples_in_the_readme_do_what_they_say(tmp_path: Path) -> None:
     assert "- Home: Paris\n" in (tmp_path / "memory/views/topics/user/topic_memory.md").read_text()
 
 
+def test_the_examples_for_agents_do_what_they_say(tmp_path: Path) -> None:
+    example = "".join(blocks((ROOT / "docs/AGENT.md").read_text(), "python"))
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "[weather: {'city': 'Lyon', 'sky': 'clear'}]",
+        "It will be clear in Lyon. (2 steps)",
+        "['Are you there?']",
+        "Hello. end",
+        "Is there an echo?",
+    ]
+
+
 def test_the_readme_lists_every_command_and_no_other() -> None:
     (listed,) = (block for block in blocks(README, "") if block.startswith("looseleaf init"))
     named = [verb for line in listed.splitlines() for verb in line.split()[1].split("|")]

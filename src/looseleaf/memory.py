@@ -91,6 +91,10 @@ class Memory:
         self._session = session
         self._counter = counter
         self._embedder = embedder
+        if model is not None and not callable(getattr(model, "send", None)):
+            raise Refused(
+                f"Nothing was opened: {model!r} is no model. Give one of looseleaf.llm.models, such as Anthropic(name)."
+            )
         self.model = model
         """Who distills, where there is no distiller and this is not None."""
         self.own_distiller = _sound(distiller) if distiller is not None else None
