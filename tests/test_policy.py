@@ -45,7 +45,14 @@ def test_seconds_may_be_whole() -> None:
         (
             {"page_byte": 5},
             (
-                "The memory was not opened: looseleaf.toml sets 'page_byte', which is no setting. Delete that line, "
+                "The memory was not opened: looseleaf.toml sets 'page_byte', which is no setting. Did you mean "
+                "`page_bytes`? Mend that line, or delete it."
+            ),
+        ),
+        (
+            {"weather": 5},
+            (
+                "The memory was not opened: looseleaf.toml sets 'weather', which is no setting. Delete that line, "
                 f"or use one of: {', '.join(sorted(SETTINGS | {'agents'}))}."
             ),
         ),
@@ -162,7 +169,7 @@ def test_an_amount_may_be_nothing_and_more_than_the_seconds_of_a_day(name: str) 
         ({"distiller": "gpt-5"}, "must be one of rules, model, not 'gpt-5'"),
         (
             {"provider": "OpenAI"},
-            "must be one of openai, openai-chat, anthropic, gemini, ollama, not 'OpenAI'",
+            "must be one of anthropic, openai, openai-chat, gemini, openrouter, deepseek, ollama, not 'OpenAI'",
         ),
         ({"provider": None}, "must be text, not None"),
     ],
@@ -172,7 +179,9 @@ def test_a_setting_of_models_that_makes_no_sense_is_refused(settings: dict[str, 
         policy_from(settings)
 
 
-@pytest.mark.parametrize("provider", ["openai", "openai-chat", "anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize(
+    "provider", ["openai", "openai-chat", "anthropic", "gemini", "openrouter", "deepseek", "ollama"]
+)
 def test_each_provider_may_be_named_also_for_one_agent(provider: str) -> None:
     settings = tomllib.loads(f'provider = "openai"\n[agents.coder]\nprovider = "{provider}"\n')
     assert policy_from(settings, agent="coder").provider == provider

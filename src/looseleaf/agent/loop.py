@@ -101,7 +101,7 @@ class Agent:
         self._hands = Hands([*map(hand, tools), *(memory_hands(memory) if memory_tools else ())])
         self._ingest = Ingest(memory)
         self._process = Processors(processors, self._ingest)
-        self._requests = Requests(memory, model.name, self._hands.specs, goes_on)
+        self._requests = Requests(memory, model, self._hands.specs, goes_on)
         self._steps = memory.policy.agent_steps if steps is None else steps
         self._tool_seconds = memory.policy.tool_seconds if tool_seconds is None else tool_seconds
         self._reflects = reflect

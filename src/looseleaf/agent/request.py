@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from looseleaf.core.loss import Loss
     from looseleaf.core.manifest import Manifest
     from looseleaf.memory import Memory
-    from looseleaf.reply import ToolSpec
+    from looseleaf.reply import Model, ToolSpec
 
 CONTINUE = "All tools finished. Continue."
 """What is said when all tools of an answer are done (seed 004, phase C)."""
@@ -44,10 +44,11 @@ class Requests:
     """Of one agent with one model. `goes_on` is said after tools; None: nothing is."""
 
     def __init__(
-        self, memory: Memory, model: str, tools: Sequence[ToolSpec], goes_on: str | None = CONTINUE
+        self, memory: Memory, model: Model, tools: Sequence[ToolSpec], goes_on: str | None = CONTINUE
     ) -> None:
         self._memory = memory
-        self._model = model
+        self._model = model.name
+        self._form = str(getattr(model, "calls", "native"))
         self._tools = tools
         self._goes_on = goes_on
         self._fixed: int | None = None
@@ -83,13 +84,20 @@ class Requests:
     def _tool_tokens(self) -> int:
         """What the tools take: counted once, as they do not change."""
         if self._fixed is None:
-            texts = [
-                f"{each.name} {each.description} {json.dumps(each.parameters, ensure_ascii=False)}"
-                for each in self._tools
-            ]
+            texts = list(self._told())
             counted = self._memory.count(texts, model=self._model) if texts else []
             self._fixed = self._cost(sum(counted) + TOOL_TOKENS * len(texts))
         return self._fixed
+
+    def _told(self) -> Iterator[str]:
+        """What the model is told of its tools."""
+        if self._form != "native" and self._tools:
+            from looseleaf.llm.text_calls import describe
+
+            yield describe(self._tools, self._form)
+            return
+        for each in self._tools:
+            yield f"{each.name} {each.description} {json.dumps(each.parameters, ensure_ascii=False)}"
 
     def _cost(self, tokens: int) -> int:
         """In the model's own tokens, which the budget is of."""
