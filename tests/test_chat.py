@@ -6,6 +6,7 @@ import io
 import re
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conftest import Run
-from looseleaf import Memory
-from looseleaf.cli_chat import NO_MODEL, Chat, Pipe
+from looseleaf import Memory, cli_commands
+from looseleaf.agent.events import Answered, ToolReturned
+from looseleaf.cli_chat import NO_MODEL, Chat, Pipe, line_of
 from looseleaf.cli_commands import COMMANDS
 from looseleaf.cli_markdown import Blocks, Shown
-from looseleaf.errors import Cancelled, ModelFailed
+from looseleaf.cli_parse import parse
+from looseleaf.cli_terminal import Terminal
+from looseleaf.errors import Cancelled, ModelFailed, Refused
 from looseleaf.llm.models import ScriptedModel
 from looseleaf.reply import Reply, Retrying, Said, ToolSpec, Usage
 from looseleaf.talk import Message, ToolCallSpec
@@ -91,7 +95,7 @@ def test_a_line_is_a_question_and_only_answers_go_to_standard_output(talk: Talk,
     assert (code, out) == (0, "Yes.\nYes.\n")
     first, *rest = err.splitlines()
     assert first == f"gpt-4o, with the memory {folder}. /help lists the commands; /quit ends."
-    status = "1,000 tokens read (25% cached) · 40 written · 1% of 110,336 · $0.0026"
+    status = "1,000 tokens read (25 % cached) · 40 written · 1 % of the window (110,336) · $0.0026"
     assert rest == [status, status, "Making memory of what was said …", "Nothing new."]
     with Memory(folder) as memory:
         said = [(trace.trace_type, trace.content) for turn in memory.turns() for trace in turn.traces]
@@ -179,14 +183,159 @@ class Endless(Stumbling):
 def test_what_is_void_after_a_retry_never_gets_out(talk: Talk) -> None:
     code, out, err = talk(Stumbling(), "Is tea good?")
     assert (code, out) == (0, "This holds.\n")
-    assert "Asking again in 0 s (attempt 2); what was said so far is void: the connection was cut\n" in err
+    assert "Asking again in 0 s (attempt 2): the connection was cut. What was said so far is void.\n" in err
+
+
+@pytest.mark.parametrize("why", ["the line is busy", "The line is busy."])
+def test_nothing_is_void_where_nothing_was_said(talk: Talk, why: str) -> None:
+    class Busy(Stumbling):
+        def stream(self, *asked: Any, **options: Any) -> Iterator[Event]:
+            yield Retrying(why, 0.0, 2)
+            yield Reply("Yes.", usage=USAGE)
+
+    _, out, err = talk(Busy(), "Is tea good?")
+    assert out == "Yes.\n"
+    assert f"Asking again in 0 s (attempt 2): {why.rstrip('.')}.\n" in err
+    assert "void" not in err
+
+
+def test_on_a_terminal_too_only_what_was_said_is_void(capsys: pytest.CaptureFixture[str]) -> None:
+    face = Terminal()
+    retrying = Retrying("the line is busy", 0.0, 2)
+    line = "Asking again in 0 s (attempt 2): the line is busy."
+    for said, told in (
+        ([], line),
+        ([Said("Once")], f"{line} What was said so far is void."),
+        ([], line),
+        ([Said("Once"), Answered(Reply("Once"))], line),
+    ):
+        capsys.readouterr()
+        for event in (*said, retrying):
+            face.hear(event)
+        assert capsys.readouterr().out.splitlines()[-1].removeprefix("\x1b[2K") == told
+
+
+def test_that_something_is_void_is_said_once_also_where_the_model_says_it() -> None:
+    told = Retrying("The line was cut. What was said so far is void.", 2.0, 3)
+    line = "Asking again in 2 s (attempt 3): The line was cut. What was said so far is void."
+    assert line_of(told) == line_of(told, is_said=True) == line
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("a" * 39, "a" * 39),
+        ("a" * 40, f"{'a' * 12}…"),
+        (f"sha256:{'0f' * 32}.", f"sha256:{'0f' * 6}…."),
+        ("no" * 30, "no" * 30),
+        (f"x{'a' * 64}", f"x{'a' * 64}"),
+    ],
+)
+def test_of_a_hash_a_person_sees_the_beginning(said: str, shown: str) -> None:
+    call = ToolCallSpec("c1", "remember", {"base": said})
+    line = f'· remember {{"base": "{shown}"}} → {shown}'
+    assert line_of(ToolReturned(call, said)) == line
+    assert line_of(ToolReturned(call, error=said)) == line.replace("→ ", "→ failed: ")
 
 
 def test_a_model_that_fails_is_told_of_and_the_next_question_is_asked(talk: Talk) -> None:
     failure = ModelFailed("The model did not answer: it is asleep. Ask again.")
     code, out, err = talk([failure, Reply("Awake.", usage=USAGE)], "Is tea good?", "And now?")
     assert (code, out) == (1, "Awake.\n")
-    assert "The model did not answer: it is asleep. Ask again.\n" in err
+    lines = err.splitlines()
+    at = lines.index("The model did not answer: it is asleep. Ask again.")
+    assert lines[at + 1] == STAYS
+    assert lines.count(STAYS) == 1
+
+
+STAYS = "Your question stays in the conversation, and is sent again with the next one."
+ASLEEP = ModelFailed("The model did not answer: it is asleep. Ask again.")
+
+
+class Failing:
+    """A model that answers some questions, and never looks back on them."""
+
+    def __init__(self, *answers: str | None) -> None:
+        self.answers = list(answers)
+        self.reflected = 0
+
+    def __call__(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        is_reflecting = "A task is over." in (messages[0].content or "")
+        self.reflected += is_reflecting
+        answer = None if is_reflecting else self.answers.pop(0)
+        if answer is None:
+            raise ASLEEP
+        return Reply(answer, usage=USAGE)
+
+
+def test_a_model_that_never_answered_is_not_asked_to_look_back(talk: Talk, folder: Path) -> None:
+    model = Failing(None, None)
+    code, out, err = talk(model, "I'm Zhang San.", "My name is Zhang San, I said.")
+    assert (code, out, model.reflected) == (1, "", 0)
+    assert err.count(str(ASLEEP)) == 2  # once for each question
+    lines = err.splitlines()
+    at = lines.index("Making memory of what was said …")
+    assert lines[at + 1] == "The rules made memory of it."
+    assert "added: Name: Zhang San  (said)" in lines[at + 2 :]
+    assert "- Name: Zhang San\n" in (folder / "USER.md").read_text()
+
+
+def test_why_a_model_could_not_be_asked_is_not_said_again_at_the_end(talk: Talk) -> None:
+    model = Failing("Nice to meet you.", None)
+    _, _, err = talk(model, "I'm Zhang San.", "And I live in Lyon.")
+    assert model.reflected == 1
+    assert (err.count("asleep"), err.count("The rules made memory of it.\n")) == (1, 1)
+
+
+def test_why_only_the_looking_back_failed_is_said(talk: Talk) -> None:
+    model = Failing("Nice to meet you.")
+    _, _, err = talk(model, "I'm Zhang San.")
+    assert model.reflected == 1
+    assert "The rules distilled instead: reflector/gpt-4o/1 raised ModelFailed" in err
+    assert "The rules made memory" not in err
+
+
+class Waking(ScriptedModel):
+    """A model that has something to load, and cannot."""
+
+    def __init__(self, fault: Exception) -> None:
+        super().__init__(["Yes."], "gpt-4o")
+        self.fault = fault
+        self.woken = threading.Event()
+        self.woken_by = ""
+
+    def ready(self) -> None:
+        self.woken_by = threading.current_thread().name
+        self.woken.set()
+        raise self.fault
+
+
+class Patient(Pipe):
+    """Somebody who looks on, and asks nothing before the model has been woken."""
+
+    is_watched = True
+
+    def __init__(self, model: Waking) -> None:
+        super().__init__()
+        self.model = model
+
+    def read(self) -> str | None:
+        assert self.model.woken.wait(60)
+        return super().read()
+
+
+@pytest.mark.parametrize("fault", [ASLEEP, ImportError("no sdk"), OSError("no disk"), ValueError("no")])
+def test_while_a_person_types_the_model_is_made_ready_and_its_fault_is_left_for_the_question(
+    talk: Talk, fault: Exception
+) -> None:
+    model = Waking(fault)
+    code, out, err = talk(model, "Is tea good?", face=Patient(model))
+    assert (code, out) == (0, "Yes.\n")
+    assert model.woken_by not in ("", threading.main_thread().name)
+    assert str(fault) not in err
+    piped = Waking(fault)
+    talk(piped, "Is tea good?")
+    assert not piped.woken.is_set()
 
 
 class Held(Pipe):
@@ -272,6 +421,18 @@ def test_a_chat_is_no_document(run: Run) -> None:
     assert (code, "Leave --json out" in err) == (2, True)
 
 
+def test_help_of_chat_names_its_commands_and_what_it_looks_for_in_the_environment(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        run("chat", "--help")
+    words = capsys.readouterr().out.replace(",", " ").replace(";", " ").split()
+    keys = ("ANTHROPIC", "OPENAI", "GEMINI", "OPENROUTER", "DEEPSEEK", "LOOSELEAF")
+    places = ("OLLAMA_HOST", "OPENAI_BASE_URL", "LOOSELEAF_BASE_URL", "PROVIDER/NAME")
+    named = {*(f"/{name}" for name in COMMANDS), *(f"{name}_API_KEY" for name in keys), *places}
+    assert sorted(named - {*words}) == []
+
+
 # --- commands --------------------------------------------------------------------------
 
 
@@ -282,6 +443,8 @@ def test_help_lists_every_command_and_each_is_one(talk: Talk) -> None:
     for name in COMMANDS:
         _, out, _ = talk([], f"/{name}")
         assert "there is no command" not in out
+    for typed in ("/HELP", "/ help", "/", " / ", "/ Help"):
+        assert talk([], typed)[1].startswith("/help "), typed
 
 
 def test_an_unknown_command_is_asked_of_nobody_and_a_path_is_a_question(talk: Talk) -> None:
@@ -309,16 +472,102 @@ def test_memory_shows_the_user_and_the_pages(talk: Talk, folder: Path) -> None:
 
 
 def test_state_and_undo_are_the_command_lines_own(talk: Talk, folder: Path) -> None:
-    _, out, err = talk(
-        [], '/state set goal "A quiet garden"', "/state", "/undo", "/state", '/state set goal "'
-    )
+    _, out, err = talk([], '/state set goal "A quiet garden"', "/state", "/undo", "/state", "/undo no.md")
     assert "goal: A quiet garden\n" in out
     assert "is undone by" in out
-    assert "The state says nothing yet." in out
-    assert "a quotation mark is open" in out
-    _, out, err = talk([], "/state dance")
-    assert out == ""
-    assert "invalid choice: 'dance'" in err
+    assert "The state says nothing yet. `/state goal TEXT` begins it.\n" in out
+    assert "Nothing was undone: no.md has no edit left to undo." in err
+    assert "looseleaf: " not in err
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("goal Ship it", "goal: Ship it"),
+        ("GOAL don't panic", "goal: don't panic"),
+        ("goal --toon is a flag", "goal: --toon is a flag"),
+        ("set now Write the docs", "now:  Write the docs"),
+        ("conventions.Style plain words", "  Style  plain words"),
+        ("task Write docs", "  T-1  open  Write docs"),
+        ("task add Write docs", "  T-1  open  Write docs"),
+        ('task "Write docs"', "  T-1  open  Write docs"),
+        ('task Say "hello" and "bye"', '  T-1  open  Say "hello" and "bye"'),
+        ("block No key yet", "  1  No key yet"),
+        ("decide Use Rust --why it is fast", "      why: it is fast"),
+    ],
+)
+def test_what_stands_behind_state_is_text(talk: Talk, typed: str, shown: str) -> None:
+    _, out, err = talk([], f"/state {typed}", "/state")
+    assert shown in out.splitlines()
+    assert len(err.splitlines()) == 1
+
+
+def test_a_task_is_done_and_a_blocker_goes_by_what_it_is_called(talk: Talk) -> None:
+    lines = (
+        "/state task Write docs",
+        "/state task done T-1",
+        "/state block No key",
+        "/state unblock No key",
+    )
+    _, out, _ = talk([], *lines, "/state")
+    assert "It is done, and an episode now: T-1\n" in out
+    assert out.endswith("The state says nothing yet. `/state goal TEXT` begins it.\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (
+            "/state dance",
+            "Nothing was changed: there is no /state dance. Behind /state stands one of goal, now, ",
+        ),
+        ("/state goal", "Nothing was changed: write /state goal TEXT."),
+        ("/state task", "Nothing was changed: write /state task TEXT, or /state task done ID."),
+        ("/state task done", "Nothing was changed: write /state task TEXT, or /state task done ID."),
+        ("/state restore it", "Nothing was changed: write /state restore."),
+        ("/cost by weather", "Nothing was shown: write /cost, /cost by model (or day, purpose, agent), or "),
+        ("/cost days -1", "Nothing was shown: write /cost, "),
+        ("/cost --agent", "Nothing was shown: write /cost, "),
+        ("/cost --help", "Nothing was shown: write /cost, "),
+        ("/compact now", "Nothing was compacted: write /compact, or /compact --dry-run "),
+    ],
+)
+def test_a_command_that_is_written_otherwise_is_answered_with_how_it_is_written(
+    talk: Talk, folder: Path, typed: str, told: str
+) -> None:
+    before = (folder / "log").exists()
+    _, out, err = talk([], typed)
+    assert out.startswith(told)
+    assert (out.count("\n"), err.count("\n"), (folder / "log").exists()) == (1, 1, before)
+
+
+_WORDS = st.sampled_from(
+    "goal now set task add done decide block unblock restore conventions.x --why --toon --json --help -- - -x ' = "
+    '"'.split()
+)
+
+
+@given(words=st.lists(_WORDS | st.text("a-\"' \n", max_size=4), max_size=5))
+@example(words=["decide", "x", "--why", "-y"])
+@example(words=["decide", "--why", "--why", "--"])
+@example(words=["set", "--", "--"])
+def test_whatever_is_typed_behind_state_argparse_is_never_asked(words: list[str]) -> None:
+    typed = " ".join(words).strip()
+    try:
+        arguments = cli_commands._state(typed)
+    except Refused:
+        return
+    parse(["state", *arguments])  # which would end the program
+
+
+def test_commands_of_the_shell_are_named_as_they_are_called_here() -> None:
+    said = (
+        "`looseleaf state set FIELD VALUE`, `looseleaf undo state.json`, `looseleaf state task add TITLE`, "
+        "`looseleaf log`"
+    )
+    assert cli_commands._in_chat(said) == (
+        "`/state set FIELD VALUE`, `/undo state.json`, `/state task TITLE`, `looseleaf log`"
+    )
 
 
 def test_compact_shows_what_it_lost(talk: Talk, folder: Path) -> None:
@@ -331,9 +580,37 @@ def test_compact_shows_what_it_lost(talk: Talk, folder: Path) -> None:
     assert "everything is still there: looseleaf expand" in out
 
 
+def test_a_window_that_would_not_become_shorter_is_not_compacted(talk: Talk, folder: Path) -> None:
+    with Memory(folder) as memory, memory.batch() as batch:
+        for number in range(7):
+            batch.record(user=f"I decided on rose {number}.")
+            batch.record(assistant="Yes.")
+    with Memory(folder) as memory:
+        loss = memory.compact(model="gpt-4o", dry_run=True)
+        assert loss is not None
+        assert loss.tokens_after >= loss.tokens_before  # else this test shows nothing
+        before = memory.window().messages
+    _, out, _ = talk([], "/compact")
+    assert out == (
+        f"Nothing was compacted, for there is nothing to gain: the window has {loss.tokens_before:,} tokens, and would "
+        f"have {loss.tokens_after:,}.\n"
+    )
+    with Memory(folder) as memory:
+        assert memory.window().messages == before
+    assert talk([], "/compact --dry-run")[1].startswith("A dry run: nothing was written.")
+
+
 def test_cost_shows_what_the_chat_took(talk: Talk) -> None:
-    _, out, _ = talk(reflecting("Yes."), "Is tea good?", "/cost --by purpose")
-    assert re.search(r" 1,000 .* chat\n", out)
+    for typed, name in (
+        ("--by purpose", "chat"),
+        ("by purpose", "chat"),
+        ("by model", "gpt-4o"),
+        ("model days 3", "gpt-4o"),
+        ("by agent --days=3", "main"),
+    ):
+        _, out, _ = talk(reflecting("Yes."), "Is tea good?", f"/cost {typed}")
+        assert re.search(rf" [1-9],000 .* {name}\n", out), typed
+    assert "No model was asked by bob in the last 7 days." in talk([], "/cost --agent bob")[1]
 
 
 # --- forgetting ------------------------------------------------------------------------

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from looseleaf.cli import main
 from looseleaf.costs import Costs, Spent
 from looseleaf.memory import Memory
 from looseleaf.policy import Policy
 from looseleaf.reply import Reply, Usage
 from looseleaf.store.files import FileStore
+from providing import Answer, Provider
 from test_cli import EVIL, STEERING, modules_after, snapshot
 from test_cli_talk import refuses
 
@@ -96,6 +100,31 @@ def test_costs_are_told_apart(run: Run, folder: Path, by: str, names: list[str])
     assert (head, rows) == (by, [*names, "all"])
 
 
+def test_of_one_agent_only_what_it_spent_is_told(run: Run, folder: Path) -> None:
+    fill(folder)
+    head, row, last = told(run, "--agent", "coder", "--by", "purpose").splitlines()[:3]
+    assert (head.split()[-1], row.split()[0], row.split()[-1]) == ("purpose", "1", "distill")
+    assert last.split()[:2] == ["1", "500"]
+    assert last.endswith("all by coder")
+    assert told(run, "--agent", "bob") == NOTHING.format("7 days").replace("asked", "asked by bob")
+    whole = [
+        json.loads(told(run, "--json", *each)) for each in ([], ["--agent", "main"], ["--agent", "coder"])
+    ]
+    calls = [found["total"]["calls"] for found in whole]
+    assert (calls, [found["agent"] for found in whole]) == ([4, 3, 1], [None, "main", "coder"])
+    # What is left of the day is left to all of them.
+    (folder / "looseleaf.toml").write_text("day_tokens = 1000\n")
+    assert told(run, "--agent", "coder").splitlines()[-1] == (
+        "Today: 330 of 1,000 tokens by all agents (day_tokens), 670 left."
+    )
+
+
+def test_help_says_what_costs_can_be_told_apart_by(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run("cost", "--help")
+    assert "--by {day,purpose,model,agent}" in capsys.readouterr().out
+
+
 def test_the_ceiling_and_what_is_left_of_it_are_told(run: Run, folder: Path) -> None:
     fill(folder)
     settings = folder / "looseleaf.toml"
@@ -151,6 +180,95 @@ def test_what_costs_cannot_be_told_apart_by_is_named(run: Run, capsys: pytest.Ca
         run("cost", "--by", "weather")
     assert ended.value.code == 2
     assert "'weather'" in capsys.readouterr().err
+
+
+# --- what would be spent ---------------------------------------------------------------
+
+
+class Person(io.StringIO):
+    """Somebody at a terminal, who has this to say."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def provider(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """A model that makes nothing of what it is told, and a memory of two entries of the rules."""
+    (folder / "looseleaf.toml").write_text('provider = "ollama"\nmodel = "tea-1"\n')
+    with Memory(folder) as memory:
+        memory.write("My name is Zhang San.", author="person")
+        memory.write("I live in Lyon.", author="person")
+    with Provider(lambda asked: Answer("No idea.")) as made:
+        monkeypatch.setenv("OLLAMA_HOST", made.address)
+        yield made
+
+
+def test_where_nobody_can_be_asked_nothing_is_sent_to_a_model(
+    run: Run, folder: Path, provider: Provider
+) -> None:
+    assert refuses(run, folder, "redistill", "--with", "model") == (
+        "Nothing was distilled: nobody could be asked whether to send the sources of up to 2 entries to tea-1. Give "
+        "--yes to send them."
+    )
+    assert provider.requests == 0
+
+
+@pytest.mark.parametrize("answer", ["", "n\n", "maybe\n"])
+def test_nothing_is_sent_to_a_model_unless_a_person_says_yes(
+    folder: Path,
+    provider: Provider,
+    answer: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Person(answer))
+    assert main(["--memory", str(folder), "redistill", "--with", "model"]) == 2
+    assert capsys.readouterr().err == (
+        "Send the sources of up to 2 entries to tea-1? [y/N] looseleaf: Nothing was distilled: nothing was sent to "
+        "tea-1. Answer `y` to have it sent.\n"
+    )
+    assert provider.requests == 0
+
+
+def test_where_a_model_fails_on_everything_that_is_what_is_said(
+    run: Run,
+    folder: Path,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    failed = "it failed on all 2 entries, so that nothing was compared. Nothing was changed."
+    code, out, _ = run("redistill", "--with", "model", "--yes")
+    assert code == 1
+    assert out.splitlines()[-1].endswith(failed)
+    assert (out.count("failed: "), "gained" in out) == (2, False)
+    sent = provider.requests
+    assert sent > 0
+    monkeypatch.setattr(sys, "stdin", Person("y\n"))
+    assert main(["--memory", str(folder), "redistill", "--with", "model"]) == 1
+    assert capsys.readouterr().out == out
+    assert provider.requests > sent
+
+
+def test_a_memory_without_entries_sends_nothing_and_nobody_is_asked(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "looseleaf.toml").write_text('provider = "ollama"\nmodel = "tea-1"\n')
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    code, out, _ = run("redistill", "--with", "model")
+    assert code == 0
+    assert out.endswith("there is no entry of another distiller. Nothing was changed.\n")
+
+
+@pytest.mark.parametrize("name", ["gpt-5", "ollama/qwen3", "a b", "", "a:b:c", "."])
+def test_a_name_that_no_distiller_can_have_is_answered_with_those_that_there_are(
+    run: Run, folder: Path, name: str
+) -> None:
+    assert refuses(run, folder, "redistill", "--with", name) == (
+        f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (which one, `provider` and `model` "
+        "in looseleaf.toml say), or package.module:attribute."
+    )
 
 
 def test_showing_costs_loads_no_sdk_and_little_else(run: Run, folder: Path) -> None:

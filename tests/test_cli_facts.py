@@ -288,14 +288,15 @@ def test_that_nothing_is_known_is_said(run: Run, folder: Path) -> None:
             ["redistill", "--with", "no_such_module:thing"],
             (
                 "Nothing was distilled: there is no distiller 'no_such_module:thing': it could not be loaded "
-                "(ModuleNotFoundError: No module named 'no_such_module'). Give rules, or package.module:attribute."
+                "(ModuleNotFoundError: No module named 'no_such_module'). Give rules, model, or "
+                "package.module:attribute."
             ),
         ),
         (
             ["redistill", "--with", "json:loads"],
             (
                 "Nothing was distilled: there is no distiller 'json:loads': it has no `name` and `distill`. "
-                "Give rules, or package.module:attribute."
+                "Give rules, model, or package.module:attribute."
             ),
         ),
     ],

@@ -248,6 +248,8 @@ def tidy(options: Options) -> int:
 def redistill(options: Options) -> int:
     with open_memory(options) as memory:
         distiller = _distiller(memory, options.distiller)
+        if options.distiller == "model" and distiller is not None and not options.yes:
+            _ask(memory, distiller)
         with Progress() as progress:
             found = memory.redistill(distiller, apply=options.apply, progress=progress)
         options.done = "it was redistilled; " if options.apply else ""
@@ -263,6 +265,38 @@ def redistill(options: Options) -> int:
     return PROBLEMS if found.failures else 0
 
 
+def _ask(memory: Memory, distiller: Distiller) -> None:
+    """Before words go to a model, and are paid for, a person is asked."""
+    count = _others(memory, distiller.name)
+    if not count:
+        return
+    entries = "1 entry" if count == 1 else f"up to {count:,} entries"
+    model = clipped(memory.model.name if memory.model is not None else distiller.name)
+    what = f"the sources of {entries} to {model}"
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Refused(
+            f"Nothing was distilled: nobody could be asked whether to send {what}. Give --yes to send them."
+        )
+    sys.stderr.write(f"Send {what}? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Refused(f"Nothing was distilled: nothing was sent to {model}. Answer `y` to have it sent.")
+
+
+def _others(memory: Memory, name: str) -> int:
+    """How many entries are another distiller's."""
+    from looseleaf.entries import read_entry
+
+    count = 0
+    memory._book.place.catch_up()
+    for reference in memory._book.known.placed():
+        try:
+            count += read_entry(memory.store, reference).meta.get("distiller") != name
+        except Refused:
+            continue  # `check` names it
+    return count
+
+
 def _change(change: Change) -> str:
     was = f"{clipped(change.was)} → " if change.was is not None else ""
     return f"{change.what:<7}  {clipped(change.topic)}  {clipped(change.relation)}: {was}{clipped(change.object)}"
@@ -274,14 +308,22 @@ def _difference(found: Difference, options: Options) -> str:
     ]
     if not found.entries:
         return f"{clipped(found.distiller)}: there is no entry of another distiller. Nothing was changed."
+    if len(found.failures) == found.entries:
+        failed = (
+            "it failed on the only entry"
+            if found.entries == 1
+            else f"it failed on all {found.entries:,} entries"
+        )
+        return f"{clipped(found.distiller)}: {failed}, so that nothing was compared. Nothing was changed."
     read = f"the sources of {found.read:,} of {found.entries:,} entries were read"
     done = "It is applied." if options.apply else "Nothing was changed."
     if found.changes and not options.apply:
         done += f" To switch: looseleaf redistill --with {options.distiller} --apply"
-    return f"{clipped(found.distiller)}: {', '.join(counts)}; {read}. {done}"
+    failed = f"; it failed on {len(found.failures):,}" if found.failures else ""
+    return f"{clipped(found.distiller)}: {', '.join(counts)}; {read}{failed}. {done}"
 
 
-_STRANGERS_FAULTS = (
+STRANGERS_FAULTS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -305,13 +347,18 @@ def _distiller(memory: Memory, name: str) -> Distiller | None:
     import os
     import pkgutil
 
+    if not all(part.isidentifier() for part in name.replace(":", ".", 1).split(".")):
+        raise Refused(
+            f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (which one, `provider` and "
+            "`model` in looseleaf.toml say), or package.module:attribute."
+        )
     try:
         # Behind everything that is installed: a module of the project may be named, and shadows nothing.
         sys.path.append(os.getcwd())
         found: Any = pkgutil.resolve_name(name)
         found = found() if isinstance(found, type) else found
         is_one = isinstance(getattr(found, "name", None), str) and callable(getattr(found, "distill", None))
-    except _STRANGERS_FAULTS as error:
+    except STRANGERS_FAULTS as error:
         why = f"it could not be loaded ({type(error).__name__}: {error})"
     else:
         if is_one:

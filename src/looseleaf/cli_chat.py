@@ -17,6 +17,7 @@ from looseleaf.agent.events import (
     Interrupted,
     Prompted,
     ToolReturned,
+    UserMessage,
 )
 from looseleaf.cli import INTERRUPTED, PROBLEMS, clipped, hung, open_memory, plain
 from looseleaf.errors import Refused
@@ -24,7 +25,7 @@ from looseleaf.reply import Repaired, Retrying, Said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
     from typing import Any, Protocol
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.agent.loop import Agent
     from looseleaf.cli_parse import Options
     from looseleaf.memory import Memory
+    from looseleaf.place.place import Placed
     from looseleaf.reply import Model
 else:
     Protocol = object
@@ -41,7 +43,7 @@ NO_MODEL = (
     "OPENAI_API_KEY, GEMINI_API_KEY, …), or start Ollama, or name one: --model PROVIDER/NAME, or `provider` and "
     "`model` in looseleaf.toml."
 )
-_COMMAND = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
+_COMMAND = re.compile(r"/\s*(?:([A-Za-z]+)(?:\s+(.*))?)?", re.DOTALL)
 
 
 class Face(Protocol):
@@ -93,6 +95,7 @@ class Chat:
         self._model = model
         self._notes = 0
         self._asked = 0
+        self._failed = 0
         self._code = 0
         self._is_going_on = True
         self._is_cut = False
@@ -101,6 +104,7 @@ class Chat:
         """Until nobody asks any more; the code that the program ends with."""
         name = clipped(self._model.name)
         self.face.tell(f"{name}, with the memory {self.memory.path}. /help lists the commands; /quit ends.")
+        self._get_ready()
         try:
             while self._is_going_on and (asked := self._next()) is not None:
                 self._take(asked)
@@ -113,16 +117,25 @@ class Chat:
         self._keep()
         return 0 if self.face.is_watched else self._code
 
+    def _get_ready(self) -> None:
+        """While somebody types, what the model needs is loaded."""
+        ready = getattr(self._model, "ready", None)
+        if ready is not None and self.face.is_watched:
+            from threading import Thread
+
+            Thread(target=_quietly, args=(ready,), daemon=True).start()
+
     def _take(self, asked: str) -> None:
         command = _COMMAND.fullmatch(asked.strip())
+        name = (command[1] or "help").lower() if command is not None else ""
         if command is None:
             self._ask(asked)
-        elif command[1] == "quit":
+        elif name == "quit":
             self._is_going_on = False
         else:
             from looseleaf.cli_commands import carry_out
 
-            carry_out(self, command[1], (command[2] or "").strip())
+            carry_out(self, name, (command[2] or "").strip())
 
     def _next(self) -> str | None:
         while (line := self.face.read()) is not None:
@@ -133,13 +146,19 @@ class Chat:
     def _ask(self, text: str) -> None:
         self._asked += 1
         status = Status(self.memory, self._model)
+        is_kept = False
         try:
             with Interrupting(self.agent):
                 for event in self.agent.run(text):
                     self.face.hear(event)
                     status.hear(event)
-                    if isinstance(event, Failed):
+                    if isinstance(event, UserMessage):
+                        is_kept = True
+                    elif isinstance(event, Failed):
                         self._code = PROBLEMS
+                        self._failed += 1
+                        if is_kept:
+                            self.face.tell(_STAYS)
                     elif isinstance(event, Interrupted):
                         self._code = INTERRUPTED
                         # Who interrupts what he does not see wants no more of it.
@@ -147,23 +166,28 @@ class Chat:
                         self._is_going_on = not self._is_cut
         except Refused as refused:
             self._code = PROBLEMS
+            self._failed += 1
             self.face.tell(str(refused))
         else:
             if status.line:
                 self.face.tell(status.line)
 
-    def _tell_notes(self) -> None:
+    def _tell_notes(self, *, is_told: bool = False) -> None:
+        """What is new of them; `is_told`: without why no model distilled."""
         for note in self.memory.notes[self._notes :]:
-            self.face.tell(note)
+            if not (is_told and _is_fallback(note)):
+                self.face.tell(note)
         self._notes = len(self.memory.notes)
 
     def _keep(self) -> None:
-        """Distill what was said here. Whatever keeps it from that, nothing is lost: it is in the log."""
+        """Distill what was said here. Whatever keeps it from that, nothing is lost: it is in the log. A model that
+        never answered is not asked once more."""
         if not self._asked:
             return
         self.face.tell("Making memory of what was said …")
+        is_by_rules = self._failed == self._asked
         try:
-            placed = self.agent.reflect()
+            placed = self._by_rules() if is_by_rules else self.agent.reflect()
         except KeyboardInterrupt:
             self.face.tell(f"That was cut short. {_LATER}")
             return
@@ -173,17 +197,42 @@ class Chat:
         from looseleaf.cli_build import ACTS
         from looseleaf.cli_facts import words_of
 
+        # Why a model could not be asked was said when it could not.
+        new = self.memory.notes[self._notes :]
+        is_by_rules = is_by_rules or (self._failed > 0 and any(map(_is_fallback, new)))
+        if is_by_rules:
+            self.face.tell("The rules made memory of it.")
         told = [outcome for each in placed for outcome in each.outcomes if outcome.act in _NEWS]
         for outcome in told:
             self.face.tell(f"{ACTS[outcome.act]}: {words_of(outcome.fact)}  ({outcome.fact.level})")
         if not told:
             self.face.tell("Nothing new.")
-        self._tell_notes()
+        self._tell_notes(is_told=is_by_rules)
+
+    def _by_rules(self) -> list[Placed]:
+        from looseleaf.distill.rules import Rules
+
+        return self.memory.distill(distiller=Rules())
 
 
+_STAYS = "Your question stays in the conversation, and is sent again with the next one."
 _LATER = "Nothing is lost: `looseleaf distill` makes memory of what was said."
 _NEWS = ("add", "supersede", "end", "review")
 """What became of a proposal, where a person wants to know."""
+
+
+def _is_fallback(note: str) -> bool:
+    return note.startswith("The rules distilled instead: ") and " raised " in note
+
+
+def _quietly(ready: Callable[[], object]) -> None:
+    """Whatever keeps a model from being ready is told to whoever asks it."""
+    from contextlib import suppress
+
+    from looseleaf.cli_build import STRANGERS_FAULTS
+
+    with suppress(Refused, *STRANGERS_FAULTS):
+        ready()
 
 
 class Interrupting:
@@ -191,31 +240,38 @@ class Interrupting:
     about, it ends the program."""
 
     def __init__(self, agent: Agent) -> None:
+        from queue import SimpleQueue
+
         self._agent = agent
+        self._pressed: SimpleQueue[bool] = SimpleQueue()
         self._is_told = False
+        self._before: Any = None
 
     def __enter__(self) -> None:
         import signal
-        from threading import current_thread, main_thread
+        from threading import Thread, current_thread, main_thread
 
-        self._before: Any = None
         if current_thread() is main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupt)
+            Thread(target=self._wait, daemon=True).start()
+            self._before = signal.signal(signal.SIGINT, self._press)
 
     def __exit__(self, *_: object) -> None:
         if self._before is not None:
             import signal
 
             signal.signal(signal.SIGINT, self._before)
+            self._pressed.put(False)
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        from threading import Thread
-
+    def _press(self, number: int, frame: FrameType | None) -> None:
         if self._is_told:
             raise KeyboardInterrupt
         self._is_told = True
-        # Not from here: whatever was interrupted may hold a lock that this would wait for.
-        Thread(target=self._agent.interrupt, daemon=True).start()
+        # What was interrupted may hold any lock: another thread waits for those, and here is only what needs none.
+        self._pressed.put(True)
+
+    def _wait(self) -> None:
+        if self._pressed.get():
+            self._agent.interrupt()
 
 
 # --- what is said of an answer ---------------------------------------------------------
@@ -249,23 +305,35 @@ class Status:
         about = "about " if usage.is_estimated else ""
         read = f"{about}{usage.prompt_tokens:,} tokens read"
         if usage.prompt_tokens:
-            yield f"{read} ({usage.cached_tokens / usage.prompt_tokens:.0%} cached)"
+            yield f"{read} ({_percent(usage.cached_tokens / usage.prompt_tokens)} cached)"
         if usage.output_tokens:
             yield f"{usage.output_tokens:,} written"
         room = self._memory.budget(self._model.name).input
-        yield f"{min(1.0, self._prompt / room):.0%} of {room:,}"
+        yield f"{_percent(min(1.0, self._prompt / room))} of the window ({room:,})"
         if self._cost and not usage.is_estimated:
             yield f"${self._cost:,.4f}"
 
 
-def line_of(event: Event) -> str | None:
-    """What a person sees of an event that is no part of an answer, on one line; None: nothing."""
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %"
+
+
+_VOID = " What was said so far is void."
+_HASH = re.compile(r"(?<![0-9A-Za-z])([0-9a-f]{12})[0-9a-f]{28,}(?![0-9A-Za-z])")
+
+
+def line_of(event: Event, *, is_said: bool = False) -> str | None:
+    """What a person sees of an event that is no part of an answer, on one line; None: nothing. `is_said`: a part of
+    an answer came before it."""
     match event:
         case ToolReturned(call, result, error):
             came = f"failed: {error}" if error is not None else _text(result)
-            return f"· {clipped(f'{call.name} {_text(call.arguments)}')} → {clipped(came)}"
+            line = f"· {clipped(f'{call.name} {_text(call.arguments)}')} → {clipped(came)}"
+            return _HASH.sub(r"\1…", line)
         case Retrying(why, seconds, attempt):
-            return f"Asking again in {seconds:.0f} s (attempt {attempt}); what was said so far is void: {clipped(why)}"
+            cause = why.removesuffix(_VOID)
+            void = _VOID if is_said or cause != why else ""
+            return f"Asking again in {seconds:.0f} s (attempt {attempt}): {clipped(cause).rstrip('.')}.{void}"
         case Repaired(sentence) | Failed(sentence):
             return sentence
         case Compacted(loss):
@@ -312,6 +380,7 @@ class Pipe:
         return None
 
     def hear(self, event: Event) -> None:
+        line = line_of(event, is_said=bool(self._said))
         match event:
             case Said(text):
                 self._said.append(text)
@@ -321,7 +390,6 @@ class Pipe:
                 self._answer(reply.text)
             case Interrupted() | Failed():
                 self._answer("".join(self._said))
-        line = line_of(event)
         if line is not None:
             self.tell(line)
 

@@ -13,45 +13,55 @@ if TYPE_CHECKING:
 
     from looseleaf.cli_parse import Options
     from looseleaf.costs import Ceiling, Share, Spent
+    from looseleaf.memory import Memory
 
-_NOTHING = "No model was asked in the last {days}. What models take is written down here, call by call."
+_NOTHING = "No model was asked{by} in the last {days}. What models take is written down here, call by call."
 
 
 def cost(options: Options) -> int:
     if options.days < 1:
         raise Refused("Nothing was shown: --days must be at least 1. Without it, the last 7 days are shown.")
     with open_memory(options) as memory:
-        costs = memory.costs
-        since = costs.since(options.days)
-        shares, total, ceiling = costs.by(options.by, since), costs.total(since), costs.ceiling()
-        if options.json:
-            print_json(
-                {
-                    "days": options.days,
-                    "by": options.by,
-                    "shares": [{"name": share.name} | share.spent.to_dict() for share in shares],
-                    "total": total.to_dict(),
-                    "today": ceiling.spent.to_dict(),
-                    "ceiling": {
-                        "day_tokens": ceiling.tokens,
-                        "tokens_left": ceiling.tokens_left,
-                        "day_cost": ceiling.cost,
-                        "cost_left": ceiling.cost_left,
-                    },
-                }
-            )
-        else:
-            days = "day" if options.days == 1 else f"{options.days} days"
-            say("\n".join(_table(options.by, shares, total)) if shares else _NOTHING.format(days=days))
-            say("\n".join([*_doubts(total), *_left(ceiling)]))
+        tell(memory, options)
         print_notes(memory)
     return 0
 
 
-def _table(by: str, shares: Sequence[Share], total: Spent) -> Iterator[str]:
+def tell(memory: Memory, options: Options) -> None:
+    """What everybody spent, or the agent that is named; the ceiling is that of all together."""
+    agent, costs = options.agent, memory.costs
+    since = costs.since(options.days)
+    shares, total = costs.by(options.by, since, agent=agent), costs.total(since, agent=agent)
+    ceiling = costs.ceiling()
+    if options.json:
+        print_json(
+            {
+                "days": options.days,
+                "by": options.by,
+                "agent": agent,
+                "shares": [{"name": share.name} | share.spent.to_dict() for share in shares],
+                "total": total.to_dict(),
+                "today": ceiling.spent.to_dict(),
+                "ceiling": {
+                    "day_tokens": ceiling.tokens,
+                    "tokens_left": ceiling.tokens_left,
+                    "day_cost": ceiling.cost,
+                    "cost_left": ceiling.cost_left,
+                },
+            }
+        )
+    else:
+        days = "day" if options.days == 1 else f"{options.days} days"
+        by = f" by {clipped(agent)}" if agent is not None else ""
+        nothing = _NOTHING.format(days=days, by=by)
+        say("\n".join(_table(options.by, shares, total, f"all{by}")) if shares else nothing)
+        say("\n".join([*_doubts(total), *_left(ceiling, "" if agent is None else " by all agents")]))
+
+
+def _table(by: str, shares: Sequence[Share], total: Spent, all_of: str) -> Iterator[str]:
     """Numbers first: the words of others come last on a line."""
     heads = ("calls", "read", "cached", "written", "price", by)
-    rows = [heads, *(_row(share.spent, clipped(share.name)) for share in shares), _row(total, "all")]
+    rows = [heads, *(_row(share.spent, clipped(share.name)) for share in shares), _row(total, all_of)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         *figures, name = (f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
@@ -75,13 +85,13 @@ def _doubts(total: Spent) -> Iterator[str]:
         yield f"The tokens of {calls} are estimated: the provider did not report all of them."
 
 
-def _left(ceiling: Ceiling) -> Iterator[str]:
+def _left(ceiling: Ceiling, whose: str) -> Iterator[str]:
     spent = ceiling.spent
     if ceiling.tokens is not None:
         left = f"{ceiling.tokens_left:,} left" if ceiling.tokens_left else "nothing left; the rules distill"
-        yield f"Today: {spent.tokens:,} of {ceiling.tokens:,} tokens (day_tokens), {left}."
+        yield f"Today: {spent.tokens:,} of {ceiling.tokens:,} tokens{whose} (day_tokens), {left}."
     if ceiling.cost is not None:
         left = f"${ceiling.cost_left:,.2f} left" if ceiling.cost_left else "nothing left; the rules distill"
-        yield f"Today: {dollars(spent)} of ${ceiling.cost:,.2f} (day_cost), {left}."
+        yield f"Today: {dollars(spent)} of ${ceiling.cost:,.2f}{whose} (day_cost), {left}."
     if ceiling.tokens is None and ceiling.cost is None:
         yield "There is no ceiling; day_tokens or day_cost in looseleaf.toml sets one for each day (UTC)."

@@ -36,6 +36,7 @@ class Terminal:
         self._console: Any = Console(highlight=False)
         self._shown = Shown(self._console, self._stand)
         self._is_moving = False
+        self._is_said = False
         self._moved = 0.0
         self._readline = _editing()
 
@@ -73,8 +74,10 @@ class Terminal:
     # --- showing -----------------------------------------------------------------------
 
     def hear(self, event: Event) -> None:
+        line = line_of(event, is_said=self._is_said)
         match event:
             case Said(text):
+                self._is_said = True
                 if not self._shown.feed(text):
                     self._move(f"writing, {self._shown.waiting:,} characters")
             case Thought():
@@ -85,11 +88,11 @@ class Terminal:
             case Prompted():
                 self._move("asking", at_once=True)
             case Retrying():
+                self._is_said = False
                 self._stand()
                 self._shown.drop()
             case Answered() | Interrupted() | Failed() | Done():
                 self._end()
-        line = line_of(event)
         if line is not None:
             self._tell(line, "" if isinstance(event, Failed) else "dim")
 
@@ -103,6 +106,7 @@ class Terminal:
         self._console.print(Text(harmless(text), style), soft_wrap=True)
 
     def _end(self) -> None:
+        self._is_said = False
         self._stand()
         self._shown.end()
 
@@ -142,5 +146,6 @@ def _editing() -> Any:
 
 
 def _complete(text: str, state: int) -> str | None:
-    found = [f"/{name}" for name in COMMANDS if text.startswith("/") and f"/{name}".startswith(text)]
+    typed = text.lower()
+    found = [f"/{name}" for name in COMMANDS if typed.startswith("/") and f"/{name}".startswith(typed)]
     return found[state] if state < len(found) else None

@@ -104,9 +104,17 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "sessions": ("cli_talk.sessions", "list the last sessions", {"--limit": _LAST}, "sessions -n 5"),
     "chat": (
         "cli_chat.chat",
-        "talk to a model that has the memory; in a pipe, a line is a question",
+        (
+            "talk to a model that has the memory; in a pipe, a line is a question; its commands:\n/help /memory /why "
+            "/forget /undo /state /compact /cost /quit"
+        ),
         {
-            "--model": {"metavar": "NAME", "help": "this one, or PROVIDER/NAME (else as the settings say)"},
+            "--model": {
+                "metavar": "PROVIDER/NAME",
+                "help": "this one (else as the settings say, else of a provider that the environment names: "
+                "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, DEEPSEEK_API_KEY, OLLAMA_HOST; "
+                "OPENAI_BASE_URL, or LOOSELEAF_BASE_URL with LOOSELEAF_API_KEY, is the address of another)",
+            },
             "--no-tools": _switch("the model reads the memory in its prompt, and writes nothing"),
         },
         "chat --model ollama/qwen3",
@@ -348,6 +356,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
                 "help": "rules, model, or package.module:attribute",
             },
             "--apply": _switch("switch to it"),
+            "--yes": _switch("send entries to a model without asking"),
         },
         "redistill --with rules",
     ),
@@ -377,15 +386,10 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "cost": (
         "cli_cost.cost",
-        "show what models took: calls, tokens, US dollars; and what may still be spent today",
+        "show what models took: calls, tokens, US dollars (--agent: of one agent); and what may still be spent today",
         {
             "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last so many days (7)"},
-            "--by": {
-                "metavar": "WHAT",
-                "choices": _SPENT_BY,
-                "default": "day",
-                "help": f"told apart by {', '.join(_SPENT_BY)} (day)",
-            },
+            "--by": {"choices": _SPENT_BY, "default": "day", "help": "what they are told apart by (day)"},
         },
         "cost --days 30 --by model",
     ),

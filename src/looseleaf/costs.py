@@ -199,17 +199,26 @@ class Costs:
         """What may be spent today, and what was."""
         return Ceiling(self.today(), self._policy.day_tokens, self._policy.day_cost, self._end())
 
-    def total(self, since: float | None = None, until: float | None = None) -> Spent:
-        """What was spent from one time on and before another."""
+    def total(
+        self, since: float | None = None, until: float | None = None, *, agent: str | None = None
+    ) -> Spent:
+        """What was spent from one time on and before another, by everybody or one agent."""
         spent = Spent()
-        for record in self._records(since, until):
+        for record in self._records(since, until, agent):
             spent = _plus(spent, record)
         return spent
 
-    def by(self, what: What, since: float | None = None, until: float | None = None) -> tuple[Share, ...]:
+    def by(
+        self,
+        what: What,
+        since: float | None = None,
+        until: float | None = None,
+        *,
+        agent: str | None = None,
+    ) -> tuple[Share, ...]:
         """The same, told apart: days in their order, else what cost most first."""
         found: dict[str, Spent] = {}
-        for record in self._records(since, until):
+        for record in self._records(since, until, agent):
             name = _day_of(_ts(record)) if what == "day" else str(record.get(what) or _OTHER)
             found[name] = _plus(found.get(name, Spent()), record)
         shares = [Share(name, spent) for name, spent in sorted(found.items())]
@@ -230,14 +239,15 @@ class Costs:
 
     # --- reading -------------------------------------------------------------------------
 
-    def _records(self, since: float | None, until: float | None) -> Iterator[Record]:
+    def _records(self, since: float | None, until: float | None, agent: str | None) -> Iterator[Record]:
         """The calls of a time, in no order that matters. Reads back no further than it must."""
         if since is None:
             lines = self._store.read(STREAM, START)
         else:
             lines = self._since(since)
         for line in lines:
-            if _is_call(line.record) and _is_within(_ts(line.record), since, until):
+            is_own = agent is None or line.record.get("agent") == agent
+            if is_own and _is_call(line.record) and _is_within(_ts(line.record), since, until):
                 yield line.record
 
     def _since(self, since: float) -> Iterator[Line]:
