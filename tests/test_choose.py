@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from looseleaf.errors import Refused
 from looseleaf.llm import models, registry
 from looseleaf.llm.models import choice
 from looseleaf.llm.models.address import is_here, is_loopback, origin, safe
-from looseleaf.policy import Policy
+from looseleaf.policy import Policy, policy_from
 from looseleaf.talk import Message
 from providing import Provider
 
@@ -97,20 +98,128 @@ def test_a_name_says_whose_it_is(name: str, expected: tuple[str, str]) -> None:
     assert told(chosen(Policy(), name, **KEYS))[:2] == expected
 
 
-def test_a_name_that_nobody_knows_is_refused_and_one_of_the_settings_is_passed_over() -> None:
-    with pytest.raises(
-        Refused, match=r"nobody is known who has 'qwen3:4b'. Say who, as in `ollama/qwen3:4b`"
+LISTED = "anthropic, openai, openai-chat, gemini, openrouter, deepseek, ollama"
+
+
+def test_a_name_that_nobody_knows_is_refused_whoever_gives_it() -> None:
+    for policy, name in ((Policy(), "qwen3:4b"), (Policy(model="qwen3:4b"), None)):
+        with pytest.raises(Refused) as refused:
+            chosen(policy, name, ANTHROPIC_API_KEY="a")
+        assert str(refused.value) == (
+            "No model was chosen: nobody is known who has 'qwen3:4b'. Say who, as in `ollama/qwen3:4b`. Providers are "
+            f"{LISTED}."
+        )
+
+
+def test_a_provider_that_nobody_knows_is_answered_with_those_that_are() -> None:
+    with pytest.raises(Refused) as refused:
+        chosen(Policy(), "foo/bar", OPENAI_API_KEY="o")
+    assert str(refused.value) == (
+        f"No model was chosen: 'foo' is no provider. Give `provider/model` with one of {LISTED}; for a model of "
+        "OpenRouter's, `openrouter/foo/bar`."
+    )
+
+
+@pytest.mark.parametrize("name", ["", " ", "\n"])
+def test_an_empty_name_is_no_name(name: str) -> None:
+    with pytest.raises(Refused, match=r"its name is empty\. Give one, as in `anthropic/claude"):
+        chosen(Policy(model="gpt-5"), name, **KEYS)
+
+
+@pytest.mark.parametrize("provider", choice.PROVIDERS)
+def test_a_provider_without_a_model_is_refused_with_an_example_that_works(provider: str) -> None:
+    for name in (provider, f"{provider}/", f"{provider}:", f"{provider}/ "):
+        with pytest.raises(Refused) as refused:
+            chosen(Policy(), name, **KEYS)
+        assert f"{name!r} names a provider, and no model of it" in str(refused.value)
+        example = str(refused.value).split("`")[1]
+        assert example.startswith(provider + "/")
+        assert chosen(Policy(), example, **KEYS) is not None
+        with pytest.raises(Refused, match="no model of it"):
+            chosen(Policy(model=name), **KEYS)
+    # Where the settings say who, it may be the name of a model.
+    assert told(chosen(Policy(provider="openai-chat"), provider, **KEYS))[:2] == ("OpenAIChat", provider)
+
+
+MISSING = {
+    "claude-opus-5": "ANTHROPIC_API_KEY",
+    "gpt-5": "OPENAI_API_KEY",
+    "gemini-3.8-flash": "GEMINI_API_KEY or GOOGLE_API_KEY",
+    "deepseek-chat": "DEEPSEEK_API_KEY",
+    "openai-chat/my-own": "OPENAI_API_KEY",
+    "openrouter/x": "OPENROUTER_API_KEY",
+    "deepseek/x": "DEEPSEEK_API_KEY",
+}
+
+
+@pytest.mark.parametrize(("name", "variables"), MISSING.items())
+def test_what_is_named_and_has_no_key_is_told_which_variable_to_set(name: str, variables: str) -> None:
+    others = {key: value for key, value in KEYS.items() if key not in variables}
+    for policy, asked in ((Policy(), name), (Policy(model=name), None)):
+        for environ in ({}, others, others | {"LOOSELEAF_API_KEY": "mine-alone"}):
+            with pytest.raises(Refused) as refused:
+                chosen(policy, asked, **environ)
+            assert f"Set {variables} in the environment" in str(refused.value)
+            assert not [key for key in (*KEYS.values(), "mine-alone") if key in str(refused.value)]
+        assert chosen(policy, asked, **KEYS) is not None
+
+
+@pytest.mark.parametrize("provider", [each for each in choice.PROVIDERS if each != "ollama"])
+def test_a_provider_of_the_settings_without_its_key_is_told_which(provider: str) -> None:
+    with pytest.raises(Refused, match=f"no key for '{provider}'. Set {choice.PROVIDERS[provider].keys[0]}"):
+        chosen(policy_from({"provider": provider}))
+    with pytest.raises(Refused, match=f"no key for '{provider}/m'"):
+        chosen(policy_from({"provider": provider, "model": "m"}))
+    assert chosen(policy_from({"provider": provider}), **KEYS) is not None
+
+
+def test_whoever_is_let_in_without_a_key_needs_none(tmp_path: Path) -> None:
+    claude = Policy(model="claude-opus-5")
+    for known in choice.PROVIDERS["anthropic"].instead:
+        assert told(chosen(claude, **{known: "x"}))[0] == "Anthropic"
+    with pytest.raises(Refused, match="ANTHROPIC_API_KEY"):
+        chosen(claude, HOME=str(tmp_path))
+    (tmp_path / ".config" / "anthropic").mkdir(parents=True)
+    assert told(chosen(claude, HOME=str(tmp_path)))[0] == "Anthropic"
+    assert told(chosen(Policy(), "gemini-3.8-flash", GOOGLE_GENAI_USE_VERTEXAI="true"))[0] == "Gemini"
+    # Elsewhere than at home, nobody knows whether a key is asked for.
+    for where in (
+        {"OPENAI_BASE_URL": "http://10.0.0.7:8000/v1"},
+        {"LOOSELEAF_BASE_URL": "http://[::1]:8/v1"},
     ):
-        chosen(Policy(), "qwen3:4b", ANTHROPIC_API_KEY="a")
-    assert chosen(Policy(model="qwen3:4b"), ANTHROPIC_API_KEY="a") is None
+        assert told(chosen(Policy(model="gpt-5"), **where))[0] == "OpenAIChat"
+    with pytest.raises(Refused, match="Set OLLAMA_API_KEY"):
+        chosen(Policy(), "ollama/gpt-oss:120b", OLLAMA_HOST="https://ollama.com")
+    assert told(chosen(Policy(), "ollama/gpt-oss:20b"))[:2] == ("Ollama", "gpt-oss:20b")
 
 
-def test_a_model_of_the_settings_needs_its_key_and_a_name_that_is_given_does_not() -> None:
-    # `model` in the settings also says whose context size counts: it does not mean that somebody pays for it.
-    assert chosen(Policy(model="claude-opus-5")) is None
-    assert chosen(Policy(model="claude-opus-5"), OPENAI_API_KEY="o") is None
-    assert told(chosen(Policy(model="claude-opus-5"), ANTHROPIC_AUTH_TOKEN="t"))[0] == "Anthropic"
-    assert told(chosen(Policy(), "claude-opus-5"))[:2] == ("Anthropic", "claude-opus-5")
+def test_an_ollama_that_is_named_and_not_there_is_to_be_started() -> None:
+    with pytest.raises(Refused) as refused:
+        chosen(Policy(provider="ollama"))
+    assert str(refused.value) == (
+        "No model was chosen: no Ollama with a model answers at http://127.0.0.1:9. Start it with `ollama serve`, and "
+        "get a model with `ollama pull llama3.2`."
+    )
+
+
+def test_whoever_answers_elsewhere_than_openai_is_asked_as_most_are() -> None:
+    at = "http://127.0.0.1:8000/v1"
+    elsewhere = {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": at}
+    for policy, name, model in (
+        (Policy(), None, "gpt-5.5"),
+        (Policy(), "gpt-5", "gpt-5"),
+        (Policy(model="gpt-5"), None, "gpt-5"),
+        (Policy(), "qwen3", "qwen3"),
+    ):
+        assert told(chosen(policy, name, **elsewhere)) == ("OpenAIChat", model, at, "o")
+    for policy, name in ((Policy(), "openai/gpt-5"), (Policy(provider="openai"), "gpt-5")):
+        assert told(chosen(policy, name, **elsewhere)) == ("OpenAI", "gpt-5", at, "o")
+    # Also where the address is one that somebody else is known for: it was given for OpenAI's key.
+    for other in ("http://127.0.0.1:11434/v1", "https://openrouter.ai/api/v1"):
+        there = elsewhere | {"OPENAI_BASE_URL": other}
+        assert told(chosen(Policy(), **there)) == ("OpenAIChat", "gpt-5.5", other, "o")
+    own = elsewhere | {"OPENAI_BASE_URL": "https://api.openai.com/v1"}
+    assert told(chosen(Policy(), "gpt-5", **own))[0] == told(chosen(Policy(), **own))[0] == "OpenAI"
 
 
 def test_the_settings_say_who_and_how_long() -> None:
@@ -122,6 +231,14 @@ def test_the_settings_say_who_and_how_long() -> None:
     by_router = Policy(provider="openrouter", model="anthropic/claude-opus-5")
     assert told(chosen(by_router, **KEYS))[:2] == ("OpenAIChat", "anthropic/claude-opus-5")
     assert told(chosen(by_router, "openai/gpt-5", **KEYS))[:2] == ("OpenAIChat", "openai/gpt-5")
+
+
+def test_the_settings_take_the_providers_that_a_name_takes() -> None:
+    for provider in choice.PROVIDERS:
+        assert policy_from({"provider": provider}).provider == provider
+    with pytest.raises(Refused, match=f"must be one of {LISTED}, not 'opnai'"):
+        policy_from({"provider": "opnai"})
+    assert ", ".join(choice.PROVIDERS) == LISTED
 
 
 def test_a_provider_that_is_none_is_refused() -> None:

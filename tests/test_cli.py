@@ -24,7 +24,6 @@ from looseleaf.cli import main
 from looseleaf.errors import Unreadable
 from looseleaf.init import init
 from looseleaf.memory import Memory
-from looseleaf.policy import SETTINGS
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
@@ -672,8 +671,8 @@ BAD: list[tuple[Callable[[Path], None], list[str], str]] = [
         settings("page_byte = 5"),
         ["log"],
         (
-            "The memory was not opened: <memory>/looseleaf.toml sets 'page_byte', which is no setting. Delete that "
-            f"line, or use one of: {', '.join(sorted(SETTINGS | {'agents'}))}."
+            "The memory was not opened: <memory>/looseleaf.toml sets 'page_byte', which is no setting. Did you mean "
+            "`page_bytes`? Mend that line, or delete it."
         ),
     ),
     (

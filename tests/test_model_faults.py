@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from looseleaf.errors import Cancelled, ModelFailed, TooLong
-from looseleaf.llm.models.failures import Failed, Failure, of_transport, retry_after
+from looseleaf.llm.models.failures import Failed, Failure, of_status, of_transport, retry_after
 from looseleaf.llm.models.failures import Provider as Whom
-from looseleaf.llm.models.heard import tokens_of
+from looseleaf.llm.models.heard import Heard, tokens_of
 from looseleaf.llm.models.pump import ROOM, Line, Pump, TimeUp
 from looseleaf.reply import Reply, Retrying, Said, Thought, ToolSpec
 from looseleaf.talk import Message
@@ -32,6 +32,7 @@ from providing import (
     Status,
     shared,
 )
+from providing import Provider as Server
 
 ASK = (Message("system", "You are brief."), Message("user", "Which tea do I like?"))
 TOOL = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
@@ -227,6 +228,65 @@ def test_a_model_that_ollama_does_not_have_is_to_be_pulled() -> None:
         model.send(ASK)
 
 
+LACKS = "The address may lack /v1: try {address}/v1."
+TOO_MANY = "The address may have /v1 too many: try {address}."
+
+
+@pytest.mark.parametrize(
+    ("wire", "path", "advice"),
+    [
+        ("openai", "", LACKS),
+        ("openai", "/", LACKS),
+        ("openai", "/v1/x", "Look whether that address is right. Most servers only speak Chat Completions"),
+        ("openai-chat", "", LACKS),
+        ("openai-chat", "/v1/x", "Look whether that address is right."),
+        ("anthropic", "/v1", TOO_MANY),
+        ("ollama", "/v1", TOO_MANY),
+        ("gemini", "/x", "Look whether that address is right."),
+    ],
+)
+def test_a_path_that_is_not_there_is_a_fault_of_the_address_and_not_of_the_model(
+    wire: str, path: str, advice: str
+) -> None:
+    with Server() as provider:
+        model = provider.model(wire, base_url=provider.address + path)
+        with pytest.raises(ModelFailed, match=f"was not found at {provider.address}{path} ") as failed:
+            model.send(ASK)
+        assert (provider.requests, provider.asked) == (1, [])
+        assert advice.format(address=provider.address) in str(failed.value)
+        assert "no such path" in str(failed.value)
+        assert "it has no" not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "is_of_model"),
+    [
+        ("The model `tea-1` does not exist or you do not have access to it.", "model_not_found", True),
+        ("This model is only supported in v1/responses and not in v1/chat/completions.", "", True),
+        ("model: tea-1", "not_found_error", True),
+        ("models/tea-1 is not found for API version v1beta", "NOT_FOUND", True),
+        ('model "tea-1" not found, try pulling it first', "", True),
+        ("No endpoints found for tea-1.", "", True),
+        ("tea-1?", "", True),
+        ("Not Found", "", False),
+        ("404 page not found", "", False),
+        ("File Not Found", "not_found_error", False),
+        ("Unexpected endpoint or method. (POST /responses)", "", False),
+        ("Invalid URL (POST /responses)", "invalid_request_error", False),
+        ("no such path: /v1beta/models/tea-1:streamGenerateContent", "", False),
+        ("see tea-15", "", False),
+        ("", "", False),
+    ],
+)
+def test_what_a_provider_says_shows_whether_it_is_the_model_that_is_not_there(
+    said: str, code: str, is_of_model: bool
+) -> None:
+    failure = of_status(Whom("Tea", "tea-1", "http://tea.example", "", "Take another."), 404, said, code)
+    assert ("it has no tea-1 at http://tea.example" in failure.why) == is_of_model
+    assert (failure.advice == "Take another.") == is_of_model
+    assert not failure.again
+
+
 def test_an_empty_account_is_no_rate_limit() -> None:
     spent = Status(
         429, message="You exceeded your current quota, please check your plan and billing details."
@@ -246,13 +306,84 @@ def test_an_address_where_nobody_is_is_named(wire: str) -> None:
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
         kind: Any = getattr(models, KINDS[wire])
         told = Told()
-        model = kind("tea-1", api_key=KEY, base_url=address, retries=1, pause=0.001, extensions=[told])
+        model = kind("tea-1", api_key=KEY, base_url=address, retries=4, pause=0.001, extensions=[told])
         events = model.stream(ASK)
-        assert isinstance(next(events), Retrying)
-        with pytest.raises(ModelFailed, match=f"could not be reached at {address}") as failed:
+        again = next(events)
+        assert isinstance(again, Retrying)
+        assert "void" not in again.why
+        with pytest.raises(
+            ModelFailed, match=f"could not be reached at {address}. Nothing listens"
+        ) as failed:
             next(events)
+        assert "`ollama serve`" in str(failed.value)
+        model.retries = 0
+        with pytest.raises(ModelFailed, match=r"Nothing listens there\. Start"):
+            model.send(ASK)
     assert KEY not in str(failed.value)
-    assert (told.attempts, told.replies) == ([1, 2], []), "nobody was asked, so nobody is to be paid"
+    # Once more, for a server that is just starting, however often other faults are tried again.
+    assert (told.attempts, told.replies) == ([1, 2, 1], []), "nobody was asked, so nobody is to be paid"
+
+
+def test_a_server_elsewhere_that_refuses_is_tried_as_often_as_any() -> None:
+    import httpx2
+
+    error = httpx2.ConnectError("refused")
+    error.__cause__ = ConnectionRefusedError(111, "Connection refused")
+    for address, most in (("http://192.168.1.20:8000", None), ("http://localhost:8000/v1", 1)):
+        failure = of_transport(Whom("Tea", "tea-1", address, "", ""), error, False)
+        assert failure is not None
+        assert (failure.again, failure.most) == (True, most)
+        assert address in failure.why
+
+
+def test_the_address_that_is_named_is_the_one_that_the_sdk_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from looseleaf.llm import models
+
+    asks: dict[str, Callable[[Any], object]] = {
+        "openai": lambda client: client.base_url,
+        "openai-chat": lambda client: client.base_url,
+        "anthropic": lambda client: client.base_url,
+        "gemini": lambda client: client._api_client._http_options.base_url,
+        "ollama": lambda client: client._client.base_url,
+    }
+    for wire in WIRES:
+        kind: Any = getattr(models, KINDS[wire])
+        monkeypatch.delenv(kind.place, raising=False)
+        for given in (None, "http://127.0.0.1:9/there"):
+            if given:
+                monkeypatch.setenv(kind.place, given)
+            model = kind("tea-1", api_key=KEY)
+            model.ready()
+            assert model._provider().address == str(asks[wire](model._client)).rstrip("/")
+
+
+def test_of_the_two_addresses_of_gemini_the_one_that_is_asked_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from looseleaf.llm.models import Gemini
+
+    for name in ("GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", Gemini.place):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    model = Gemini("tea-1")
+    model.ready()
+    asked = str(model._client._api_client._http_options.base_url).rstrip("/")
+    assert model._provider().address == asked == "https://aiplatform.googleapis.com"
+
+
+def test_only_what_was_said_can_be_void() -> None:
+    cases: list[tuple[list[Said | Thought], bool]] = [
+        ([], False),
+        ([Said(""), Thought("")], False),
+        ([Said(""), Said("x")], True),
+        ([Thought("x")], True),
+    ]
+    for events, anything in cases:
+        heard = Heard("openai")
+        for event in events:
+            heard.hear(event)
+        assert heard.anything is anything
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import inspect
 import json
 import secrets
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from looseleaf.errors import CeilingReached, ModelFailed, Refused
 from looseleaf.llm import models
 from looseleaf.llm.extensions import TokenUsage
+from looseleaf.llm.models.caller import Wanted
 from looseleaf.llm.models.lines import with_text
 from looseleaf.reply import (
     Called,
@@ -458,11 +460,153 @@ def test_without_its_sdk_a_model_says_what_to_install(wire: str, monkeypatch: py
         import google
 
         monkeypatch.delattr(google, "genai", raising=False)
-    with Provider() as provider, pytest.raises(Refused) as refused:
-        provider.model(wire).send(ASK)
-    assert f"pip install 'looseleaf[{extra}]'" in str(refused.value)
-    assert not isinstance(refused.value, ModelFailed)
-    assert provider.requests == 0
+    with Provider() as provider:
+        model = provider.model(wire)
+        for ask in (model.ready, lambda: model.send(ASK), model.ready):
+            with pytest.raises(Refused) as refused:
+                ask()
+            assert f"pip install 'looseleaf[{extra}]'" in str(refused.value)
+            assert not isinstance(refused.value, ModelFailed)
+        assert provider.requests == 0
+
+
+# --- ready before it is asked ----------------------------------------------------------------
+
+
+@every_wire
+def test_a_model_that_is_ready_has_asked_nobody_and_its_client_stays(wire: str) -> None:
+    with Provider() as provider:
+        model = provider.model(wire)
+        assert model._client is None
+        model.ready()
+        client = model._client
+        assert client is not None
+        assert (provider.requests, provider.looks) == (0, 0)
+        model.ready()
+        assert model.send(ASK).text == "You said: Which tea?"
+        assert model._client is client
+
+
+def test_whoever_is_first_makes_the_client_and_everybody_else_waits() -> None:
+    entered: list[threading.Thread] = []
+    second = threading.Event()
+    with Provider() as provider:
+        model = provider.model("ollama")
+        connect = model._connect
+
+        def slow() -> Any:
+            entered.append(threading.current_thread())
+            if len(entered) > 1:
+                second.set()
+            second.wait(0.3)  # time for a second one, if any is let in
+            return connect()
+
+        model._connect = slow
+        begin = threading.Barrier(6)
+        heard: list[str] = []
+
+        def ready() -> None:
+            begin.wait()
+            model.ready()
+
+        def send() -> None:
+            begin.wait()
+            heard.append(model.send(ASK).text)
+
+        threads = [threading.Thread(target=job) for job in (ready, send) * 3]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(entered) == 1
+    assert heard == ["You said: Which tea?"] * 3
+
+
+def test_a_client_that_could_not_be_made_is_made_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    model = models.OpenAI("gpt-5")
+    for _ in range(2):
+        with pytest.raises(ModelFailed, match=r"was not asked: there is no key for it\. Set OPENAI_API_KEY"):
+            model.ready()
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model.ready()
+
+
+def test_a_script_is_always_ready() -> None:
+    model = models.ScriptedModel(["one"])
+    model.ready()
+    assert model.send(ASK).text == "one"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "variable"),
+    [
+        ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+        ("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+        ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_server_that_is_known_is_not_asked_without_its_own_key(
+    base_url: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    monkeypatch.delenv(variable)
+    with Provider() as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.address)  # nothing may leave this machine
+        with pytest.raises(ModelFailed, match=f"there is no key for it. Set {variable}"):
+            models.OpenAIChat("m", base_url=base_url, retries=0).send(ASK)
+        assert proxy.requests + proxy.looks + len(proxy.complaints) == 0
+
+
+# --- what a person sees who asks for help ------------------------------------------------------
+
+
+@every_wire
+def test_help_shows_what_a_model_takes(wire: str) -> None:
+    kind: Any = getattr(models, KINDS[wire])
+    parameters = inspect.signature(kind).parameters
+    assert [*parameters][:3] == ["name", "api_key", "base_url"]
+    assert not [each for each in parameters.values() if each.kind is inspect.Parameter.VAR_KEYWORD]
+    told = inspect.getdoc(kind) or ""
+    assert [name for name in parameters if name != "name" and name not in told] == []
+    assert f"{kind.__name__}(" in told
+    assert kind.variable in told
+    assert kind.place in told
+
+
+def test_help_shows_what_options_a_call_takes() -> None:
+    told = inspect.getdoc(models.OpenAI.stream) or ""
+    assert [name for name in Wanted.__match_args__ if name not in told] == []
+    assert "looseleaf.reply.Model" in told
+    assert "`stream`" in (inspect.getdoc(models.OpenAI.send) or "")
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ([{"role": "user", "content": "Hi"}], "a list with a dict in it"),
+        ([*ASK, "Hi"], "a list with a str in it"),
+        ([None], "a list with a NoneType in it"),
+        ("Hi", "a str"),
+        ({"role": "user"}, "a dict"),
+        (Message("user", "Hi"), "a Message"),
+        (None, "a NoneType"),
+    ],
+)
+def test_what_is_no_list_of_messages_is_refused_before_anybody_is_asked(given: Any, what: str) -> None:
+    with shared("openai") as (provider, model):
+        for asked in (model, models.ScriptedModel(["no"])):
+            for ask in (asked.send, asked.stream):
+                with pytest.raises(Refused) as refused:
+                    ask(given)
+                assert str(refused.value) == (
+                    f"No model was asked: it was given {what}. Give a list of messages, as in "
+                    '[Message("user", "Hello")], with `from looseleaf import Message`.'
+                )
+        assert provider.requests == 0
+        assert model.send(iter(ASK)).text == "You said: Which tea?"
 
 
 @every_wire

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,7 +115,7 @@ def test_every_policy_that_is_taken_can_be_waited_for_and_counted_with(settings:
         elif isinstance(value, float):
             assert 0 < value <= 86_400
         elif isinstance(value, int) and not isinstance(value, bool):
-            assert value > 0
+            assert value > 0 or (value == 0 and name == "model_retries")
 
 
 def test_an_agents_own_settings_are_laid_over_those_of_all() -> None:
@@ -141,6 +144,44 @@ def test_an_agents_setting_that_makes_no_sense_is_refused_whoever_opens_the_memo
 ) -> None:
     with pytest.raises(Refused, match=re.escape(sentence)):
         policy_from(tomllib.loads(text), agent="somebody else")
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ('provder = "openai"', "sets 'provder', which is no setting. Did you mean `provider`?"),
+        ('Model = "gpt-5"', "sets 'Model', which is no setting. Did you mean `model`?"),
+        ("retries = 2", "Did you mean `model_retries`?"),
+        ('[agent.main]\nmodel = "gpt-5"', "sets 'agent', which is no setting. Did you mean `[agents.main]`?"),
+        ('[agents.main]\nmodle = "gpt-5"', "sets 'main.modle', which is no setting. Did you mean `model`?"),
+    ],
+)
+def test_a_misspelt_setting_is_told_what_it_may_have_meant_and_not_all_there_are(
+    text: str, advice: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        policy_from(tomllib.loads(text))
+    assert advice in str(refused.value)
+    assert "use one of" not in str(refused.value)
+
+
+def test_a_setting_in_the_wrong_table_is_not_misspelt() -> None:
+    # It is one letter away from nothing: what an agent may have of its own is told instead.
+    with pytest.raises(Refused, match="use one of: base_url, compaction_ratio, context_tokens") as refused:
+        policy_from({"agents": {"main": {"day_tokens": 5}}})
+    assert "Did you mean" not in str(refused.value)
+
+
+def test_what_finds_misspellings_is_not_loaded_for_who_makes_none() -> None:
+    code = (
+        "import sys; from looseleaf.policy import policy_from\n"
+        "policy_from({'model': 'm'}); print('difflib' in sys.modules)"
+    )
+    bare = {"PYTHONPATH": str(Path(__file__).parent.parent / "src")}
+    told = subprocess.run(
+        [sys.executable, "-S", "-c", code], check=True, capture_output=True, text=True, env=bare
+    )
+    assert told.stdout.strip() == "False"
 
 
 # --- models, and what may be spent on them -----------------------------------------------
@@ -177,6 +218,13 @@ def test_an_amount_may_be_nothing_and_more_than_the_seconds_of_a_day(name: str) 
 def test_a_setting_of_models_that_makes_no_sense_is_refused(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(Refused, match=re.escape(sentence)):
         policy_from(settings)
+
+
+def test_a_call_may_be_made_once_and_not_again() -> None:
+    assert policy_from({"model_retries": 0}).model_retries == 0
+    for value in (-1, -(10**30)):
+        with pytest.raises(Refused, match=f"`model_retries` must be 0 or more, not {value}"):
+            policy_from({"model_retries": value})
 
 
 @pytest.mark.parametrize(

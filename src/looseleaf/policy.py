@@ -130,8 +130,8 @@ class Policy:
     """The part of the budget at which a compaction is asked for. None: the model's own (0.8)."""
 
     provider: str | None = None
-    """Who is asked: openai, openai-chat (and whatever speaks it), anthropic, gemini, ollama. None: as the model's name
-    says, else as the environment does (a key, a local Ollama)."""
+    """Who is asked: anthropic, openai, openai-chat (and whatever speaks it), gemini, openrouter, deepseek, ollama.
+    None: as the model's name says, else as the environment does (a key, a local Ollama)."""
 
     base_url: str | None = None
     """Where it is asked. None: the provider's own address."""
@@ -144,7 +144,7 @@ class Policy:
     """The time limit of one call of a model. Long thinking takes minutes; what takes longer hangs."""
 
     model_retries: int = 4
-    """How often a call that met a rate limit, a server's fault or a cut line is made again."""
+    """How often a call that met a rate limit, a server's fault or a cut line is made again. 0: never."""
 
     # --- the agent -------------------------------------------------------------------
     agent_steps: int = 24
@@ -345,6 +345,8 @@ _WANTED: dict[str, type] = {
     "price_cached": float,
     "price_output": float,
 }
+_COUNTS = frozenset(("model_retries",))
+"""Numbers of times, which may be none."""
 _RATIOS = frozenset(("compaction_ratio", "compact_to", "prepare_ratio", "tidy_to"))
 _DAYS = frozenset(("tidy_days",))
 _MOST_DOLLARS = 1e12
@@ -352,7 +354,7 @@ _MOST_DOLLARS = 1e12
 _DOLLARS = frozenset(("day_cost", "price_input", "price_cached", "price_output"))
 _CHOICES = {
     "distiller": ("rules", "model"),
-    "provider": ("openai", "openai-chat", "anthropic", "gemini", "ollama"),
+    "provider": ("anthropic", "openai", "openai-chat", "gemini", "openrouter", "deepseek", "ollama"),
 }
 _OTHERWISE = {
     "day_tokens": "no ceiling",
@@ -360,6 +362,8 @@ _OTHERWISE = {
     "base_url": "the provider's own",
 } | dict.fromkeys(("price_input", "price_cached", "price_output"), "what the table of prices says")
 """What holds where a setting is left out that has no value of its own. Of the others the model decides."""
+_NEAR = 0.7
+"""How alike a name must be to a setting to be a misspelling of it: two letters of seven may be wrong."""
 _MOST_DAYS = 3650.0
 """Ten years: more is a mistake, or means never, which is said by turning the thing off."""
 
@@ -375,7 +379,7 @@ def policy_from(settings: dict[str, Any], where: str = "looseleaf.toml", agent: 
         if name == "agents":
             changed |= _of_agent(value, where, agent)
         elif name not in SETTINGS:
-            raise _unknown(where, name, SETTINGS | {"agents"})
+            raise _unknown(where, name, name, SETTINGS | {"agents"})
     for name, value in settings.items():
         if name != "agents":
             changed.setdefault(name, _valid(where, name, value))
@@ -392,18 +396,24 @@ def _of_agent(tables: Any, where: str, agent: str | None) -> dict[str, Any]:
     for name, table in tables.items():
         for setting, value in table.items():
             if setting not in OF_AGENTS:
-                raise _unknown(where, f"{name}.{setting}", OF_AGENTS)
+                raise _unknown(where, f"{name}.{setting}", setting, OF_AGENTS)
             valid = _valid(where, setting, value)
             if name == agent:
                 own[setting] = valid
     return own
 
 
-def _unknown(where: str, name: str, known: frozenset[str]) -> Refused:
-    return Refused(
-        f"The memory was not opened: {where} sets {name!r}, which is no setting. Delete that line, or use "
-        f"one of: {', '.join(sorted(known))}."
-    )
+def _unknown(where: str, name: str, setting: str, known: frozenset[str]) -> Refused:
+    from difflib import get_close_matches
+
+    # What is a setting elsewhere is not misspelt.
+    near = [] if setting in SETTINGS else get_close_matches(setting.lower(), sorted(known), 1, _NEAR)
+    if near:
+        meant = "[agents.main]" if near[0] == "agents" else near[0]
+        advice = f"Did you mean `{meant}`? Mend that line, or delete it."
+    else:
+        advice = f"Delete that line, or use one of: {', '.join(sorted(known))}."
+    return Refused(f"The memory was not opened: {where} sets {name!r}, which is no setting. {advice}")
 
 
 def _valid(where: str, name: str, value: Any) -> Any:
@@ -416,7 +426,9 @@ def _valid(where: str, name: str, value: Any) -> Any:
         if not 0 <= value <= _MOST_DOLLARS:  # also what is no number (nan)
             raise _bad(where, name, f"must be an amount in US dollars, 0 or more, not {value!r}")
         return float(value)
-    if not value > 0:  # also what is no number (nan)
+    if name in _COUNTS and value < 0:
+        raise _bad(where, name, f"must be 0 or more, not {value!r}")
+    if not value > 0 and name not in _COUNTS:  # also what is no number (nan)
         raise _bad(where, name, f"must be greater than zero, not {value!r}")
     if name in _RATIOS:
         if value > 1:

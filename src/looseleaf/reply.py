@@ -81,7 +81,8 @@ class Repaired:
 
 @frozen
 class Retrying:
-    """The call failed and is made again, in so many seconds. All that was said so far is void."""
+    """The call failed and is made again, in so many seconds. All that was said so far, if anything, is void. `attempt`:
+    the one that failed."""
 
     why: str
     seconds: float

@@ -8,6 +8,7 @@ from looseleaf.llm.dialects.heard import Heard, at, count_at, counted, list_at, 
 from looseleaf.llm.dialects.layout import CALL, laid_out
 from looseleaf.llm.dialects.media import data_of
 from looseleaf.llm.dialects.naming import Spelling
+from looseleaf.llm.dialects.openai_chat import as_functions
 from looseleaf.llm.dialects.repair import Needs, mended, result_text
 from looseleaf.llm.dialects.schemas import Grammar, fitted_tools
 from looseleaf.talk import ToolResultPayload
@@ -61,17 +62,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     payload: dict[str, Any] = {"model": model, "messages": turns}
     offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
-        payload["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in offered
-        ]
+        payload["tools"] = as_functions(offered)
     if options.schema is not None:
         payload["format"] = options.schema
     if options.effort is not None:

@@ -61,17 +61,7 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
     payload: dict[str, Any] = {"model": model, "messages": turns}
     offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
     if offered:
-        payload["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in offered
-        ]
+        payload["tools"] = as_functions(offered)
     if options.schema is not None:
         schema = {"name": "answer", "schema": options.schema, "strict": is_strict(options.schema)}
         payload["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -86,6 +76,21 @@ def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], o
             payload["temperature"] = options.temperature
     payload |= {"stream": True, "stream_options": {"include_usage": True}}
     return Rendered(payload | (options.extra or {}), (*repairs, *changed), names)
+
+
+def as_functions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
+    """Tools as Chat Completions has them, and Ollama after it."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
 
 
 def _turns(stretch: Stretch, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:

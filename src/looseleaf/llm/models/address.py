@@ -27,6 +27,13 @@ def full(where: str) -> str:
     return where if "://" in where else f"http://{host or '127.0.0.1'}:{port if mark else 11434}"
 
 
+def shown(url: str) -> str:
+    """As it may be shown: without a name and a password in it, and without a query."""
+    scheme, found, rest = url.partition("://")
+    host, slash, path = rest.partition("?")[0].partition("/")
+    return f"{scheme}{found}{host.rpartition('@')[2]}{slash}{path}" if found else url
+
+
 def is_loopback(url: str) -> bool:
     """Whether it is on this machine, by what it says: a name is not looked up."""
     where = origin(url)

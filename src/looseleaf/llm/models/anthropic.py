@@ -30,12 +30,19 @@ _STATUSES = {
 
 
 class Anthropic(Caller):
-    """A model behind the Messages API."""
+    """A model behind the Messages API.
+
+        Anthropic("claude-sonnet-5-5", api_key="…", seconds=60)
+
+    It takes what every `Caller` takes: api_key (else ANTHROPIC_API_KEY), base_url (else ANTHROPIC_BASE_URL; without
+    /v1), headers, seconds, retries, pause, patience, extensions, calls.
+    """
 
     dialect = "anthropic"
     title = "Anthropic"
     variable = "ANTHROPIC_API_KEY"
     place = "ANTHROPIC_BASE_URL"
+    usual = "https://api.anthropic.com"
 
     def _spoken(self) -> Dialect:
         from looseleaf.llm.dialects.anthropic import DIALECT

@@ -7,12 +7,14 @@ or in a failure that says whether another attempt is worth it. Everything a call
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from time import monotonic, sleep
 
 from looseleaf.errors import Cancelled, ModelFailed, Refused
 from looseleaf.frozen import frozen
 from looseleaf.llm.dialects.faults import Passing
-from looseleaf.llm.models.failures import Failed, Failure, Provider
+from looseleaf.llm.models.address import full, is_here, shown
+from looseleaf.llm.models.failures import TO_FIND_IT, TO_START_IT, Failed, Failure, Provider
 from looseleaf.llm.models.heard import Heard
 from looseleaf.reply import Repaired, Reply, Retrying
 
@@ -55,11 +57,14 @@ class Wanted:
 class Caller:
     """A model behind a provider's SDK.
 
+    `name` is what the provider calls it. `api_key` and `base_url` are who asks, and where; what is not given is taken
+    from the environment, as the SDK does it. `headers` go with every request. `extensions` are told of every call.
+    `calls` is how tools are called: `native`, or in the text as `json` or `xml`, for models that cannot.
+
     `seconds` is the time limit of one attempt, from asking to the last byte; reaching it ends the call. `retries`: how
     often a call is made again that met a rate limit, a server's fault or a cut line. Before each there is a pause: as
     long as the provider asks for, else `pause`, doubled each time; all pauses of a call together take at most
-    `patience` seconds. `headers` go with every request. A key that is not given is taken from the environment, as the
-    SDK does it.
+    `patience` seconds.
 
     What an extension raises before an attempt ends the call: a ceiling is a ceiling. What it raises afterwards is
     logged, and the answer is given all the same: it was paid for.
@@ -72,7 +77,7 @@ class Caller:
     place = ""
     """The variable of the environment by which its SDK finds it elsewhere."""
     usual = ""
-    """Where it is otherwise, if that is on this machine."""
+    """Where it is otherwise."""
 
     def __init__(
         self,
@@ -99,6 +104,8 @@ class Caller:
         self._base_url = base_url
         self._headers = dict(headers or {})
         self._client: Any = None
+        self._making = allocate_lock()
+        self._introduce()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -106,19 +113,39 @@ class Caller:
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any
     ) -> Iterator[Event]:
+        """Events as they come (`Said`, `Thought`, `Called`, `Repaired`, `Retrying`), the last of which is the `Reply`.
+        Closing the iterator cancels the call.
+
+        The options are those of `looseleaf.reply.Model`: max_tokens, temperature, schema, effort, seconds, cancel,
+        purpose, extensions, extra; and `calls`, for this call only.
+        """
         unknown = sorted(options.keys() - {*Wanted.__match_args__})
         if unknown:
             raise Refused(
                 f"No model was asked: there is no option {', '.join(map(repr, unknown))}. There are "
                 f"{', '.join(Wanted.__match_args__)}; what only the provider knows goes into `extra`."
             )
-        return self._call(tuple(messages), tuple(tools), Wanted(**options))
+        return self._call(_messages(messages), tuple(tools), Wanted(**options))
 
     def send(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), **options: Any) -> Reply:
+        """The whole reply at once. The options are those of `stream`."""
         for event in self.stream(messages, tools, **options):
             if isinstance(event, Reply):
                 return event
         raise ModelFailed(f"{self.title} did not answer: its answer has no end. Ask again.")
+
+    def ready(self) -> None:
+        """Import the SDK and make its client now, so that the first call need not wait for it. It may be called in a
+        thread, also while a call is made. Nobody is asked anything. Raises what a call would that cannot begin."""
+        from looseleaf.llm.models.pump import quietly
+
+        self._spoken()
+        raised = quietly(self._connected)
+        if isinstance(raised, Refused):
+            raise raised
+        if raised is not None:
+            failure = self._meaning(raised, False)
+            raise failure.error(_sentence(failure, 1))
 
     def _call(
         self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], wanted: Wanted
@@ -161,7 +188,8 @@ class Caller:
                 _tell(extensions, messages, reply, about)
                 yield reply
                 return
-            if not failure.again or attempt > self.retries or left <= 0:
+            retries = self.retries if failure.most is None else min(self.retries, failure.most)
+            if not failure.again or attempt > retries or left <= 0:
                 raise failure.error(_sentence(failure, attempt)) from None
             pause = self._pause(failure, attempt, left)
             left -= pause
@@ -223,33 +251,50 @@ class Caller:
         return Provider(
             self.title,
             self.name,
-            _address(self._base_url or str(getattr(self._client, "base_url", "")) or "its own address"),
+            shown(self._where()),
             f"Set {self.variable} to a valid key, or give `api_key`.",
             self._to_have_it(),
             tuple(key for key in keys if isinstance(key, str) and len(key) > 5),
+            self._to_find_it(),
+            self._to_start_it(),
         )
+
+    def _introduce(self) -> None:
+        """Be called as whoever lives at the address is called."""
+
+    def _where(self) -> str:
+        """The address that is asked."""
+        import os
+
+        return full(self._base_url or os.environ.get(self.place) or self.usual)
 
     def _to_have_it(self) -> str:
         return "Give the name of a model that it has."
 
+    def _to_find_it(self) -> str:
+        where = shown(self._where()).rstrip("/")
+        if where.endswith("/v1"):
+            return f"The address may have /v1 too many: try {where.removesuffix('/v1')}."
+        return TO_FIND_IT
+
+    def _to_start_it(self) -> str:
+        return TO_START_IT
+
     def _is_here(self) -> bool:
         """Whether the model is on this machine: what is said to it, and its key, pass through nobody's proxy then."""
-        import os
-
-        from looseleaf.llm.models.address import is_here
-
-        where = self._base_url or os.environ.get(self.place) or self.usual
-        return bool(where) and is_here(where)
+        return is_here(self._where())
 
     def _connected(self) -> Any:
-        """The SDK's client, made when it is first used. Two threads may make two: one of them stays."""
-        client = self._client
-        if client is None:
+        """The SDK's client, made when it is first used; whoever needs it meanwhile waits."""
+        if self._client is None:
             from weakref import finalize
 
-            client = self._client = self._connect()
-            finalize(self, client.close)
-        return client
+            with self._making:
+                if self._client is None:
+                    client = self._connect()
+                    finalize(self, client.close)
+                    self._client = client
+        return self._client
 
     # --- what each SDK does in its own way ----------------------------------------------
 
@@ -276,6 +321,22 @@ def missing(package: str, extra: str) -> Refused:
         f"No model was asked: the package {package!r} is not installed. Install it with "
         f"pip install 'looseleaf[{extra}]'."
     )
+
+
+def _messages(given: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages, if they are some: a dict is a provider's shape."""
+    from looseleaf.talk import Message
+
+    is_list = hasattr(given, "__iter__") and not isinstance(given, str | dict)
+    messages: tuple[Any, ...] = tuple(given) if is_list else ()
+    strange = [each for each in messages if not isinstance(each, Message)]
+    if strange or not is_list:
+        what = f"a list with a {type(strange[0]).__name__} in it" if strange else f"a {type(given).__name__}"
+        raise Refused(
+            f"No model was asked: it was given {what}. Give a list of messages, as in "
+            '[Message("user", "Hello")], with `from looseleaf import Message`.'
+        )
+    return messages
 
 
 def _form(calls: str) -> str:
@@ -348,10 +409,3 @@ def _wait(seconds: float, cancel: Cancel | None, title: str) -> None:
     while (left := until - monotonic()) > 0:
         _look(cancel, title)
         sleep(left if cancel is None else min(left, _LOOKING))
-
-
-def _address(url: str) -> str:
-    """Without a name and a password in it, and without a query."""
-    scheme, found, rest = url.partition("://")
-    host, slash, path = rest.partition("?")[0].partition("/")
-    return f"{scheme}{found}{host.rpartition('@')[2]}{slash}{path}" if found else url

@@ -35,11 +35,23 @@ class Known:
     """Variables that say where it is instead. Whoever sets one trusts it."""
     base_url: str | None = None
     """Where it is, where the SDK does not know it."""
+    instead: tuple[str, ...] = ()
+    """Variables by which its SDK is let in without a key."""
 
 
 PROVIDERS: dict[str, Known] = {
     "anthropic": Known(
-        ("ANTHROPIC_API_KEY",), "https://api.anthropic.com", "claude-sonnet-5-5", ("ANTHROPIC_BASE_URL",)
+        ("ANTHROPIC_API_KEY",),
+        "https://api.anthropic.com",
+        "claude-sonnet-5-5",
+        ("ANTHROPIC_BASE_URL",),
+        None,
+        (
+            "ANTHROPIC_AUTH_TOKEN",
+            "ANTHROPIC_PROFILE",
+            "ANTHROPIC_CONFIG_DIR",
+            "ANTHROPIC_FEDERATION_RULE_ID",
+        ),
     ),
     "openai": Known(("OPENAI_API_KEY",), "https://api.openai.com", "gpt-5.5", ("OPENAI_BASE_URL",)),
     "openai-chat": Known(("OPENAI_API_KEY",), "https://api.openai.com", "gpt-5.5", ("OPENAI_BASE_URL",)),
@@ -48,6 +60,8 @@ PROVIDERS: dict[str, Known] = {
         "https://generativelanguage.googleapis.com",
         "gemini-3.8-flash",
         ("GOOGLE_GEMINI_BASE_URL",),
+        None,
+        ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE"),
     ),
     "openrouter": Known(
         ("OPENROUTER_API_KEY",),
@@ -81,10 +95,10 @@ _BY_NAME = (
 
 
 def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] | None = None) -> Model | None:
-    """The model to ask, or None if there is none to be had: then the rules do what they can.
+    """The model to ask, or None if nobody names one and there is none to be had: then the rules do what they can.
 
-    `name` is a model, or `provider/model`, or `provider:model`. A name that somebody gives is taken at his word; one
-    that only stands in the settings, where it also says whose context size counts, asks for a key to be there.
+    `name` is a model, or `provider/model`, or `provider:model`. What is named, here or in the settings, and cannot be
+    asked is refused, with what is missing.
     """
     import os
 
@@ -92,23 +106,24 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
     provider, model = _named(policy, name)
     if provider is None:
         base_url = environ.get(ADDRESS) or policy.base_url
-        provider = _at(base_url) if base_url else _by_name(model)
-        if provider is not None and name is None and not base_url and not _has_key(provider, environ):
-            return None
+        provider = _at(base_url) if base_url else _by_name(model, environ)
     if provider is None:
-        provider, model = _by_environment(model, environ)
+        given = model
+        provider, model = _by_environment(given, environ)
         if provider is None:
-            if name is not None:
-                raise Refused(
-                    f"No model was chosen: nobody is known who has {name!r}. Say who, as in `ollama/{name}`, or set "
-                    "the key of a provider in the environment."
-                )
+            if given is not None:
+                raise _nobody_has(given)
             return None
     where = _where(provider, policy, environ)  # refuses before anybody is asked for anything
+    _look_for_key(provider, model, where, environ)
     if model is None:
-        model = PROVIDERS[provider].model or _first_model(where.get("base_url") or LOCAL)
+        at = where.get("base_url") or LOCAL
+        model = PROVIDERS[provider].model or _first_model(at)
         if model is None:
-            return None
+            raise Refused(
+                f"No model was chosen: no Ollama with a model answers at {full(at)}. Start it with `ollama serve`, "
+                "and get a model with `ollama pull llama3.2`."
+            )
     return _made(provider, model, policy, where)
 
 
@@ -119,12 +134,21 @@ def _named(policy: Policy, name: str | None) -> tuple[str | None, str | None]:
         raise Refused(
             f"No model was chosen: {provider!r} is no provider. Set `provider` to one of {', '.join(PROVIDERS)}."
         )
+    if name is not None and not name.strip():
+        raise Refused(
+            "No model was chosen: its name is empty. Give one, as in `anthropic/claude-sonnet-5-5`, or leave it out."
+        )
     given = name or policy.model
     if not given:
         return provider, None
     before, mark, after = _parted(given)
-    if not mark or before not in PROVIDERS or not after:
+    if before not in PROVIDERS or (not mark and provider is not None):
         return provider, given
+    if not after.strip():
+        example = f"{before}/{PROVIDERS[before].model or 'llama3.2'}"
+        raise Refused(
+            f"No model was chosen: {given!r} names a provider, and no model of it. Give both, as in `{example}`."
+        )
     # What OpenRouter has is called after those who made it; and a setting says which provider the name is for.
     if provider is not None and (name is None or provider == "openrouter") and before != provider:
         return provider, given
@@ -137,8 +161,30 @@ def _parted(name: str) -> tuple[str, str, str]:
     return (name[: found.start()], found[0], name[found.end() :]) if found else (name, "", "")
 
 
-def _by_name(model: str | None) -> str | None:
-    return next((provider for pattern, provider in _BY_NAME if model and pattern.match(model)), None)
+def _by_name(model: str | None, environ: Mapping[str, str]) -> str | None:
+    found = next((provider for pattern, provider in _BY_NAME if model and pattern.match(model)), None)
+    return _openai(environ) if found == "openai" else found
+
+
+def _openai(environ: Mapping[str, str]) -> str:
+    """Who is meant by OpenAI where nobody says it in so many words: elsewhere than there, most servers speak Chat
+    Completions."""
+    foreign = environ.get("OPENAI_BASE_URL")
+    is_own = not foreign or origin(foreign) == origin(PROVIDERS["openai"].own)
+    return "openai" if is_own else "openai-chat"
+
+
+def _nobody_has(name: str) -> Refused:
+    before, mark, _ = _parted(name)
+    known = ", ".join(PROVIDERS)
+    if mark == "/":
+        return Refused(
+            f"No model was chosen: {before!r} is no provider. Give `provider/model` with one of {known}; for a model "
+            f"of OpenRouter's, `openrouter/{name}`."
+        )
+    return Refused(
+        f"No model was chosen: nobody is known who has {name!r}. Say who, as in `ollama/{name}`. Providers are {known}."
+    )
 
 
 def _at(base_url: str) -> str:
@@ -156,13 +202,38 @@ def _has_key(provider: str, environ: Mapping[str, str]) -> bool:
     return any(environ.get(key) for key in PROVIDERS[provider].keys)
 
 
+def _look_for_key(
+    provider: str, model: str | None, where: dict[str, Any], environ: Mapping[str, str]
+) -> None:
+    """Refuse where a provider will: at its own address, without a key. Whoever answers elsewhere may ask for none."""
+    known = PROVIDERS[provider]
+    at = where.get("base_url") or (LOCAL if provider == "ollama" else known.own)
+    if where.get("api_key") or origin(full(at)) != origin(known.own) or any(map(environ.get, known.instead)):
+        return
+    if provider == "anthropic" and _has_profile(environ):
+        return
+    what = f"{provider}/{model}" if model else provider
+    raise Refused(
+        f"No model was chosen: there is no key for {what!r}. Set {' or '.join(known.keys)} in the environment, or name "
+        "a model of another provider."
+    )
+
+
+def _has_profile(environ: Mapping[str, str]) -> bool:
+    """Whether Anthropic's SDK has a folder of its own here, by which it may be let in."""
+    import os
+
+    home, roaming = environ.get("HOME"), environ.get("APPDATA")
+    folder = os.path.join(home, ".config", "anthropic") if home else os.path.join(roaming or "", "Anthropic")
+    return bool(home or roaming) and os.path.isdir(folder)
+
+
 def _by_environment(model: str | None, environ: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Who is there. For a model whose name says nothing only those come into question that have everybody's."""
     if model is None:
         for provider in PROVIDERS:
             if provider != "ollama" and _has_key(provider, environ):
-                foreign = provider == "openai" and environ.get("OPENAI_BASE_URL")
-                return (_at(foreign) if foreign else provider), None
+                return (_openai(environ) if provider == "openai" else provider), None
     elif environ.get("OPENROUTER_API_KEY") and "/" in model:
         return "openrouter", model
     where = environ.get("OLLAMA_HOST") or LOCAL

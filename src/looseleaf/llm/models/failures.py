@@ -12,6 +12,7 @@ import re
 from looseleaf.errors import ModelFailed, TooLong
 from looseleaf.frozen import frozen
 from looseleaf.llm.dialects.faults import KEY, MAY_PASS, QUOTED_CHARS, TOO_LONG
+from looseleaf.llm.models.address import is_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +27,24 @@ _SPENT = re.compile(r"insufficient_quota|credit balance|exceeded your current qu
 
 _NO_KEY = re.compile(r"api.?key (?:not valid|expired|not found)|API_KEY_INVALID", re.IGNORECASE)
 
+_OF_MODEL = re.compile(r"model|no endpoints|no allowed providers", re.IGNORECASE)
+"""How a 404 says that the address is right, and the model is not."""
+
+_OF_PATH = re.compile(
+    r"no such path|page not found|cannot post|unexpected endpoint|invalid url|:streamGenerateContent",
+    re.IGNORECASE,
+)
+"""How it says that the address is wrong, also where the path has `model` in it."""
+
+TO_FIND_IT = "Look whether that address is right."
+TO_START_IT = "Start the server that should be there (Ollama: `ollama serve`), or give another address."
+
 
 @frozen
 class Failure:
     """What happened, and what to do about it. `again`: another attempt may do better, after `wait` seconds if the
-    provider names a time. `may_cost`: the provider has the request, and did not refuse it: it may ask to be paid."""
+    provider names a time, and `most` so many times. `may_cost`: the provider has the request, and did not refuse it: it
+    may ask to be paid."""
 
     why: str
     advice: str
@@ -38,11 +52,13 @@ class Failure:
     wait: float | None = None
     error: type[ModelFailed] = ModelFailed
     may_cost: bool = False
+    most: int | None = None
 
 
 @frozen
 class Provider:
-    """Whom a sentence is about, and what has to be done to be let in. `secrets` are never quoted."""
+    """Whom a sentence is about, and what has to be done to be let in, to have the model, to find the address right, and
+    to have somebody listen there. `secrets` are never quoted."""
 
     title: str
     model: str
@@ -50,6 +66,8 @@ class Provider:
     to_be_let_in: str
     to_have_it: str
     secrets: tuple[str, ...] = ()
+    to_find_it: str = TO_FIND_IT
+    to_start_it: str = TO_START_IT
 
     def quote(self, said: object) -> str:
         """What the provider said, in one line, without keys."""
@@ -86,6 +104,10 @@ def of_status(
         )
     if status in (401, 403) or (status == 400 and _NO_KEY.search(told)):
         return Failure(f"{who} did not answer: it does not let us in ({quoted}).", provider.to_be_let_in)
+    if status == 404 and _is_of_path(provider, told):
+        return Failure(
+            f"{who} did not answer: it was not found at {provider.address} ({quoted}).", provider.to_find_it
+        )
     if status == 404:
         return Failure(
             f"{who} did not answer: it has no {provider.model} at {provider.address} ({quoted}).",
@@ -105,6 +127,12 @@ def of_status(
     )
 
 
+def _is_of_path(provider: Provider, told: str) -> bool:
+    """Whether a 404 is about the address, and not about the model."""
+    named = re.search(rf"(?<![\w-]){re.escape(provider.model)}(?![\w-])", told)
+    return _OF_PATH.search(told) is not None or not (named or _OF_MODEL.search(told))
+
+
 def of_report(provider: Provider, said: str, code: str = "") -> Failure:
     """A provider that reported a fault in the middle of its answer, where there is no status any more."""
     return of_status(provider, 500 if MAY_PASS.search(f"{code} {said}") else 400, said, code)
@@ -114,6 +142,14 @@ def of_transport(provider: Provider, error: BaseException, begun: bool) -> Failu
     """A line that could not be made, or broke. httpx and httpx2 name their errors alike; SDKs wrap them."""
     names = {cls.__name__ for each in _chain(error) for cls in type(each).__mro__}
     who = provider.title
+    if "ConnectionRefusedError" in names and is_here(provider.address):
+        # Known at once, and it does not pass by itself: one more attempt is for a server that is just starting.
+        return Failure(
+            f"{who} could not be reached at {provider.address}. Nothing listens there.",
+            provider.to_start_it,
+            again=True,
+            most=1,
+        )
     if names & {
         "ConnectError",
         "ConnectTimeout",

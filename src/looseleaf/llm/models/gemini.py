@@ -16,17 +16,29 @@ if TYPE_CHECKING:
 
 
 class Gemini(Caller):
-    """A model behind generateContent."""
+    """A model behind generateContent.
+
+        Gemini("gemini-3.8-flash", api_key="…", seconds=60)
+
+    It takes what every `Caller` takes: api_key (else GEMINI_API_KEY), base_url (else GOOGLE_GEMINI_BASE_URL), headers,
+    seconds, retries, pause, patience, extensions, calls.
+    """
 
     dialect = "gemini"
     title = "Gemini"
     variable = "GEMINI_API_KEY"
     place = "GOOGLE_GEMINI_BASE_URL"
+    usual = "https://generativelanguage.googleapis.com"
 
     def _spoken(self) -> Dialect:
         from looseleaf.llm.dialects.gemini import DIALECT
 
         return DIALECT
+
+    def _where(self) -> str:
+        # The SDK has two of them, and goes by the environment.
+        is_cloud = self._base_url is None and getattr(self._client, "vertexai", False)
+        return "https://aiplatform.googleapis.com" if is_cloud else super()._where()
 
     def _connect(self) -> Any:
         try:

@@ -43,7 +43,7 @@ class Heard:
     @property
     def anything(self) -> bool:
         """Whether whoever listens has heard anything."""
-        return bool(self._said or self._thought or self._calls)
+        return any(self._said) or any(self._thought) or bool(self._calls)
 
     def cut(self, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> Reply:
         """What there is of a reply that did not come to its end."""

@@ -32,7 +32,13 @@ class _Status(Exception):
 
 
 class Ollama(Caller):
-    """A model of a local Ollama, or of one elsewhere: `base_url`, else OLLAMA_HOST."""
+    """A model of a local Ollama, or of one elsewhere.
+
+        Ollama("llama3.2", base_url="http://192.168.1.20:11434")
+
+    It takes what every `Caller` takes: base_url (else OLLAMA_HOST, else this machine; without /v1), api_key (for
+    ollama.com; else OLLAMA_API_KEY), headers, seconds, retries, pause, patience, extensions, calls.
+    """
 
     dialect = "ollama"
     title = "Ollama"
@@ -92,6 +98,11 @@ class Ollama(Caller):
 
     def _to_have_it(self) -> str:
         return f"Get it with `ollama pull {self.name}`, or give the name of one that `ollama list` shows."
+
+    def _to_start_it(self) -> str:
+        return (
+            "Start it with `ollama serve`, or give the address at which it runs (OLLAMA_HOST, or `base_url`)."
+        )
 
 
 def _lines(response: Any) -> Iterator[dict[str, Any]]:

@@ -6,8 +6,9 @@ server's own options, reasoning in a server's own words) pass through it.
 
 from __future__ import annotations
 
+from looseleaf.errors import ModelFailed
 from looseleaf.llm.models import failures
-from looseleaf.llm.models.address import origin
+from looseleaf.llm.models.address import origin, shown
 from looseleaf.llm.models.caller import Caller, missing
 
 TYPE_CHECKING = False
@@ -30,12 +31,19 @@ _OTHERS = {
 
 
 class OpenAI(Caller):
-    """A model behind the Responses API. Nothing is stored there: each call says all that it needs."""
+    """A model behind the Responses API. Nothing is stored there: each call says all that it needs.
+
+        OpenAI("gpt-5.5", api_key="…", seconds=60)
+
+    It takes what every `Caller` takes: api_key (else OPENAI_API_KEY), base_url (else OPENAI_BASE_URL; with /v1),
+    headers, seconds, retries, pause, patience, extensions, calls.
+    """
 
     dialect = "openai"
     title = "OpenAI"
     variable = "OPENAI_API_KEY"
     place = "OPENAI_BASE_URL"
+    usual = "https://api.openai.com/v1"
     path = "/responses"
 
     def _spoken(self) -> Dialect:
@@ -52,8 +60,13 @@ class OpenAI(Caller):
 
         key = self._api_key
         if key is None and self._base_url is not None:
+            key = os.environ.get(self.variable)
+            at = origin(self._base_url)
+            if not key and at is not None and at[1] in _OTHERS:
+                failure = failures.without_key(self._provider())
+                raise ModelFailed(f"{failure.why} {failure.advice}")
             # A server on this machine asks for none, and the SDK does not do without.
-            key = os.environ.get(self.variable) or "none"
+            key = key or "none"
         given = {} if self._base_url is None else {"base_url": self._base_url}
         return openai.OpenAI(
             api_key=key,
@@ -63,6 +76,16 @@ class OpenAI(Caller):
             http_client=openai.DefaultHttpxClient(follow_redirects=False, **self._direct()),
             **given,
         )
+
+    def _to_find_it(self) -> str:
+        import re
+
+        where = shown(self._where()).rstrip("/")
+        if not re.search(r"/v\d", where):
+            return f"The address may lack /v1: try {where}/v1."
+        if self.path != OpenAI.path:
+            return failures.TO_FIND_IT
+        return f"{failures.TO_FIND_IT} Most servers only speak Chat Completions: the provider `openai-chat`."
 
     def _direct(self) -> dict[str, Any]:
         """With a transport of its own a client asks the environment for no proxy."""
@@ -113,14 +136,17 @@ class OpenAI(Caller):
 class OpenAIChat(OpenAI):
     """A model behind Chat Completions: OpenAI's, and those of vLLM, LM Studio, llama.cpp, DeepSeek, OpenRouter…
 
-    Such a server is called by its address. Of those that are known by name, the key is their own.
+        OpenAIChat("qwen3-8b", base_url="http://127.0.0.1:8000/v1")
+
+    Such a server is called by its address. Of those that are known by name, the key is their own (OPENROUTER_API_KEY,
+    DEEPSEEK_API_KEY). It takes what every `Caller` takes: api_key (else OPENAI_API_KEY), base_url (else
+    OPENAI_BASE_URL; most want /v1), headers, seconds, retries, pause, patience, extensions, calls.
     """
 
     dialect = "openai-chat"
     path = "/chat/completions"
 
-    def __init__(self, name: str, **where: Any) -> None:
-        super().__init__(name, **where)
+    def _introduce(self) -> None:
         at = origin(self._base_url) if self._base_url else None
         if at is not None:
             self.title, self.variable = _OTHERS.get(at[1], (f"{at[1]}:{at[2]}", self.variable))

@@ -51,6 +51,9 @@ class ScriptedModel(Caller):
         self._place = 0
         self._turn = allocate_lock()
 
+    def ready(self) -> None:
+        """It always is."""
+
     def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
         from looseleaf.llm.dialects.dialect import Rendered
 
