@@ -29,7 +29,7 @@ from looseleaf.agent.hand import Hand, hand, schema_of
 from looseleaf.agent.loop import MOST_CALLS, Agent
 from looseleaf.agent.request import CONTINUE, continued
 from looseleaf.distill.rules import Rules
-from looseleaf.errors import ModelFailed, Refused, TooLong
+from looseleaf.errors import ModelFailed, Refused, TooLong, Unwritten
 from looseleaf.llm.models import OpenAIChat, ScriptedModel
 from looseleaf.policy import Policy
 from looseleaf.reply import Reply, Said, ToolSpec, Usage
@@ -312,11 +312,14 @@ def test_a_picture_is_sent_as_what_its_file_holds_and_recorded_as_its_path(
         seen.extend(messages)
         return "A picture."
 
+    memory.record(user="An older one.", media={"images": [str(place / "b.png")]})
+    (place / "b.png").write_bytes(PNG)  # a path that stands in the log, and that this program did not give
     agent = Agent(memory, ScriptedModel([look]), reflect=False)
     list(agent.run("What is this?", images=["a.png", "secret.png", "https://example.org/b.png"]))
     data = "data:image/png;base64," + base64.b64encode(PNG).decode()
     assert seen[-1].image_urls == (data, str(place / "secret.png"), "https://example.org/b.png")
-    media = memory.turns()[0].traces[0].media
+    assert seen[-2].image_urls == (str(place / "b.png"),)
+    media = memory.turns()[-1].traces[0].media
     assert media is not None
     assert media["images"] == [str(place / "a.png"), str(place / "secret.png"), "https://example.org/b.png"]
 
@@ -469,14 +472,14 @@ def test_a_call_that_a_dead_process_left_is_ended_and_not_carried_out_again(plac
     with Memory(place / "m") as memory:
         memory.record(user="Pay the bill.")
         memory.record(tool_call="pay", tool_call_id="call_1")
-    with Memory(place / "m") as memory:
+    with Memory(place / "m", policy=Policy(tool_seconds=1e-9)) as memory:
         seen: list[str] = []
 
         def last(messages: Any, tools: Any) -> str:
             seen.append(told(messages))
             return "I do not know whether it was paid."
 
-        run(Agent(memory, ScriptedModel([last]), [pay], tool_seconds=1e-9, reflect=False), "Was it paid?")
+        run(Agent(memory, ScriptedModel([last]), [pay], reflect=False), "Was it paid?")
         assert runs == []
         assert "it is not known whether this was carried out" in seen[0]
         assert [each.status for each in memory.interactions("turn_0001")] == ["ERROR"]
@@ -563,7 +566,93 @@ def test_a_processor_that_raises_leaves_no_call_open(memory: Memory) -> None:
     with pytest.raises(ValueError, match="broken"):
         run(Agent(memory, model, [quick], processors=[Broken()], reflect=False), "Go.")
     assert memory.open_calls() == []
-    assert "done" in [each.result for each in memory.interactions("turn_0001")]
+    assert all("a processor failed" in (each.error or "") for each in memory.interactions("turn_0001"))
+
+
+def test_what_comes_when_a_run_is_left_passes_the_processors_too(memory: Memory) -> None:
+    """A processor may be there to keep something out of the log."""
+    both = threading.Barrier(2, timeout=60)
+
+    class Redacting:
+        order = 10
+
+        def process(self, event: Recorded) -> Recorded | None:
+            if isinstance(event, ToolReturned) and event.error is None:
+                return ToolReturned(event.call, str(event.result).replace("SECRET", "*"))
+            return None
+
+    def meet(who: str) -> str:
+        both.wait()
+        return f"SECRET {who}"
+
+    model = ScriptedModel([calling(("meet", {"who": "a"}), ("meet", {"who": "b"}))])
+    agent = Agent(memory, model, [meet], processors=[Redacting()], reflect=False)
+    for event in agent.run("Meet."):
+        if isinstance(event, ToolReturned):
+            assert agent._running is not None
+            while agent._running._came.empty():
+                pass
+            break
+    assert sorted(str(each.result) for each in memory.interactions("turn_0001")) == ["* a", "* b"]
+
+
+class Full:
+    """A processor after which the disk is full, for as long as it is."""
+
+    order = 899
+
+    def __init__(self, kind: type) -> None:
+        self.kind, self.is_full = kind, True
+
+    def process(self, event: Recorded) -> Recorded | None:
+        if isinstance(event, self.kind) and self.is_full:
+            raise Unwritten("The record was not written: the disk is full.")
+        return None
+
+
+def test_an_answer_that_the_disk_would_not_take_is_recorded_when_it_does(memory: Memory) -> None:
+    disk = Full(Answered)
+    agent = Agent(memory, ScriptedModel(["First.", "Second."]), processors=[disk], reflect=False)
+    assert "disk is full" in of(Failed, run(agent, "One?"))[0].sentence
+    disk.is_full = False
+    run(agent, "Two?")
+    told = [(trace.trace_type, trace.content) for turn in memory.turns() for trace in turn.traces]
+    assert told == [("user", "One?"), ("assistant", "First."), ("user", "Two?"), ("assistant", "Second.")]
+
+
+def test_leaving_a_run_while_the_disk_is_full_leaves_the_agent_free(memory: Memory) -> None:
+    disk = Full(Answered)
+    agent = Agent(memory, ScriptedModel(["One two three.", "Yes."]), processors=[disk], reflect=False)
+    left = agent.run("Count.")
+    while not isinstance(next(left), Said):
+        pass
+    left.close()
+    assert any("disk is full" in note for note in memory.notes)
+    disk.is_full = False
+    assert of(Done, run(agent, "Are you free?"))
+
+
+def test_a_model_of_ones_own_is_counted_and_kept_to_the_ceiling(place: Path) -> None:
+    class Own:
+        name, dialect = "own", "mine"
+        asked = 0
+
+        def stream(self, messages: Any, tools: Any = (), **options: Any) -> Iterator[Any]:
+            self.asked += 1
+            yield Said("Yes.")
+            yield Reply("Yes.", usage=Usage(prompt_tokens=90, output_tokens=10))
+
+        def send(self, messages: Any, tools: Any = (), **options: Any) -> Any:
+            return [*self.stream(messages, tools)][-1]
+
+    model = Own()
+    with Memory(place / "m", policy=Policy(day_tokens=150)) as memory:
+        agent = Agent(memory, model, reflect=False)
+        run(agent, "One?")
+        run(agent, "Two?")
+        assert "ceiling" in of(Failed, run(agent, "Three?"))[0].sentence
+        assert model.asked == 2
+        assert memory.costs.total().tokens == 200
 
 
 def test_more_calls_than_run_at_once_and_an_early_end_leave_none_open(memory: Memory) -> None:
@@ -752,6 +841,8 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "one tool": (None, ScriptedModel([]), print),
     "no processor": (None, ScriptedModel([]), [], {"processors": [object()]}),
     "no such": (None, ScriptedModel([]), [], {"reflct": False}),
+    "steps": (None, ScriptedModel([]), [], {"steps": "3"}),
+    "for ever": (None, ScriptedModel([]), [], {"tool_seconds": float("inf")}),
 }
 
 

@@ -275,9 +275,9 @@ def test_the_sums_of_today_cost_what_is_new(store: Counted) -> None:
 
 
 def test_a_new_day_begins_with_nothing_and_reads_no_more_than_the_day_before(store: Counted) -> None:
-    clock = Clock(NOON - 5 * DAY)
+    clock = Clock(NOON - 50 * DAY)
     costs = Costs(store, Policy(day_tokens=10), "main", now=clock)
-    for _ in range(60):
+    for _ in range(600):
         clock.now += DAY / 12
         if clock.now < NOON:
             costs.after_invoke([], Reply(usage=Usage(10)), **GPT)
@@ -285,7 +285,7 @@ def test_a_new_day_begins_with_nothing_and_reads_no_more_than_the_day_before(sto
     store.reads = 0
     costs.before_invoke([], {}, **GPT)
     assert costs.today() == Spent()
-    assert store.reads <= 20
+    assert store.reads <= 64 + 2 * 24  # and some more: a clock may have been wrong for a while
 
 
 def test_a_call_belongs_to_the_day_on_which_it_was_answered(store: Counted) -> None:

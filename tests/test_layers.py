@@ -89,6 +89,7 @@ RUNS_STRANGERS = frozenset(
         "looseleaf.distill.run",
         "looseleaf.index.background",
         "looseleaf.agent.hands",
+        "looseleaf.agent.processors",
         "looseleaf.llm.models.pump",
     }
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import closing
 
 from looseleaf.agent.events import (
     Answered,
@@ -148,8 +149,8 @@ class Chat:
         status = Status(self.memory, self._model)
         is_kept = False
         try:
-            with Interrupting(self.agent):
-                for event in self.agent.run(text):
+            with Interrupting(self.agent), closing(self.agent.run(text)) as run:
+                for event in run:
                     self.face.hear(event)
                     status.hear(event)
                     if isinstance(event, UserMessage):
@@ -237,7 +238,7 @@ def _quietly(ready: Callable[[], object]) -> None:
 
 class Interrupting:
     """While a model answers, Ctrl-C ends the answer, and what was said is kept. Pressed again, before that has come
-    about, it ends the program."""
+    about, it ends the program; so does being told to end, and what was said is kept then, too."""
 
     def __init__(self, agent: Agent) -> None:
         from queue import SimpleQueue
@@ -245,7 +246,7 @@ class Interrupting:
         self._agent = agent
         self._pressed: SimpleQueue[bool] = SimpleQueue()
         self._is_told = False
-        self._before: Any = None
+        self._before: list[tuple[int, Any]] = []
 
     def __enter__(self) -> None:
         import signal
@@ -253,14 +254,22 @@ class Interrupting:
 
         if current_thread() is main_thread():
             Thread(target=self._wait, daemon=True).start()
-            self._before = signal.signal(signal.SIGINT, self._press)
+            self._before = [(signal.SIGINT, signal.signal(signal.SIGINT, self._press))]
+            for name in ("SIGTERM", "SIGHUP"):
+                if hasattr(signal, name):
+                    number = getattr(signal, name)
+                    self._before.append((number, signal.signal(number, self._end)))
 
     def __exit__(self, *_: object) -> None:
-        if self._before is not None:
+        if self._before:
             import signal
 
-            signal.signal(signal.SIGINT, self._before)
+            for number, before in self._before:
+                signal.signal(number, before)
             self._pressed.put(False)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
 
     def _press(self, number: int, frame: FrameType | None) -> None:
         if self._is_told:
@@ -368,6 +377,10 @@ class Pipe:
 
     def __init__(self) -> None:
         self._said: list[str] = []
+        if hasattr(sys.stdin, "reconfigure"):
+            sys.stdin.reconfigure(
+                errors="replace"
+            )  # a line that is no UTF-8 is asked as far as it can be read
 
     def read(self) -> str | None:
         try:

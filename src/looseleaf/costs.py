@@ -35,6 +35,12 @@ WHATS: tuple[What, ...] = ("day", "purpose", "model", "agent")
 """What calls can be told apart by."""
 
 _DAY = 86_400
+_MOST = 10**15
+"""No time, cost or number of tokens is larger."""
+
+_EXCURSION = 64
+"""Records in a row that must be older before nothing of a day is left: a clock may have been wrong for some."""
+
 _COUNTED = ("prompt_tokens", "cached_tokens", "written_tokens", "output_tokens", "reasoning_tokens")
 _OTHER = "other"
 """The purpose of a call for which nobody gave one."""
@@ -251,11 +257,14 @@ class Costs:
                 yield line.record
 
     def _since(self, since: float) -> Iterator[Line]:
+        older = 0
         for line in self._store.read_back(STREAM):
-            # A day more than was asked for: clocks are set, and processes overtake each other. A line that somebody
-            # wrote by hand, with any time, hides nothing that stands before it.
-            if line.checked and _is_call(line.record) and _ts(line.record) < since - _DAY:
-                return
+            # A day more than was asked for, and some records more: clocks are set, and processes overtake each other. A
+            # line that somebody wrote by hand, with any time, hides nothing that stands before it.
+            if line.checked and _is_call(line.record):
+                older = older + 1 if _ts(line.record) < since - _DAY else 0
+                if older > _EXCURSION:
+                    return
             yield line
 
     def _today(self) -> Spent:
@@ -263,10 +272,12 @@ class Costs:
         stands elsewhere, since repair moves records (FORMAT §8.2)."""
         day = int(self._now() // _DAY)
         if day != self._day or self._last is None or not self._go_on(self._last):
-            self._day, self._spent, self._last = day, Spent(), None
+            spent, last = Spent(), None
             for line in self._since(float(day * _DAY)):
-                self._last = self._last or line
-                self._count(line)
+                last = last or line
+                spent = self._counted(spent, line, day)
+            # Only now: a sum that was broken off would stand for the whole day.
+            self._day, self._spent, self._last = day, spent, last
         return self._spent
 
     def _go_on(self, last: Line) -> bool:
@@ -275,13 +286,13 @@ class Costs:
         if first is None or first.record.get("id") != last.record.get("id"):
             return False
         for line in lines:
-            self._last = line
-            self._count(line)
+            self._spent, self._last = self._counted(self._spent, line, self._day), line
         return True
 
-    def _count(self, line: Line) -> None:
-        if _is_call(line.record) and _ts(line.record) // _DAY == self._day:
-            self._spent = _plus(self._spent, line.record)
+    @staticmethod
+    def _counted(spent: Spent, line: Line, day: int) -> Spent:
+        is_of_day = _is_call(line.record) and _ts(line.record) // _DAY == day
+        return _plus(spent, line.record) if is_of_day else spent
 
 
 def dollars(spent: Spent) -> str:
@@ -304,8 +315,12 @@ def _is_within(ts: float, since: float | None, until: float | None) -> bool:
 
 
 def _ts(record: Record) -> float:
-    ts = record.get("ts")
-    return float(ts) if isinstance(ts, int | float) else 0.0
+    return _number(record.get("ts"))
+
+
+def _number(value: object) -> float:
+    """A number that somebody wrote; nothing, if it is none that could be meant."""
+    return float(value) if isinstance(value, int | float) and -_MOST < value < _MOST else 0.0
 
 
 def _day_of(ts: float) -> str:
@@ -318,15 +333,15 @@ def _plus(spent: Spent, record: Record) -> Spent:
     """Whatever a line says: one that somebody wrote by hand stops no sum."""
     counted = {name: getattr(spent, name) + _whole(record.get(name)) for name in _COUNTED}
     cost = record.get("cost")
-    is_priced = isinstance(cost, int | float) and cost >= 0
+    is_priced = isinstance(cost, int | float) and 0 <= cost < _MOST
     return Spent(
         calls=spent.calls + 1,
         estimated=spent.estimated + (record.get("is_estimated") is True),
         unpriced=spent.unpriced + (not is_priced),
-        cost=spent.cost + (float(cost or 0) if is_priced else 0.0),
+        cost=spent.cost + (_number(cost) if is_priced else 0.0),
         **counted,
     )
 
 
 def _whole(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST else 0

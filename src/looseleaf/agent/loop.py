@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     from looseleaf.agent.hand import Hand
     from looseleaf.agent.processors import Processor
     from looseleaf.agent.request import Request
+    from looseleaf.costs import Costs
     from looseleaf.memory import Memory
     from looseleaf.place.place import Placed
     from looseleaf.reply import Flag, Model
+    from looseleaf.talk import Message
 
 CHAT = "chat"
 """The purpose of the loop's own calls, in the ledger of costs."""
@@ -96,6 +98,7 @@ class Agent:
         from threading import Lock
 
         _check(memory, model, tools, processors, options)
+        _check_numbers(steps, tool_seconds)
         self.memory = memory
         self.model = model
         self._hands = Hands([*map(hand, tools), *(memory_hands(memory) if memory_tools else ())])
@@ -116,6 +119,10 @@ class Agent:
         self._late: SimpleQueue[ToolReturned] = SimpleQueue()
         self._open: dict[str, ToolReturned] = {}
         """Calls that are recorded, and what is to be recorded of them if nothing else is."""
+        self._unsaid: list[Answered] = []
+        """Answers that could not be recorded."""
+        self._given: set[str] = set()
+        """Files that the program gave to be looked at: no other leaves this machine by its name."""
         memory.distill_with(model)
         memory.costs.warn(model.name, model.dialect, memory.note)
 
@@ -128,7 +135,7 @@ class Agent:
         images: Sequence[str] | str = (),
         audio: Sequence[str] | str = (),
         video: Sequence[str] | str = (),
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """Ask the agent, and see what happens. Ending the iteration early interrupts the run. Pictures and the like are
         paths, web addresses or `data:` addresses."""
         given: object = text
@@ -137,6 +144,7 @@ class Agent:
         media = [
             absolute(each, name) for each, name in ((images, "images"), (audio, "audio"), (video, "video"))
         ]
+        self._given.update(*media)
         return self._run(UserMessage(text, *media))
 
     def interrupt(self, why: str = "the user interrupted") -> None:
@@ -158,7 +166,7 @@ class Agent:
 
         return self.memory.distill(distiller=Reflector(self.memory, self.model, cancel=cancel))
 
-    def _run(self, message: UserMessage) -> Iterator[Event]:
+    def _run(self, message: UserMessage) -> Generator[Event, None, None]:
         if not self._alone.acquire(blocking=False):
             raise Refused(
                 "Nothing was asked: this agent is still at work. Wait for its run to end, or interrupt it."
@@ -168,6 +176,9 @@ class Agent:
             self._why = ""
             yield from self._loop(message)
         except Refused as refused:
+            if _is_left(refused):  # nobody listens any more: what cannot be said is noted
+                self.memory.note(str(refused))
+                return
             yield Failed(str(refused))
         finally:
             self._running = None
@@ -235,12 +246,15 @@ class Agent:
         said: list[str] = []
         thought: list[str] = []
         reply: Reply | None = None
+        messages = tuple(carried(request.messages, self._given))
+        ledger = _Ledger(self.memory.costs, self.model)
+        ledger.look(messages)
         stream = self.model.stream(
-            tuple(carried(request.messages)),
+            messages,
             self._hands.specs,
             cancel=self._stop,
             purpose=CHAT,
-            extensions=(self.memory.costs,),
+            extensions=(ledger,),
             **self._options,
         )
         try:
@@ -265,10 +279,17 @@ class Agent:
             close = getattr(stream, "close", None)
             if close is not None:
                 close()
+        ledger.count(messages, reply)
         reply = _with_ids(reply)
         if not reply.usage.is_estimated and reply.usage.prompt_tokens:
             self.memory.usage(prompt_tokens=reply.usage.prompt_tokens, model=self.model.name)
-        answered = self._process(Answered(reply))
+        try:
+            answered = self._process(Answered(reply))
+        except Refused:
+            self._unsaid.append(
+                Answered(reply)
+            )  # the log takes nothing now; before the next run it is tried again
+            raise
         assert isinstance(answered, Answered)
         yield answered
         return answered.reply
@@ -316,26 +337,37 @@ class Agent:
         return processed
 
     def _record_open(self) -> None:
-        """As it is, past the processors: one of them may be why it is still open."""
+        """Whatever is still open, as far as it came."""
+        while self._unsaid:
+            self._process(self._unsaid[0])
+            self._unsaid.pop(0)
         for name, returned in list(self._open.items()):
-            self._ingest.process(returned)
+            self._process.at_last(returned)
             del self._open[name]
 
     def _hear_late(self) -> Iterator[Event]:
         """What tools returned after nobody waited for them any more."""
         while not self._late.empty():
             late = self._late.get()
-            heard = ToolReturned(late.call, late.result, late.error, is_late=True, is_own=late.is_own)
-            yield self._process(heard)
+            try:
+                heard = ToolReturned(late.call, late.result, late.error, is_late=True, is_own=late.is_own)
+                processed = self._process(heard)
+            except Refused:
+                self._late.put(late)  # the log takes nothing now; another time
+                raise
+            yield processed
 
     def _end_open_calls(self) -> None:
         """Calls that nobody waits for: our own, of a run that broke off; and those that another process left. Whether
         those were carried out nobody knows, so they are not again. One that may still be waited for is left alone."""
         self._record_open()
         for call_id, since in self.memory.open_calls():
-            if time.time() - since > 2 * self._tool_seconds:
+            if time.time() - since > 2 * max(self._tool_seconds, self.memory.policy.tool_seconds):
                 self.memory.record_tool_result(call_id=call_id, tool_error=_LEFT)
 
+
+_LONGEST_WAIT = 86_400
+"""Seconds: a day."""
 
 _OPTIONS = ("temperature", "max_tokens", "schema", "effort", "seconds", "extra", "calls")
 
@@ -362,6 +394,51 @@ def _check(memory: Any, model: Any, tools: Any, processors: Any, options: dict[s
             f"No agent was made: there is no {unknown[0]!r}. Beside its own arguments an agent takes those of a "
             f"model's calls: {', '.join(_OPTIONS)}."
         )
+
+
+def _check_numbers(steps: object, tool_seconds: object) -> None:
+    if steps is not None and (type(steps) is not int or steps < 1):
+        raise Refused(f"No agent was made: steps is a whole number from 1 on, not {steps!r}.")
+    is_number = isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _LONGEST_WAIT
+    if tool_seconds is not None and not is_number:
+        raise Refused(
+            f"No agent was made: tool_seconds is a number of seconds, at most {_LONGEST_WAIT:,}, not {tool_seconds!r}."
+        )
+
+
+class _Ledger:
+    """The ledger of costs, for one call. A model of somebody's own may tell its extensions nothing: then it is told
+    here."""
+
+    def __init__(self, costs: Costs, model: Model) -> None:
+        self._costs = costs
+        self._about = {"model": model.name, "dialect": str(getattr(model, "dialect", "")), "purpose": CHAT}
+        self._is_told = False
+
+    def look(self, messages: Sequence[Message]) -> None:
+        """Whether anything may be spent at all."""
+        self._costs.before_invoke(messages, {}, **self._about)
+
+    def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
+        self._is_told = True
+        self._costs.before_invoke(messages, payload, **about)
+
+    def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
+        self._costs.after_invoke(messages, response, **about)
+
+    def count(self, messages: Sequence[Message], reply: Reply) -> None:
+        if not self._is_told:
+            self._costs.after_invoke(messages, reply, **self._about)
+
+
+def _is_left(error: BaseException) -> bool:
+    """Whether something failed while a run was being left."""
+    before = error.__context__
+    while before is not None:
+        if isinstance(before, GeneratorExit):
+            return True
+        before = before.__context__
+    return False
 
 
 def _with_ids(reply: Reply) -> Reply:

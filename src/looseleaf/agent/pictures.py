@@ -1,7 +1,7 @@
 """Pictures and sounds that are files here: a provider cannot open them, so a request carries what they hold.
 
-The log keeps the path. A file is sent only where its first bytes say that it is what it is taken for: an address may
-stand in talk that came from elsewhere, and no other file leaves this machine by its name.
+The log keeps the path. A file is sent only where the program that runs gave it, and its first bytes say that it is what
+it is taken for: a path may stand in talk that came from elsewhere, and no file leaves this machine by its name alone.
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ from looseleaf.talk import Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
 MOST_BYTES = 20 * 1024 * 1024
-"""Of one file: more than providers take."""
+"""Of all files of one request: more than most providers take. The last ones count first."""
 
 _BEGINNINGS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"ID3", "audio/mpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"ID3\x03", "audio/mpeg"),
+    (b"ID3\x04", "audio/mpeg"),
     (b"\xff\xfb", "audio/mpeg"),
-    (b"fLaC", "audio/flac"),
-    (b"OggS", "audio/ogg"),
+    (b"fLaC\x00", "audio/flac"),
+    (b"OggS\x00", "audio/ogg"),
 )
 
 
-def absolute(given: Sequence[str] | str, kind: str) -> tuple[str, ...]:
+def absolute(given: Sequence[str] | str | None, kind: str) -> tuple[str, ...]:
     """Addresses as they are recorded. A path is looked at now: who asks about a picture should know if it is not
     there."""
-    addresses = (given,) if isinstance(given, str) else tuple(given)
+    addresses = (given,) if isinstance(given, str) else tuple(given or ())
     return tuple(_checked(each, kind) for each in addresses)
 
 
@@ -50,34 +52,45 @@ def _checked(address: object, kind: str) -> str:
     return path
 
 
-def carried(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages, with what files hold in place of their paths."""
-    for message in messages:
-        if message.image_urls or message.audio_urls:
+def carried(messages: Sequence[Message], given: Collection[str]) -> list[Message]:
+    """The messages, with what files hold in place of the paths that were given."""
+    left = MOST_BYTES
+    found: list[Message] = []
+    for message in reversed(messages):
+        if given and (message.image_urls or message.audio_urls):
             members = {name: getattr(message, name) for name in Message.__match_args__}
             for name in ("image_urls", "audio_urls"):
-                members[name] = tuple(map(_data, members[name]))
+                addresses = []
+                for each in members[name]:
+                    held = _held(each, left) if each in given else None
+                    left -= len(held[1]) if held is not None else 0
+                    addresses.append(_address(each, held))
+                members[name] = tuple(addresses)
             message = Message(**members)
-        yield message
+        found.append(message)
+    return found[::-1]
 
 
-def _data(address: str) -> str:
-    """A `data:` address of a file that is a picture or a sound; anything else as it is."""
-    if not os.path.isabs(address):
-        return address
+def _held(path: str, most: int) -> tuple[str, bytes] | None:
+    """The kind and the bytes of a file that is a picture or a sound, and not too large."""
     try:
-        if not os.path.isfile(address) or os.path.getsize(address) > MOST_BYTES:
-            return address
-        with open(address, "rb") as file:
-            held = file.read(MOST_BYTES)
+        if not os.path.isfile(path) or os.path.getsize(path) > most:
+            return None
+        with open(path, "rb") as file:
+            held = file.read(most)
     except OSError:
-        return address
+        return None
     kind = _kind(held)
-    if kind is None:
-        return address
+    return (kind, held) if kind is not None else None
+
+
+def _address(path: str, held: tuple[str, bytes] | None) -> str:
+    """A `data:` address, or the path as it is."""
+    if held is None:
+        return path
     import base64
 
-    return f"data:{kind};base64,{base64.b64encode(held).decode()}"
+    return f"data:{held[0]};base64,{base64.b64encode(held[1]).decode()}"
 
 
 def _kind(held: bytes) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from looseleaf.agent.events import Answered, ToolCalled, ToolReturned, UserMessage
 from looseleaf.core.own_tools import RECALLED
+from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,19 @@ class Processors:
     """In their order; the memory among them."""
 
     def __init__(self, own: Iterable[Processor], memory: Ingest) -> None:
+        self._memory = memory
         self._ordered: list[Processor] = sorted([*own, memory], key=lambda each: each.order)
+
+    def at_last(self, returned: ToolReturned) -> None:
+        """Record what came of a call where nothing else can be done any more. What a processor would not let through is
+        not recorded: it may have been there to keep something out of the log."""
+        try:
+            self(returned)
+        except Refused:
+            raise  # the log takes nothing now
+        except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
+            failed = f"It came to an end, and a processor failed on what came of it ({type(error).__name__})."
+            self._memory.process(ToolReturned(returned.call, error=failed, is_own=returned.is_own))
 
     def __call__(self, event: Recorded) -> Recorded:
         recorded = event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.core.shown import plain
+from looseleaf.core.gate import says
 from looseleaf.talk import NOTED, Distilled, Noted
 
 TYPE_CHECKING = False
@@ -62,14 +62,13 @@ def _heard(made: Distilled, material: Material) -> Distilled:
     noted = [each for name in NOTED for each in getattr(made, name)]
     if not noted or not any(trace.trace_type == "tool_result" for trace in material.traces()):
         return made
-    unheard = {plain(each.text) for each in noted}
+    unheard = {each.text for each in noted}
     for trace in material.traces():
         if unheard and not trace.trace_type.startswith("tool"):
-            said = plain(trace.content)
-            unheard = {text for text in unheard if text not in said}
+            unheard = {text for text in unheard if not says(text, trace.content)}
     kept: dict[str, Any] = {name: getattr(made, name) for name in made.__match_args__}
     for name in NOTED:
-        kept[name] = tuple(each for each in kept[name] if plain(each.text) not in unheard)
+        kept[name] = tuple(each for each in kept[name] if each.text not in unheard)
     return Distilled(**kept)
 
 

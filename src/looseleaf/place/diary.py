@@ -113,7 +113,13 @@ class Diary:
         """Where tools had a say, what an episode tells must stand in what the user or the assistant said: the last
         episodes are in every prompt."""
         own = [each for each in self._witnesses if level_of(each.origin) != "tainted"]
-        return len(own) == len(self._witnesses) or any(mentions(text, each.text) for each in own)
+        if len(own) == len(self._witnesses):
+            return True
+        others = (each for each in self._witnesses if level_of(each.origin) == "tainted")
+        # What a tool says word for word is no lesson of ours, though somebody repeated it: perhaps to refuse it.
+        is_others = any(mentions(text, each.text) for each in others)
+        users = [each for each in own if is_trusted(level_of(each.origin))]
+        return any(mentions(text, each.text) for each in (users if is_others else own))
 
     def day(self, facts: int) -> None:
         """A line of the day on which it was said; never loaded unasked."""
