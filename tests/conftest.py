@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import gc
+import importlib
 import io
 import os
+import pkgutil
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+import looseleaf
 from looseleaf.cli import main
 from looseleaf.init import init
 
@@ -43,23 +49,90 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
 
 
+# --- measuring -------------------------------------------------------------------------
+
 SWEEPS = frozenset(
     "test_compact_crash test_crash test_place_crash test_index_crash test_paths test_damage test_editor test_replay "
     "test_errors test_processes test_store_machine test_recovery test_benchmarks test_compact test_prompt "
     "test_read_your_writes test_recall_benchmark test_injection test_tidy test_secrets test_review test_gate "
-    "test_prompt_fit test_topics test_codec test_store_contract".split()
+    "test_prompt_fit test_topics test_codec test_store_contract test_build test_build_topics test_fence test_layers "
+    "test_outdated test_pages test_snapshot".split()
 )
 """Files whose tests run the same lines thousands of times. Measuring that takes as long as running them,
 and shows hardly a line that the others do not."""
 
+UNTRACED = pytest.StashKey[bool]()
+"""Of a test that is run without the tracer, from its fixtures to their end."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    seen: set[tuple[Path, str]] = set()
     for item in items:
+        if not isinstance(item, pytest.Function):
+            continue
         # Under a tracer, a test that measures time measures the tracer; and what is drawn runs the same lines again.
-        is_timed = isinstance(item, pytest.Function) and "growth" in item.function.__code__.co_names
-        is_drawn = isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
-        if is_timed or is_drawn or item.path.stem in SWEEPS:
-            item.add_marker(pytest.mark.no_cover)
+        is_timed = "growth" in item.function.__code__.co_names
+        is_drawn = is_hypothesis_test(item.function)
+        # So do the rows of a table: of those the first is measured.
+        row = (item.path, item.originalname)
+        if is_timed or is_drawn or row in seen or item.path.stem in SWEEPS:
+            item.stash[UNTRACED] = True
+        seen.add(row)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with without_tracer(Coverage.current() if UNTRACED in item.stash else None):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Every process collects all tests, which takes as long as some hundred of them; it does so without the tracer, and
+    without looking for garbage among what stays anyway."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    measured = Coverage.current()
+    gc.disable()
+    if measured is not None and worker == "gw0":
+        import_all()  # so that what a module does when it is imported is measured, whoever imports it first
+    parts = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    is_whole = [Path(each).name for each in session.config.args] == ["tests"]
+    with without_tracer(measured):
+        if is_whole and parts > 1 and not sys.dont_write_bytecode:
+            rewrite_part(int(worker[2:]), parts)
+        found = yield
+    gc.freeze()
+    gc.enable()
+    return found
+
+
+@contextmanager
+def without_tracer(measured: Coverage | None) -> Iterator[None]:
+    if measured is None:
+        yield
+        return
+    measured.stop()
+    try:
+        yield
+    finally:
+        measured.start()
+
+
+def import_all() -> None:
+    for module in pkgutil.walk_packages(looseleaf.__path__, "looseleaf."):
+        if module.name not in ("looseleaf.__main__", "looseleaf.store.windows"):
+            importlib.import_module(module.name)
+
+
+def rewrite_part(part: int, parts: int) -> None:
+    """Import one part of the test files, which rewrites their assertions and keeps that on disk: so processes that
+    begin together do not all rewrite all of them. What cannot be imported is left to be told of by collecting."""
+    for path in sorted(Path(__file__).parent.glob("test_*.py"))[part::parts]:
+        with suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(path.stem)
+
+
+# --- fixtures --------------------------------------------------------------------------
 
 
 @pytest.fixture
