@@ -757,6 +757,19 @@ def test_every_word_of_an_answer_is_on_the_screen(text: str) -> None:
         assert word in shown
 
 
+CODE = st.lists(st.text(" \tab{}*_#<>&[]-1.\\", max_size=12), min_size=1, max_size=8)
+
+
+@given(lines=CODE, sizes=CUTS)
+@example(lines=["def f():", "    if x:", "        return 1", "", "    y"], sizes=[])
+def test_code_is_shown_as_it_was_written(lines: list[str], sizes: list[int]) -> None:
+    out = screen("```py\n" + "\n".join(lines) + "\n```\n", sizes)
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", out)
+    *shown, after, end = bare.split("\n")
+    assert shown == [f"    {line.expandtabs(4)}" for line in lines]
+    assert (after, end) == ("", "")  # code stands apart
+
+
 def test_blocks_look_as_they_should() -> None:
     text = (  # what an answer says, and what is to be seen of it
         "# Tea\nIt is *good*: see [here](http://tea.example/).\n\n- green\n- black\n  - Assam\n\n"

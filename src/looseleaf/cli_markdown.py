@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Literal
 
-    Kind = Literal["text", "item", "code", "fence"]
+    Kind = Literal["text", "item", "code", "indented", "fence"]
 
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
@@ -31,8 +31,9 @@ _CODE = "    "
 
 @frozen
 class Block:
-    """A finished part of a text: lines of prose, an item of a list with all that belongs to it, a line of code, or the
-    line that begins or ends code. `is_apart`: an empty line stands before it."""
+    """A finished part of a text: lines of prose, an item of a list with all that belongs to it, a line of code, lines
+    that are code because they are indented, or the line that begins or ends code. `is_apart`: an empty line stands
+    before it."""
 
     kind: Kind
     text: str
@@ -114,7 +115,7 @@ class Blocks:
             is_indented = lines[0].startswith((" ", "\t"))
             self._in_list = is_item or (self._in_list and is_indented)
             is_code = lines[0].startswith((_CODE, "\t")) and not self._in_list
-            kind: Kind = "code" if is_code else "item" if self._in_list else "text"
+            kind: Kind = "indented" if is_code else "item" if self._in_list else "text"
             yield self._made(kind, "".join(lines) + empty)
         elif empty:
             yield self._made("text", empty)
@@ -160,9 +161,9 @@ class Shown:
             if block.kind == "fence":
                 self._apart(block, is_apart=True)
                 continue
-            if block.kind == "code":
+            if block.kind in ("code", "indented"):
                 self._apart(block, is_apart=False)
-                self._code(block.text)
+                self._code(block)
             elif block.text.strip():
                 self._apart(block, is_apart=False)
                 self._console.print(_Harmless(markdown(block.text)))
@@ -178,13 +179,14 @@ class Shown:
         if block.kind != "fence" or self._last is not None:
             self._last = block.kind
 
-    def _code(self, text: str) -> None:
+    def _code(self, block: Block) -> None:
         """As it is, and wrapped by the terminal alone: what is copied from there is what was written."""
         from rich.text import Text
 
-        for line in (text.rstrip("\n") if text.strip() else "").split("\n"):
-            shown = plain(line.removeprefix(_CODE).expandtabs(4))
-            self._console.print(Text(f"{_CODE}{shown}", "cyan"), soft_wrap=True)
+        is_line = block.kind == "code"
+        for line in (block.text.removesuffix("\n") if is_line else block.text.rstrip("\n")).split("\n"):
+            shown = plain(line.expandtabs(4))
+            self._console.print(Text(f"{_CODE}{shown}" if is_line else shown, "cyan"), soft_wrap=True)
 
 
 def markdown(text: str) -> Any:
