@@ -8,6 +8,7 @@ import pkgutil
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,7 +27,7 @@ Run = Callable[..., tuple[int, str, str]]
 settings.register_profile(
     "steady",
     derandomize=True,
-    max_examples=20,
+    max_examples=12,
     deadline=None,  # machines are busy
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -65,8 +66,14 @@ UNTRACED = pytest.StashKey[bool]()
 """Of a test that is run without the tracer, from its fixtures to their end."""
 
 
+TIMED_ROWS = 3
+"""Rows of a timed table in the default run: each takes seconds, on texts made to be slow. The long run has all of
+them."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    seen: set[tuple[Path, str]] = set()
+    seen: Counter[tuple[Path, str]] = Counter()
     for item in items:
         if not isinstance(item, pytest.Function):
             continue
@@ -77,7 +84,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         row = (item.path, item.originalname)
         if is_timed or is_drawn or row in seen or item.path.stem in SWEEPS:
             item.stash[UNTRACED] = True
-        seen.add(row)
+        if is_timed and seen[row] >= TIMED_ROWS:
+            item.add_marker(pytest.mark.long)
+        seen[row] += 1
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -324,7 +324,9 @@ class Patient(Pipe):
         return super().read()
 
 
-@pytest.mark.parametrize("fault", [ASLEEP, ImportError("no sdk"), OSError("no disk"), ValueError("no")])
+@pytest.mark.parametrize(
+    "fault", [ASLEEP, ImportError("the SDK is away"), OSError("the disk is away"), ValueError("all is away")]
+)
 def test_while_a_person_types_the_model_is_made_ready_and_its_fault_is_left_for_the_question(
     talk: Talk, fault: Exception
 ) -> None:

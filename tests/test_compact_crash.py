@@ -269,7 +269,7 @@ def changes_of_compactions(template: Template, place: Path, flaw: str = "") -> l
 
 
 def test_a_process_that_ends_around_some_calls_harms_nothing(template: Template, place: Path) -> None:
-    tally = end_at(dying_sites(template, place)[::701], template, place)
+    tally = end_at(dying_sites(template, place)[::1103], template, place)
     print(tally)
     assert not tally.sentences
 
@@ -277,7 +277,7 @@ def test_a_process_that_ends_around_some_calls_harms_nothing(template: Template,
 def test_a_process_that_ends_in_or_after_many_a_change_that_a_compaction_makes_harms_nothing(
     template: Template, place: Path
 ) -> None:
-    tally = end_at(changes_of_compactions(template, place)[::17], template, place)
+    tally = end_at(changes_of_compactions(template, place)[::29], template, place)
     print(tally)
     assert not tally.sentences
 
@@ -506,8 +506,8 @@ class Sweep:
 @pytest.mark.parametrize(
     "sweep",
     [
-        Sweep(errno.ENOSPC, changes=True, stride=7),
-        Sweep(errno.EIO, changes=True, lasting=True, anew=True, stride=7),
+        Sweep(errno.ENOSPC, changes=True, stride=13),
+        Sweep(errno.EIO, changes=True, lasting=True, anew=True, stride=13),
         Sweep(errno.EIO, anew=True, stride=151),
         Sweep(errno.ENOSPC, lasting=True, stride=151),
     ],
