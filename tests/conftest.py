@@ -27,7 +27,7 @@ Run = Callable[..., tuple[int, str, str]]
 settings.register_profile(
     "steady",
     derandomize=True,
-    max_examples=12,
+    max_examples=10,
     deadline=None,  # machines are busy
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -66,7 +66,7 @@ UNTRACED = pytest.StashKey[bool]()
 """Of a test that is run without the tracer, from its fixtures to their end."""
 
 
-TIMED_ROWS = 3
+TIMED_ROWS = 2
 """Rows of a timed table in the default run: each takes seconds, on texts made to be slow. The long run has all of
 them."""
 

@@ -71,7 +71,7 @@ def test_strace_kills_before_the_call_has_happened(place: Path) -> None:
 
 
 def test_a_sigkill_before_some_system_calls_loses_nothing(place: Path) -> None:
-    tally = kill_at(sites(count_calls(place))[::89], place)
+    tally = kill_at(sites(count_calls(place))[::149], place)
     print(tally)
     assert not tally.sentences
 
@@ -211,7 +211,7 @@ def end_recovery(
 
 
 def test_a_process_that_ends_around_some_calls_loses_nothing(place: Path) -> None:
-    tally = end_at(dying_sites(place)[::131], place)
+    tally = end_at(dying_sites(place)[::211], place)
     print(tally)
     assert not tally.sentences
 
@@ -229,7 +229,7 @@ def test_where_names_cannot_be_exchanged_a_crash_loses_nothing_either(place: Pat
 
 
 def test_a_crash_of_the_recovery_from_a_crash_loses_nothing(place: Path) -> None:
-    tally = end_at(dying_sites(place)[::499], place, again=41)
+    tally = end_at(dying_sites(place)[::809], place, again=41)
     print(tally)
     assert not tally.sentences
 
@@ -250,7 +250,7 @@ def test_a_crash_anywhere_in_the_recovery_from_many_crashes_loses_nothing(
     place: Path, exchange: bool
 ) -> None:
     where = dying_sites(place, exchange=exchange)
-    tally = end_at(where[::61], place, exchange=exchange, again=5)
+    tally = end_at(where[::101], place, exchange=exchange, again=5)
     print(f"\n{tally}")
     assert not tally.sentences
 

@@ -169,12 +169,12 @@ def test_a_disk_that_works_leaves_no_doubt(place: Path) -> None:
 @pytest.mark.parametrize(
     "sweep",
     [
-        Sweep(errno.ENOSPC, stride=17),
-        Sweep(errno.EIO, anew=True, stride=23),
-        Sweep(errno.EDQUOT, lasting=True, stride=47),
-        Sweep(errno.EINTR, stride=19),
-        Sweep(errno.EIO, lasting=True, anew=True, stride=59),
-        Sweep(errno.EIO, exchange=False, stride=29),
+        Sweep(errno.ENOSPC, stride=37),
+        Sweep(errno.EIO, anew=True, stride=53),
+        Sweep(errno.EDQUOT, lasting=True, stride=97),
+        Sweep(errno.EINTR, stride=41),
+        Sweep(errno.EIO, lasting=True, anew=True, stride=113),
+        Sweep(errno.EIO, exchange=False, stride=61),
         Sweep(0, short=True),
         Sweep(errno.ENOSPC, short=True),
         Sweep(errno.ENOSPC, short=True, anew=True),

@@ -325,7 +325,7 @@ def fall_into(trap: str, disk: str, where: Sequence[str], place: Path, patch: py
     assert escapes == []
 
 
-STRIDE = 4
+STRIDE = 8
 """Each trap is laid in every fourth place, and the next trap in the places beside: each place has its traps."""
 
 
