@@ -506,10 +506,10 @@ class Sweep:
 @pytest.mark.parametrize(
     "sweep",
     [
-        Sweep(errno.ENOSPC, changes=True, stride=13),
-        Sweep(errno.EIO, changes=True, lasting=True, anew=True, stride=13),
-        Sweep(errno.EIO, anew=True, stride=151),
-        Sweep(errno.ENOSPC, lasting=True, stride=151),
+        Sweep(errno.ENOSPC, changes=True, stride=37),
+        Sweep(errno.EIO, changes=True, lasting=True, anew=True, stride=37),
+        Sweep(errno.EIO, anew=True, stride=307),
+        Sweep(errno.ENOSPC, lasting=True, stride=307),
     ],
     ids=lambda sweep: sweep.name,
 )

@@ -229,7 +229,7 @@ def test_where_names_cannot_be_exchanged_a_crash_loses_nothing_either(place: Pat
 
 
 def test_a_crash_of_the_recovery_from_a_crash_loses_nothing(place: Path) -> None:
-    tally = end_at(dying_sites(place)[::809], place, again=41)
+    tally = end_at(dying_sites(place)[::809], place, again=83)
     print(tally)
     assert not tally.sentences
 
