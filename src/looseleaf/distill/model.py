@@ -13,6 +13,7 @@ import json
 from functools import cache
 
 from looseleaf.core.names import USER
+from looseleaf.core.schema_faults import first_fault
 from looseleaf.core.slots import relation_of, slot
 from looseleaf.distill.answer import SCHEMA, read_answer
 from looseleaf.distill.json_text import object_in
@@ -46,7 +47,6 @@ _MARGIN = 0.85
 
 _LEAST_ROOM = 500
 _WORDS_PER_TOKEN = 0.6
-_LONGEST_FAULT = 300
 NOTHING = "Nothing was said that could be summed up."
 
 INSTRUCTIONS = """\
@@ -232,11 +232,7 @@ def _validator() -> Any:
 
 def fault_of(answer: Any) -> str | None:
     """What keeps an answer from being one, and where."""
-    for error in _validator().iter_errors(answer):
-        where = ".".join(str(part) for part in error.instance_path)
-        what = error.message if len(error.message) <= _LONGEST_FAULT else f"{error.message[:_LONGEST_FAULT]}…"
-        return f"{where}: {what}" if where else what
-    return None
+    return first_fault(_validator(), answer)
 
 
 # --- several pieces --------------------------------------------------------------------

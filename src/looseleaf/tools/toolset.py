@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from looseleaf.core.schema_faults import first_fault
 from looseleaf.errors import Refused
 from looseleaf.tools.answers import refused
 from looseleaf.tools.files import APPEND, LIST, PATCH, READ, WRITE
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 TOOLS: dict[str, Tool] = {
     tool.name: tool for tool in (LIST, READ, WRITE, PATCH, APPEND, REMEMBER, RECALL, STATE_TOOL, FORGET_TOOL)
 }
-
-_LONGEST = 300
-"""Characters of what is wrong with arguments: a schema's own words may repeat all that was given."""
 
 
 def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> Answer:
@@ -49,11 +47,7 @@ def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) 
 
 def _fault(name: str, given: Any) -> str | None:
     """What is wrong with the arguments of a tool, and where."""
-    for error in _validator(name).iter_errors(given):
-        where = ".".join(str(part) for part in error.instance_path)
-        what = error.message if len(error.message) <= _LONGEST else f"{error.message[:_LONGEST]}…"
-        return f"{where}: {what}" if where else what
-    return None
+    return first_fault(_validator(name), given)
 
 
 def _usage(tool: Tool) -> str:
