@@ -21,8 +21,10 @@ from looseleaf.agent.events import (
     ToolReturned,
     UserMessage,
 )
+from looseleaf.agent.given import check, check_numbers
 from looseleaf.agent.hand import hand
 from looseleaf.agent.hands import Hands, Running, writable
+from looseleaf.agent.ledger import Ledger
 from looseleaf.agent.memory_hands import memory_hands
 from looseleaf.agent.pictures import absolute, carried
 from looseleaf.agent.processors import Ingest, Processors
@@ -42,11 +44,9 @@ if TYPE_CHECKING:
     from looseleaf.agent.hand import Hand
     from looseleaf.agent.processors import Processor
     from looseleaf.agent.request import Request
-    from looseleaf.costs import Costs
     from looseleaf.memory import Memory
     from looseleaf.place.place import Placed
     from looseleaf.reply import Flag, Model
-    from looseleaf.talk import Message
 
 CHAT = "chat"
 """The purpose of the loop's own calls, in the ledger of costs."""
@@ -97,8 +97,8 @@ class Agent:
         from threading import Event as Stop
         from threading import Lock
 
-        _check(memory, model, tools, processors, options)
-        _check_numbers(steps, tool_seconds)
+        check(memory, model, tools, processors, options)
+        check_numbers(steps, tool_seconds)
         self.memory = memory
         self.model = model
         self._hands = Hands([*map(hand, tools), *(memory_hands(memory) if memory_tools else ())])
@@ -247,7 +247,7 @@ class Agent:
         thought: list[str] = []
         reply: Reply | None = None
         messages = tuple(carried(request.messages, self._given))
-        ledger = _Ledger(self.memory.costs, self.model)
+        ledger = Ledger(self.memory.costs, self.model, CHAT)
         ledger.look(messages)
         stream = self.model.stream(
             messages,
@@ -364,71 +364,6 @@ class Agent:
         for call_id, since in self.memory.open_calls():
             if time.time() - since > 2 * max(self._tool_seconds, self.memory.policy.tool_seconds):
                 self.memory.record_tool_result(call_id=call_id, tool_error=_LEFT)
-
-
-_LONGEST_WAIT = 86_400
-"""Seconds: a day."""
-
-_OPTIONS = ("temperature", "max_tokens", "schema", "effort", "seconds", "extra", "calls")
-
-
-def _check(memory: Any, model: Any, tools: Any, processors: Any, options: dict[str, Any]) -> None:
-    """What a program may have mixed up, before anything is asked."""
-    if not hasattr(memory, "prompt"):
-        raise Refused(f"No agent was made: {memory!r} is no memory. Give it Memory(folder).")
-    if not callable(getattr(model, "stream", None)) or not isinstance(getattr(model, "name", None), str):
-        raise Refused(
-            f"No agent was made: {model!r} is no model. Give it one of looseleaf.llm.models, such as "
-            "Anthropic(name), or whatever has a name and stream(messages, tools, **options)."
-        )
-    if callable(tools) or isinstance(tools, str):
-        raise Refused("No agent was made: tools are a list. Put the one you have into brackets.")
-    for each in processors:
-        if not isinstance(getattr(each, "order", None), int) or not callable(getattr(each, "process", None)):
-            raise Refused(
-                f"No agent was made: {each!r} is no processor. It has an order, and process(event)."
-            )
-    unknown = sorted(options.keys() - set(_OPTIONS))
-    if unknown:
-        raise Refused(
-            f"No agent was made: there is no {unknown[0]!r}. Beside its own arguments an agent takes those of a "
-            f"model's calls: {', '.join(_OPTIONS)}."
-        )
-
-
-def _check_numbers(steps: object, tool_seconds: object) -> None:
-    if steps is not None and (type(steps) is not int or steps < 1):
-        raise Refused(f"No agent was made: steps is a whole number from 1 on, not {steps!r}.")
-    is_number = isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _LONGEST_WAIT
-    if tool_seconds is not None and not is_number:
-        raise Refused(
-            f"No agent was made: tool_seconds is a number of seconds, at most {_LONGEST_WAIT:,}, not {tool_seconds!r}."
-        )
-
-
-class _Ledger:
-    """The ledger of costs, for one call. A model of somebody's own may tell its extensions nothing: then it is told
-    here."""
-
-    def __init__(self, costs: Costs, model: Model) -> None:
-        self._costs = costs
-        self._about = {"model": model.name, "dialect": str(getattr(model, "dialect", "")), "purpose": CHAT}
-        self._is_told = False
-
-    def look(self, messages: Sequence[Message]) -> None:
-        """Whether anything may be spent at all."""
-        self._costs.before_invoke(messages, {}, **self._about)
-
-    def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
-        self._is_told = True
-        self._costs.before_invoke(messages, payload, **about)
-
-    def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
-        self._costs.after_invoke(messages, response, **about)
-
-    def count(self, messages: Sequence[Message], reply: Reply) -> None:
-        if not self._is_told:
-            self._costs.after_invoke(messages, reply, **self._about)
 
 
 def _is_left(error: BaseException) -> bool:
