@@ -178,7 +178,7 @@ def profile(agent: Agent) -> None:
     import io
     import pstats
 
-    from looseleaf.cli import main as run
+    from looseleaf.cli.main import main as run
 
     given = json.dumps({"session_id": "profiled", "prompt": "What is left to be done?"})
     sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()))

@@ -174,7 +174,7 @@ for number, (text,) in enumerate(connection.execute(query, (match,)), 1):
 """
 
 HEAVIEST = """import sys
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 sys.argv[1:] = ["--memory", sys.argv[1], "recall", sys.argv[2]]
 try:
     main()

@@ -18,7 +18,7 @@ from coverage import Coverage
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 import looseleaf
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 from looseleaf.init import init
 
 Run = Callable[..., tuple[int, str, str]]

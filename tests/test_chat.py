@@ -16,13 +16,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conftest import Run
-from looseleaf import Memory, cli_commands
+from looseleaf import Memory
 from looseleaf.agent.events import Answered, ToolReturned
-from looseleaf.cli_chat import NO_MODEL, Chat, Pipe, line_of
-from looseleaf.cli_commands import COMMANDS
-from looseleaf.cli_markdown import Blocks, Shown
-from looseleaf.cli_parse import parse
-from looseleaf.cli_terminal import Terminal
+from looseleaf.cli import commands as cli_commands
+from looseleaf.cli.chat import NO_MODEL, Chat, Pipe, line_of
+from looseleaf.cli.commands import COMMANDS
+from looseleaf.cli.markdown import Blocks, Shown
+from looseleaf.cli.parse import parse
+from looseleaf.cli.terminal import Terminal
 from looseleaf.errors import Cancelled, ModelFailed, Refused
 from looseleaf.llm.models import ScriptedModel
 from looseleaf.reply import Reply, Retrying, Said, ToolSpec, Usage

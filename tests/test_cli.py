@@ -19,8 +19,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from looseleaf import cli_parse, cli_verbs
-from looseleaf.cli import main
+from looseleaf.cli import parse as cli_parse
+from looseleaf.cli import verbs as cli_verbs
+from looseleaf.cli.main import main
 from looseleaf.errors import Unreadable
 from looseleaf.init import init
 from looseleaf.memory import Memory
@@ -997,7 +998,7 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
 
 
 def test_showing_a_page_loads_nothing_heavy(folder: Path) -> None:
-    show = "from looseleaf.cli import main\nmain(sys.argv[1:])"
+    show = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
     for late in (folder / "log" / "aside" / "late").iterdir():
         late.unlink()  # half a minute later nothing is watched any more
     time.sleep(0.2)  # a page changed a moment ago is hashed, because its times prove nothing yet

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 from looseleaf.costs import Costs, Spent
 from looseleaf.memory import Memory
 from looseleaf.policy import Policy
@@ -273,7 +273,7 @@ def test_a_name_that_no_distiller_can_have_is_answered_with_those_that_there_are
 
 def test_showing_costs_loads_no_sdk_and_little_else(run: Run, folder: Path) -> None:
     fill(folder)
-    code = "from looseleaf.cli import main\nassert main(['--memory', sys.argv[1], 'cost']) == 0"
+    code = "from looseleaf.cli.main import main\nassert main(['--memory', sys.argv[1], 'cost']) == 0"
     loaded = modules_after(code, folder)
     assert "looseleaf.costs" in loaded
     strangers = {"openai", "anthropic", "google", "ollama", "httpx", "typing", "dataclasses", "threading"}

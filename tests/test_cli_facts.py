@@ -16,8 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf import Distilled, __version__, cli_build, cli_facts, cli_parse, cli_verbs
-from looseleaf.cli import main
+from looseleaf import Distilled, __version__
+from looseleaf.cli import build as cli_build
+from looseleaf.cli import facts as cli_facts
+from looseleaf.cli import parse as cli_parse
+from looseleaf.cli import verbs as cli_verbs
+from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 from looseleaf.place.notebook import Source
 from looseleaf.values import KINDS, Fact
@@ -797,13 +801,13 @@ def test_the_version_is_told(folder: Path) -> None:
 
 
 APART = (
-    "looseleaf.cli_facts",
-    "looseleaf.cli_build",
+    "looseleaf.cli.facts",
+    "looseleaf.cli.build",
     "looseleaf.place",
     "looseleaf.build",
     "looseleaf.distill",
 )
-COMMAND = "from looseleaf.cli import main\nmain(sys.argv[1:])"
+COMMAND = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
 
 
 @pytest.mark.parametrize("arguments", [["show", "USER.md"], ["log"]])
@@ -817,15 +821,15 @@ def test_who_reads_pages_loads_nothing_of_facts(told: Run, folder: Path, argumen
 
 def test_recording_loads_nothing_of_facts(told: Run, folder: Path) -> None:
     loaded = modules_after(COMMAND, "--memory", folder, "record", "user", "hi")
-    assert "looseleaf.cli_record" in loaded
-    assert sorted(name for name in loaded if name.startswith((*APART, "looseleaf.cli_talk"))) == []
+    assert "looseleaf.cli.record" in loaded
+    assert sorted(name for name in loaded if name.startswith((*APART, "looseleaf.cli.talk"))) == []
 
 
 def test_listing_facts_loads_no_distiller_and_no_model(told: Run, folder: Path) -> None:
     loaded = modules_after(COMMAND, "--memory", folder, "facts")
-    assert "looseleaf.cli_facts" in loaded
-    apart = ("looseleaf.build", "looseleaf.llm", "looseleaf.distill.rules", "looseleaf.cli_talk", "argparse")
-    assert sorted(name for name in loaded if name.startswith((*apart, "looseleaf.cli_build"))) == []
+    assert "looseleaf.cli.facts" in loaded
+    apart = ("looseleaf.build", "looseleaf.llm", "looseleaf.distill.rules", "looseleaf.cli.talk", "argparse")
+    assert sorted(name for name in loaded if name.startswith((*apart, "looseleaf.cli.build"))) == []
 
 
 def test_a_yes_says_what_it_takes_the_place_of(run: Run) -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf import cli_prompt
+from looseleaf.cli import prompt as cli_prompt
 from looseleaf.core.manifest import SLOTS, Item, Manifest, Omitted
 from looseleaf.memory import Memory
 from looseleaf.prompt.analyze import Analysis, Compared, Row
@@ -503,7 +503,7 @@ def test_no_prompt_steers_a_terminal(told: Run, folder: Path) -> None:
 
 def test_looking_at_an_old_prompt_counts_nothing(told: Run, folder: Path) -> None:
     told("prompt", "Task")
-    code = "from looseleaf.cli import main; main(sys.argv[1:])"
+    code = "from looseleaf.cli.main import main; main(sys.argv[1:])"
     for arguments in (
         ["why", "English code"],
         ["prompt", "--replay", "last"],

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf import cli_build
-from looseleaf.cli import main
+from looseleaf.cli import build as cli_build
+from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 
 if TYPE_CHECKING:

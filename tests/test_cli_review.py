@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 from looseleaf.tools.toolset import call
 

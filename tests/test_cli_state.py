@@ -186,7 +186,7 @@ def test_no_text_steers_the_terminal_or_passes_for_a_line(run: Run, folder: Path
 
 def test_showing_the_state_loads_nothing_heavy(run: Run, folder: Path) -> None:
     fill(run)
-    code = "from looseleaf.cli import main\nmain(sys.argv[1:])"
+    code = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
     loaded = modules_after(code, "--memory", folder, "state")
     assert not loaded & {
         "jsonschema_rs",

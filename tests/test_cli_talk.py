@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf import cli, cli_talk
-from looseleaf.cli import main
+from looseleaf.cli import shown as cli
+from looseleaf.cli import talk as cli_talk
+from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 from looseleaf.store.files import FileStore
 from looseleaf.talk import TRACE_TYPES, Message, ToolCallPayload, ToolCallSpec, ToolResultPayload, Trace, Turn
@@ -896,7 +897,7 @@ def test_no_message_passes_for_two(message: Message) -> None:
 
 def test_recording_loads_nothing_heavy(folder: Path) -> None:
     script(folder, "record", "user", "first")
-    code = "from looseleaf.cli import main\nmain(sys.argv[1:])"
+    code = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
     loaded = modules_after(code, "--memory", folder, "record", "user", "hi") - modules_after("pass")
     assert "looseleaf.conversation.record" in loaded
     heavy = {*HEAVY, "sqlite3", "tomllib", "argparse", "splintr", "threading"} - {
@@ -918,7 +919,7 @@ def test_showing_a_page_loads_nothing_of_the_conversation(folder: Path) -> None:
     (folder / "USER.md").write_text("- Name: Ada\n")
     os.utime(folder / "USER.md", (1, 1))
     main(["--memory", str(folder), "show", "USER.md"])
-    code = "from looseleaf.cli import main\nmain(sys.argv[1:])"
+    code = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
     loaded = modules_after(code, "--memory", folder, "show", "USER.md")
     assert "looseleaf.pages" in loaded
     assert (

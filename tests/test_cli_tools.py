@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
-from looseleaf.cli_tools import print_who
+from looseleaf.cli.tools import print_who
 from looseleaf.receipts import Signed
 from looseleaf.tools.toolset import TOOLS
 from test_cli import EVIL, STEERING, modules_after, on_a_terminal, plain
@@ -211,7 +211,7 @@ def test_nothing_that_is_printed_steers_a_terminal(folder: Path) -> None:
 
 
 def test_listing_receipts_loads_nothing_that_a_hook_should_not_wait_for(folder: Path) -> None:
-    loaded = modules_after("from looseleaf.cli import main; main()", "--memory", folder, "receipts")
+    loaded = modules_after("from looseleaf.cli.main import main; main()", "--memory", folder, "receipts")
     assert not loaded & {
         "dataclasses",
         "typing",

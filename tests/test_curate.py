@@ -144,7 +144,7 @@ def tick(memory: Memory, relation: str) -> None:
 
 
 def approve_at_the_console(memory: Memory, relation: str) -> None:
-    from looseleaf.cli import main
+    from looseleaf.cli.main import main
 
     assert main(["--memory", memory.path, "approve", name(memory, relation, "pending")]) == 0
 

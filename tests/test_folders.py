@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 
 FOLDERS = Path(__file__).with_name("folders")
 NAMES = sorted(path.name for path in FOLDERS.iterdir() if path.is_dir())

@@ -20,8 +20,8 @@ import pytest
 from conftest import Run
 from hooking import Agent
 from looseleaf import Memory
-from looseleaf.cli import main
-from looseleaf.cli_hook import PATIENCE, hurried
+from looseleaf.cli.hook import PATIENCE, hurried
+from looseleaf.cli.main import main
 from looseleaf.integrations import claude_code
 from looseleaf.integrations.claude_code import LONGEST, given_in, named
 from looseleaf.policy import Policy
@@ -352,7 +352,7 @@ def test_a_writing_that_nobody_can_judge_is_stopped_with_a_sentence(
 ) -> None:
     agent.ask("Go on.")
     agent.call(OWN, ENTRY)
-    monkeypatch.setattr("looseleaf.cli_hook.PATIENCE", 0.05)
+    monkeypatch.setattr("looseleaf.cli.hook.PATIENCE", 0.05)
     with (folder / "log/lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert agent.before_tool() == {
@@ -519,7 +519,7 @@ def test_a_lock_that_somebody_holds_costs_a_sentence_and_not_the_prompt(
 ) -> None:
     agent.ask("I live in Lyon.")
     agent.write("user", "I work in Paris.")
-    monkeypatch.setattr("looseleaf.cli_hook.PATIENCE", 0.05)
+    monkeypatch.setattr("looseleaf.cli.hook.PATIENCE", 0.05)
     with (folder / "log/lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert "lock" in agent.tell("user-prompt", prompt="And I like tea.")["systemMessage"]
@@ -623,7 +623,7 @@ def test_a_hook_of_a_prompt_loads_no_vocabulary_no_distiller_and_no_database(fol
     """What costs time is not loaded; how much time it costs, `benchmarks/hook.py` says."""
     code = """if True:
         import io, sys
-        from looseleaf.cli import main
+        from looseleaf.cli.main import main
         sys.stdin = io.TextIOWrapper(io.BytesIO(b'{"session_id": "x", "prompt": "hello"}'))
         main(["--memory", sys.argv[1], "hook", sys.argv[2]])
         heavy = ("sqlite3", "splintr", "mcp", "looseleaf.core.gate", "looseleaf.distill", "looseleaf.place",

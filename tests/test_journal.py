@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf import Memory, cli
+from looseleaf import Memory
+from looseleaf.cli import main as cli
+from looseleaf.cli.shown import REFUSED
 from looseleaf.core.heads import NO_PAGE, Head, fold
 from looseleaf.core.journal import (
     Broken,
@@ -474,7 +476,7 @@ def test_show_as_of_prints_what_the_page_was(
         assert cli.main(["--memory", memory.path, "show", PATH, "--as-of", when]) == 0
         assert capfdbinary.readouterr().out == page
     before = datetime.fromtimestamp(edits[0].ts - 1).astimezone().isoformat()
-    assert cli.main(["--memory", memory.path, "show", PATH, "--as-of", before]) == cli.REFUSED
+    assert cli.main(["--memory", memory.path, "show", PATH, "--as-of", before]) == REFUSED
     assert (
         capfdbinary.readouterr()
         .err.decode()

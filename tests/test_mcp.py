@@ -28,7 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from conftest import Run
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 from looseleaf.errors import Refused
 from looseleaf.memory import Memory
 from looseleaf.serve import resources, stdio
@@ -171,7 +171,7 @@ def noise(memory, arguments):
 
 shape = {"type": "object"}
 toolset.TOOLS["noise"] = Tool("noise", "Noise", "", shape, shape, noise)
-from looseleaf.cli import run
+from looseleaf.cli.main import run
 run()
 """
 
@@ -355,7 +355,7 @@ def test_a_server_of_nothing_is_not_started(run: Run, tmp_path: Path) -> None:
 def test_without_the_package_a_sentence_says_which(memory: Path) -> None:
     program = (
         "import sys; sys.modules['mcp_types'] = None; sys.modules['mcp'] = None\n"
-        "from looseleaf.cli import run; run()"
+        "from looseleaf.cli.main import run; run()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, "--memory", str(memory), "mcp"],

@@ -25,8 +25,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from looseleaf.cli_parse import parse
-from looseleaf.cli_serve import PORT
+from looseleaf.cli.parse import parse
+from looseleaf.cli.serve import PORT
 from looseleaf.errors import Refused
 from looseleaf.memory import Memory
 from looseleaf.serve import connection, http
@@ -654,7 +654,7 @@ def test_settings_in_the_guide_are_whole_and_start_this_server() -> None:
     assert len(urls) == 3
     for program, *arguments in commands:
         assert program == "looseleaf"
-        assert parse(arguments).run == "cli_serve.mcp"
+        assert parse(arguments).run == "serve.mcp"
     assert {*urls} == {f"http://127.0.0.1:{PORT}{http.PATH}"}
 
 

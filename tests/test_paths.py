@@ -32,7 +32,7 @@ from hostile import (
     lay,
     never,
 )
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 from looseleaf.core.journal import make_edit, record_of
 from looseleaf.core.paths import (
     DRAWERS,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from looseleaf import Memory, cli_verbs
+from looseleaf import Memory
+from looseleaf.cli import verbs as cli_verbs
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from faults import CountedDisk, DyingDisk
 from looseleaf import Memory
-from looseleaf.cli import main
+from looseleaf.cli.main import main
 from looseleaf.core.grammar import parse
 from looseleaf.core.identity import key, slot
 from looseleaf.core.ledger import copy_id

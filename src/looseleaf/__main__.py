@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from looseleaf.cli import run
+from looseleaf.cli.main import run
 
 run()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from looseleaf.cli import clipped, open_memory, print_json, print_notes, say
+from looseleaf.cli.shown import clipped, open_memory, print_json, print_notes, say
 from looseleaf.core.heads import PERSON
 from looseleaf.core.state import for_prompt, items_of, title_of
 from looseleaf.errors import Refused
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
     from looseleaf.values import Receipt
 

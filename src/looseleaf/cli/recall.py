@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.cli import PROBLEMS, clipped, hung, open_memory, print_json, print_notes, say
+from looseleaf.cli.shown import PROBLEMS, clipped, hung, open_memory, print_json, print_notes, say
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.cli_build import Progress
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.build import Progress
+    from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
     from looseleaf.recall.hits import Hit
 
@@ -102,7 +102,7 @@ class _Watched:
     def __init__(self, memory: Memory) -> None:
         self._bar: Progress | None = None
         if sys.stderr.isatty():
-            from looseleaf.cli_build import Progress
+            from looseleaf.cli.build import Progress
 
             self._bar = Progress()
             memory.watch_index(self._bar)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.cli import open_memory, plain, print_json, print_notes, say
+from looseleaf.cli.shown import open_memory, plain, print_json, print_notes, say
 from looseleaf.core.lines import worded
 from looseleaf.errors import Refused
 from looseleaf.place.review import PATH, under
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
     from looseleaf.values import Fact
 

@@ -9,7 +9,8 @@ import io
 import re
 from contextlib import redirect_stderr, redirect_stdout
 
-from looseleaf.cli import clipped, main, say
+from looseleaf.cli.main import main
+from looseleaf.cli.shown import clipped, say
 from looseleaf.core.heads import PERSON
 from looseleaf.errors import Refused
 
@@ -17,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from looseleaf.cli_chat import Chat
+    from looseleaf.cli.chat import Chat
     from looseleaf.memory import Memory
     from looseleaf.values import Fact
 
@@ -188,8 +189,8 @@ def _first(text: str) -> tuple[str, str]:
 
 def _cost(memory: Memory, given: str) -> None:
     """Of this memory itself: its ledger has what was spent a moment ago."""
-    from looseleaf.cli_cost import tell
-    from looseleaf.cli_parse import parse
+    from looseleaf.cli.cost import tell
+    from looseleaf.cli.parse import parse
     from looseleaf.costs import WHATS
 
     asked = {"by": "day", "days": "7"}
@@ -249,7 +250,7 @@ def _forget(chat: Chat, given: str) -> None:
             receipt = memory.delete(given, reason="removed in a chat", author=PERSON)
             say(f"{given} is removed ({receipt.id}); its history stays. /undo {given} brings it back.")
         return
-    from looseleaf.cli_facts import line_of
+    from looseleaf.cli.facts import line_of
 
     found = _found(memory, given)
     if not found:

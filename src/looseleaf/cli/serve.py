@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from looseleaf.cli import open_memory, plain
+from looseleaf.cli.shown import open_memory, plain
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
 
 
 PORT = 8765

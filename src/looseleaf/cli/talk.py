@@ -6,8 +6,8 @@ right of the labels: nothing that was said can steer a terminal, or pass for wha
 
 from __future__ import annotations
 
-from looseleaf.cli import at_least_one, clipped, hung, open_memory, print_json, print_notes, say, when
-from looseleaf.cli_verbs import LAST
+from looseleaf.cli.shown import at_least_one, clipped, hung, open_memory, print_json, print_notes, say, when
+from looseleaf.cli.verbs import LAST
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
     from looseleaf.talk import Message, Trace, Turn
 

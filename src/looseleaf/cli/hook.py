@@ -14,7 +14,7 @@ from looseleaf.errors import Busy, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.integrations.claude_code import Given, Told
     from looseleaf.policy import Policy
 
@@ -105,7 +105,7 @@ def _print(told: Told, *, is_plain: bool) -> None:
 
 
 def _change(options: Options) -> int:
-    from looseleaf.cli import print_json, say
+    from looseleaf.cli.shown import print_json, say
     from looseleaf.core.diff import unified
     from looseleaf.integrations import settings
 
@@ -142,7 +142,7 @@ def _change(options: Options) -> int:
 
 
 def _say_what_else(options: Options) -> None:
-    from looseleaf.cli import say
+    from looseleaf.cli.shown import say
 
     try:
         has_memory = _memory(options) is not None

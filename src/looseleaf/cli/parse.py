@@ -1,18 +1,18 @@
-"""The arguments of the command line: the table of `cli_verbs`, read in a few lines; help and mistakes are argparse's.
+"""The arguments of the command line: the table of `verbs`, read in a few lines; help and mistakes are argparse's.
 
 Whatever the few lines accept, argparse reads the same; whatever they do not, it explains.
 """
 
 from __future__ import annotations
 
-from looseleaf.cli_verbs import SHARED, SHORT, VERBS
+from looseleaf.cli.verbs import SHARED, SHORT, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from looseleaf.cli_verbs import Arguments
+    from looseleaf.cli.verbs import Arguments
 
 
 class Options:
@@ -45,7 +45,7 @@ class Options:
     pending: bool
     superseded: bool
     rejected: bool
-    fact: str
+    fact: Any  # as above
     score: str
     off: bool
     full: bool
@@ -87,6 +87,11 @@ class Options:
     no_tools: bool
     days: int
     by: Any  # one of costs.WHATS
+    format: str | None
+    origin: str | None
+    match: str | None
+    plain: bool
+    shell: str
 
     done = ""
     """What a command has done, once that is durable: said if the answer cannot be written."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.cli import (
+from looseleaf.cli.record import STDIN, decoded, given_bytes
+from looseleaf.cli.shown import (
     PROBLEMS,
     at_least_one,
     clipped,
@@ -19,8 +20,7 @@ from looseleaf.cli import (
     say,
     when,
 )
-from looseleaf.cli_record import STDIN, decoded, given_bytes
-from looseleaf.cli_verbs import LAST
+from looseleaf.cli.verbs import LAST
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.receipts import Reconciled, Signed, Written
     from looseleaf.tools.tool import Tool
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from looseleaf.agent.events import Answered, Done, Failed, Interrupted, Prompted, ToolCalled
-from looseleaf.cli import clipped, plain
-from looseleaf.cli_chat import harmless, line_of
-from looseleaf.cli_commands import COMMANDS
-from looseleaf.cli_markdown import Shown
+from looseleaf.cli.chat import harmless, line_of
+from looseleaf.cli.commands import COMMANDS
+from looseleaf.cli.markdown import Shown
+from looseleaf.cli.shown import clipped, plain
 from looseleaf.reply import Retrying, Said, Thought
 
 TYPE_CHECKING = False

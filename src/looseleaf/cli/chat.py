@@ -20,7 +20,7 @@ from looseleaf.agent.events import (
     ToolReturned,
     UserMessage,
 )
-from looseleaf.cli import INTERRUPTED, PROBLEMS, clipped, hung, open_memory, plain
+from looseleaf.cli.shown import INTERRUPTED, PROBLEMS, clipped, hung, open_memory, plain
 from looseleaf.errors import Refused
 from looseleaf.reply import Repaired, Retrying, Said
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from looseleaf.agent.events import Event
     from looseleaf.agent.loop import Agent
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
     from looseleaf.place.place import Placed
     from looseleaf.reply import Model
@@ -76,7 +76,7 @@ def chat(options: Options) -> int:
             raise Refused(NO_MODEL)
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         if is_terminal:
-            from looseleaf.cli_terminal import Terminal
+            from looseleaf.cli.terminal import Terminal
 
             face: Face = Terminal()
         else:
@@ -134,7 +134,7 @@ class Chat:
         elif name == "quit":
             self._is_going_on = False
         else:
-            from looseleaf.cli_commands import carry_out
+            from looseleaf.cli.commands import carry_out
 
             carry_out(self, name, (command[2] or "").strip())
 
@@ -195,8 +195,8 @@ class Chat:
         except Refused as refused:
             self.face.tell(f"{refused} {_LATER}")
             return
-        from looseleaf.cli_build import ACTS
-        from looseleaf.cli_facts import words_of
+        from looseleaf.cli.build import ACTS
+        from looseleaf.cli.facts import words_of
 
         # Why a model could not be asked was said when it could not.
         new = self.memory.notes[self._notes :]
@@ -230,7 +230,7 @@ def _quietly(ready: Callable[[], object]) -> None:
     """Whatever keeps a model from being ready is told to whoever asks it."""
     from contextlib import suppress
 
-    from looseleaf.cli_build import STRANGERS_FAULTS
+    from looseleaf.cli.build import STRANGERS_FAULTS
 
     with suppress(Refused, *STRANGERS_FAULTS):
         ready()

@@ -7,15 +7,15 @@ break a line of ours or pass for one.
 
 from __future__ import annotations
 
-from looseleaf.cli import PROBLEMS, open_memory, plain, print_bytes, print_json, print_notes, say
-from looseleaf.cli_record import STDIN, decoded, given_bytes
+from looseleaf.cli.record import STDIN, decoded, given_bytes
+from looseleaf.cli.shown import PROBLEMS, open_memory, plain, print_bytes, print_json, print_notes, say
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.core.manifest import Manifest, Omitted, Prompt
     from looseleaf.memory import Memory
     from looseleaf.prompt.analyze import Analysis, Compared

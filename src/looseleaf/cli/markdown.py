@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.cli import plain
+from looseleaf.cli.shown import plain
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False

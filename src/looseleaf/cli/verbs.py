@@ -1,4 +1,4 @@
-"""The table of verbs: what each does, its arguments, an example. `cli_parse` reads it."""
+"""The table of verbs: what each does, its arguments, an example. `parse` reads it, `main` carries it out."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ SHORT = {"-n": "--limit", "-k": "--k"}
 _ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
 _HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "install", "remove")
 _SPENT_BY = ("day", "purpose", "model", "agent")
+_EXPORTS = ("tar", "folder", "facts", "messages")
+_SHELLS = ("bash", "zsh", "fish")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 _LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
 _MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
@@ -39,13 +41,22 @@ def _switch(help: str) -> dict[str, Any]:
 
 VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "init": (
-        "cli.init",
+        "pages.init",
         "make a memory of a folder",
         {"path": {"nargs": "?", "help": "the folder (else --memory, else ./.looseleaf)"}},
         "init notes",
     ),
+    "remember": (
+        "remember.remember",
+        "remember something in your own words, now",
+        {
+            "text": {"nargs": "+", "help": "what is to be remembered"},
+            "--topic": {"metavar": "TOPIC", "help": "the topic that it is about (else what the words say)"},
+        },
+        'remember "I prefer green tea."',
+    ),
     "log": (
-        "cli.log",
+        "pages.log",
         "show what was changed, by whom and why, newest first",
         {
             "page": {"nargs": "?", "help": "only this page"},
@@ -54,7 +65,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "log USER.md -n 5",
     ),
     "show": (
-        "cli.show",
+        "pages.show",
         "show a page",
         {
             "page": {},
@@ -64,19 +75,19 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "show USER.md --as-of 2026-02-24",
     ),
     "diff": (
-        "cli.diff",
+        "pages.diff",
         "show what the last edit of a page changed",
         {"page": {}, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
         "diff USER.md --since 2026-02-24",
     ),
     "undo": (
-        "cli.undo",
+        "pages.undo",
         "take back the last edit; an undo is an edit too",
         {"page": {"nargs": "?", "help": "the last edit of this page"}},
         "undo USER.md",
     ),
     "record": (
-        "cli_record.record",
+        "record.record",
         "record what was said or done",
         {
             "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object a line"},
@@ -92,7 +103,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'record user "I live in Lyon now."',
     ),
     "turns": (
-        "cli_talk.turns",
+        "talk.turns",
         "show what was said last, or one turn whole",
         {
             "turn": {"nargs": "?", "help": "this one, whole"},
@@ -101,9 +112,9 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "turns 17",
     ),
-    "sessions": ("cli_talk.sessions", "list the last sessions", {"--limit": _LAST}, "sessions -n 5"),
+    "sessions": ("talk.sessions", "list the last sessions", {"--limit": _LAST}, "sessions -n 5"),
     "chat": (
-        "cli_chat.chat",
+        "chat.chat",
         (
             "talk to a model that has the memory; in a pipe, a line is a question; its commands:\n/help /memory /why "
             "/forget /undo /state /compact /cost /quit"
@@ -120,7 +131,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "chat --model ollama/qwen3",
     ),
     "prompt": (
-        "cli_prompt.prompt",
+        "prompt.prompt",
         "make the prompt for a task, within a budget, or show an old one; with the reason for each part",
         {
             "task": {"nargs": "?", "help": "the request (-: standard input); after --diff ID the other one"},
@@ -135,31 +146,31 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'prompt "Refactor the parser" --budget 4000 --explain',
     ),
     "analyze": (
-        "cli_prompt.analyze",
+        "prompt.analyze",
         "show what a prompt costs now, what it would cost otherwise, and what the last ones cost",
         {"--last": {"metavar": "N", "type": int, "default": LAST, "help": f"so many prompts ({LAST})"}},
         "analyze --last 5",
     ),
     "window": (
-        "cli_talk.window",
+        "talk.window",
         "show what a model is told now, and what it costs",
         {"--model": _MODEL},
         "window --model gpt-4o",
     ),
     "compact": (
-        "cli_talk.compact",
+        "talk.compact",
         "make the window shorter, and say what it lost",
         {"--dry-run": _switch("only say"), "--model": _MODEL},
         "compact --dry-run",
     ),
     "expand": (
-        "cli_talk.expand",
+        "talk.expand",
         "list what left the window, or show one of it again, whole",
         {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: the entries)"}},
         "expand turn_0003",
     ),
     "recall": (
-        "cli_recall.recall",
+        "recall.recall",
         "find what bears on a question, among all that was said and written, or say that nothing does",
         {
             "query": {"nargs": "+", "help": "the question, or some words of what you look for"},
@@ -186,19 +197,19 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'recall "which language for code?" --budget 800',
     ),
     "open": (
-        "cli_recall.open_hit",
+        "recall.open_hit",
         "show what a hit of recall stands in: the talk, the page, the entry",
         {"where": {"metavar": "HIT", "help": "as recall names it: an id, an entry, `page.md#5-9`"}},
         "open facts/garden.md#3-3",
     ),
     "test": (
-        "cli_recall.test",
+        "recall.test",
         "run your own recall tests (recall.tests.toml): what must be found, what must not",
         {"path": {"nargs": "?", "help": "the file (else recall.tests.toml of the memory)"}},
         "test",
     ),
     "tool": (
-        "cli_tools.tool",
+        "tools.tool",
         "call a memory tool as a model would, or list the tools with their schemas",
         {
             "name": {"nargs": "?", "help": "the tool (else: all of them are listed)"},
@@ -207,7 +218,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'tool memory_read \'{"path": "USER.md"}\'',
     ),
     "receipts": (
-        "cli_tools.receipts",
+        "tools.receipts",
         "list what was written, by whom; of a turn also what was promised and not written",
         {
             "turn": {"nargs": "?", "help": "a turn, or `last`: what it wrote, and what it only said"},
@@ -216,7 +227,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "receipts last",
     ),
     "mcp": (
-        "cli_serve.mcp",
+        "serve.mcp",
         "serve the memory to any MCP client, over standard input and output or over HTTP",
         {
             "--http": _switch("over HTTP, on this machine only"),
@@ -233,7 +244,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "mcp",
     ),
     "hook": (
-        "cli_hook.hook",
+        "hook.hook",
         "what a coding agent calls at its events (JSON on standard input); install and remove write its settings",
         {
             "event": {"choices": _HOOKS, "help": "the event, or install, or remove"},
@@ -244,13 +255,13 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "hook install --claude",
     ),
     "distill": (
-        "cli_build.distill",
+        "build.distill",
         "make facts of what was said since the last time, and say what became of each",
         {"--topic": {"metavar": "TOPIC", "help": "the topic that it was about"}},
         "distill",
     ),
     "write": (
-        "cli_build.write",
+        "build.write",
         "make facts of a text; they wait in review, unless the words are yours",
         {
             "path": {"nargs": "?", "help": "a file (else, or for -: standard input)"},
@@ -260,7 +271,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "write notes.txt --topic garden --mine",
     ),
     "facts": (
-        "cli_facts.facts",
+        "facts.facts",
         "list what is known, topic by topic",
         {
             "--topic": {"metavar": "TOPIC", "help": "only of this topic"},
@@ -273,49 +284,49 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "facts --topic user --as-of 2026-02-24",
     ),
     "score": (
-        "cli_facts.score",
+        "facts.score",
         "say how much a fact matters; that outranks every rule",
         {"fact": _FACT, "score": {"metavar": "SCORE", "help": "from 0 to 10"}},
         "score USER.md:5 9",
     ),
     "correct": (
-        "cli_facts.correct",
+        "facts.correct",
         "say what is right; the old value stays in the history",
         {"fact": _FACT, "text": {"metavar": "TEXT", "help": "the value, or `Relation: value`"}},
         'correct USER.md:5 "Lyon"',
     ),
     "review": (
-        "cli_review.review",
+        "review.review",
         "go through what waits for your yes, one by one",
         {},
         "review",
     ),
     "reject": (
-        "cli_facts.reject",
+        "facts.reject",
         "say no to a fact: it goes, and does not come back by itself",
         {"fact": _FACT},
         "reject f_1f2e3d4c",
     ),
     "approve": (
-        "cli_facts.approve",
+        "facts.approve",
         "say yes to a fact: what waits in review goes to its page",
         {"fact": _FACT},
         "approve f_1f2e3d4c",
     ),
     "pin": (
-        "cli_facts.pin",
+        "facts.pin",
         "keep a fact among what must not be forgotten",
         {"fact": _FACT, "--off": _switch("not any more")},
         "pin USER.md:5",
     ),
     "history": (
-        "cli_facts.history",
+        "facts.history",
         "show every value that a fact ever had, and whose words each rests on",
         {"fact": _FACT},
         "history USER.md:5",
     ),
     "why": (
-        "cli_facts.why",
+        "facts.why",
         "show why a fact is believed, or why words are in a prompt or not: who said them, what was made of them",
         {
             "what": {"metavar": "WHAT", "help": "a fact by its id or `page.md:line`; or words of a prompt"},
@@ -323,21 +334,21 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         'why "English code"',
     ),
-    "topics": ("cli_build.topics", "list the topics", {}, "topics"),
+    "topics": ("build.topics", "list the topics", {}, "topics"),
     "topic": (
-        "cli_build.topic",
+        "build.topic",
         "show the memory of one topic",
         {"name": {"metavar": "NAME", "help": "as `looseleaf topics` lists it"}, "--as-of": _AS_OF},
         "topic user --as-of 2026-02-24",
     ),
     "global": (
-        "cli_build.whole",
+        "build.whole",
         "show the active topics, and what must not be forgotten",
         {"--as-of": _AS_OF},
         "global --as-of 2026-02-24",
     ),
     "build": (
-        "cli_build.build",
+        "build.build",
         "bring the views of topics up to date",
         {
             "--full": _switch("make all of them again, also from entries that another program left"),
@@ -346,7 +357,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "build --full",
     ),
     "redistill": (
-        "cli_build.redistill",
+        "build.redistill",
         "show what another distiller would make of the same words, or switch to it",
         {
             "--with": {
@@ -361,14 +372,14 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "redistill --with rules",
     ),
     "tidy": (
-        "cli_build.tidy",
+        "build.tidy",
         "move less essential facts from USER.md to facts/user.md, if it is too long for every prompt",
         {"--dry-run": _switch("only show what would move")},
         "tidy --dry-run",
     ),
-    "index": ("cli_build.index", "list pages in a line each, as a prompt does", {}, "index"),
+    "index": ("build.index", "list pages in a line each, as a prompt does", {}, "index"),
     "state": (
-        "cli_state.state",
+        "state.state",
         "show the goal, tasks and decisions of the work, or change them",
         {
             "act": {
@@ -385,7 +396,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         'state task add "Write the importer"',
     ),
     "cost": (
-        "cli_cost.cost",
+        "cost.cost",
         "show what models took: calls, tokens, US dollars (--agent: of one agent); and what may still be spent today",
         {
             "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last so many days (7)"},
@@ -393,9 +404,77 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         },
         "cost --days 30 --by model",
     ),
-    "check": ("cli.check", "re-read and re-hash everything", {}, "check"),
+    "import": (
+        "importing.import_",
+        "take in a history from elsewhere: conversations, notes, other memories; what is there already is passed over",
+        {
+            "path": {"help": "a file, a folder, a zip or a tar"},
+            "--as": {"metavar": "FORMAT", "dest": "format", "help": "what it is (else it is looked at)"},
+            "--dry-run": _switch("only say what would be taken in"),
+            "--mine": _switch("I vouch for it: my words in it count as mine, pages become pages"),
+        },
+        "import chatgpt-export.zip --dry-run",
+    ),
+    "export": (
+        "exporting.export",
+        "write the memory to one file or folder, its facts with their history, or what was said as messages",
+        {
+            "path": {"nargs": "?", "help": "where to (else a name with the day in it; -: standard output)"},
+            "--as": {
+                "dest": "format",
+                "choices": _EXPORTS,
+                "default": "tar",
+                "help": f"{', '.join(_EXPORTS)} (tar)",
+            },
+        },
+        "export facts.jsonl --as facts",
+    ),
+    "forget": (
+        "forget.forget",
+        "remove something from everywhere, its history too, and prove that it is gone",
+        {
+            "--fact": {
+                "metavar": "FACT",
+                "help": "this fact: its line, its quotes, all that was made of them",
+            },
+            "--topic": {"metavar": "TOPIC", "help": "all that is known of a topic, and its page"},
+            "--session": {"metavar": "ID", "help": "all that was said in a session"},
+            "--origin": {
+                "metavar": "ORIGIN",
+                "help": "all that came from there: tool, import, import:chatgpt, document",
+            },
+            "--match": {"metavar": "TEXT", "help": "every sentence and line with these words"},
+            "--dry-run": _switch("only show what would go"),
+            "--yes": _switch("without asking"),
+        },
+        'forget --match "Project Nightingale" --dry-run',
+    ),
+    "demo": (
+        "demo.demo",
+        "see all of it work on a story of three sessions; no key, no network, some seconds",
+        {
+            "path": {"nargs": "?", "help": "the folder to leave behind (./looseleaf-demo)"},
+            "--plain": _switch("no colours, no pauses"),
+        },
+        "demo",
+    ),
+    "doctor": (
+        "doctor.doctor",
+        "look at the machine, the memory, hooks and models, and say what to do",
+        {},
+        "doctor",
+    ),
+    "completion": (
+        "completion.completion",
+        "print a script that completes verbs, options and names in a shell",
+        {
+            "shell": {"choices": _SHELLS, "help": "for which shell"},
+        },
+        "completion bash",
+    ),
+    "check": ("pages.check", "re-read and re-hash everything", {}, "check"),
     "repair": (
-        "cli.repair",
+        "pages.repair",
         "mend what check found, keeping a copy of every byte that is moved",
         {},
         "repair",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from looseleaf.cli import PROBLEMS, clipped, open_memory, print_json, print_notes, say
+from looseleaf.cli.shown import PROBLEMS, clipped, open_memory, print_json, print_notes, say
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.core.placing import Outcome
     from looseleaf.memory import Memory
     from looseleaf.place.place import Placed
@@ -52,7 +52,7 @@ def distill(options: Options) -> int:
 
 
 def write(options: Options) -> int:
-    from looseleaf.cli_record import decoded, given_bytes
+    from looseleaf.cli.record import decoded, given_bytes
 
     with open_memory(options) as memory:
         text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")
@@ -83,7 +83,7 @@ def _tell(placed: Sequence[Placed], nothing: str) -> None:
 
 
 def _outcome(outcome: Outcome) -> str:
-    from looseleaf.cli_facts import SHORT_ID, words_of
+    from looseleaf.cli.facts import SHORT_ID, words_of
 
     fact = outcome.fact
     # What was known already, or is over, keeps the id that it has.
@@ -219,7 +219,7 @@ def build(options: Options) -> int:
 
 
 def tidy(options: Options) -> int:
-    from looseleaf.cli_facts import SHORT_ID, words_of
+    from looseleaf.cli.facts import SHORT_ID, words_of
 
     with open_memory(options) as memory:
         found = memory.tidy(dry_run=options.dry_run)

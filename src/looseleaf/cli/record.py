@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import sys
 
-from looseleaf.cli import open_memory, print_json, print_notes, say
+from looseleaf.cli.shown import open_memory, print_json, print_notes, say
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
 
 STDIN = "-"
 

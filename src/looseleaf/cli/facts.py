@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.cli import (
+from looseleaf.cli.shown import (
     clipped,
     edit_dict,
     edit_line,
@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
     from looseleaf.place.notebook import Source
     from looseleaf.values import Fact, Record
@@ -225,7 +225,7 @@ def why(options: Options) -> int:
     with open_memory(options) as memory:
         fact = _named(memory, options.what)
         if fact is None:
-            from looseleaf.cli_prompt import why_in_prompt
+            from looseleaf.cli.prompt import why_in_prompt
 
             return why_in_prompt(memory, options)
         said, made = memory.sources(fact), _made_by(memory, fact)

@@ -3,7 +3,7 @@ and printing only."""
 
 from __future__ import annotations
 
-from looseleaf.cli import clipped, open_memory, print_json, print_notes, say
+from looseleaf.cli.shown import clipped, open_memory, print_json, print_notes, say
 from looseleaf.costs import dollars
 from looseleaf.errors import Refused
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from looseleaf.cli_parse import Options
+    from looseleaf.cli.parse import Options
     from looseleaf.costs import Ceiling, Share, Spent
     from looseleaf.memory import Memory
 

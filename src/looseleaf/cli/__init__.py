@@ -1,0 +1,1 @@
+"""The command line: arguments and printing only. `main` is where it begins."""

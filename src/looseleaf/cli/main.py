@@ -1,0 +1,165 @@
+"""The command as a process: arguments in, an exit code out. 0: done, 1: problems found, 2: refused.
+
+`verbs` has the table of all verbs; each is carried out by a module of this folder that is loaded for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from looseleaf.cli.parse import parse
+from looseleaf.cli.shown import INTERRUPTED, PROBLEMS, REFUSED, plain, print_json
+from looseleaf.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.cli.parse import Options
+
+
+def run() -> int:
+    """The command as a process: what it made is let go of with it, not piece by piece. A hook runs one each prompt."""
+    import gc
+
+    gc.disable()
+    # For one question at a time, threads of the linear algebra (extra `semantic`) wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        options = parse(given)
+    except SystemExit as ended:
+        if ended.code == REFUSED and "hook" in given:
+            raise SystemExit(PROBLEMS) from None  # a coding agent takes 2 for a reason to stop
+        raise
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:  # closed by whoever started us
+            return REFUSED
+        # Pages hold every script; a terminal that has not all of them shows the rest written out.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = _carrier(options.run)(options)
+        sys.stdout.flush()
+        return code
+    except Refused as refused:
+        if options.json:
+            print_json({"error": str(refused)})
+        print(f"looseleaf: {plain(str(refused))}", file=sys.stderr)
+        return REFUSED
+    except BrokenPipeError:
+        # Whoever read our output has enough (`looseleaf log | head`). Nothing may be flushed to them at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:  # of the output: the memory's own are sentences
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever gave the command must not give it again for want of an answer.
+        why = f"the answer could not be written ({error.strerror or error})."
+        print(f"looseleaf: {options.done}{why}", file=sys.stderr)
+        return REFUSED
+
+
+def _carrier(run: str) -> Callable[[Options], int]:
+    """The function that carries out a verb, from a module that is loaded for it alone."""
+    unit, _, name = run.partition(".")
+    module: Any
+    match unit:
+        case "build":
+            from looseleaf.cli import build
+
+            module = build
+        case "chat":
+            from looseleaf.cli import chat
+
+            module = chat
+        case "completion":
+            from looseleaf.cli import completion
+
+            module = completion
+        case "cost":
+            from looseleaf.cli import cost
+
+            module = cost
+        case "demo":
+            from looseleaf.cli import demo
+
+            module = demo
+        case "doctor":
+            from looseleaf.cli import doctor
+
+            module = doctor
+        case "exporting":
+            from looseleaf.cli import exporting
+
+            module = exporting
+        case "facts":
+            from looseleaf.cli import facts
+
+            module = facts
+        case "forget":
+            from looseleaf.cli import forget
+
+            module = forget
+        case "hook":
+            from looseleaf.cli import hook
+
+            module = hook
+        case "importing":
+            from looseleaf.cli import importing
+
+            module = importing
+        case "pages":
+            from looseleaf.cli import pages
+
+            module = pages
+        case "prompt":
+            from looseleaf.cli import prompt
+
+            module = prompt
+        case "recall":
+            from looseleaf.cli import recall
+
+            module = recall
+        case "record":
+            from looseleaf.cli import record
+
+            module = record
+        case "remember":
+            from looseleaf.cli import remember
+
+            module = remember
+        case "review":
+            from looseleaf.cli import review
+
+            module = review
+        case "serve":
+            from looseleaf.cli import serve
+
+            module = serve
+        case "state":
+            from looseleaf.cli import state
+
+            module = state
+        case "talk":
+            from looseleaf.cli import talk
+
+            module = talk
+        case "tools":
+            from looseleaf.cli import tools
+
+            module = tools
+        case _:
+            raise LookupError(run)
+    found: Callable[[Options], int] = getattr(module, name)
+    return found
