@@ -99,7 +99,10 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
             ".gitignore there keeps the history (log/) out of git; delete that line to keep it in.\n"
         ),
-        "",
+        (
+            'Next: `looseleaf --memory new remember "I prefer green tea."` tells it something; '
+            "`looseleaf hook install --claude` has a coding agent use it.\n"
+        ),
     )
     names = sorted(str(path.relative_to(place / "new")) for path in (place / "new").rglob("*"))
     assert [name for name in names if not name.startswith("log/")] == (
@@ -492,17 +495,44 @@ def test_the_memory_is_found_upward_from_here_then_at_home_unless_the_environmen
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [[], ["frobnicate"], ["show"], ["show", "a.md", "b.md"], ["log", "-n", "many"], ["--colour", "log"]],
+    ("arguments", "why"),
+    [
+        (["frobnicate"], "there is no verb 'frobnicate'. `looseleaf --help` lists them all."),
+        (
+            ["recal", "tea"],
+            "there is no verb 'recal'. Did you mean `looseleaf recall`? `looseleaf --help` lists them all.",
+        ),
+        (
+            ["Search", "tea"],
+            "there is no verb 'Search'. Did you mean `looseleaf recall`? `looseleaf --help` lists them all.",
+        ),
+        (
+            ["show"],
+            "the following arguments are required: page. `looseleaf show --help` says what it takes.",
+        ),
+        (
+            ["show", "a.md", "b\x1b.md"],
+            "unrecognized arguments: b\x1b.md. `looseleaf show --help` says what it takes.",
+        ),
+        (
+            ["log", "-n", "many"],
+            "argument --limit/-n: invalid int value: 'many'. `looseleaf log --help` says what it takes.",
+        ),
+        (["--colour", "log"], "unrecognized arguments: --colour. `looseleaf log --help` says what it takes."),
+        (["--colour"], "unrecognized arguments: --colour. `looseleaf --help` says what it takes."),
+    ],
 )
-def test_arguments_that_make_no_sense_end_with_2_and_the_usage(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+def test_arguments_that_make_no_sense_end_with_2_and_one_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], why: str
 ) -> None:
     before = snapshot(folder)
-    with pytest.raises(SystemExit) as ended:
-        main(["--memory", str(folder), *arguments])
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: looseleaf ")
+    for more in ([], ["--json"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*more, "--memory", str(folder), *arguments])
+        assert ended.value.code == 2
+        out, err = capsys.readouterr()
+        assert err == f"looseleaf: Nothing was done: {why}\n".replace("\x1b", "\\x1b")
+        assert (json.loads(out) if more else out) == ({"error": f"Nothing was done: {why}"} if more else "")
     assert snapshot(folder) == before
 
 
@@ -512,9 +542,10 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 0
     out = capsys.readouterr().out
     verbs = (
-        "init log show diff undo record turns sessions chat prompt analyze window compact expand recall open "
+        "init remember log show diff undo record turns sessions chat prompt analyze window compact expand recall open "
         "test tool receipts mcp hook distill write facts score correct review reject approve pin history why "
-        "topics topic global build redistill tidy index state cost check repair"
+        "topics topic global build redistill tidy index state cost import export forget demo doctor completion "
+        "check repair"
     ).split()
     assert list(cli_verbs.VERBS) == verbs
     assert all(f"\n    {verb} " in out for verb in verbs)
@@ -820,10 +851,17 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202
 EVIL = "red \x1b[31m title \x1b]0;evil\x07 back\rover c1 \x9b2J \u202egnp.exe\u2066 nul \x00 del \x7f end"
 
 
+BAR = re.compile(r"(?:\r[a-z ]+ (?:…|\[)[^\r\n]*)+\r +\r")
+"""How far something is, wiped away at the end."""
+
+
 def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
-    """Exit code, and all that a terminal was sent."""
+    """Exit code, and all that a terminal was sent; without colours, which are ours and steer it too."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([SCRIPT, *arguments], stdin=theirs, stdout=theirs, stderr=theirs) as command:
+    environment = os.environ | {"NO_COLOR": "1"}
+    with subprocess.Popen(
+        [SCRIPT, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as command:
         os.close(theirs)
         sent = b""
         while True:
@@ -835,7 +873,7 @@ def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
                 break
             sent += block
     os.close(ours)
-    return command.returncode, sent.decode().replace("\r\n", "\n")
+    return command.returncode, BAR.sub("", sent.decode().replace("\r\n", "\n"))
 
 
 def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -868,7 +906,8 @@ def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest
         {0x202E: "\\u202e", 0x2066: "\\u2066"}
     )
     assert seen["show"][1] == f"# {written}\n\ttab\n"
-    assert f"{written}: {written}" in seen["log"][1]
+    # On as many lines as it takes there.
+    assert "".join(written.split()) in "".join(seen["log"][1].split())
     assert f"+# {written}\n+\ttab\n" in seen["diff"][1]
     assert "facts/e\\x1b[2Jvil\\u202e.md: this is not read as a page" in seen["check"][1]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shlex
@@ -17,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Distilled, __version__
-from looseleaf.cli import build as cli_build
 from looseleaf.cli import facts as cli_facts
 from looseleaf.cli import parse as cli_parse
 from looseleaf.cli import verbs as cli_verbs
@@ -91,11 +89,14 @@ def doubt(run: Run, folder: Path) -> str:
 
 # --- distill and write -----------------------------------------------------------------
 
+LIST = "Next: `looseleaf facts` lists what is known; `looseleaf why` with an id of these says why.\n"
+RECORD = 'Next: `looseleaf record user "…"` records what is said; `looseleaf facts` lists what is known.\n'
+
 
 def test_what_was_said_becomes_a_page_and_each_fact_is_told(run: Run, folder: Path) -> None:
     run("record", "jsonl", stdin=lines(STORY))
     code, out, err = run("distill")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, LIST)
     assert shown(out).splitlines() == [
         "added            <fact>  Name: Zhang San  (said): nothing like it is held",
         (
@@ -111,7 +112,7 @@ def test_what_was_said_becomes_a_page_and_each_fact_is_told(run: Run, folder: Pa
         "# User Facts\n\n> Summary: user name, language, home\n\n- Name: Zhang San\n"
         f"- Language: prefers Chinese discussion, English code\n- Home: Rome\n- Updated: {TODAY}\n"
     )
-    assert run("distill") == (0, "There was nothing new to distill.\n", "")
+    assert run("distill") == (0, "There was nothing new to distill.\n", RECORD)
     assert run("distill", "--json") == (0, "[]\n", "")
 
 
@@ -122,7 +123,7 @@ def test_what_is_said_again_or_ends_is_told_so(told: Run) -> None:
     said = [re.split("  +", line)[0] for line in told("distill")[1].splitlines()]
     assert said == ["known already", "ended", "1 entry: 1 ended, 1 known already."]
     told("record", "user", "What time is it?")
-    assert told("distill") == (0, "1 entry: no facts.\n", "")
+    assert told("distill") == (0, "1 entry: no facts.\n", LIST)
 
 
 def test_distilling_as_json_gives_entries_with_their_outcomes(run: Run) -> None:
@@ -140,7 +141,7 @@ def test_distilling_as_json_gives_entries_with_their_outcomes(run: Run) -> None:
 
 def test_each_agent_has_its_own_words_to_distill(run: Run) -> None:
     run("record", "user", "I live in Berlin.", "--agent", "guest")
-    assert run("distill") == (0, "There was nothing new to distill.\n", "")
+    assert run("distill") == (0, "There was nothing new to distill.\n", RECORD)
     assert "Home: Berlin" in run("distill", "--agent", "guest")[1]
 
 
@@ -439,7 +440,13 @@ def test_history_shows_every_value_back_to_the_words(told: Run) -> None:
 def test_why_names_the_words_the_entry_and_the_edits(told: Run) -> None:
     told("score", "USER.md:7", "9")
     code, out, err = told("why", "USER.md:7")
-    assert (code, err) == (0, "")
+    assert (code, re.sub("f_[0-9a-f]{12}", "<fact>", err)) == (
+        0,
+        (
+            "Next: `looseleaf history <fact>` shows what it was before; `looseleaf correct <fact> TEXT` says what is "
+            "right.\n"
+        ),
+    )
     assert shown(out) == (
         "Home: Rome\n"
         "  id: <fact>\n"
@@ -586,30 +593,6 @@ def test_pages_that_are_gone_are_made_again_before_anybody_misses_them(told: Run
     assert told_json(told, "build", "--pages")["restored"] == ["USER.md"]
 
 
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(("screen", "patience", "is_shown"), [(Screen, 0.0, True), (Screen, 1e9, False)])
-def test_a_bar_is_shown_on_a_terminal_when_it_takes_long(
-    told: Run, monkeypatch: pytest.MonkeyPatch, screen: type[io.StringIO], patience: float, is_shown: bool
-) -> None:
-    monkeypatch.setattr(cli_build, "PATIENCE", patience)
-    monkeypatch.setattr(sys, "stderr", seen := screen())
-    with cli_build.Progress() as progress:
-        for done in (1, 2):
-            progress(done, 2)
-    bars = [f"[{'#' * 20}{' ' * 20}] 1 of 2", f"[{'#' * 40}] 2 of 2", " " * 49, ""]
-    assert seen.getvalue() == ("\r" + "\r".join(bars) if is_shown else "")
-
-
-def test_nothing_but_the_answer_is_written_to_a_pipe(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_build, "PATIENCE", 0.0)
-    assert told("build", "--full")[2] == ""
-    assert told("redistill", "--with", "rules")[2] == ""
-
-
 # --- redistill -------------------------------------------------------------------------
 
 MINE = """
@@ -695,7 +678,9 @@ def test_no_fact_steers_a_terminal(told: Run, folder: Path, monkeypatch: pytest.
     evil = EVIL.replace("\r", "").replace("\0", "")
     page = folder / "facts" / "evil.md"
     page.write_text(f"# {evil}\n\n> Summary: {evil}\n\n- Title: {evil}\n- {evil}: {evil}\n")
-    assert on_a_terminal("--memory", folder, "facts") == (0, told("facts")[1])
+    code, sent = on_a_terminal("--memory", folder, "facts")
+    assert (code, STEERING.findall(sent)) == (0, [])
+    assert "\\x1b[31m" in sent
     code, sent = on_a_terminal("--memory", folder, "why", "facts/evil.md:5")
     assert (code, STEERING.findall(sent)) == (0, [])
     seen = {
@@ -790,10 +775,13 @@ def test_every_verb_has_help_with_an_example_that_can_be_given(
     with pytest.raises(SystemExit) as ended:
         main([verb, "--help"])
     assert ended.value.code == 0
-    assert capsys.readouterr().out.endswith(f"\nexample:\n  looseleaf {example}\n")
+    examples = example.split("\n")
+    shown = "".join(f"  looseleaf {each}\n" for each in examples)
+    assert capsys.readouterr().out.endswith(f"\nexample{'s' * (len(examples) > 1)}:\n{shown}")
     assert about
-    words = shlex.split(example)
-    assert (words[0], cli_parse.parse(words).run) == (verb, run)
+    for each in examples:
+        words = shlex.split(each)
+        assert (words[0], cli_parse.parse(words).run) == (verb, run)
 
 
 def test_the_version_is_told(folder: Path) -> None:

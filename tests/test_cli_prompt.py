@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.cli import prompt as cli_prompt
+from looseleaf.cli.columns import columns as columns_of
 from looseleaf.core.manifest import SLOTS, Item, Manifest, Omitted
 from looseleaf.memory import Memory
 from looseleaf.prompt.analyze import Analysis, Compared, Row
@@ -433,7 +434,7 @@ def is_tame(lines: list[str], width: int | None) -> None:
     for line in lines:
         assert not STEERING.search(line)
         assert "\n" not in line
-        assert width is None or cli_prompt._columns(line) <= width
+        assert width is None or columns_of(line) <= width
 
 
 @given(HOSTILE, HOSTILE, HOSTILE, st.integers(0, 10**7), WIDTHS)

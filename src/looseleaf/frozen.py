@@ -1,8 +1,8 @@
 """`@frozen`: what `@dataclass(frozen=True, slots=True)` gives, without importing `dataclasses`.
 
 That module imports `inspect`, and the two cost more than half of what a command may take to start; a hook starts one
-for every prompt. Type checkers see an ordinary frozen dataclass. The `__init__` of a class is compiled when its first
-value is made, so a class that a command does not use costs it next to nothing.
+for every prompt. Type checkers see an ordinary frozen dataclass. The `__init__` of a class is compiled when some values
+were made: a command that makes none, or one, does not wait for that.
 
 Left out, because nothing here needs it: fields inherited from another frozen class, `field()`, `__post_init__`.
 """
@@ -53,8 +53,26 @@ else:
 _OWN = frozenset({"__dict__", "__weakref__"})
 
 
+_FEW = 3
+"""Values of a class that are made without a compiled `__init__`: compiling takes as long as making a hundred so."""
+
+
 def _first_init(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
+    left = _FEW
+
     def first(self: Any, *values: Any, **named: Any) -> None:
+        nonlocal left
+        left -= 1
+        given = defaults | dict(zip(names, values, strict=False)) | named
+        # What does not fit (a value too many, twice, missing, of no field) the compiled one refuses in Python's words.
+        fits = len(values) + len(named) <= len(names) and len(given) == len(names)
+        if left < 0 or not fits or not named.keys() <= set(names[len(values) :]):
+            first._compiled()(self, *values, **named)  # type: ignore[attr-defined]
+            return
+        for name in names:
+            object.__setattr__(self, name, given[name])
+
+    def compiled() -> Any:
         cls = first._for  # type: ignore[attr-defined]
         parameters = ", ".join(f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names)
         body = "; ".join(f"_set(self, {name!r}, {name})" for name in names) or "pass"
@@ -63,8 +81,9 @@ def _first_init(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
         init = scope["__init__"]
         init.__qualname__ = f"{cls.__qualname__}.__init__"
         cls.__init__ = init
-        init(self, *values, **named)
+        return init
 
+    first._compiled = compiled  # type: ignore[attr-defined]
     return first
 
 

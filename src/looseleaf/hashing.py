@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+_SHORT = 1 << 16
+"""Bytes up to which Python's own SHA-256 is quicker than loading OpenSSL's, which has it done by the processor."""
+
 
 def sha256(data: bytes) -> str:
-    import hashlib  # not at the top: loading it costs a command that hashes nothing
+    if len(data) > _SHORT or "hashlib" in sys.modules:
+        import hashlib  # not at the top: loading it costs a command that hashes little
 
-    return hashlib.sha256(data).hexdigest()
+        return hashlib.sha256(data).hexdigest()
+    made: str = _own(data).hexdigest()
+    return made
+
+
+def _own(data: bytes) -> Any:
+    """By the module that `hashlib` has for where there is no OpenSSL. Its name is another one since Python 3.12."""
+    try:
+        if sys.version_info >= (3, 12):  # pragma: no cover - a newer Python
+            from _sha2 import sha256 as own
+        else:
+            from _sha256 import sha256 as own  # type: ignore[import-not-found]
+    except ImportError:  # pragma: no cover - a Python without it
+        from hashlib import sha256 as own
+    return own(data)
 
 
 def sha256_or_none(data: bytes | None) -> str | None:

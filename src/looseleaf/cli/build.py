@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-import time
 
-from looseleaf.cli.shown import PROBLEMS, clipped, open_memory, print_json, print_notes, say
+from looseleaf.cli.asking import ask
+from looseleaf.cli.progress import progress
+from looseleaf.cli.shown import PROBLEMS, clipped, next_step, open_memory, print_json, print_notes, say
+from looseleaf.cli.table import table
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
     from typing import Any
 
     from looseleaf.cli.parse import Options
@@ -41,14 +42,24 @@ _NAMED = 20
 
 def distill(options: Options) -> int:
     with open_memory(options) as memory:
-        placed = memory.distill(topic=options.topic)
+        with progress("distilling"):
+            placed = memory.distill(topic=options.topic)
         options.done = "it was distilled; "
         if options.json:
             print_json([each.to_dict() for each in placed])
         else:
             _tell(placed, "There was nothing new to distill.")
         print_notes(memory)
+        next_step(options, _then(placed))
     return 0
+
+
+def _then(placed: Sequence[Placed]) -> str:
+    if any(outcome.act == "review" for each in placed for outcome in each.outcomes):
+        return "`looseleaf review` goes through what waits for your yes."
+    if not placed:
+        return '`looseleaf record user "…"` records what is said; `looseleaf facts` lists what is known.'
+    return "`looseleaf facts` lists what is known; `looseleaf why` with an id of these says why."
 
 
 def write(options: Options) -> int:
@@ -56,7 +67,8 @@ def write(options: Options) -> int:
 
     with open_memory(options) as memory:
         text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")
-        placed = memory.write(text, topic=options.topic, author="person" if options.mine else None)
+        with progress("distilling"):
+            placed = memory.write(text, topic=options.topic, author="person" if options.mine else None)
         options.done = "it was written; "
         if options.json:
             print_json(placed.to_dict())
@@ -74,7 +86,7 @@ def _tell(placed: Sequence[Placed], nothing: str) -> None:
     """What became of each proposal, a line each, and all of it in one."""
     outcomes = [outcome for each in placed for outcome in each.outcomes]
     for outcome in outcomes:
-        say(_outcome(outcome))
+        say(outcome_line(outcome))
     counts = {act: sum(outcome.act == act for outcome in outcomes) for act in ACTS}
     told = ", ".join(f"{count} {_counted(act, count)}" for act, count in counts.items() if count)
     entries = f"{len(placed)} {'entry' if len(placed) == 1 else 'entries'}"
@@ -82,7 +94,7 @@ def _tell(placed: Sequence[Placed], nothing: str) -> None:
     say(f"{entries}: {told or 'no facts'}.{hint}" if placed else nothing)
 
 
-def _outcome(outcome: Outcome) -> str:
+def outcome_line(outcome: Outcome) -> str:
     from looseleaf.cli.facts import SHORT_ID, words_of
 
     fact = outcome.fact
@@ -102,9 +114,12 @@ def topics(options: Options) -> int:
         found = [(name, known[name][2]) for name in names]
         if options.json:
             print_json([{"topic": name, "facts": count} for name, count in found])
-        else:
+        elif found:
             lines = (f"{name}  {count} fact{'s' * (count != 1)}" for name, count in found)
-            say("\n".join(lines) or "There are no topics yet.")
+            rows = ((f"{count:,}", name) for name, count in found)
+            table(("facts", "topic"), rows, right=("facts",), lines=lines)
+        else:
+            say("There are no topics yet.")
         print_notes(memory)
     return 0
 
@@ -154,46 +169,15 @@ def index(options: Options) -> int:
 
 # --- building --------------------------------------------------------------------------
 
-PATIENCE = 1.0
-"""Seconds before it is shown how far something is."""
-
-_WIDTH = 40
-
-
-class Progress:
-    """A bar on a terminal, of what takes longer than a moment. Anything else than a terminal is told nothing."""
-
-    def __init__(self) -> None:
-        self._since = time.monotonic()
-        self._shown = 0
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __call__(self, done: int, total: int) -> None:
-        if not sys.stderr.isatty() or time.monotonic() - self._since < PATIENCE:
-            return
-        filled = _WIDTH * done // max(total, 1)
-        bar = f"[{'#' * filled}{' ' * (_WIDTH - filled)}] {done:,} of {total:,}"
-        sys.stderr.write(f"\r{bar}")
-        sys.stderr.flush()
-        self._shown = max(self._shown, len(bar))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._shown:
-            sys.stderr.write(f"\r{' ' * self._shown}\r")
-            sys.stderr.flush()
-
 
 def build(options: Options) -> int:
     with open_memory(options) as memory:
         # Before anything reads: a reader takes a page that is gone for one that a person removed.
         restored = memory.restore_pages() if options.pages else []
-        with Progress() as progress:
-            built = memory.build(full=options.full, progress=progress)
-            vectors = memory.build_index(full=options.full, progress=progress)
+        with progress("building", "topics") as step:
+            built = memory.build(full=options.full, progress=step)
+        with progress("indexing", "bytes") as step:
+            vectors = memory.build_index(full=options.full, progress=step)
         options.done = "it was built; "
         if options.json:
             again = {"restored": restored} if options.pages else {}
@@ -222,7 +206,8 @@ def tidy(options: Options) -> int:
     from looseleaf.cli.facts import SHORT_ID, words_of
 
     with open_memory(options) as memory:
-        found = memory.tidy(dry_run=options.dry_run)
+        with progress("tidying"):
+            found = memory.tidy(dry_run=options.dry_run)
         options.done = "" if options.dry_run else "it was tidied; "
         if options.json:
             print_json(found.to_dict() | {"dry_run": options.dry_run})
@@ -250,8 +235,8 @@ def redistill(options: Options) -> int:
         distiller = _distiller(memory, options.distiller)
         if options.distiller == "model" and distiller is not None and not options.yes:
             _ask(memory, distiller)
-        with Progress() as progress:
-            found = memory.redistill(distiller, apply=options.apply, progress=progress)
+        with progress("distilling again", "entries") as step:
+            found = memory.redistill(distiller, apply=options.apply, progress=step)
         options.done = "it was redistilled; " if options.apply else ""
         if options.json:
             print_json(found.to_dict() | {"applied": options.apply})
@@ -273,14 +258,11 @@ def _ask(memory: Memory, distiller: Distiller) -> None:
     entries = "1 entry" if count == 1 else f"up to {count:,} entries"
     model = clipped(memory.model.name if memory.model is not None else distiller.name)
     what = f"the sources of {entries} to {model}"
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise Refused(
-            f"Nothing was distilled: nobody could be asked whether to send {what}. Give --yes to send them."
-        )
-    sys.stderr.write(f"Send {what}? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Refused(f"Nothing was distilled: nothing was sent to {model}. Answer `y` to have it sent.")
+    ask(
+        f"Send {what}?",
+        nobody=f"Nothing was distilled: nobody could be asked whether to send {what}. Give --yes to send them.",
+        no=f"Nothing was distilled: nothing was sent to {model}. Answer `y` to have it sent.",
+    )
 
 
 def _others(memory: Memory, name: str) -> int:

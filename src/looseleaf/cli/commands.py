@@ -104,7 +104,9 @@ def _verb(chat: Chat, name: str, *arguments: str) -> None:
     if said := _written(out):
         say(said if name in _OF_OTHERS else _in_chat(said))
     if told := _written(err):
-        chat.face.tell(_in_chat(re.sub("(?m)^looseleaf: ", "", told)))
+        told = re.sub("(?m)^looseleaf: |^Next: .*\n?", "", told)  # the next step is one of the shell's
+        if told.strip():
+            chat.face.tell(_in_chat(told))
 
 
 _OF_OTHERS = ("why", "index")

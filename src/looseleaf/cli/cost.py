@@ -4,6 +4,7 @@ and printing only."""
 from __future__ import annotations
 
 from looseleaf.cli.shown import clipped, open_memory, print_json, print_notes, say
+from looseleaf.cli.table import table
 from looseleaf.costs import dollars
 from looseleaf.errors import Refused
 
@@ -54,18 +55,21 @@ def tell(memory: Memory, options: Options) -> None:
         days = "day" if options.days == 1 else f"{options.days} days"
         by = f" by {clipped(agent)}" if agent is not None else ""
         nothing = _NOTHING.format(days=days, by=by)
-        say("\n".join(_table(options.by, shares, total, f"all{by}")) if shares else nothing)
+        if shares:
+            _print_shares(options.by, shares, total, f"all{by}")
+        else:
+            say(nothing)
         say("\n".join([*_doubts(total), *_left(ceiling, "" if agent is None else " by all agents")]))
 
 
-def _table(by: str, shares: Sequence[Share], total: Spent, all_of: str) -> Iterator[str]:
+def _print_shares(by: str, shares: Sequence[Share], total: Spent, all_of: str) -> None:
     """Numbers first: the words of others come last on a line."""
     heads = ("calls", "read", "cached", "written", "price", by)
-    rows = [heads, *(_row(share.spent, clipped(share.name)) for share in shares), _row(total, all_of)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        *figures, name = (f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
-        yield f"{'  '.join(figures)}  {name.strip()}"
+    table(
+        heads,
+        [*(_row(share.spent, clipped(share.name)) for share in shares), _row(total, all_of)],
+        right=heads[:5],
+    )
 
 
 def _row(spent: Spent, name: str) -> tuple[str, ...]:

@@ -13,12 +13,14 @@ from looseleaf.cli.shown import (
     edit_dict,
     edit_line,
     hung,
+    next_step,
     open_memory,
     print_json,
     print_notes,
     say,
     when,
 )
+from looseleaf.cli.table import table
 from looseleaf.core.names import REVIEW
 from looseleaf.errors import Refused
 
@@ -62,7 +64,7 @@ def facts(options: Options) -> int:
         if options.json:
             print_json([fact.to_dict() for fact in found])
         else:
-            say("\n".join(_listed(found)) or _nothing(options, wanted))
+            _print_facts(found) if found else say(_nothing(options, wanted))
         print_notes(memory)
     return 0
 
@@ -76,13 +78,30 @@ def _nothing(options: Options, wanted: Sequence[str]) -> str:
     return f"{known} yet. `looseleaf distill` makes facts of what was said; or write `- Name: …` on USER.md."
 
 
+def _print_facts(found: Sequence[Fact]) -> None:
+    rows = (
+        (clipped(topic) if fact is facts[0] else "", *_cells(fact))
+        for topic, facts in _by_topic(found)
+        for fact in facts
+    )
+    table(("topic", "id", "level", "where", "fact"), rows, lines=_listed(found))
+
+
 def _listed(found: Sequence[Fact]) -> Iterator[str]:
+    for topic, facts in _by_topic(found):
+        yield clipped(topic)
+        yield from (f"  {line_of(fact)}" for fact in facts)
+
+
+def _by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
     topics: dict[str, list[Fact]] = {}
     for fact in found:
         topics.setdefault(fact.topic, []).append(fact)
-    for topic in sorted(topics, key=lambda name: (name != "user", name)):
-        yield clipped(topic)
-        yield from (f"  {line_of(fact)}" for fact in topics[topic])
+    return sorted(topics.items(), key=lambda item: (item[0] != "user", item[0]))
+
+
+def _cells(fact: Fact) -> tuple[str, str, str, str]:
+    return (fact.id or "")[:SHORT_ID], ", ".join(_marks(fact)), _place(fact), words_of(fact)
 
 
 def line_of(fact: Fact) -> str:
@@ -244,6 +263,8 @@ def why(options: Options) -> int:
             lines += [f"journal: {line}" for _, line in made]
             say("\n  ".join(lines))
         print_notes(memory)
+        before = f"`looseleaf history {fact.id}` shows what it was before"
+        next_step(options, f"{before}; `looseleaf correct {fact.id} TEXT` says what is right.")
     return 0
 
 

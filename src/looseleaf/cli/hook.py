@@ -40,7 +40,7 @@ def hook(options: Options) -> int:
         told = Told(message=f"looseleaf: {refused}")
         if isinstance(refused, Busy) and options.event == PRE_TOOL:
             told = Told(denied=HELD_UP)
-    _print(told, is_plain=given is not None and given.is_plain)
+    _print(told, is_plain=given is not None and given.is_plain, is_always=options.json)
     return 0
 
 
@@ -91,10 +91,10 @@ def _memory(options: Options) -> str | None:
     )
 
 
-def _print(told: Told, *, is_plain: bool) -> None:
+def _print(told: Told, *, is_plain: bool, is_always: bool = False) -> None:
     answer = told.to_dict(is_plain=is_plain)
     try:
-        if answer or is_plain:
+        if answer or is_plain or is_always:
             sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
     except (OSError, ValueError):  # whoever asked does not listen any more
@@ -105,6 +105,7 @@ def _print(told: Told, *, is_plain: bool) -> None:
 
 
 def _change(options: Options) -> int:
+    from looseleaf.cli.asking import ask
     from looseleaf.cli.shown import print_json, say
     from looseleaf.core.diff import unified
     from looseleaf.integrations import settings
@@ -123,12 +124,20 @@ def _change(options: Options) -> int:
         new = left if left == old or json.loads(left) else None
     if new == old:
         has = "has them already" if options.event == "install" else "has no hooks of looseleaf"
-        say(f"{path} {has}; nothing was changed.")
+        if options.json:
+            print_json({"path": path, "event": options.event, "written": False})
+        else:
+            say(f"{path} {has}; nothing was changed.")
         return 0
     if not options.json:
         say(unified(old or "", new or "", path, path if new is not None else os.devnull).rstrip("\n"))
     if not options.yes:
-        _ask(path)
+        ask(
+            f"Write {path}?",
+            nobody=f"The settings were not changed: nobody could be asked whether {path} may be. "
+            "Give --yes if it may.",
+            no=f"The settings were not changed: {path} is as it was. Answer `y` to have it written.",
+        )
     settings.write(path, old, new)
     options.done = "the settings are written; "
     if options.json:
@@ -151,17 +160,6 @@ def _say_what_else(options: Options) -> None:
     if not has_memory:
         say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
     say(f"The model itself reads and writes it through: claude mcp add looseleaf -- {command(options)} mcp")
-
-
-def _ask(path: str) -> None:
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise Refused(
-            f"The settings were not changed: nobody could be asked whether {path} may be. Give --yes if it may."
-        )
-    sys.stdout.write(f"Write {path}? [y/N] ")
-    sys.stdout.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Refused(f"The settings were not changed: {path} is as it was. Answer `y` to have it written.")
 
 
 def command(options: Options) -> str:

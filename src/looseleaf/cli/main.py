@@ -147,6 +147,10 @@ def _carrier(run: str) -> Callable[[Options], int]:
             from looseleaf.cli import serve
 
             module = serve
+        case "status":
+            from looseleaf.cli import status
+
+            module = status
         case "state":
             from looseleaf.cli import state
 

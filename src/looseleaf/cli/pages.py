@@ -8,21 +8,28 @@ from itertools import islice
 from looseleaf.cli.shown import (
     PROBLEMS,
     at_least_one,
+    clipped,
     edit_dict,
     edit_line,
+    edit_size,
     first_path,
+    next_step,
     no_page,
     open_memory,
     plain,
     print_bytes,
     print_json,
     print_notes,
+    when,
 )
 from looseleaf.core.heads import PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from looseleaf.cli.parse import Options
+    from looseleaf.values import Edit
 
 
 def init(options: Options) -> int:
@@ -39,9 +46,27 @@ def init(options: Options) -> int:
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
             ".gitignore there keeps the history (log/) out of git; delete that line to keep it in."
         )
+        next_step(options, _BEGIN.format(_naming(path)))
     else:
         print(f"{plain(path)} is a memory already; nothing was changed.")
     return 0
+
+
+_BEGIN = (
+    '`looseleaf{0} remember "I prefer green tea."` tells it something; `looseleaf hook install --claude` has a coding '
+    "agent use it."
+)
+
+
+def _naming(path: str) -> str:
+    """How the memory is named to a command, where it is not found by itself."""
+    from looseleaf.where import find
+
+    if os.path.realpath(path) == os.path.realpath(find()):
+        return ""
+    from shlex import quote
+
+    return f" --memory {quote(path)}"
 
 
 def log(options: Options) -> int:
@@ -55,14 +80,25 @@ def log(options: Options) -> int:
         if options.json:
             print_json([edit_dict(edit) for edit in edits])
         else:
-            for edit in edits:
-                print(edit_line(edit))
+            if edits:
+                _print_log(edits)
             if not edits:
                 print("No edits yet.")
             elif has_more:
                 print("There are more; -n shows them.")
         print_notes(memory)
     return 0
+
+
+def _print_log(edits: Sequence[Edit]) -> None:
+    from looseleaf.cli.table import table
+
+    rows = (
+        (when(edit.ts), edit.id, edit_size(edit), edit.path, edit.author, clipped(edit.reason))
+        for edit in edits
+    )
+    heads = ("time", "edit", "lines", "page", "who", "why")
+    table(heads, rows, right=("lines",), lines=map(edit_line, edits))
 
 
 def show(options: Options) -> int:
@@ -135,7 +171,9 @@ def undo(options: Options) -> int:
 
 
 def check(options: Options) -> int:
-    with open_memory(options) as memory:
+    from looseleaf.cli.progress import progress
+
+    with open_memory(options) as memory, progress("checking"):
         problems = memory.check()
     errors = sum(problem.severity == "error" for problem in problems)
     if options.json:
@@ -149,7 +187,9 @@ def check(options: Options) -> int:
 
 
 def repair(options: Options) -> int:
-    with open_memory(options) as memory:
+    from looseleaf.cli.progress import progress
+
+    with open_memory(options) as memory, progress("mending"):
         done = memory.repair()
         left = [problem for problem in memory.check() if problem.severity == "error"]
     if options.json:

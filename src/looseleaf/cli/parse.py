@@ -10,9 +10,12 @@ from looseleaf.cli.verbs import SHARED, SHORT, VERBS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     from looseleaf.cli.verbs import Arguments
+
+ALONE = "status.status"
+"""What is carried out where no verb is given."""
 
 
 class Options:
@@ -91,7 +94,8 @@ class Options:
     origin: str | None
     match: str | None
     plain: bool
-    shell: str
+    shell: str | None
+    names: str | None
 
     done = ""
     """What a command has done, once that is durable: said if the answer cannot be written."""
@@ -150,7 +154,9 @@ def parse(arguments: Sequence[str]) -> Options:
                 return explain(arguments)
             otherwise = known.get("default", False if "action" in known else None)
             setattr(options, _attribute(name, known), otherwise)
-    return options if verb else explain(arguments)
+    if not verb:
+        options.run = ALONE
+    return options
 
 
 def _is_many(known: dict[str, Any]) -> bool:
@@ -165,13 +171,28 @@ def _attribute(name: str, known: dict[str, Any]) -> str:
     return str(known.get("dest") or name.lstrip("-").replace("-", "_"))
 
 
+_EPILOG = "Without a verb it says where the memory is, and how it is."
+
+
+def _examples(given: str) -> str:
+    lines = given.split("\n")
+    return "\n  ".join([f"example{'s' * (len(lines) > 1)}:", *(f"looseleaf {line}" for line in lines)])
+
+
 def explain(arguments: Sequence[str]) -> Options:
     """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
     import argparse  # not at the top, for the reason above
 
     from looseleaf import __version__
+    from looseleaf.cli.mistaken import mistaken
 
-    class Mixed(argparse.ArgumentParser):
+    class Told(argparse.ArgumentParser):
+        """A mistake gets a sentence."""
+
+        def error(self, message: str) -> NoReturn:
+            mistaken(message, arguments)
+
+    class Mixed(Told):
         """Options may stand between arguments, also between one that must be there and one that may be left out."""
 
         is_mixing = False
@@ -183,9 +204,10 @@ def explain(arguments: Sequence[str]) -> Options:
             return self.parse_known_intermixed_args(args, namespace)
 
     about = "A memory for LLM agents: a folder of Markdown that never loses what was written."
-    parser = argparse.ArgumentParser(prog="looseleaf", description=about, allow_abbrev=False)
+    parser = Told(prog="looseleaf", description=about, epilog=_EPILOG, allow_abbrev=False)
+    parser.set_defaults(run=ALONE)
     parser.add_argument("--version", action="version", version=f"looseleaf {__version__}")
-    verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=Mixed)
+    verbs = parser.add_subparsers(metavar="VERB", required=False, parser_class=Mixed)
     for name, shared in SHARED.items():
         parser.add_argument(name, **shared)
     for verb, (run, help, own, example) in VERBS.items():
@@ -193,7 +215,7 @@ def explain(arguments: Sequence[str]) -> Options:
             verb,
             help=help,
             description=help,
-            epilog=f"example:\n  looseleaf {example}",
+            epilog=_examples(example),
             allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

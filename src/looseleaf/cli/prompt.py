@@ -7,8 +7,10 @@ break a line of ours or pass for one.
 
 from __future__ import annotations
 
+from looseleaf.cli.columns import bar, cell, columns, filled, terminal_width
 from looseleaf.cli.record import STDIN, decoded, given_bytes
 from looseleaf.cli.shown import PROBLEMS, open_memory, plain, print_bytes, print_json, print_notes, say
+from looseleaf.cli.table import on_terminal, table
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -21,10 +23,6 @@ if TYPE_CHECKING:
     from looseleaf.prompt.analyze import Analysis, Compared
     from looseleaf.prompt.why import Answer
     from looseleaf.values import Record
-
-_WIDTH = 100
-"""Columns of a table where nothing says how wide the terminal is."""
-_NARROW, _WIDE = 60, 160
 
 _LINES = 12
 """Lines of one change that are shown; more are counted."""
@@ -88,7 +86,7 @@ def _print_prompt(made: Prompt, options: Options) -> None:
         if options.json:
             print_json(made.manifest.to_dict())
         else:
-            say("\n".join(_explained(made.manifest, _width(), is_logged=not options.dry_run)))
+            _print_explained(made.manifest, is_logged=not options.dry_run)
     elif options.json or options.messages:
         messages = [message.to_dict() for message in made.messages]
         manifest = made.manifest.to_dict()
@@ -100,24 +98,57 @@ def _print_prompt(made: Prompt, options: Options) -> None:
 # --- explaining ------------------------------------------------------------------------
 
 
-def _explained(manifest: Manifest, width: int, *, is_logged: bool = True) -> Iterator[str]:
+_EMPTY = "The prompt is empty: there is nothing to tell, and no task."
+
+
+def _print_explained(manifest: Manifest, *, is_logged: bool) -> None:
+    width = terminal_width()
+    if not on_terminal():
+        say("\n".join(_explained(manifest, width, is_logged=is_logged)))
+        return
     total = manifest.total_tokens
-    rows = [
+    rows = [(slot, name, f"{cost:,}", bar(cost, total), why) for slot, name, cost, why in _items(manifest)]
+    if rows:
+        table(("slot", "item", "tokens", "share", "reason"), rows, right=("tokens",))
+    else:
+        say(_EMPTY)
+    if manifest.omitted:
+        say("")
+        table(
+            ("slot", "left out", "why"), [(each.slot, _left(each), _why(each)) for each in manifest.omitted]
+        )
+    say("\n".join(_totals(manifest, width, is_logged=is_logged)))
+
+
+def _items(manifest: Manifest) -> list[tuple[str, str, int, str]]:
+    return [
         (item.slot, _short(item.id), item.tokens, f"{item.reason} ({item.format})") for item in manifest.items
     ]
-    yield from _bars(("slot", "item", "tokens", "reason"), rows, total, width)
-    if not rows:
-        yield "The prompt is empty: there is nothing to tell, and no task."
-    if manifest.omitted:
-        from looseleaf.prompt.absent import WHY
 
+
+def _why(omitted: Omitted) -> str:
+    from looseleaf.prompt.absent import WHY
+
+    return f"{omitted.reason}: {WHY.get(omitted.reason, 'no reason is known')}"
+
+
+def _explained(manifest: Manifest, width: int, *, is_logged: bool = True) -> Iterator[str]:
+    rows = _items(manifest)
+    yield from _bars(("slot", "item", "tokens", "reason"), rows, manifest.total_tokens, width)
+    if not rows:
+        yield _EMPTY
+    if manifest.omitted:
         yield ""
         yield "left out:"
-        names = [_cell(_left(each), width // 3) for each in manifest.omitted]
-        wide = max(map(_columns, names))
+        names = [cell(_left(each), width // 3) for each in manifest.omitted]
+        wide = max(map(columns, names))
         for each, name in zip(manifest.omitted, names, strict=True):
-            why = f"{each.reason}: {WHY.get(each.reason, 'no reason is known')}"
-            yield f"  {_filled(each.slot, 10)}  {_filled(name, wide)}  {_cell(why, width - wide - 16)}"
+            yield f"  {filled(each.slot, 10)}  {filled(name, wide)}  {cell(_why(each), width - wide - 16)}"
+    yield from _totals(manifest, width, is_logged=is_logged)
+
+
+def _totals(manifest: Manifest, width: int, *, is_logged: bool) -> Iterator[str]:
+    total = manifest.total_tokens
     known = _percent(manifest.prefix_tokens, total)
     beginning = f"its beginning: {_EPOCHS.get(manifest.epoch, manifest.epoch)}"
     model = "" if manifest.model == "unknown" else f" for {manifest.model}"
@@ -126,8 +157,8 @@ def _explained(manifest: Manifest, width: int, *, is_logged: bool = True) -> Ite
     yield f"{total:,} of {manifest.budget_tokens:,} tokens ({_percent(total, manifest.budget_tokens)})"
     yield f"{manifest.prefix_tokens:,} of them as the prompt before had them ({known})"
     yield from _cuts(manifest.cuts, width)
-    yield _cell(beginning, width)
-    yield _cell(counted, width)
+    yield cell(beginning, width)
+    yield cell(counted, width)
     yield f"prompt {plain(manifest.id)}" if is_logged else "dry run: nothing was logged"
 
 
@@ -182,8 +213,8 @@ def _cuts(cuts: Sequence[str], width: int) -> Iterator[str]:
     """All of them, on as many lines as they take."""
     line = "cuts: "
     for number, each in enumerate(cuts or ("none",)):
-        part = _cell(each, width - 8) + ("; " if number + 1 < len(cuts) else "")
-        if line.strip() != "cuts:" and _columns(line) + _columns(part.rstrip()) > width:
+        part = cell(each, width - 8) + ("; " if number + 1 < len(cuts) else "")
+        if line.strip() != "cuts:" and columns(line) + columns(part.rstrip()) > width:
             yield line.rstrip()
             line = "  "
         line += part
@@ -197,60 +228,27 @@ def _bars(
     if not rows:
         return
     slots, names = (
-        [_cell(name, width // 4) for name in column]
-        for column in zip(*(row[:2] for row in rows), strict=True)
+        [cell(name, width // 4) for name in column] for column in zip(*(row[:2] for row in rows), strict=True)
     )
     tokens = [f"{row[2]:,}" for row in rows]
     first, second, third = (
-        max(len(title), *map(_columns, cells))
+        max(len(title), *map(columns, cells))
         for title, cells in zip(titles, (slots, names, tokens), strict=False)
     )
-    reasons = [_cell(row[3], min(width // 3, width - first - second - third - 16)) for row in rows]
-    last = max(len(titles[3]), *map(_columns, reasons))
+    reasons = [cell(row[3], min(width // 3, width - first - second - third - 16)) for row in rows]
+    last = max(len(titles[3]), *map(columns, reasons))
     bar = max(8, min(40, width - first - second - third - last - 8))
     yield f"{titles[0]:<{first}}  {titles[1]:<{second}}  {titles[2]:>{third}}  {'':<{bar}}  {titles[3]}".rstrip()
     for slot, name, cost, row, why in zip(slots, names, tokens, rows, reasons, strict=True):
         drawn = "#" * max(int(row[2] > 0), round(bar * row[2] / total)) if total else ""
         cells = (
-            _filled(slot, first),
-            _filled(name, second),
+            filled(slot, first),
+            filled(name, second),
             f"{cost:>{third}}",
             f"{drawn[:bar]:<{bar}}",
             why,
         )
         yield "  ".join(cells).rstrip()
-
-
-def _cell(text: str, width: int) -> str:
-    """A text on one line, and in at most so many columns."""
-    line = plain(" ".join(text[: 8 * width].split()))
-    if _columns(line) <= width and len(text) <= 8 * width:
-        return line
-    left = width - 1
-    for at, each in enumerate(line):
-        left -= _columns(each)
-        if left < 0:
-            return f"{line[:at]}…"
-    return f"{line}…"
-
-
-def _filled(cell: str, width: int) -> str:
-    return cell + " " * (width - _columns(cell))
-
-
-def _columns(text: str) -> int:
-    """The columns that a text takes on a terminal: letters of East Asia take two."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
-
-
-def _width() -> int:
-    from shutil import get_terminal_size
-
-    return min(max(get_terminal_size((_WIDTH, 24)).columns, _NARROW), _WIDE)
 
 
 def _percent(part: int, whole: int) -> str:
@@ -265,7 +263,7 @@ def _print_compared(memory: Memory, options: Options) -> None:
     if options.json:
         print_json(compared.to_dict())
     else:
-        say("\n".join(_compared(compared, _width())))
+        say("\n".join(_compared(compared, terminal_width())))
 
 
 def _compared(compared: Compared, width: int) -> Iterator[str]:
@@ -274,7 +272,7 @@ def _compared(compared: Compared, width: int) -> Iterator[str]:
     yield f"the same at the beginning: {same}"
     for word, items in (("came", compared.came), ("went", compared.went)):
         for item in items:
-            yield _cell(f"{word}: {item['slot']} {item['id']}, {item['tokens']:,} tokens", width)
+            yield cell(f"{word}: {item['slot']} {item['id']}, {item['tokens']:,} tokens", width)
             sign = "+" if word == "came" else "-"
             yield from _some([f"{sign}{line}" for line in item["text"].splitlines() if line.strip()], width)
     for item in compared.changed:
@@ -285,12 +283,12 @@ def _compared(compared: Compared, width: int) -> Iterator[str]:
 
 def _changed(item: Record, width: int) -> Iterator[str]:
     old, new = item["tokens"]
-    yield _cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width)
+    yield cell(f"changed: {item['slot']} {item['id']}, {old:,} to {new:,} tokens", width)
     yield from _some(item["lines"], width)
 
 
 def _some(lines: Sequence[str], width: int) -> Iterator[str]:
-    yield from (f"  {_cell(line, width - 2)}" for line in lines[:_LINES])
+    yield from (f"  {cell(line, width - 2)}" for line in lines[:_LINES])
     if len(lines) > _LINES:
         yield f"  … and {len(lines) - _LINES:,} more lines"
 
@@ -312,12 +310,12 @@ def why_in_prompt(memory: Memory, options: Options) -> int:
 def _answered(answer: Answer) -> Iterator[str]:
     first, *_ = answer.chains[0].steps
     is_in = "in" if answer.is_in else "not in"
-    yield f"“{_cell(answer.text, 80)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
+    yield f"“{cell(answer.text, 80)}” is {is_in} the prompt {plain(first.where)} ({plain(first.text)})."
     for chain in answer.chains:
         yield ""
         for step in chain.steps[1:]:
-            where = f" {_cell(step.where, 400)}" if step.where not in ("", step.what) else ""
-            yield f"{'  ' * step.depth}{plain(step.what)}{where}: {_cell(step.text, 400)}"
+            where = f" {cell(step.where, 400)}" if step.where not in ("", step.what) else ""
+            yield f"{'  ' * step.depth}{plain(step.what)}{where}: {cell(step.text, 400)}"
     if answer.more:
         yield ""
         yield f"{answer.more:,} more place{'s' * (answer.more != 1)}: give more of the words."
@@ -333,36 +331,87 @@ def analyze(options: Options) -> int:
         if options.json:
             print_json(analysis.to_dict())
         else:
-            say("\n".join(_analyzed(analysis, _width())))
+            _print_analysis(analysis)
         print_notes(memory)
     return 0
 
 
+def _print_analysis(analysis: Analysis) -> None:
+    width, total = terminal_width(), analysis.total_tokens
+    if not on_terminal():
+        say("\n".join(_analyzed(analysis, width)))
+        return
+    say(_now(analysis))
+    rows = [
+        (slot, f"{tokens:,}", _percent(tokens, total), bar(tokens, total))
+        for slot, tokens in analysis.slots.items()
+    ]
+    if rows:
+        table(("slot", "tokens", "", "share"), rows, right=("tokens", ""))
+    say("\n".join(_otherwise(analysis)))
+    if not analysis.prompts:
+        say(_NONE_YET)
+        return
+    say(_LAST_PROMPTS)
+    shown = [
+        (
+            row.id,
+            f"{row.timestamp[:19]}Z",
+            f"{row.total_tokens:,}",
+            f"{row.budget_tokens:,}",
+            _percent(row.prefix_tokens, row.total_tokens),
+            "\n".join((_EPOCHS.get(row.epoch, row.epoch), *(_cuts(row.cuts, width) if row.cuts else ()))),
+        )
+        for row in reversed(analysis.prompts)
+    ]
+    figures = ("tokens", "budget", "known")
+    table(("prompt", "time", *figures, "beginning"), shown, right=figures)
+    say(f"\n{_shares(analysis)}")
+
+
+_NONE_YET = "No prompt was made yet: looseleaf prompt."
+_LAST_PROMPTS = (
+    "The last prompts, newest first. known: what the one before had at the same places, so that a cache may\n"
+    "know it; beginning: since when charter and memory have been as they are."
+)
+
+
+def _now(analysis: Analysis) -> str:
+    return f"A prompt now, without a task: {analysis.total_tokens:,} of {analysis.budget_tokens:,} tokens"
+
+
+def _shares(analysis: Analysis) -> str:
+    known = f"{100 * analysis.prefix_share:.0f} % stood in the prompt before at the same places"
+    cached = f"{100 * analysis.cached_share:.0f} % a cache of five minutes would have known"
+    return f"Of {analysis.input_tokens:,} input tokens, {known}; {cached}."
+
+
 def _analyzed(analysis: Analysis, width: int) -> Iterator[str]:
     total = analysis.total_tokens
-    yield f"A prompt now, without a task: {total:,} of {analysis.budget_tokens:,} tokens"
+    yield _now(analysis)
     rows = [(slot, _percent(tokens, total), tokens, "") for slot, tokens in analysis.slots.items()]
     yield from _bars(("slot", "share", "tokens", ""), rows, total, width)
-    yield ""
-    yield f"Its memory: {analysis.memory_tokens:,} tokens, all but the talk. The same memory otherwise:"
-    parts = ", ".join(f"{_cell(name, 40)} {tokens:,}" for name, tokens in analysis.before.items())
-    yield f"  {analysis.before_tokens:>9,}  with the last daily logs whole ({parts or 'nothing'})"
-    yield f"  {analysis.everything_tokens:>9,}  with all pages whole"
-    yield ""
+    yield from _otherwise(analysis)
     if not analysis.prompts:
-        yield "No prompt was made yet: looseleaf prompt."
+        yield _NONE_YET
         return
-    yield "The last prompts, newest first. known: what the one before had at the same places, so that a cache may"
-    yield "know it; beginning: since when charter and memory have been as they are."
+    yield from _LAST_PROMPTS.split("\n")
     yield f"{'prompt':<26}  {'time':<20}  {'tokens':>9}  {'budget':>9}  {'known':>5}  beginning"
     for row in reversed(analysis.prompts):
-        name, then = _filled(_cell(row.id, 26), 26), _filled(_cell(f"{row.timestamp[:19]}Z", 20), 20)
+        name, then = filled(cell(row.id, 26), 26), filled(cell(f"{row.timestamp[:19]}Z", 20), 20)
         share = _percent(row.prefix_tokens, row.total_tokens)
         numbers = f"{row.total_tokens:>9,}  {row.budget_tokens:>9,}  {share:>5}"
-        yield f"{name}  {then}  {numbers}  {_cell(_EPOCHS.get(row.epoch, row.epoch), 60)}"
+        yield f"{name}  {then}  {numbers}  {cell(_EPOCHS.get(row.epoch, row.epoch), 60)}"
         if row.cuts:
             yield from (f"  {line}" for line in _cuts(row.cuts, width - 2))
     yield ""
-    known = f"{100 * analysis.prefix_share:.0f} % stood in the prompt before at the same places"
-    cached = f"{100 * analysis.cached_share:.0f} % a cache of five minutes would have known"
-    yield f"Of {analysis.input_tokens:,} input tokens, {known}; {cached}."
+    yield _shares(analysis)
+
+
+def _otherwise(analysis: Analysis) -> Iterator[str]:
+    yield ""
+    yield f"Its memory: {analysis.memory_tokens:,} tokens, all but the talk. The same memory otherwise:"
+    parts = ", ".join(f"{cell(name, 40)} {tokens:,}" for name, tokens in analysis.before.items())
+    yield f"  {analysis.before_tokens:>9,}  with the last daily logs whole ({parts or 'nothing'})"
+    yield f"  {analysis.everything_tokens:>9,}  with all pages whole"
+    yield ""

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 
-from looseleaf.cli.shown import PROBLEMS, clipped, hung, open_memory, print_json, print_notes, say
+from looseleaf.cli.shown import (
+    PROBLEMS,
+    clipped,
+    hung,
+    next_step,
+    open_memory,
+    print_json,
+    print_notes,
+    say,
+)
+from looseleaf.cli.table import table
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from looseleaf.cli.build import Progress
     from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
     from looseleaf.recall.hits import Hit
@@ -28,7 +37,7 @@ def recall(options: Options) -> int:
             "Nothing was looked for: --raw is what was said and done, and --kind something else. Leave one out."
         )
     with open_memory(options) as memory:
-        with _Watched(memory):
+        with _watched(memory):
             found = memory.recall(
                 " ".join(options.query),
                 options.k,
@@ -49,25 +58,61 @@ def recall(options: Options) -> int:
         elif not found:
             say(found.why)
         else:
-            for number, hit in enumerate(found, 1):
-                say("\n".join(_lines(number, hit, is_explained=options.explain)))
+            numbered, explain = list(enumerate(found, 1)), options.explain
+            lines = ("\n".join(_lines(number, hit, is_explained=explain)) for number, hit in numbered)
+            rows = (_row(number, hit, is_explained=explain) for number, hit in numbered)
+            table(("", "where", "what"), rows, lines=lines)
         print_notes(memory)
+        next_step(options, _then(found[0]) if found else _OTHERWISE)
     return 0 if found else PROBLEMS
+
+
+_OTHERWISE = "other words; or --all, for what is not sure enough to be an answer."
 
 
 def _lines(number: int, hit: Hit, *, is_explained: bool) -> Iterator[str]:
     """What is ours to say of a hit stands on lines of its own, which no text of a hit can look like."""
+    yield f"{number}. {hung(_words(hit), 3)}"
+    place = f"{hit.where}  {hit.path}" if hit.kind == "fact" and hit.path else hit.where
+    yield f"   └ {'  '.join((*_said(hit), *_over(hit)))}  {place}"
+    if is_explained:
+        yield f"     {_parts(hit)}"
+
+
+def _row(number: int, hit: Hit, *, is_explained: bool) -> tuple[str, str, str]:
+    """The same for a terminal: what is ours to say stands in a column of its own."""
+    about = [hit.where, *([hit.path] if hit.kind == "fact" and hit.path else []), " ".join(_said(hit))]
+    about += [*_over(hit), *([_parts(hit)] if is_explained else [])]
+    return f"{number}.", "\n".join(about), _words(hit)
+
+
+def _words(hit: Hit) -> str:
     about = f"{hit.topic}: " if hit.kind == "fact" and hit.topic != "user" else ""
-    yield f"{number}. {about}{hung(hit.text, 3)}"
-    said = [hit.date, hit.speaker if hit.kind == "trace" else hit.kind, hit.level or "", f"{hit.score:.2f}"]
+    return f"{about}{hit.text}"
+
+
+def _said(hit: Hit) -> list[str]:
+    """When, by whom or of what kind, how far it is believed, how sure."""
+    said = (hit.date, hit.speaker if hit.kind == "trace" else hit.kind, hit.level or "", f"{hit.score:.2f}")
+    return [each for each in said if each]
+
+
+def _over(hit: Hit) -> Iterator[str]:
     if hit.is_over:
         so = "no longer so" if hit.status.endswith("superseded") else "a person said no to it"
         so = f"in part {so}" if hit.status.startswith("partly") else so
-        said.append(f"{so}; now: {clipped(hit.now)}" if hit.now else so)
-    place = f"{hit.where}  {hit.path}" if hit.kind == "fact" and hit.path else hit.where
-    yield f"   └ {'  '.join(each for each in said if each)}  {place}"
-    if is_explained:
-        yield f"     {', '.join(f'{name} {value:.2f}' for name, value in hit.parts.items() if value)}"
+        yield f"{so}; now: {clipped(hit.now)}" if hit.now else so
+
+
+def _parts(hit: Hit) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
+
+
+def _then(hit: Hit) -> str:
+    name = hit.where if " " not in hit.where else "…"
+    if hit.kind == "fact":
+        return f"`looseleaf why {name}` says why it is believed; `looseleaf open {name}` shows what it stands in."
+    return f"`looseleaf open {name}` shows what it stands in."
 
 
 def open_hit(options: Options) -> int:
@@ -85,7 +130,7 @@ def test(options: Options) -> int:
     from looseleaf.recall.expect import report, run
 
     with open_memory(options) as memory:
-        with _Watched(memory):
+        with _watched(memory):
             outcomes = run(memory, options.path)
         has_failed = any(not outcome.passed for outcome in outcomes)
         if options.json:
@@ -96,20 +141,14 @@ def test(options: Options) -> int:
     return PROBLEMS if has_failed else 0
 
 
-class _Watched:
-    """A bar on a terminal while the index is made; a pipe is told nothing, and loads nothing for it."""
+@contextmanager
+def _watched(memory: Memory) -> Iterator[None]:
+    """While the index is made, a terminal is shown how far that is; a pipe loads nothing for it."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from looseleaf.cli.progress import progress
 
-    def __init__(self, memory: Memory) -> None:
-        self._bar: Progress | None = None
-        if sys.stderr.isatty():
-            from looseleaf.cli.build import Progress
-
-            self._bar = Progress()
-            memory.watch_index(self._bar)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *error: Any) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(*error)
+    with progress("indexing", "bytes") as step:
+        memory.watch_index(step)
+        yield

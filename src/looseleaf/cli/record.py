@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
-from looseleaf.cli.shown import open_memory, print_json, print_notes, say
+from looseleaf.cli.shown import next_step, open_memory, print_json, print_notes, say
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -49,6 +49,8 @@ def record(options: Options) -> int:
         else:
             for trace in batch.traces:
                 say(" ".join((trace.turn_id, trace.id, *([trace.flag] if trace.flag else []))))
+            if sys.stderr.isatty():  # programs record too, and often
+                next_step(options, "`looseleaf distill` makes facts of what was said.")
         print_notes(memory)
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from looseleaf.cli.shown import open_memory, plain, print_json, print_notes, say
+from looseleaf.cli.table import table
 from looseleaf.core.lines import worded
 from looseleaf.errors import Refused
 from looseleaf.place.review import PATH, under
@@ -30,8 +31,12 @@ def review(options: Options) -> int:
         elif sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
             _ask(memory, waiting, reasons, options)
         else:
-            for number, fact in enumerate(waiting, 1):
-                say(_shown(number, fact, reasons))
+            rows = (
+                (str(number), fact.id or "", fact.level or "", reasons.get(fact.id or "", ""), _worded(fact))
+                for number, fact in enumerate(waiting, 1)
+            )
+            lines = (_shown(number, fact, reasons) for number, fact in enumerate(waiting, 1))
+            table(("", "id", "level", "why it waits", "fact"), rows, lines=lines)
             say(_HOW.format(PATH))
         print_notes(memory)
     return 0
@@ -40,8 +45,12 @@ def review(options: Options) -> int:
 def _shown(number: int, fact: Fact, reasons: dict[str, str]) -> str:
     """The words of others come first on a line, and what is ours to say under them."""
     mark = " (tainted)" if fact.level == "tainted" else ""
-    said, why = worded(fact.relation, fact.object), reasons.get(fact.id or "", "")
-    return f"{number}. {plain(said)}\n   └ {fact.id}{mark}  {plain(why)}"
+    why = reasons.get(fact.id or "", "")
+    return f"{number}. {plain(_worded(fact))}\n   └ {fact.id}{mark}  {plain(why)}"
+
+
+def _worded(fact: Fact) -> str:
+    return worded(fact.relation, fact.object)
 
 
 def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: Options) -> None:

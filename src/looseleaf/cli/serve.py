@@ -22,6 +22,10 @@ def mcp(options: Options) -> int:
     import gc
     import logging
 
+    if options.json:
+        raise Refused(
+            "No server was started: --json is for one answer, and a server gives many. Leave it out."
+        )
     only_http = {
         "--host": options.host,
         "--port": options.port,

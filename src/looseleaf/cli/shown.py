@@ -100,9 +100,12 @@ def when(ts: float) -> str:
 
 
 def edit_line(edit: Edit) -> str:
-    what = f"+{edit.added} -{edit.removed}" if edit.new is not None else "deleted"
     about = f"{plain(edit.path)}  {plain(edit.author)}: {plain(edit.reason)}"
-    return f"{when(edit.ts):>19}  {plain(edit.id)}  {what:>8}  {about}"
+    return f"{when(edit.ts):>19}  {plain(edit.id)}  {edit_size(edit):>8}  {about}"
+
+
+def edit_size(edit: Edit) -> str:
+    return f"+{edit.added} -{edit.removed}" if edit.new is not None else "deleted"
 
 
 def edit_dict(edit: Edit) -> dict[str, Any]:
@@ -125,7 +128,7 @@ def print_bytes(data: bytes) -> None:
 
 def say(text: str) -> None:
     """Print what may hold the words of others, on the lines that it has."""
-    print(plain(re.sub(_LINE_END, "", text), keep="\n\t"))
+    print(plain(re.sub(_LINE_END, "", text) if "\r" in text else text, keep="\n\t"))
 
 
 def hung(text: str, indent: int) -> str:
@@ -146,8 +149,17 @@ def print_notes(memory: Memory) -> None:
         print(f"looseleaf: {plain(note)}", file=sys.stderr)
 
 
+def next_step(options: Options, text: str) -> None:
+    """What a person does next, on a line of its own; whoever asked for JSON is none."""
+    if not options.json:
+        sys.stdout.flush()
+        print(f"Next: {plain(text)}", file=sys.stderr)
+
+
 def plain(text: str, keep: str = "") -> str:
     """Text for a terminal: what a page or a name holds must not steer it."""
+    if text.isascii() and "".join(text.split("\n") if "\n" in keep else (text,)).isprintable():
+        return text  # most is; no pattern is made for it
     return re.sub(_STEERING, lambda match: match[0] if match[0] in keep else _written_out(match[0]), text)
 
 

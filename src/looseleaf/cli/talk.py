@@ -7,17 +7,18 @@ right of the labels: nothing that was said can steer a terminal, or pass for wha
 from __future__ import annotations
 
 from looseleaf.cli.shown import at_least_one, clipped, hung, open_memory, print_json, print_notes, say, when
+from looseleaf.cli.table import on_terminal, table
 from looseleaf.cli.verbs import LAST
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from looseleaf.cli.parse import Options
     from looseleaf.memory import Memory
-    from looseleaf.talk import Message, Trace, Turn
+    from looseleaf.talk import Message, Session, Trace, Turn
 
 _REMARKS = ("no_call", "second_result", "interrupted")
 _NOTHING = "Nothing was said yet."
@@ -43,8 +44,11 @@ def turns(options: Options) -> int:
             told = [_turn_dict(turn) for turn in found]
             print_json(told[0] if options.turn is not None else told)
         else:
-            shown = (_turn(turn, whole=options.turn is not None) for turn in found)
-            say("\n\n".join(shown) or _elsewhere(memory) or _NOTHING)
+            shown = [_turn(turn, whole=options.turn is not None) for turn in found]
+            if options.turn is None and found and on_terminal():
+                table(("turn", "time", "who", "what"), _turn_rows(found))
+            else:
+                say("\n\n".join(shown) or _elsewhere(memory) or _NOTHING)
         print_notes(memory)
     return 0
 
@@ -55,15 +59,28 @@ def sessions(options: Options) -> int:
         found = memory.sessions(options.limit)
         if options.json:
             print_json([session.to_dict() for session in found])
-        for each in found if not options.json else ():
-            count = f"{each.turns} turn{'s' * (each.turns != 1)}"
-            say(
-                f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
+        elif found:
+            rows = (
+                (
+                    each.session_id,
+                    when(each.first_ts),
+                    when(each.last_ts),
+                    str(each.turns),
+                    clipped(each.opening),
+                )
+                for each in found
             )
-        if not found and not options.json:
+            heads = ("session", "from", "to", "turns", "began with")
+            table(heads, rows, right=("turns",), lines=map(_session_line, found))
+        else:
             say(_elsewhere(memory) or _NOTHING)
         print_notes(memory)
     return 0
+
+
+def _session_line(each: Session) -> str:
+    count = f"{each.turns} turn{'s' * (each.turns != 1)}"
+    return f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
 
 
 def _elsewhere(memory: Memory) -> str:
@@ -207,8 +224,11 @@ def _figures_line(messages: int, figures: dict[str, Any]) -> str:
 
 
 def compact(options: Options) -> int:
+    from looseleaf.cli.progress import progress
+
     with open_memory(options) as memory:
-        loss = memory.compact(model=options.model, dry_run=options.dry_run)
+        with progress("compacting"):
+            loss = memory.compact(model=options.model, dry_run=options.dry_run)
         options.done = "it was compacted; " if loss and not options.dry_run else ""
         if options.json:
             print_json(loss.to_dict() if loss else None)
@@ -243,6 +263,16 @@ def _turn(turn: Turn, *, whole: bool) -> str:
             f"  {label}: {hung(text if whole else clipped(text), 4)}" for label, text in _said(trace, whole)
         ]
     return "\n".join(lines)
+
+
+def _turn_rows(found: Sequence[Turn]) -> Iterator[tuple[str, str, str, str]]:
+    """What was said, a row each; a turn is named once."""
+    for turn in found:
+        name, then = clipped(turn.turn_id), when(turn.ts)
+        for trace in turn.traces:
+            for label, text in _said(trace, whole=False):
+                yield name, then, label, clipped(text)
+                name = then = ""
 
 
 def _said(trace: Trace, whole: bool) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from looseleaf.cli.shown import (
     say,
     when,
 )
+from looseleaf.cli.table import table
 from looseleaf.cli.verbs import LAST
 from looseleaf.errors import Refused
 
@@ -105,12 +106,12 @@ def receipts(options: Options) -> int:
             if options.json:
                 print_json([each.to_dict() for each in written[: options.limit]])
             else:
-                lines = [_line(each) for each in written[: options.limit]]
-                if not lines:
-                    lines = ["Nothing was written by an agent yet. `looseleaf log` shows all edits."]
-                elif len(written) > options.limit:
-                    lines.append("There are more; -n shows them.")
-                say("\n".join(lines))
+                if written:
+                    _print_receipts(written[: options.limit])
+                else:
+                    say("Nothing was written by an agent yet. `looseleaf log` shows all edits.")
+                if len(written) > options.limit:
+                    say("There are more; -n shows them.")
             code = 0
         print_notes(memory)
     return code
@@ -132,13 +133,28 @@ def _reconciled(found: Reconciled, limit: int) -> Iterator[str]:
 _KEPT = {"written": "kept", "waits": "waits in review", "known": "known already"}
 
 
+def _print_receipts(written: Sequence[Written]) -> None:
+    rows = (
+        (when(each.ts), each.id, _size(each), each.path, f"{each.author}{_marks(each)}", clipped(each.reason))
+        for each in written
+    )
+    heads = ("time", "receipt", "lines", "page", "who", "why")
+    table(heads, rows, right=("lines",), lines=map(_line, written))
+
+
 def _line(each: Written) -> str:
-    what = "deleted" if each.deleted else f"+{each.added} -{each.removed}"
+    about = f"{plain(each.path)}  {plain(each.author)}{_marks(each)}: {clipped(each.reason)}"
+    return f"{when(each.ts):>19}  {plain(each.id)}  {_size(each):>8}  {about}"
+
+
+def _size(each: Written) -> str:
+    return "deleted" if each.deleted else f"+{each.added} -{each.removed}"
+
+
+def _marks(each: Written) -> str:
     marks = ["waits in review"] if each.held else []
     marks += [f"undone by {each.undone_by}"] if each.undone_by else []
-    told = f" ({', '.join(marks)})" if marks else ""
-    about = f"{plain(each.path)}  {plain(each.author)}{told}: {clipped(each.reason)}"
-    return f"{when(each.ts):>19}  {plain(each.id)}  {what:>8}  {about}"
+    return f" ({', '.join(marks)})" if marks else ""
 
 
 # --- who -------------------------------------------------------------------------------

@@ -28,10 +28,12 @@ _HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "in
 _SPENT_BY = ("day", "purpose", "model", "agent")
 _EXPORTS = ("tar", "folder", "facts", "messages")
 _SHELLS = ("bash", "zsh", "fish")
+_NAMED = ("pages", "topics", "facts", "sessions", "agents")
 _STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
 _LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
 _MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
 _AS_OF = {"metavar": "DATE", "help": "as it was on a day, or at a time"}
+_PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
 _FACT = {"metavar": "FACT", "help": "its id, a unique beginning of that, or `page.md:line`"}
 
 
@@ -68,7 +70,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "pages.show",
         "show a page",
         {
-            "page": {},
+            "page": _PAGE,
             "--as-of": _AS_OF,
             "--who": _switch("say of each line who wrote it, when, and its level"),
         },
@@ -77,7 +79,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     "diff": (
         "pages.diff",
         "show what the last edit of a page changed",
-        {"page": {}, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
+        {"page": _PAGE, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
         "diff USER.md --since 2026-02-24",
     ),
     "undo": (
@@ -468,9 +470,15 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "completion.completion",
         "print a script that completes verbs, options and names in a shell",
         {
-            "shell": {"choices": _SHELLS, "help": "for which shell"},
+            "shell": {"nargs": "?", "choices": _SHELLS, "help": f"for which shell: {', '.join(_SHELLS)}"},
+            "--list": {
+                "metavar": "WHAT",
+                "dest": "names",
+                "choices": _NAMED,
+                "help": f"names in the memory instead, one on a line: {', '.join(_NAMED)}",
+            },
         },
-        "completion bash",
+        "completion bash\ncompletion --list pages",
     ),
     "check": ("pages.check", "re-read and re-hash everything", {}, "check"),
     "repair": (

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.core.clauses import located, sentences_of, spelled
-from looseleaf.core.evidence import Claim
+from looseleaf.core.lazy import lazy
 from looseleaf.core.levels import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
 from looseleaf.core.lines import escape
 from looseleaf.core.own_tools import RECALLED
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from looseleaf.core.evidence import Claim
     from looseleaf.values import Level
 
 TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
@@ -91,7 +91,7 @@ def _tags(raw: object) -> tuple[str, ...]:
     return tuple(tag for tag in tags if tag and tag.casefold() not in _OF_PEOPLE)
 
 
-_DATE = re.compile(r"[12]\d{3}(?:-[01]\d(?:-[0-3]\d(?:T[\d:.]{5,15}Z?)?)?)?", re.ASCII)
+_DATE = lazy(r"[12]\d{3}(?:-[01]\d(?:-[0-3]\d(?:T[\d:.]{5,15}Z?)?)?)?", re.ASCII)
 
 
 def _date(value: object) -> str | None:
@@ -160,6 +160,8 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
 def claim_of(proposal: Proposal) -> Claim:
     """What the words must say. A relation that has a name of its own needs none of them; any other must be said as
     well, and so must be whose it is ("Sister's home")."""
+    from looseleaf.core.evidence import Claim
+
     was = (proposal.was or "") if proposal.correction else ""
     said = proposal.object
     if was:
@@ -176,6 +178,9 @@ def claim_of(proposal: Proposal) -> Claim:
 
 def says(claim: str, text: str) -> bool:
     """Whether one sentence of the text says it, or is it."""
+    from looseleaf.core.clauses import sentences_of, spelled
+    from looseleaf.core.evidence import Claim
+
     wanted, whole = Claim(claim), spelled(claim).strip(_AROUND)
     is_there = whole != "" and not wanted.hidden and whole in spelled(text)
     is_whole = is_there and any(each.strip(_AROUND) == whole for each in sentences_of(spelled(text)))
@@ -187,6 +192,8 @@ _AROUND = " \n\t.!。！"
 
 def mentions(claim: str, text: str) -> bool:
     """Whether one sentence of the text has the words of the claim, in any order, whatever it says of them."""
+    from looseleaf.core.evidence import Claim
+
     return Claim(claim, only_named=True).is_said_in(text)
 
 
@@ -197,6 +204,8 @@ def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool
 
 def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
     """Those who say it where they hold the quote."""
+    from looseleaf.core.clauses import located
+
     quote = proposal.quote
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
     places = [(each, place) for each in heard if (place := located(quote, _own(each))) is not None]
@@ -220,6 +229,8 @@ def _own(witness: Witness) -> str:
 
 
 def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:
+    from looseleaf.core.evidence import Claim
+
     named = Claim(value, relation, only_named=True)
     return any(
         is_at_least(level_of(each.origin), least) and named.is_said_in(each.text, each.ts)
@@ -234,7 +245,7 @@ _TEXTS = (
     r"|transcript|sentence|phrase|poem|story|essay|song|draft|document|excerpt|conversation|chat|report|file|response|dialog(?:ue)?|prompt|code|readme"
     r"|nachricht|seite|brief|artikel|courriel|texte|lettre|correo|texto|carta|mensaje|página)"
 )
-_INTRODUCES = re.compile(
+_INTRODUCES = lazy(
     r"(?i)(?:^|[.!?,;]\s)\W{0,3}(?:(?:please|pls|can you|could you|bitte|now|then|and) ){0,2}"
     r"(?:translate|proofread|rewrite|summari[sz]e|rephrase|paraphrase|polish|shorten|classify|analy[sz]e"
     r"|repeat|übersetze?|korrigiere|fasse|traduis|traduisez|corrige|résume|traduce|traduzca|resume)"
@@ -247,13 +258,13 @@ _INTRODUCES = re.compile(
     r"|(?:以下是|下面是|这里是|以下は|以下の)[^:\n：]{0,40}[:：]"
 )
 """What follows it is a text to work on, to the end of the message."""
-_HEADER = re.compile(r"(?i)[ \t]*(?:from|to|subject|date|cc|sent|von|an|betreff|objet|asunto|para) ?: ?\S")
-_MAIL = re.compile(r"(?i)[ \t]*(?:(?:subject|betreff|objet|asunto) ?: ?\S|(?:from|von|de) ?: ?[^\n@]{1,80}@)")
-_LOGGED = re.compile(
+_HEADER = lazy(r"(?i)[ \t]*(?:from|to|subject|date|cc|sent|von|an|betreff|objet|asunto|para) ?: ?\S")
+_MAIL = lazy(r"(?i)[ \t]*(?:(?:subject|betreff|objet|asunto) ?: ?\S|(?:from|von|de) ?: ?[^\n@]{1,80}@)")
+_LOGGED = lazy(
     r"[ \t]*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:| \[?[A-Z]{4,8}\b)|\[?[0-9]{2}:[0-9]{2}:[0-9]{2}"
     r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b|Traceback |File \"|\$ |>>> |npm ERR|\+\+\+ |@@ )"
 )
-_SPEAKER = re.compile(
+_SPEAKER = lazy(
     r"(?i:[ \t]*[\[*]{0,2}(?:user|assistant|human|system|ai|bot|chatgpt|claude|agent|customer|support|interviewer)"
     r"[\]*]{0,2} ?[:：])"
     r"|[ \t]*(?!(?:Note|Update|Correction|Edit|Reminder|Also|About|Actually|Btw|Important|Ps)\b)[A-Z][a-z'-]{1,20}"

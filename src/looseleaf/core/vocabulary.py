@@ -7,9 +7,9 @@ clearly belong to a topic belongs to none: a fact on the wrong page is harder to
 
 from __future__ import annotations
 
-import re
 from math import log
 
+from looseleaf.core.lazy import lazy
 from looseleaf.core.paths import folded, name_fault
 
 TYPE_CHECKING = False
@@ -70,21 +70,21 @@ _MARKS = (
     "\u0eb1-\u0ecd\u1780-\u17d3"
 )
 # Vowel signs are no letters to `\w`, and without them the words of half of Asia would fall apart.
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*+(?:\+\+|#)?")
+_WORD = lazy(rf"[^\W_](?:[^\W_]|[{_MARKS}])*+(?:\+\+|#)?")
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Scripts that put no space between words, and Korean, which hangs other words on to them."""
 
-_RUN = re.compile(rf"[{_UNSPACED}]++|[^{_UNSPACED}]++")
-_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_RUN = lazy(rf"[{_UNSPACED}]++|[^{_UNSPACED}]++")
+_IS_UNSPACED = lazy(rf"[{_UNSPACED}]")
 # Hiragana, and the Chinese words and characters that mostly stand between others.
-_BETWEEN = re.compile(
+_BETWEEN = lazy(
     "(?:很多|什么|怎么|一个|一些|可以|因为|所以|如果|但是|[\u3040-\u309f我你他她它们的了在是和都很吗呢吧啊把被这那里])++"
 )
 
-_PART = re.compile(r"(?s).{1,1000}(?=\s)|.{1,1000}")
+_PART = lazy(r"(?s).{1,1000}(?=\s)|.{1,1000}")
 """Normal form sorts marks that follow each other in quadratic time, so it is given this much at a time."""
 
 _LONGEST_WORD = 40
@@ -288,7 +288,7 @@ def _visible(text: str) -> list[str]:
 
 _MOST_WORDS = 10
 _MOST_UNSPACED = 8
-_SENTENCE_ENDS = re.compile(r"[.!?]\s|[。！？\n]")
+_SENTENCE_ENDS = lazy(r"[.!?]\s|[。！？\n]")
 
 
 def _is_text(given: str) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from looseleaf.place.notebook import Source
     from looseleaf.place.place import Placed
     from looseleaf.place.redistill import Difference
+    from looseleaf.place.remember import Remembered
     from looseleaf.place.tidy import Tidied
     from looseleaf.talk import Distiller, Turn
     from looseleaf.values import Fact
@@ -34,6 +35,13 @@ class FactVerbs(Parts):
     ) -> Placed:
         """Distill and place a text, or turns. A text's facts wait in review, unless its author is `person`."""
         return self._book.write(given, topic, author)
+
+    def remember(self, text: str, *, topic: str | None = None) -> Remembered:
+        """A person's own words become memory now: the facts that the rules read in them, confirmed; or, where they read
+        none, a note on USER.md or the page of the topic."""
+        from looseleaf.place.remember import remember
+
+        return remember(self._book, self._pages, self._clean(text), topic)
 
     def facts(
         self,

@@ -69,7 +69,7 @@ class Keep:
             if self._is_lost:
                 return self._without_writing(OSError("the file is damaged and cannot be removed"))
             try:
-                if self._is_current():
+                if self.is_current():
                     self._forget_aside()
                     return [(self._file, ())]
                 self._catch_up()
@@ -100,7 +100,8 @@ class Keep:
         self._is_lost = True
         return self._without_writing(error)
 
-    def _is_current(self) -> bool:
+    def is_current(self) -> bool:
+        """Whether the file has all that there is. Damaged: it is to be made again."""
         if not self._file.open(make=False):
             return False
         if self._sources.are_other(self._file):

@@ -118,7 +118,7 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
     _look_for_key(provider, model, where, environ)
     if model is None:
         at = where.get("base_url") or LOCAL
-        model = PROVIDERS[provider].model or _first_model(at)
+        model = PROVIDERS[provider].model or first_model(at)
         if model is None:
             raise Refused(
                 f"No model was chosen: no Ollama with a model answers at {full(at)}. Start it with `ollama serve`, "
@@ -237,7 +237,7 @@ def _by_environment(model: str | None, environ: Mapping[str, str]) -> tuple[str 
     elif environ.get("OPENROUTER_API_KEY") and "/" in model:
         return "openrouter", model
     where = environ.get("OLLAMA_HOST") or LOCAL
-    first = _first_model(where)
+    first = first_model(where)
     if first is not None:
         return "ollama", model or first
     if model is not None and environ.get("OPENAI_BASE_URL"):
@@ -245,7 +245,7 @@ def _by_environment(model: str | None, environ: Mapping[str, str]) -> tuple[str 
     return None, None
 
 
-def _first_model(where: str) -> str | None:
+def first_model(where: str) -> str | None:
     """The first model that an Ollama has; None if none answers in time. No SDK is needed to ask for that."""
     import http.client
     import json

@@ -1,0 +1,160 @@
+"""The command `export`: the whole memory as one file or a copy, its facts, or what was said as messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from looseleaf.cli.progress import progress
+from looseleaf.cli.shown import open_memory, plain, print_json, print_notes, say
+from looseleaf.errors import Refused
+from looseleaf.exporters.target import New, private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from looseleaf.cli.parse import Options
+    from looseleaf.exporters.whole import Whole
+    from looseleaf.memory import Memory
+
+STDOUT = "-"
+LISTED = 5
+"""Files that were passed over and are named."""
+
+
+def export(options: Options) -> int:
+    with open_memory(options) as memory:
+        if options.format in ("tar", "folder"):
+            told = _whole(memory, options)
+        else:
+            told = _lines(memory, options)
+        print_notes(memory)
+    if told is not None:
+        if options.json:
+            print_json(told)
+        else:
+            _tell(told)
+    return 0
+
+
+# --- the whole memory ------------------------------------------------------------------
+
+
+def _whole(memory: Memory, options: Options) -> dict[str, Any] | None:
+    from looseleaf.exporters.whole import Copy, Tar, export_whole
+
+    name = os.path.basename(memory.path).lstrip(".") or "memory"
+    if options.format == "tar" and options.path == STDOUT:
+        _piped(memory, name)
+        return None
+    if options.path == STDOUT:
+        raise Refused(
+            "Nothing was exported: a folder has no place in a pipe. Name a new folder, or use --as tar."
+        )
+    day = time.strftime("%Y-%m-%d")
+    path = options.path if options.path is not None else f"{name}-{day}"
+    if options.path is None and options.format == "tar":
+        path += ".tar.gz"
+    with New(path, memory.path) as new, progress("exporting", unit="bytes") as step:
+        if options.format == "folder":
+            new.refuse_nesting()
+            taken = export_whole(memory, Copy(new.draft), step)
+        else:
+            with os.fdopen(private(new.draft), "w+b") as file:
+                taken = export_whole(memory, Tar(file, name), step)
+                file.flush()
+                os.fsync(file.fileno())
+    size = os.path.getsize(new.path) if options.format == "tar" else taken.bytes
+    options.done = f"{new.path} was written, but "
+    return _told(new.path, str(options.format), size) | _what(taken)
+
+
+def _piped(memory: Memory, name: str) -> None:
+    """What is begun anew cannot be taken back out of a pipe: so it goes there when it is whole."""
+    from shutil import copyfileobj
+    from tempfile import TemporaryFile
+
+    from looseleaf.exporters.whole import Tar, export_whole
+
+    if sys.stdout.isatty():
+        raise Refused(
+            "Nothing was exported: a terminal shows no packed file. Name a file, or give it to a program."
+        )
+    with TemporaryFile() as file:
+        export_whole(memory, Tar(file, name))
+        file.seek(0)
+        sys.stdout.flush()
+        copyfileobj(file, sys.stdout.buffer)
+
+
+def _what(taken: Whole) -> dict[str, Any]:
+    return {"files": taken.files, "left_out": list(taken.left_out)}
+
+
+# --- lines -----------------------------------------------------------------------------
+
+
+def _lines(memory: Memory, options: Options) -> dict[str, Any] | None:
+    lines = _made(memory, options)
+    if options.path in (None, STDOUT):
+        _print(lines)
+        return None
+    count = size = 0
+    with New(str(options.path), memory.path) as new, os.fdopen(private(new.draft), "wb") as file:
+        for piece in lines:
+            file.write(piece)
+            size += len(piece)
+            count += piece.endswith(b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    options.done = f"{new.path} was written, but "
+    return _told(new.path, str(options.format), size) | {"lines": count}
+
+
+def _made(memory: Memory, options: Options) -> Iterator[bytes]:
+    if options.format == "facts":
+        from looseleaf.exporters.facts import fact_lines
+
+        return fact_lines(memory)
+    from looseleaf.exporters.messages import message_lines
+
+    return message_lines(memory, options.agent)
+
+
+def _print(lines: Iterator[bytes]) -> None:
+    is_terminal = sys.stdout.isatty()
+    sys.stdout.flush()
+    for piece in lines:
+        if is_terminal:
+            sys.stdout.write(plain(piece.decode(), keep="\n"))
+        else:
+            sys.stdout.buffer.write(piece)
+
+
+# --- telling ---------------------------------------------------------------------------
+
+
+def _told(path: str, form: str, size: int) -> dict[str, Any]:
+    return {"path": path, "format": form, "bytes": size}
+
+
+def _tell(told: dict[str, Any]) -> None:
+    if "lines" in told:
+        what = "facts" if told["format"] == "facts" else "sessions"
+        say(f"{told['path']}: {told['lines']:,} {what}, {told['bytes']:,} bytes.")
+        return
+    say(f"{told['path']}: {told['files']:,} files, {told['bytes']:,} bytes. Only you may read it.")
+    if told["left_out"]:
+        names = ", ".join(told["left_out"][:LISTED])
+        more = len(told["left_out"]) - LISTED
+        rest = f" and {more} more" if more > 0 else ""
+        say(f"Passed over, because they lead out of the memory or cannot be read: {names}{rest}.")
+    if told["format"] == "tar":
+        say(
+            f"To use it elsewhere: tar -xzf {os.path.basename(told['path'])}, then looseleaf --memory FOLDER check"
+        )
+    else:
+        say(f"To use it: looseleaf --memory {told['path']} check")

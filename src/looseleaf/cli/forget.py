@@ -1,0 +1,90 @@
+"""The command that forgets: it shows what would go, asks, does it, and says what reading every byte found then."""
+
+from __future__ import annotations
+
+from looseleaf.cli.shown import clipped, next_step, open_memory, print_json, print_notes, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.cli.parse import Options
+    from looseleaf.forget.forget import Forgotten
+
+_KINDS = {
+    "traces": ("thing that was said or done", "things that were said or done"),
+    "entries": ("entry", "entries"),
+    "facts": ("fact", "facts"),
+    "lines": ("line of pages, now or in their history", "lines of pages, now or in their history"),
+    "prompts": ("prompt in the log", "prompts in the log"),
+}
+_PATIENCE = "Copies, backups, the history of a git repository and the blocks of the disk are not looked at."
+
+
+def forget(options: Options) -> int:
+    given = {
+        "fact": options.fact,
+        "topic": options.topic,
+        "session": options.session,
+        "origin": options.origin,
+        "match": options.match,
+    }
+    with open_memory(options) as memory:
+        told = memory.forget(**given, agent=options.agent, dry_run=True)
+        if options.dry_run or (told.is_nothing and told.probe is not None):
+            print_json(told.to_dict()) if options.json else _print(told)
+            print_notes(memory)
+            return _code(told)
+        if not options.yes:
+            from looseleaf.cli.asking import ask
+
+            if not options.json:
+                _print(told)
+            ask(
+                "Forget all of this? It cannot be undone.",
+                nobody="Nothing was forgotten: there is nobody to be asked. `--dry-run` shows what would go, `--yes` "
+                "does it without asking.",
+                no="Nothing was forgotten.",
+            )
+        from looseleaf.cli.progress import progress
+
+        with progress("forgetting"):
+            done = memory.forget(**given, agent=options.agent)
+        print_json(done.to_dict()) if options.json else _print(done)
+        print_notes(memory)
+        if not done.probe or not done.probe.hits:
+            next_step(options, "looseleaf check")
+    return _code(done)
+
+
+def _code(told: Forgotten) -> int:
+    return 1 if told.probe is not None and told.probe.hits else 0
+
+
+def _print(told: Forgotten) -> None:
+    if told.is_nothing:
+        say(f"Nothing of the {told.by} is here: it was forgotten before.")
+    else:
+        say("Forgotten:" if told.id else "What would go:")
+    for name, (one, many) in _KINDS.items():
+        count = told.counts.get(name, 0)
+        if count:
+            say(f"  {count:,} {one if count == 1 else many}")
+            if not told.id:
+                for text in told.first.get(name, ()):
+                    say(f"      {clipped(text)}")
+    if told.mentions:
+        places = f"{told.mentions:,} other {'place' if told.mentions == 1 else 'places'}"
+        say(f"Its value is also named in {places}, which stay; `forget --match` takes these too.")
+    if told.probe is not None:
+        read = f"{told.probe.files:,} files, {told.probe.bytes:,} bytes"
+        say(f"Every byte was read ({read}): {_found(told)}")
+        if told.probe.theirs:
+            say(f"These are yours, and still hold it: {', '.join(told.probe.theirs)}")
+        if told.id:
+            say(f"{_PATIENCE} Receipt {told.id}.")
+
+
+def _found(told: Forgotten) -> str:
+    assert told.probe is not None
+    if not told.probe.hits:
+        return "0 hits."
+    return f"it still stands in {', '.join(told.probe.hits)}. Somebody wrote there meanwhile: run this again."

@@ -1,0 +1,122 @@
+"""`looseleaf forget`: shows, asks, does, proves."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from forgetting import Op, holding, live, open_memory
+from looseleaf.cli.main import main
+
+CANARY = "Zebrafish"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with open_memory(tmp_path / "m") as memory:
+        live(
+            memory,
+            [
+                Op("talk", "a", (f"I like {CANARY} tea. I live in Oslo.", f"{CANARY} are fish.")),
+                Op("distill"),
+            ],
+        )
+    return tmp_path / "m"
+
+
+def run(folder: Path, *words: str) -> int:
+    return main(["--memory", str(folder), "forget", *words])
+
+
+def test_a_dry_run_shows_what_would_go_and_changes_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, "--match", CANARY, "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("What would go:\n  2 things that were said or done\n")
+    assert f"I like {CANARY} tea. I live in Oslo." in out
+    assert f"Likes: {CANARY} tea" in out
+    assert holding(folder, CANARY)
+
+
+def test_without_a_terminal_and_without_yes_nothing_goes(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(folder, "--match", CANARY) == 2
+    assert "there is nobody to be asked" in capsys.readouterr().err
+    assert holding(folder, CANARY)
+
+
+def test_with_yes_it_goes_and_every_byte_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "--match", CANARY, "--yes") == 0
+    out = capsys.readouterr().out
+    assert "Forgotten:" in out
+    assert ": 0 hits." in out
+    assert "are not looked at" in out
+    assert holding(folder, CANARY) == []
+    assert run(folder, "--match", CANARY, "--yes") == 0
+    assert "it was forgotten before" in capsys.readouterr().out
+
+
+def test_json_is_the_receipt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "--session", "a", "--yes", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["counts"]["traces"] == 2
+    assert told["probe"]["hits"] == []
+    assert len(told["id"]) == 26
+
+
+def test_other_places_and_files_of_the_user_are_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_memory(folder) as memory:
+        fact = next(fact for fact in memory.facts() if CANARY in fact.object)
+        memory.record(user=f"More {CANARY} tea, please.")
+    (folder / "recall.tests.toml").write_text(f"# I like {CANARY} tea.\n")
+    assert run(folder, "--fact", fact.id or "", "--yes") == 0
+    out = capsys.readouterr().out
+    assert "named in 1 other place, which stay" in out
+    assert "These are yours, and still hold it: recall.tests.toml" in out
+
+
+def test_what_is_still_there_is_said_and_is_a_failure(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from looseleaf.store import switch
+
+    real = switch.finish
+
+    def finish(root: object) -> None:
+        page = folder / "USER.md"
+        page.write_text(f"{page.read_text()}- Note: {CANARY}\n")
+        real(root)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(switch, "finish", finish)
+    assert run(folder, "--match", CANARY, "--yes") == 1
+    assert "it still stands in USER.md" in capsys.readouterr().out
+
+
+def test_a_person_at_the_terminal_is_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal:
+        def __init__(self, answer: str) -> None:
+            self._answer = answer
+
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self) -> str:
+            return self._answer
+
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    assert run(folder, "--match", CANARY) == 2
+    assert holding(folder, CANARY)
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    assert run(folder, "--match", CANARY) == 0
+    assert holding(folder, CANARY) == []
+    assert "Forget all of this? It cannot be undone. [y/N]" in capsys.readouterr().err

@@ -1,0 +1,163 @@
+"""The command `remember`: a person's own words become memory at once, and are the person's."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looseleaf.errors import Refused
+from looseleaf.memory import Memory
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+FINDS = "Next: `looseleaf recall` with some of the words finds it; `looseleaf undo` takes it back.\n"
+KEY = "sk-ant-api03-" + "abcdefghij0123456789" * 4 + "-AAAA"
+
+
+def facts(run: Run, *more: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run("facts", "--json", *more)[1])
+    return found
+
+
+def said(run: Run) -> list[tuple[str, str, str]]:
+    return [(fact["relation"], fact["object"], fact["level"]) for fact in facts(run)]
+
+
+def test_what_the_rules_read_stands_on_its_page_and_is_confirmed(run: Run, folder: Path) -> None:
+    code, out, err = run("remember", "I", "live", "in", "Lyon.")
+    assert (code, err) == (0, FINDS)
+    assert re.fullmatch(
+        r"added            f_[0-9a-f]{8}  Home: Lyon  \(confirmed\): nothing like it is held\n", out
+    )
+    assert said(run) == [("Home", "Lyon", "confirmed")]
+    assert "- Home: Lyon\n" in (folder / "USER.md").read_text()
+    assert "a person wrote it, or said yes to it" in run("why", "USER.md:5")[1]
+    assert run("topics")[1] == "user  1 fact\n"  # and no topic for the words that said it
+
+
+def test_it_is_found_and_its_words_are_its_source(run: Run) -> None:
+    run("remember", "I live in Lyon.")
+    hits = json.loads(run("recall", "where do I live", "--json")[1])["hits"]
+    assert any(hit["text"] == "Home: Lyon" for hit in hits)
+    assert '"text": "I live in Lyon."' in run("why", "USER.md:5", "--json")[1]
+
+
+def test_another_value_takes_the_place_of_the_old_one_also_back_again(run: Run) -> None:
+    for home in ("Lyon", "Paris", "Lyon"):
+        run("remember", f"I live in {home}.")
+        assert said(run) == [("Home", home, "confirmed")]
+    assert [fact["object"] for fact in json.loads(run("history", "USER.md:5", "--json")[1])] == [
+        "Lyon",
+        "Paris",
+        "Lyon",
+    ]
+
+
+def test_what_is_said_again_is_known_already(run: Run) -> None:
+    run("remember", "I live in Lyon.")
+    code, out, _ = run("remember", "I live in Lyon.")
+    assert (code, out.split("  ")[0]) == (0, "known already")
+    run("remember", "The boiler is behind the stairs")
+    assert run("remember", "The boiler is behind the stairs") == (
+        0,
+        "known already: USER.md says it.\n",
+        "Next: `looseleaf show USER.md` shows it.\n",
+    )
+    assert len(said(run)) == 2
+
+
+def test_what_is_over_goes_from_its_page(run: Run) -> None:
+    run("remember", "I like jazz.")
+    assert "ended" in run("remember", "I no longer like jazz.")[1]
+    assert said(run) == []
+
+
+def test_what_no_rule_reads_is_kept_as_it_was_said(run: Run, folder: Path) -> None:
+    code, out, err = run("remember", "The boiler is behind the stairs")
+    assert (code, err) == (0, FINDS)
+    assert out == "noted on USER.md, as you said it: the rules read no fact in it.\n"
+    assert said(run) == [("note", "The boiler is behind the stairs", "confirmed")]
+    run("remember", "Tomatoes want sun", "--topic", "garden")
+    assert (folder / "facts" / "garden.md").read_text().endswith("- Tomatoes want sun\n")
+    run("remember", "Editor: vim")
+    assert ("Editor", "vim", "confirmed") in said(run)
+    assert not list((folder / "log").glob("entries/*/*"))  # what states no fact makes no entry
+
+
+def test_one_undo_takes_all_of_it_back(run: Run, folder: Path) -> None:
+    for words in ("I live in Lyon. I like jazz.", "The boiler is behind the stairs"):
+        run("remember", words)
+        assert said(run)
+        assert run("undo")[0] == 0
+        assert said(run) == []
+
+
+def test_many_lines_come_from_standard_input(run: Run, folder: Path) -> None:
+    done = json.loads(run("remember", "-", "--json", stdin=b"- Fence: oak\n- Gate: iron\n")[1])
+    assert (done["entry"], done["outcomes"], done["noted"]["added"]) == (None, [], 4)
+    assert [each[:2] for each in said(run)] == [("Fence", "oak"), ("Gate", "iron")]
+    assert run("remember", "-", stdin=b"\xff")[0] == 2
+
+
+def test_as_json_it_says_what_became_of_it(run: Run) -> None:
+    code, out, err = run("remember", "I live in Lyon.", "--json")
+    done = json.loads(out)
+    assert (code, err, done["noted"]) == (0, "", None)
+    (outcome,) = done["outcomes"]
+    assert (outcome["act"], outcome["fact"]["object"], outcome["fact"]["level"]) == (
+        "add",
+        "Lyon",
+        "confirmed",
+    )
+
+
+def test_no_secret_is_written(run: Run, folder: Path) -> None:
+    run("remember", f"The key of the shop is {KEY}")
+    run("remember", f"I use the key {KEY} at work and I live in Lyon.")
+    run("build")
+    everything = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert KEY.encode() not in everything
+    assert b"[redacted" in everything
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["remember", " … "], "there are no words in it"),
+        (["remember", "I like tea.", "--topic", "!!"], "'!!' is no name for a topic"),
+    ],
+)
+def test_what_cannot_be_remembered_is_refused(run: Run, folder: Path, arguments: list[str], why: str) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("looseleaf: Nothing was remembered: ")
+    assert why in err
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80))
+def test_whatever_is_said_is_written_or_known_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    """And the page stays a page: what is read off it is what was said, on one bullet or more."""
+    with Memory(tmp_path_factory.mktemp("words") / "memory") as memory:
+        if not any(map(str.isalnum, text)):
+            with pytest.raises(Refused, match="no words"):
+                memory.remember(text)
+            return
+        done = memory.remember(text)
+        assert (done.noted is not None and done.noted.changed) or (
+            done.placed is not None and any(each.act != "drop" for each in done.placed.outcomes)
+        )
+        assert memory.facts()
+        again = memory.remember(text)
+        assert again.noted is None or not again.noted.changed
+        assert memory.check() == []

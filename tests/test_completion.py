@@ -1,0 +1,210 @@
+"""Completion: real shells are asked what they would offer."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pexpect
+import pytest
+
+from looseleaf.cli.completion import _bash, _fish, _zsh
+from looseleaf.cli.verbs import SHARED, VERBS
+from looseleaf.memory import Memory
+from test_cli import SCRIPT
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+EVIL = "facts/$(touch pwned) `touch pwned`;x.md"
+
+ASK = r"""
+ask() {
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMPREPLY=()
+    _looseleaf looseleaf "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+    printf '%s\n' "${COMPREPLY[@]}" "--end--"
+}
+"""
+
+
+@pytest.fixture
+def named(folder: Path) -> Path:
+    """A memory with pages, topics, facts and sessions; one page's name is a command."""
+    with Memory(folder, session="sitting") as memory:
+        memory.edit("USER.md", "- Name: Ada\n", author="person", reason="met her")
+        memory.edit("facts/tea.md", "- Likes: tea\n", author="person", reason="she said so")
+        memory.record(user="Hello.")
+    return folder
+
+
+def offered(
+    named: Path, *asked: list[str], program: str = "looseleaf", path: str | None = None
+) -> list[list[str]]:
+    """What bash offers for each list of words, of which the last is being typed."""
+    script = "\n".join(_bash()) + ASK
+    script += "".join(f"ask {' '.join(map(quoted, words))}\n" for words in asked)
+    done = subprocess.run(
+        ["bash", "--norc", "--noprofile", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=named.parent,
+        env={
+            "PATH": path if path is not None else f"{SCRIPT.parent}:{os.environ['PATH']}",
+            "LOOSELEAF_HOME": str(named),
+            "HOME": str(named.parent),
+        },
+    )
+    assert done.stderr == ""
+    answers = done.stdout.split("--end--\n")[:-1]
+    return [[line for line in each.split("\n") if line] for each in answers]
+
+
+def quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def test_bash_offers_verbs_options_and_values_without_starting_the_program(named: Path) -> None:
+    nowhere = "/usr/bin:/bin"  # no looseleaf is found there
+    verbs, options, choices, first, all_of_them, before = offered(
+        named,
+        ["looseleaf", "rec"],
+        ["looseleaf", "show", "--"],
+        ["looseleaf", "export", "--as", ""],
+        ["looseleaf", "hook", "pre"],
+        ["looseleaf", ""],
+        ["looseleaf", "--memory", "x", "--agent", "y", "tid"],
+        path=nowhere,
+    )
+    assert verbs == ["record", "recall", "receipts"]
+    assert options == ["--as-of", "--who", *SHARED, "--help"]
+    assert choices == ["tar", "folder", "facts", "messages"]
+    assert first == ["pre-tool", "pre-compact"]
+    assert all_of_them == [*VERBS, *SHARED, "--help", "--version"]
+    assert before == ["tidy"]
+
+
+def test_bash_offers_the_names_that_are_in_the_memory(named: Path) -> None:
+    other = named.parent / "other"
+    with Memory(other) as memory:
+        memory.edit("facts/garden.md", "- Soil: clay\n", author="person", reason="seen")
+    pages, topics, sessions, elsewhere, folders, tools = offered(
+        named,
+        ["looseleaf", "show", "facts/"],
+        ["looseleaf", "recall", "x", "--topic", ""],
+        ["looseleaf", "turns", "--session", "si"],
+        ["looseleaf", "--memory", str(other), "show", ""],
+        ["looseleaf", "--memory", "ot"],
+        ["looseleaf", "tool", "memory_re"],
+    )
+    assert pages == ["facts/tea.md"]
+    assert topics == ["tea", "user"]
+    assert sessions == ["sitting"]
+    assert elsewhere == ["facts/garden.md"]
+    assert folders == ["other"]
+    assert tools == ["memory_read"]
+
+
+def test_a_name_that_is_a_command_is_quoted_and_never_run(named: Path, tmp_path: Path) -> None:
+    """What a memory names may be anybody's words: here the program says so itself, whatever it would let pass."""
+    fake = tmp_path / "looseleaf"
+    fake.write_text(f"#!/bin/sh\ncat <<'END'\n{EVIL}\nplain.md\nEND\n")
+    fake.chmod(0o700)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    (names,) = offered(named, ["looseleaf", "show", ""], path=path)
+    assert names[1] == "plain.md"
+    asked = subprocess.run(
+        ["bash", "-c", f"printf %s {names[0]}"], capture_output=True, text=True, check=True
+    )
+    assert asked.stdout == EVIL
+    assert not list(named.parent.rglob("pwned"))
+    assert not list(Path.cwd().glob("pwned"))
+
+
+def test_names_are_listed_one_on_a_line_or_as_json(named: Path, run: Run) -> None:
+    (named / "facts" / "e\x1b[2Jvil.md").write_text("- A: b\n")
+    assert run("completion", "--list", "pages")[1] == "USER.md\nfacts/tea.md\n"
+    assert json.loads(run("completion", "--list", "topics", "--json")[1]) == ["tea", "user"]
+    assert run("completion", "--list", "agents")[1] == "main\n"
+    ids = run("completion", "--list", "facts")[1].split()
+    assert [run("why", each)[0] for each in ids] == [0, 0]
+    code, out, err = run("completion")
+    assert (code, out) == (2, "")
+    assert err.startswith("looseleaf: Nothing was printed: say for which shell: ")
+
+
+def test_every_script_names_every_verb_and_option() -> None:
+    for script in ("\n".join(_bash()), "\n".join(_zsh()), "\n".join(_fish())):
+        for verb, (_, _, own, _) in VERBS.items():
+            assert verb in script
+            assert all(name.lstrip("-") in script for name in own if name.startswith("-"))
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish on this machine")
+def test_fish_offers_the_same(named: Path, tmp_path: Path) -> None:
+    (tmp_path / "looseleaf.fish").write_text("\n".join(_fish()))
+    lines = [
+        "looseleaf rec",
+        "looseleaf export --as ",
+        "looseleaf show facts/",
+        f"looseleaf --memory {named} show --as",
+    ]
+    ask = "".join(f"complete -C {quoted(line)}; echo --end--\n" for line in lines)
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"source {tmp_path / 'looseleaf.fish'}\n{ask}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={
+            "PATH": f"{SCRIPT.parent}:{os.environ['PATH']}",
+            "LOOSELEAF_HOME": str(named),
+            "HOME": str(tmp_path),
+        },
+    )
+    answers = [
+        [line.split("\t")[0] for line in each.splitlines()] for each in done.stdout.split("--end--\n")[:-1]
+    ]
+    assert answers == [
+        ["recall", "receipts", "record"],
+        ["facts", "folder", "messages", "tar"],
+        ["facts/tea.md"],
+        ["--as-of"],
+    ]
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh on this machine")
+def test_zsh_offers_the_same(named: Path, tmp_path: Path) -> None:
+    """A real one, at a terminal: a tab completes what is clear."""
+    (tmp_path / "_looseleaf").write_text("\n".join(_zsh()))
+    shell = pexpect.spawn(
+        "zsh",
+        ["-f", "-i"],
+        env={
+            "PATH": f"{SCRIPT.parent}:{os.environ['PATH']}",
+            "LOOSELEAF_HOME": str(named),
+            "HOME": str(tmp_path),
+            "TERM": "dumb",
+            "PS1": "",
+        },
+        cwd=str(tmp_path),
+        encoding="utf-8",
+        timeout=60,
+        use_poll=True,
+        dimensions=(50, 200),
+    )
+    shell.sendline(f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D; PS1=; echo rea''dy")
+    shell.expect("ready\r\n")
+    for typed, whole in (
+        ("looseleaf recei\t", "looseleaf receipts "),
+        ("looseleaf export --as fol\t", "looseleaf export --as folder "),
+        ("looseleaf show facts/\t", "looseleaf show facts/tea.md "),
+        ("looseleaf show --wh\t", "looseleaf show --who "),
+    ):
+        shell.send(typed)
+        shell.expect_exact(whole)
+        shell.send("\x15")  # the line is dropped
+    shell.close(force=True)

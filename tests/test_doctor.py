@@ -1,0 +1,369 @@
+"""The doctor: what it looks at, what it makes of that, and what it never says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from looseleaf.doctor import around, examine, machine
+from looseleaf.doctor import folder as looked_at
+from looseleaf.doctor.finding import Finding
+from looseleaf.errors import Refused
+from looseleaf.memory import Memory
+from looseleaf.policy import Policy
+from looseleaf.store.disk import Disk
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+KEYS = "ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY OPENROUTER_API_KEY DEEPSEEK_API_KEY".split()
+NAMES = (
+    "python sqlite disk space memory settings permissions lock index sound git hooks extras keys ollama "
+    "model".split()
+)
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key of this machine's, an address at which nobody answers, and the patience of a busy machine."""
+    monkeypatch.setattr(examine, "SECONDS", 60.0)
+    monkeypatch.setattr(examine, "SOUND_SECONDS", 60.0)
+    for name in (*KEYS, "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "LOOSELEAF_BASE_URL", "LOOSELEAF_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("OLLAMA_HOST", f"http://127.0.0.1:{free.getsockname()[1]}")
+
+
+def found(run: Run, *more: str) -> tuple[int, dict[str, dict[str, str]]]:
+    code, out, _ = run("doctor", "--json", *more)
+    told = json.loads(out)
+    rows = {each["name"]: each for each in told["findings"]}
+    for verdict in ("broken", "look"):
+        assert told[verdict] == sum(each["verdict"] == verdict for each in rows.values())
+    return code, rows
+
+
+def test_a_sound_memory_is_looked_at_all_over(run: Run, folder: Path) -> None:
+    run("record", "user", "I live in Lyon.")
+    run("distill")
+    code, rows = found(run)
+    assert (code, list(rows)) == (0, NAMES)
+    assert {name: row["says"] for name, row in rows.items() if row["verdict"] != "ok"} == {}
+    assert rows["memory"]["says"] == f"{folder} (named by --memory)"
+    assert rows["index"]["says"] == "not made yet; the first recall makes it"
+    run("recall", "Lyon")
+    assert found(run)[1]["index"]["says"].endswith("MB, up to date")
+    run("record", "user", "I like tea.")
+    assert found(run)[1]["index"]["says"].endswith("MB, behind; the next recall catches up")
+
+
+def test_as_text_it_is_a_table_and_a_next_step(run: Run) -> None:
+    code, out, err = run("doctor")
+    assert code == 0
+    assert [line.split()[1] for line in out.splitlines()[1:]] == NAMES
+    assert err == "Next: nothing is to be done.\n"
+
+
+def test_it_changes_nothing(run: Run, folder: Path) -> None:
+    run("record", "user", "I live in Lyon.")
+    run("recall", "Lyon")
+
+    def everything() -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    before = everything()
+    found(run)
+    assert everything() == before
+
+
+# --- where --------------------------------------------------------------------------------
+
+
+def test_why_it_is_this_memory_is_said(
+    run: Run, folder: Path, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from looseleaf.cli.main import main
+
+    def memory() -> dict[str, str]:
+        capsys.readouterr()
+        main(["doctor", "--json"])
+        rows: list[dict[str, str]] = json.loads(capsys.readouterr().out)["findings"]
+        return next(each for each in rows if each["name"] == "memory")
+
+    none = memory()
+    assert (none["verdict"], none["then"]) == ("look", "`looseleaf init` makes one here.")
+    Memory(place / "home" / ".looseleaf").close()
+    assert memory()["says"].endswith("(the one at home)")
+    Memory(place / ".looseleaf").close()
+    (place / "deep").mkdir()
+    monkeypatch.chdir(place / "deep")
+    assert memory()["says"] == f"{place / '.looseleaf'} (the nearest one upward from here)"
+    monkeypatch.setenv("LOOSELEAF_HOME", str(folder))
+    assert memory()["says"] == f"{folder} (named by LOOSELEAF_HOME)"
+    monkeypatch.setenv("LOOSELEAF_HOME", "nowhere")
+    lost = memory()
+    assert (lost["verdict"], "there is none at nowhere" in lost["says"]) == ("broken", True)
+
+
+# --- what is broken, or to be looked at ---------------------------------------------------
+
+
+def damaged(folder: Path) -> None:
+    journal = folder / "log" / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-10] + b'0000000"}\n' + journal.read_bytes())
+
+
+def unreadable_settings(folder: Path) -> None:
+    (folder / "looseleaf.toml").write_text("page_byte = 5\n")
+
+
+def open_to_all(folder: Path) -> None:
+    folder.chmod(0o755)
+
+
+def broken_index(folder: Path) -> None:
+    with Memory(folder) as memory:
+        memory.record(user="I live in Lyon.")
+        memory.recall("Lyon")
+    (folder / "views" / "index.sqlite").write_bytes(b"no database " * 400)
+
+
+def shown_to_git(folder: Path) -> None:
+    (folder.parent / ".git").mkdir()
+    (folder / ".gitignore").write_text("views/\n")
+
+
+def lost_hook(folder: Path) -> None:
+    settings = folder.parent / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    hook = {"type": "command", "command": "/gone/looseleaf --memory x hook user-prompt"}
+    settings.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}))
+
+
+def no_json_there(folder: Path) -> None:
+    settings = folder.parent / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text("{")
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "verdict", "words"),
+    [
+        (damaged, "sound", "broken", "log/journal.jsonl:"),
+        (unreadable_settings, "settings", "broken", "'page_byte', which is no setting"),
+        (open_to_all, "permissions", "look", "(0755)"),
+        (broken_index, "index", "look", "damaged"),
+        (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
+        (lost_hook, "hooks", "broken", "calls /gone/looseleaf, which is not there"),
+        (no_json_there, "hooks", "look", "it is no JSON"),
+    ],
+)
+def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
+    run: Run, folder: Path, change: Callable[[Path], None], name: str, verdict: str, words: str
+) -> None:
+    change(folder)
+    code, rows = found(run)
+    assert (rows[name]["verdict"], words in rows[name]["says"]) == (verdict, True), rows[name]
+    assert rows[name]["then"]
+    assert code == (1 if verdict == "broken" else 0)
+    assert {each for each, row in rows.items() if row["verdict"] != "ok"} == {name}
+
+
+def test_hooks_that_are_installed_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("hook", "install", "--claude", "--yes")
+    assert found(run)[1]["hooks"]["says"].startswith("Claude Code calls ")
+
+
+def test_a_lock_that_is_held_is_named_with_its_holder(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looked_at, "_LOCKED_SECONDS", 0.05)
+    run("record", "user", "hello")
+    held = (
+        "import fcntl, sys\nfile = open(sys.argv[1], 'rb+')\nfcntl.flock(file, fcntl.LOCK_EX)\n"
+        "print('held', flush=True)\nsys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", held, folder / "log" / "lock"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        seen = looked_at.lock(str(folder))
+        other.communicate()
+    assert (seen.verdict, seen.says) == ("look", f"held by process {other.pid} right now")
+    assert looked_at.lock(str(folder)).says == "free"
+    assert looked_at.lock(str(folder / "facts")).says == "nobody has written here yet"
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="there is no git on this machine")
+def test_git_itself_is_asked_what_it_ignores(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert looked_at.git(str(folder)).says == "the memory is in no repository"
+    subprocess.run(["git", "init", "-q", folder.parent], check=True)
+    assert looked_at.git(str(folder)).says == "what is private is ignored"
+    (folder / ".gitignore").unlink()
+    assert looked_at.git(str(folder)).verdict == "look"
+    (folder.parent / ".gitignore").write_text("memory/\n")
+    assert looked_at.git(str(folder)).verdict == "ok"
+    monkeypatch.setenv("PATH", "")
+    assert looked_at.git(str(folder)).verdict == "look"  # the file above is not read without git
+
+
+def test_machines_that_are_not_enough_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class ShareDisk(Disk):
+        def network_type(self, root: int) -> str | None:
+            return "nfs4"
+
+    monkeypatch.setattr("looseleaf.store.disk.this_disk", ShareDisk)
+    assert machine.disk(str(folder / "not" / "there")).verdict == "look"
+    assert machine.python((3, 10, 4)).verdict == "broken"
+    usage = shutil.disk_usage("/")
+    for free, verdict in ((1 << 20, "broken"), (1 << 28, "look"), (1 << 40, "ok")):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+        assert machine.space(str(folder)).verdict == verdict
+
+    class Bare:
+        def execute(self, statement: str) -> None:
+            raise sqlite3.OperationalError("no such module: fts5")
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(sqlite3, "connect", lambda _: Bare())
+    assert machine.sqlite().verdict == "broken"
+
+
+def test_a_folder_of_somebody_else_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = os.stat_result((0o40700, 1, 1, 1, 1234, 0, 0, 0, 0, 0))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: 4321)
+        patch.setattr(os, "lstat", lambda path: other)
+        seen = looked_at.permissions(str(folder))
+    assert seen.says.endswith("belongs to somebody else")
+
+
+# --- models -------------------------------------------------------------------------------
+
+SECRET = "hunter2-and-no-known-shape-of-a-key"
+
+
+def test_no_value_of_a_key_is_ever_said(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.setenv(name, SECRET)
+    monkeypatch.setenv("OLLAMA_HOST", f"http://user:{SECRET}@127.0.0.1:1")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://user:{SECRET}@127.0.0.1:1/v1")
+    (folder / "looseleaf.toml").write_text(f'base_url = "https://user:{SECRET}@example.org/v1"\n')
+    seen = [*run("doctor"), *run("doctor", "--json")]
+    assert SECRET not in "".join(map(str, seen))
+    assert "ANTHROPIC_API_KEY, " in str(seen[1])
+
+
+def test_a_key_that_is_empty_is_told() -> None:
+    seen = around.keys({"OPENAI_API_KEY": "", "GEMINI_API_KEY": "x"})
+    assert (seen.verdict, seen.says) == ("look", "OPENAI_API_KEY is there, and empty")
+    assert around.keys({}).verdict == "ok"
+    assert around.keys({"GEMINI_API_KEY": "x", "OLLAMA_HOST": "y"}).says == "GEMINI_API_KEY, OLLAMA_HOST"
+
+
+class Ollama(BaseHTTPRequestHandler):
+    """As much of one as is asked."""
+
+    def do_GET(self) -> None:
+        body = json.dumps({"models": [{"name": "qwen3:4b"}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def ollama() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Ollama) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_an_ollama_on_this_machine_is_asked_and_another_one_is_not(
+    ollama: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert around.ollama({"OLLAMA_HOST": ollama}).says == f"answers at {ollama}; its first model is qwen3:4b"
+    assert (
+        around.model(Policy(), {"OLLAMA_HOST": ollama}).says == "qwen3:4b would be asked; the rules distill"
+    )
+    assert around.model(Policy(distiller="model"), {"OLLAMA_HOST": ollama}).says.endswith("a model distills")
+    asked: list[Any] = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *given: asked.append(given))
+    far = {"OLLAMA_HOST": "http://192.0.2.7:11434"}
+    assert "which was not asked" in around.ollama(far).says
+    assert "was not asked" in around.model(Policy(), far).says
+    assert asked == []
+
+
+def test_what_would_be_asked_and_cannot_be_is_told() -> None:
+    nobody = {"OLLAMA_HOST": "http://127.0.0.1:1"}
+    assert around.model(Policy(), nobody).verdict == "ok"
+    assert around.model(Policy(distiller="model"), nobody).verdict == "look"
+    seen = around.model(Policy(provider="openai", model="gpt-5.5"), nobody)
+    assert (seen.verdict, "there is no key" in seen.says) == ("look", True)
+
+
+def test_extras_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(around, "EXTRAS", {"mcp": ("no-such-distribution-anywhere",), "test": ("pytest",)})
+    seen = around.extras()
+    assert (seen.says, seen.then) == (
+        f"test ({pytest.__version__})",
+        "pip install 'looseleaf[NAME]' brings one of: mcp",
+    )
+
+
+# --- its own patience ---------------------------------------------------------------------
+
+
+def test_a_look_that_takes_too_long_is_left_and_the_others_go_on() -> None:
+    go_on = threading.Event()
+
+    def never() -> Finding:
+        go_on.wait(60)
+        return Finding("disk", "ok", "late")
+
+    started = time.monotonic()
+    seen = examine.within(0.05, "disk", never)
+    assert time.monotonic() - started < 30
+    go_on.set()
+    assert (seen.verdict, seen.says) == ("look", "no answer within 0.05 seconds")
+    go_on.clear()
+    assert "looseleaf check" in examine.within(0.0, "sound", never).then
+    go_on.set()
+
+
+def test_a_look_that_is_refused_is_a_finding() -> None:
+    def refused() -> Finding:
+        raise Refused("It was not read.")
+
+    def fails() -> Finding:
+        raise PermissionError(13, "Permission denied")
+
+    assert examine.within(9, "x", refused).to_dict() == {
+        "name": "x",
+        "verdict": "broken",
+        "says": "It was not read.",
+        "then": "Do what it says, and look again.",
+    }
+    assert examine.within(9, "x", fails).says == "it could not be looked at (Permission denied)"
