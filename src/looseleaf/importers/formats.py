@@ -1,0 +1,94 @@
+"""The formats that can be imported: a table of modules, each imported when it is asked for, and which one a source is.
+
+A format is a module with `NAME`, `ABOUT` (one line), `detect(source)` (0 to 1, by looking at little) and
+`read(source, note)`, which gives items one at a time and tells `note` what it passes over. It reads data: nothing in
+a source is obeyed, and no content stops an import.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from looseleaf.errors import Refused
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
+
+    from looseleaf.importers.items import Item, Note
+    from looseleaf.importers.source import Source
+
+    class Format(Protocol):
+        NAME: str
+        ABOUT: str
+
+        @staticmethod
+        def detect(source: Source) -> float: ...
+
+        @staticmethod
+        def read(source: Source, note: Note) -> Iterator[Item]: ...
+
+
+SURE = 0.5
+"""Below, a source is not taken for a format."""
+
+APART = 0.1
+"""By how much the best guess must be better than the next."""
+
+
+@frozen
+class Detected:
+    """Which format a source is, and how sure that is."""
+
+    format: Any
+    sure: float
+
+
+FORMATS: dict[str, Callable[[], Any]] = {
+    "chatgpt": lambda: import_module("looseleaf.importers.chatgpt"),
+    "claude": lambda: import_module("looseleaf.importers.claude"),
+    "claude-code": lambda: import_module("looseleaf.importers.claude_code"),
+    "codex": lambda: import_module("looseleaf.importers.codex"),
+    "messages": lambda: import_module("looseleaf.importers.messages"),
+    "openclaw": lambda: import_module("looseleaf.importers.openclaw"),
+    "mcp-memory": lambda: import_module("looseleaf.importers.mcp_memory"),
+    "mem0": lambda: import_module("looseleaf.importers.mem0"),
+    "basic-memory": lambda: import_module("looseleaf.importers.basic_memory"),
+    "seeds": lambda: import_module("looseleaf.importers.seeds"),
+    "plain": lambda: import_module("looseleaf.importers.plain"),
+}
+"""By the name that `--as` takes."""
+
+
+def named(name: str) -> Format:
+    """The format of a name, or Refused with the names there are."""
+    load = FORMATS.get(name)
+    if load is None:
+        raise Refused(
+            f"Nothing was imported: there is no format {name[:80]!r}. There are: {', '.join(FORMATS)}."
+        )
+    found: Format = load()
+    return found
+
+
+def detect(source: Source) -> Detected:
+    """Which format a source is. Refused where none fits or two fit as well."""
+    found = sorted(
+        (
+            Detected(format_, sure)
+            for format_ in map(named, FORMATS)
+            if (sure := format_.detect(source)) >= SURE
+        ),
+        key=lambda each: -each.sure,
+    )
+    if not found:
+        raise Refused(
+            f"Nothing was imported: {source.path} is in no format that is known here. Say which it is with --as: "
+            f"{', '.join(FORMATS)}."
+        )
+    if len(found) > 1 and found[0].sure - found[1].sure < APART:
+        both = " or ".join(each.format.NAME for each in found[:2])
+        raise Refused(f"Nothing was imported: {source.path} may be {both}. Say which it is with --as.")
+    return found[0]

@@ -1,0 +1,122 @@
+"""Messages as OpenAI's chat API has them: JSON lines, or a JSON array.
+
+A line or member with `messages` is a talk of its own; else all messages of a file are one. This is also what
+`looseleaf export --as messages` writes. System and developer messages are instructions, not talk, and are passed over.
+"""
+
+from __future__ import annotations
+
+from looseleaf.importers import json_stream
+from looseleaf.importers.items import Said, Talk
+from looseleaf.importers.reading import loaded, media_of, members, named, objects, spoken, stem, when, words
+from looseleaf.importers.source import Broken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from looseleaf.importers.items import Item, Note
+    from looseleaf.importers.source import Source
+
+NAME = "messages"
+ABOUT = "OpenAI-style messages: JSON lines or a JSON array of messages, or of objects with messages"
+
+_NAMES = ("session_id", "session", "conversation_id", "id", "custom_id", "uuid")
+_TIMES = ("ts", "timestamp", "created_at", "create_time", "created")
+
+
+def detect(source: Source) -> float:
+    """Less sure than formats that have more of their own."""
+    for name in named(source, ".jsonl", ".json")[:8]:
+        head = source.head(name, 8192).lstrip(b"\xef\xbb\xbf \t\r\n[")
+        if head.startswith(b"{") and b'"role"' in head and b'"content"' in head:
+            is_whole = b'"messages"' in head
+            return 0.7 if is_whole or head.lstrip(b"{ \n").startswith((b'"role"', b'"content"')) else 0.55
+    return 0.0
+
+
+def read(source: Source, note: Note) -> Iterator[Item]:
+    for name in named(source, ".jsonl", ".json"):
+        try:
+            yield from _of_file(source, name, note)
+        except Broken as broken:
+            note(str(broken))
+
+
+def _of_file(source: Source, name: str, note: Note) -> Iterator[Talk]:
+    first = next(_values(source, name, lambda _: None), None)
+    if first is None:
+        note(f"{name} was passed over, there are no messages in it.")
+    elif "messages" not in members(first[1]):
+        yield Talk(stem(name), "", _said((raw for _, raw in _values(source, name, note)), note, name))
+    else:
+        for number, raw in _values(source, name, note):
+            own = members(raw)
+            if isinstance(own.get("messages"), list):
+                key = _key(own) or f"{stem(name)}#{number}"
+                yield Talk(key, words(own.get("title")), _said(own["messages"], note, name))
+            else:
+                note(f"{name}: {number!r} was passed over, it has no messages.")
+
+
+def _key(own: dict[str, Any]) -> str:
+    """What a talk is called in its file; sessions of two agents may have one name."""
+    given = next((str(own[each]) for each in _NAMES if isinstance(own.get(each), str | int)), "")
+    agent = words(own.get("agent"))
+    return f"{agent}/{given}" if agent and given else given
+
+
+def _values(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
+    """The members of an array, the objects of lines, or one object."""
+    with source.open(name) as stream:
+        opening = json_stream.Reader(stream).opening()
+    with source.open(name) as stream:
+        if opening == "[":
+            yield from json_stream.members(stream, note, name)
+        elif name.lower().endswith(".json"):
+            yield "1", dict(json_stream.members(stream, note, name))
+        else:
+            yield from ((str(number), raw) for number, raw in json_stream.lines(stream, note, name))
+
+
+def _said(messages: Any, note: Note, name: str) -> Iterator[Said]:
+    try:
+        for number, raw in enumerate(messages):
+            own = members(raw)
+            if "role" not in own:
+                note(f"{name}: message {number + 1} was passed over, it has no role.")
+            yield from _message(str(number), own)
+    except Broken as broken:
+        note(str(broken))
+
+
+def _message(key: str, own: dict[str, Any]) -> Iterator[Said]:
+    role, content = own.get("role"), own.get("content")
+    text, media = spoken(content), media_of(content)
+    ts = next((found for name in _TIMES if (found := when(own.get(name))) is not None), None)
+    key = words(own.get("id")) or key
+    reasoning = words(own.get("reasoning")) or words(own.get("reasoning_content")) or None
+    if role == "user" and (text.strip() or media):
+        yield Said(key, "user", text, ts, media=media)
+    elif role == "assistant":
+        if text.strip() or media:
+            yield Said(key, "assistant", text, ts, reasoning=reasoning, media=media)
+        calls = [
+            *objects(own.get("tool_calls")),
+            *([{"function": own["function_call"]}] if "function_call" in own else []),
+        ]
+        for part, call in enumerate(calls):
+            yield _call(f"{key}-{part}", call, ts, reasoning if not text.strip() and part == 0 else None)
+    elif role in ("tool", "function"):
+        result = text if content is None or text else content
+        error = words(own.get("error")) or None
+        call_id = words(own.get("tool_call_id")) or None
+        yield Said(key, "tool_result", "", ts, words(own.get("name")) or None, None, call_id, result, error)
+
+
+def _call(key: str, call: dict[str, Any], ts: float | None, reasoning: str | None) -> Said:
+    given = members(call.get("function")) or members(call.get("custom")) or call
+    name = words(given.get("name")) or "tool"
+    args = loaded(given.get("arguments", given.get("input")))
+    return Said(key, "tool_call", "", ts, name, args, words(call.get("id")) or None, reasoning=reasoning)

@@ -1,0 +1,103 @@
+"""A source: one safe, read-only look at a file, a folder, a zip or a tar, which somebody else made.
+
+Nothing is ever unpacked to disk. A name is judged before it is a name here: one that would lead out of the source, a
+link, a device, an encrypted or an oversized file is passed over, and `notes` says so. Of two files of one name the
+first counts. Names that differ only in case are two files: nothing is written under them. Archives within archives stay
+shut. What cannot be looked at without risk is refused whole: a broken archive, one with too many files, or one that
+swells beyond measure.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+
+from looseleaf.importers.packs import LARGEST, Broken, look, packing_errors, told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+__all__ = ["Broken", "Source"]
+
+_READ = 1024 * 1024
+
+
+class Source:
+    """`with Source(path) as source: for name in source.names(): source.open(name)`. `kind`: file, folder, zip, tar."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+        self.notes: list[str] = []
+        self.kind, self._pack = look(self.path, self.notes.append)
+        self._names = tuple(self._pack.files)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pack.close()
+
+    def names(self) -> tuple[str, ...]:
+        """Relative, with slashes, in order; a single file has its own name. Folders are not among them."""
+        return self._names
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._pack.files
+
+    def size(self, name: str) -> int:
+        """In bytes, unpacked."""
+        return self._pack.size(name)
+
+    def modified(self, name: str) -> float | None:
+        """When the file was last changed, in epoch seconds, if that is known."""
+        return self._pack.modified(name)
+
+    def open(self, name: str) -> BinaryIO:
+        """A stream of the file's bytes. Reading raises `Broken` where it cannot go on."""
+        return _Stream(self._pack.open(name), f"{os.path.basename(self.path)}: {name}")
+
+    def read(self, name: str, most: int) -> bytes | None:
+        """All of a file; None if it is longer than `most` bytes."""
+        with self.open(name) as stream:
+            data = stream.read(most + 1)
+        return None if len(data) > most else data
+
+    def head(self, name: str, size: int = 65_536) -> bytes:
+        """How a file begins; nothing, if it cannot be read."""
+        try:
+            with self.open(name) as stream:
+                return stream.read(size)
+        except Broken:
+            return b""
+
+
+class _Stream(io.RawIOBase, BinaryIO if TYPE_CHECKING else object):  # type: ignore[misc]
+    """Reads at most a megabyte at once from below, and says in one way what is wrong there."""
+
+    def __init__(self, below: BinaryIO, name: str) -> None:
+        self._below = below
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self._below.close()
+        super().close()
+
+    def read(self, size: int = -1) -> bytes:
+        """As many bytes as were asked for, unless the file ends before."""
+        parts: list[bytes] = []
+        left = size if size >= 0 else LARGEST
+        while left > 0 and (part := self._some(min(left, _READ))):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    def _some(self, size: int) -> bytes:
+        try:
+            return self._below.read(size)
+        except packing_errors() as error:
+            raise Broken(f"{self._name} was not read to its end: {told(error)}.") from error

@@ -1,0 +1,132 @@
+"""The command `import`: what a person reads, and what a program does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from importing import SAMPLES, conversation, export, open_memory, take, zip_of
+from looseleaf.importers.summary import NAMED
+
+
+def told(out: str) -> list[str]:
+    return out.splitlines()
+
+
+def test_a_person_is_told_what_it_is_what_is_new_and_what_to_do_next(run: Run) -> None:
+    code, out, err = run("import", str(SAMPLES / "chatgpt"), "--dry-run")
+    assert code == 0
+    assert told(out) == [
+        "format: chatgpt, by what is in it (ChatGPT's data export: a zip or folder with conversations.json)",
+        "conversations: 3 new",
+        "documents: 1 new",
+        "traces: 13 would be recorded for the agent import, from 2025-01-01 to 2025-01-03",
+        "  Tomatoes on a balcony",
+        "  Average of a column",
+        "  A voice talk",
+        "  Custom instructions",
+    ]
+    assert err == (
+        "Next: the same without --dry-run; add --mine if you vouch for it: your words in it count as yours then.\n"
+    )
+    code, out, err = run("import", str(SAMPLES / "chatgpt"))
+    assert told(out)[3] == "traces: 13 recorded for the agent import, from 2025-01-01 to 2025-01-03"
+    assert err.startswith('Next: `looseleaf recall "…"` finds any of it. It is data that nobody vouches for')
+    code, out, err = run("import", str(SAMPLES / "chatgpt"))
+    assert told(out)[1:] == ["conversations: 3 there already", "documents: 1 there already"]
+    assert err == "Next: there is nothing to do: all of it is there already.\n"
+    code, out, _ = run("recall", "which", "tomatoes", "need", "least", "sun")
+    assert code == 0
+    assert "tomatoes" in out
+
+
+def test_a_person_who_vouches_gets_facts_and_pages(run: Run, folder: Path) -> None:
+    code, out, err = run("import", str(SAMPLES / "chatgpt"), "--mine")
+    assert code == 0
+    assert told(out)[4:6] == ["pages: facts/instructions.md written, as yours", "distilled: 3 entries"]
+    assert err.startswith("Next: `looseleaf facts` shows what is known now")
+    assert "Name: Ada" in run("facts")[1]
+    assert (
+        (folder / "facts/instructions.md").read_text(encoding="utf-8").startswith("I am a gardener in Lyon.")
+    )
+
+
+def test_what_waits_for_a_person_is_said(run: Run) -> None:
+    _, out, err = run("import", str(SAMPLES / "mem0.json"))
+    assert "review: 4 wait for your yes" in told(out)
+    assert err.startswith("Next: `looseleaf review` shows what waits for you; `looseleaf recall")
+
+
+def test_what_an_import_left_undistilled_is_distilled_by_the_next(run: Run, folder: Path) -> None:
+    with open_memory(folder) as memory:
+        take(memory, SAMPLES / "chatgpt", mine=True)
+    assert "distilled: 3 entries" in told(run("import", str(SAMPLES / "chatgpt"), "--mine")[1])
+
+
+def test_a_program_gets_one_object(run: Run) -> None:
+    code, out, err = run("import", str(SAMPLES / "claude"), "--mine", "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["talks"] == {"new": 2, "grown": 0, "known": 0, "forgotten": 0, "bad": 0}
+    assert found["documents"]["new"] == len(found["pages"]) == 4
+    assert (found["format"], found["mine"], found["dry_run"], found["agent"]) == (
+        "claude",
+        True,
+        False,
+        "import",
+    )
+    assert (found["traces"], found["entries"], found["passed_over"]) == (10, 2, 0)
+
+
+def test_another_format_and_another_agent_may_be_named(run: Run, place: Path) -> None:
+    path = export(place / "anything.json", conversation("c", ("user", "hello")))
+    code, out, _ = run("import", str(path), "--as", "chatgpt", "--agent", "old")
+    assert code == 0
+    assert told(out)[0].startswith("format: chatgpt, as you say")
+    assert "recorded for the agent old" in out
+    code, _, err = run("import", str(path), "--as", "word")
+    assert (code, "there is no format 'word'. There are: chatgpt" in err) == (2, True)
+
+
+def test_talk_that_was_data_stays_so_and_a_person_is_told(run: Run, place: Path) -> None:
+    path = export(place / "conversations.json", conversation("c", ("user", "hello")))
+    run("import", str(path))
+    export(path, conversation("c", ("user", "hello"), ("assistant", "good day")))
+    _, out, _ = run("import", str(path), "--mine")
+    assert "conversations: 1 gone on" in told(out)
+    assert "1 of the conversations were imported as data before and stay that;" in out
+
+
+def test_what_is_passed_over_is_counted_and_named_and_steers_no_terminal(run: Run, place: Path) -> None:
+    files = {f"../\x1b[31mevil{number}.json": b"x" for number in range(30)}
+    good = json.dumps([conversation("c", ("user", "hello"), title="A \x1b[2Jtitle")])
+    code, out, _ = run("import", str(zip_of(place / "it.zip", {**files, "conversations.json": good})))
+    assert code == 0
+    assert "conversations: 1 new" in told(out)
+    assert "passed over: 30" in told(out)
+    assert sum("leads out of the archive" in line for line in told(out)) == NAMED
+    assert "\x1b" not in out
+
+
+def test_many_pages_are_counted(run: Run, place: Path) -> None:
+    (place / "notes").mkdir()
+    for number in range(12):
+        (place / "notes" / f"n{number:02d}.md").write_text(f"note {number}\n", encoding="utf-8")
+    _, out, _ = run("import", str(place / "notes"), "--mine")
+    assert any(
+        line.startswith("pages: facts/n00.md, ") and "and 2 more written, as yours" in line
+        for line in told(out)
+    )
+
+
+@pytest.mark.parametrize("what", ["nothing", "empty", "picture.png"])
+def test_what_cannot_be_imported_is_refused_in_a_sentence(run: Run, place: Path, what: str) -> None:
+    (place / "empty").mkdir()
+    (place / "picture.png").write_bytes(b"\x89PNG")
+    code, out, err = run("import", str(place / what))
+    assert (code, out) == (2, "")
+    assert err.startswith("looseleaf: Nothing was imported: ")
+    assert len(err.splitlines()) == 1
