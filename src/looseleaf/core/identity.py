@@ -10,6 +10,7 @@ what is only alike is neither merged nor added, but put before a person; the ord
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 from looseleaf.core.aliases import ANTONYMS
 from looseleaf.core.keys import base_of, key, near, parts_of, same
@@ -186,8 +187,13 @@ def _next_starts(facts: list[Fact]) -> dict[int, float]:
 
 
 def _slot(fact: Fact) -> str:
-    is_favourite = relation_name(fact.relation).startswith("favorite ")
-    return slot(fact.topic, "Favourite" if is_favourite else fact.relation)
+    return _slot_of(fact.topic, fact.relation)
+
+
+@lru_cache(1024)
+def _slot_of(topic: str, relation: str) -> str:
+    is_favourite = relation_name(relation).startswith("favorite ")
+    return slot(topic, "Favourite" if is_favourite else relation)
 
 
 def _may_hold_one(fact: Fact) -> bool:
@@ -196,19 +202,24 @@ def _may_hold_one(fact: Fact) -> bool:
 
 
 def _place(fact: Fact) -> _Place:
-    relation, value, many = relation_name(fact.relation), fact.object, relation_of(fact.relation).many
+    return _place_of(fact.topic, fact.relation, fact.object)
+
+
+@lru_cache(8192)
+def _place_of(topic: str, label: str, value: str) -> _Place:
+    relation, many = relation_name(label), relation_of(label).many
     within = ""
     if relation == "favourite" and ":" in value:
         thing, _, value = value.partition(":")
         relation, many = relation_name(f"favourite {thing.strip()}"), False
-    elif relation == "pet" and (species := fold(fact.relation)) in ("dog", "cat"):
+    elif relation == "pet" and (species := fold(label)) in ("dog", "cat"):
         value = f"{value} ({species})"  # the label says it
     made = key(value, relation)
     if relation.startswith("favorite "):
         within = relation
     elif relation == "deadline":
         within = " ".join(word for word in made.split() if not is_number(word))
-    return _Place(_slot(fact), within, relation, value, made, many)
+    return _Place(_slot_of(topic, label), within, relation, value, made, many)
 
 
 def _at(where: str, within: str, held: Sequence[Fact]) -> list[tuple[Fact, _Place]]:

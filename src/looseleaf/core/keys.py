@@ -89,7 +89,7 @@ def near(a: str, b: str, relation: str = "") -> bool:
     if ("not" in left) != ("not" in right):
         return False
     shared, all_words = left & right, left | right
-    numbers, others = {w for w in left if is_number(w)}, {w for w in right if is_number(w)}
+    numbers, others = _numbers(one), _numbers(other)
     if numbers and others and numbers != others:
         return False
     if shared and (left < right or right < left):
@@ -98,6 +98,11 @@ def near(a: str, b: str, relation: str = "") -> bool:
         return True
     apart, against = left - right, right - left
     return len(apart) == 1 == len(against) and _misspelt(*apart, *against)
+
+
+@lru_cache(8192)
+def _numbers(key: str) -> frozenset[str]:
+    return frozenset(word for word in parts_of(key) if is_number(word))
 
 
 @lru_cache(1024)

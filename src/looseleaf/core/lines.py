@@ -10,6 +10,7 @@ number of times.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from looseleaf.errors import Refused
 from looseleaf.values import KINDS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 NOTE = "note"
 RELATION_WORDS = 6
 RELATION_CHARS = 60  # these two are part of the format: other values would read old pages differently
+_KNOWN_CHARS = 400  # of lines that are remembered
 
 _COLONS = ":\uff1a"
 _COLON = re.compile(f"[{_COLONS}]")
@@ -173,6 +175,11 @@ def worded(relation: str, said: str) -> str:
 
 def statement(content: str) -> tuple[str, str] | None:
     """What a bullet's text states; None where it is another block, or a label with nothing behind it."""
+    # A page is read again after each of its edits: most of its lines are known. Long ones would fill the memory.
+    return _known(content) if len(content) < _KNOWN_CHARS else _statement(content)
+
+
+def _statement(content: str) -> tuple[str, str] | None:
     content = escape(content)
     if (
         not content
@@ -184,6 +191,9 @@ def statement(content: str) -> tuple[str, str] | None:
         return None
     relation, said = split_relation(content) or (NOTE, content)
     return (relation, said) if said else None
+
+
+_known = lru_cache(8192)(_statement)
 
 
 def is_updated(relation: str, said: str) -> bool:

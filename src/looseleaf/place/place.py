@@ -6,10 +6,9 @@ finds what is there and changes nothing.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
-from looseleaf.core.gate import proposal_of
+from looseleaf.core.gate import judge, proposal_of
 from looseleaf.core.grammar import (
     add_fact,
     new_page,
@@ -29,6 +28,7 @@ from looseleaf.core.signing import unsigned
 from looseleaf.core.times import day
 from looseleaf.core.vocabulary import topic_name
 from looseleaf.errors import Busy, Refused, Unwritten
+from looseleaf.forget.tombstones import Tombstones, fact_text
 from looseleaf.frozen import frozen
 from looseleaf.page import Rewritten
 from looseleaf.place import review
@@ -36,7 +36,7 @@ from looseleaf.place.diary import Diary
 from looseleaf.place.material import sources_of, vouched_for, witnesses_of
 from looseleaf.place.outdated import outdated
 from looseleaf.place.write import SESSIONS
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, clock
 from looseleaf.store.ulid import new_id
 from looseleaf.values import PageText
 
@@ -94,6 +94,7 @@ class Place:
         self._facts = facts
         self._note = note
         self._state = state
+        self._tombstones = Tombstones(store)
 
     @property
     def facts(self) -> Facts:
@@ -127,7 +128,7 @@ class Place:
             plan = Plan(name, ts, self._facts.of, lambda proposal: self._topic(proposal, entry, witnesses))
             for raw in entry.summary.get("facts", ()):
                 proposal = proposal_of(raw)
-                if proposal is not None:
+                if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
                     plan.take(proposal, witnesses, _score(entry, raw))
             if entry.reference in self._facts.entries_of(topic):
                 if through is not None:
@@ -145,7 +146,7 @@ class Place:
             record: Record = {
                 "schema": SCHEMA,
                 "id": new_id(),
-                "ts": time.time(),
+                "ts": clock.now(),
                 "kind": "placed",
                 "entry": entry.reference,
                 "entry_ts": ts,
@@ -167,9 +168,17 @@ class Place:
             self._facts.catch_up()
         return Placed(entry.reference, tuple(plan.outcomes))
 
+    def _was_forgotten(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> bool:
+        """Whether a person had this forgotten since it was said: words from before do not come back."""
+        if not self._tombstones.are_there:
+            return False
+        text = fact_text(self._topic(proposal, entry, witnesses), proposal.relation, proposal.object)
+        since = self._tombstones.since("fact", text)
+        return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
+
     def pass_over(self, agent: str, through: tuple[int, int]) -> None:
         """Note that an agent's traces are distilled up to a place: their entries were made by compactions."""
-        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "placed"}
+        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "placed"}
         self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
 
     def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
@@ -209,8 +218,11 @@ class Place:
         before = text
         text = text or new_page(path)
         told: list[Record] = []
-        for line in lines:
-            there = {(fact.relation, fact.object): fact.line or 0 for fact in parse(path, text).facts}
+        there: dict[tuple[str, str], int] = {}
+        for number, line in enumerate(lines):
+            # What is only added moves lines that nobody asks for.
+            if not number or line.remove is not None or lines[number - 1].remove is not None:
+                there = {(fact.relation, fact.object): fact.line or 0 for fact in parse(path, text).facts}
             at = there.get((line.remove.relation, line.remove.object)) if line.remove else None
             if line.add is not None and (line.add.relation, line.add.object) in there and at is None:
                 continue  # a crash came after this line was written
@@ -222,9 +234,10 @@ class Place:
                 text = remove_line(text, at)
             if line.add is not None:
                 told.append(known(line.add))
+                there[line.add.relation, line.add.object] = 0
         if text == (before or new_page(path)) and not told:
             return Rewritten(before)
-        text = set_updated(text, path, day(time.time()))
+        text = set_updated(text, path, day(clock.now()))
         return Rewritten(self.summarised(path, text, told), tuple(told), ended)
 
     def summarised(self, path: str, text: str, told: Sequence[Record] = ()) -> str:
@@ -317,7 +330,7 @@ class Place:
             self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
             return
         plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
-        plan.confirm(fact, time.time())
+        plan.confirm(fact, clock.now())
         done = self.carry_out(plan, reason=reason, author=PERSON)
         # The same may stand there already, by a person's own hand; then nothing is left to wait for.
         stands = any(line.add is not None for lines in plan.lines.values() for line in lines)
@@ -347,7 +360,7 @@ class Place:
         self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()
     ) -> None:
         """Journal a person's word on a fact, what it was before, and the edits that were made for it."""
-        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "fact"}
+        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
         record |= {"fact": fact.id, "topic": fact.topic, "author": PERSON, "reason": reason, "set": new}
         record["was"] = {name: plain(fact, name) for name in members}
         if edits:
