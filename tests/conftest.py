@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from coverage import Coverage
@@ -35,6 +36,9 @@ settings.register_profile(
 ones, and more."""
 
 
+DRAWN = 16
+"""Examples of a test that asks for more than the profile has, in a steady run: the same ones each time."""
+
 ROOM = 1 << 30
 """Bytes that the disk in memory must have free for the whole run to use it; it fills some thirty million."""
 
@@ -48,20 +52,29 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
+    # A worker's measuring begins with its session. What its plugin began before that, and kept, is no use: it would go
+    # on measuring wherever the other is stopped, and be in the way of the other at the end.
+    early = Coverage.current()
+    if early is not None and hasattr(config, "workerinput"):
+        early.stop()
 
 
 # --- measuring -------------------------------------------------------------------------
 
 SWEEPS = frozenset(
-    "test_compact_crash test_crash test_place_crash test_index_crash test_paths test_damage test_editor test_replay "
-    "test_errors test_processes test_store_machine test_recovery test_benchmarks test_compact test_prompt "
-    "test_read_your_writes test_recall_benchmark test_injection test_tidy test_secrets test_review test_gate "
-    "test_prompt_fit test_topics test_codec test_store_contract test_build test_build_topics test_fence test_layers "
-    "test_outdated test_pages test_snapshot test_sealed test_recall_hostile test_recall_truth test_state_authors "
-    "test_strange_lines test_page_edits test_toon test_cache_model test_ledger test_evidence_frames".split()
+    "test_compact_crash test_crash test_place_crash test_index_crash test_paths test_damage test_replay "
+    "test_errors test_processes test_store_machine test_benchmarks test_prompt test_prompt_fit "
+    "test_read_your_writes test_recall_benchmark test_injection test_codec test_build test_build_topics test_fence "
+    "test_layers test_outdated test_sealed test_strange_lines test_cache_model test_twice".split()
 )
 """Files whose tests run the same lines thousands of times. Measuring that takes as long as running them,
 and shows hardly a line that the others do not."""
+
+TABLES = frozenset("test_when test_dates test_terms test_text_calls test_excerpt test_expect".split())
+"""Files whose rows each go another way, and are soon done: all of them are measured."""
+
+MEASURED_ROWS = 5
+"""Rows of any other table that are measured: the others run the same lines."""
 
 UNTRACED = pytest.StashKey[bool]()
 """Of a test that is run without the tracer, from its fixtures to their end."""
@@ -75,19 +88,30 @@ them."""
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seen: Counter[tuple[Path, str]] = Counter()
+    is_steady = settings.get_current_profile_name() == "steady"
     for item in items:
         if not isinstance(item, pytest.Function):
             continue
         # Under a tracer, a test that measures time measures the tracer; and what is drawn runs the same lines again.
         is_timed = "growth" in item.function.__code__.co_names
         is_drawn = is_hypothesis_test(item.function)
-        # So do the rows of a table: of those the first is measured.
+        is_often = item.path.stem in SWEEPS or item.get_closest_marker("untraced") is not None
         row = (item.path, item.originalname)
-        if is_timed or is_drawn or row in seen or item.path.stem in SWEEPS:
+        is_again = seen[row] >= MEASURED_ROWS and item.path.stem not in TABLES
+        if is_timed or is_drawn or is_often or is_again:
             item.stash[UNTRACED] = True
+        if is_drawn and is_steady and item.get_closest_marker("long") is None:
+            draw_few(item.function)
         if is_timed and seen[row] >= TIMED_ROWS:
             item.add_marker(pytest.mark.long)
         seen[row] += 1
+
+
+def draw_few(function: Any) -> None:
+    """The steady profile has the last word: a number that a test asks for is for whoever runs it by itself."""
+    own = getattr(function, "_hypothesis_internal_use_settings", None)
+    if own is not None and own.max_examples > DRAWN:
+        function._hypothesis_internal_use_settings = settings(own, max_examples=DRAWN)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -100,18 +124,21 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Every process collects all tests, which takes as long as some hundred of them; it does so without the tracer, and
     without looking for garbage among what stays anyway."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
     measured = Coverage.current()
     gc.disable()
-    if measured is not None and worker == "gw0":
+    if measured is not None and worker is None:
         import_all()  # so that what a module does when it is imported is measured, whoever imports it first
     parts = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     is_whole = [Path(each).name for each in session.config.args] == ["tests"]
     with without_tracer(measured):
-        if is_whole and parts > 1 and not sys.dont_write_bytecode:
+        if is_whole and worker is not None and not sys.dont_write_bytecode:
             rewrite_part(int(worker[2:]), parts)
         found = yield
     gc.freeze()
+    gc.set_threshold(
+        20_000, 20, 20
+    )  # a test makes much that goes with it, and little that goes round in a circle
     gc.enable()
     return found
 
@@ -140,6 +167,35 @@ def rewrite_part(part: int, parts: int) -> None:
     for path in sorted(Path(__file__).parent.glob("test_*.py"))[part::parts]:
         with suppress(Exception, pytest.skip.Exception):
             importlib.import_module(path.stem)
+
+
+# --- handles ---------------------------------------------------------------------------
+
+HANDLES = 40
+"""Descriptors that a file of tests may leave open: what a package opens once and keeps, connections that wait for the
+next use. More is a leak."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _handles_come_back(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A process that runs all tests has one table of descriptors, and some calls know only the first thousand."""
+    before = handles()
+    yield
+    if len(handles() - before) > HANDLES:
+        gc.collect()
+        left = handles() - before
+        assert len(left) <= HANDLES, f"{request.node.name} left open: {sorted(map(opened, left))}"
+
+
+def handles() -> set[int]:
+    found = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+    return {
+        int(each) for each in found if os.path.lexists(f"/proc/self/fd/{each}")
+    }  # not the one it was read with
+
+
+def opened(handle: int) -> str:
+    return os.readlink(f"/proc/self/fd/{handle}")
 
 
 # --- fixtures --------------------------------------------------------------------------

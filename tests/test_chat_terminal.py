@@ -66,6 +66,7 @@ def sitting(folder: Path, provider: Provider) -> Iterator[Sitting]:
             encoding="utf-8",
             timeout=SECONDS,
             dimensions=(24, 80),
+            use_poll=True,  # select() knows no descriptor over 1023
         )
         opened.append(child)
         child.expect(PROMPT)

@@ -330,10 +330,11 @@ def test_a_system_prompt_that_leaves_no_room_is_refused(memory: Memory) -> None:
         memory.messages("y" * 8000)
 
 
+@pytest.mark.untraced
 def test_a_small_model_after_a_large_one_gets_a_smaller_past(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 100_000) as memory:
         for part in range(3):
-            for number in range(35):
+            for number in range(27):
                 memory.record(user=f"We must never use option {part}-{number} in /a/b{number}.py. " * 9)
                 memory.record(assistant="done now " * 50)
             assert memory.compact() is not None

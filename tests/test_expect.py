@@ -24,6 +24,7 @@ class Hit(NamedTuple):
     score: float = 0.8
     path: str = "USER.md#5-5"
     status: str = ""
+    kind: str = "fact"
 
 
 ENGLISH = Hit("Code is written in English.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -180,10 +181,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(folder: Path) -> Memory:
-    memory = Memory(folder)
-    memory.record(user="My name is Zhang San and I like green tea.")
-    return memory
+def memory(folder: Path) -> Iterator[Memory]:
+    with Memory(folder) as memory:
+        memory.record(user="My name is Zhang San and I like green tea.")
+        yield memory
 
 
 def tool(memory: Memory) -> None:

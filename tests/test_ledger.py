@@ -328,7 +328,7 @@ class AnySequenceToItsEnd(AnySequence):
 def test_any_sequence_of_edits_moves_and_undos_gives_the_lines_of_the_pages() -> None:
     run_state_machine_as_test(
         AnySequenceToItsEnd,
-        settings=settings(max_examples=12, stateful_step_count=12, deadline=None, derandomize=True),
+        settings=settings(max_examples=6, stateful_step_count=12, deadline=None, derandomize=True),
     )
 
 

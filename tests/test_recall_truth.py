@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,12 @@ Told = Callable[..., Memory]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Told:
+def told(tmp_path: Path) -> Iterator[Told]:
     """A memory of some messages, each distilled before the next is said, and of pages."""
+    open_memories = ExitStack()
 
     def tell(*texts: str, **pages: str) -> Memory:
-        memory = Memory(tmp_path / "memory")
+        memory = open_memories.enter_context(Memory(tmp_path / "memory"))
         for text in texts:
             memory.record(user=text)
             memory.record(assistant="Noted.")
@@ -29,7 +31,8 @@ def told(tmp_path: Path) -> Told:
             memory.edit(f"facts/{name}.md", text, reason="known", author="person")
         return memory
 
-    return tell
+    with open_memories:
+        yield tell
 
 
 def texts(memory: Memory, question: str, **more: object) -> list[str]:

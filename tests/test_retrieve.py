@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,12 @@ from looseleaf.errors import Refused
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Memory:
-    memory = Memory(tmp_path / "memory")
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory") as memory:
+        yield furnished(memory)
+
+
+def furnished(memory: Memory) -> Memory:
     facts = ("- Name: Ada", "- Likes: tea", "- Home: Lyon", "- Bike: red Peugeot")
     memory.edit("USER.md", "".join(f"{each}\n" for each in facts), reason="known", author="person")
     memory.edit(

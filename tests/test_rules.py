@@ -426,7 +426,7 @@ def long_talk(turns: int) -> Talk:
 
 @pytest.mark.parametrize(
     "tokens",
-    [pytest.param(60, marks=pytest.mark.no_cover), pytest.param(200, marks=pytest.mark.no_cover), 1000],
+    [60, pytest.param(200, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.long)],
 )
 def test_short_of_room_the_first_the_last_the_rules_and_the_newest_stay(tokens: int) -> None:
     found = summary_of(long_talk(300), tokens)
@@ -526,9 +526,9 @@ def test_reading_takes_linear_time() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        pytest.param("never. " * 150_000, marks=pytest.mark.no_cover),
+        pytest.param("never. " * 150_000, marks=pytest.mark.untraced),
         "x" * 1_000_000,
-        pytest.param(json.dumps([{"id": f"A{n}"} for n in range(60_000)]), marks=pytest.mark.no_cover),
+        pytest.param(json.dumps([{"id": f"A{n}"} for n in range(60_000)]), marks=pytest.mark.long),
     ],
     ids=["words", "one word", "rows"],
 )
@@ -607,7 +607,7 @@ def test_whatever_the_traces_hold_the_summary_is_made_fits_and_is_the_same_again
     assert len(told.get("summary", "").split()) < 10
 
 
-@pytest.mark.no_cover
+@pytest.mark.untraced
 @settings(max_examples=60, deadline=None)
 @given(st.lists(traces(), max_size=5))
 def test_no_content_begins_a_line_of_its_own(held: list[Trace]) -> None:

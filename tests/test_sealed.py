@@ -142,6 +142,12 @@ def folder(place: Path) -> Path:
     return folder
 
 
+def resumed(folder: Path) -> Memory:
+    with Memory(folder) as before:
+        session = before.resume()
+    return Memory(folder, session=session)
+
+
 def tried(memory: Memory, name: str, arguments: dict[str, Any]) -> bool:
     """Call the tool; whether it said that it did something."""
     answer = memory_command(memory, arguments) if name == "memory" else call(memory, name, arguments)
@@ -165,7 +171,7 @@ def test_no_tool_writes_a_sealed_file_by_any_alias(folder: Path, path: str, is_t
             (folder / path).write_text(text, "utf-8")
     elif not is_there and not path.startswith("log/"):
         (folder / path).unlink(missing_ok=True)
-    memory = Memory(folder, session=Memory(folder).resume())
+    memory = resumed(folder)
     memory.absorb()
     before = sealed_bytes(folder)
     attempts = 0
@@ -182,7 +188,7 @@ def test_no_tool_writes_a_sealed_file_by_any_alias(folder: Path, path: str, is_t
 
 def test_what_is_not_sealed_is_written_by_the_same_calls(folder: Path) -> None:
     """Else the test above would pass where nothing works at all."""
-    memory = Memory(folder, session=Memory(folder).resume())
+    memory = resumed(folder)
     done = {name for name, arguments in calls("facts/cup.md") if tried(memory, name, arguments)}
     assert {"memory_write", "memory_append", "remember", "memory"} <= done
 
@@ -198,7 +204,7 @@ def test_a_link_that_somebody_planted_leads_to_no_sealed_file(folder: Path, kind
     else:
         (folder / "episodes").rmdir() if (folder / "episodes").is_dir() else None
         (folder / "episodes").symlink_to(".")
-    memory = Memory(folder, session=Memory(folder).resume())
+    memory = resumed(folder)
     for alias in ("facts/link.md", "episodes/SOUL.md", "link"):
         for name, arguments in calls(alias):
             tried(memory, name, arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,10 @@ def folder(place: Path) -> Path:
 
 
 @pytest.fixture
-def memory(folder: Path) -> Memory:
-    memory = Memory(folder)
-    memory.record(user=SAID)
-    return memory
+def memory(folder: Path) -> Iterator[Memory]:
+    with Memory(folder) as memory:
+        memory.record(user=SAID)
+        yield memory
 
 
 def tool_spoke(memory: Memory) -> None:

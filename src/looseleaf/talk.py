@@ -97,7 +97,7 @@ class Trace:
 
 
 _TEXTS = ("id", "turn_id", "content", "source_event", "session_id", "origin")
-_MAY_BE_TEXT = (
+MAY_BE_TEXT = (
     "reasoning",
     "tool_name",
     "tool_call_id",
@@ -115,7 +115,7 @@ def _is_sound(given: dict[str, Any]) -> bool:
     media = given.get("media")
     return (
         all(type(given.get(name)) is str for name in _TEXTS)
-        and all(given.get(name) is None or type(given[name]) is str for name in _MAY_BE_TEXT)
+        and all(given.get(name) is None or type(given[name]) is str for name in MAY_BE_TEXT)
         and type(given.get("seq")) is int
         and type(ts) in (int, float)
         and abs(ts) < FARTHEST

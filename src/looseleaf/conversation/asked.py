@@ -5,7 +5,7 @@ from __future__ import annotations
 from looseleaf.core.secrets import redact, redact_value
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.talk import FARTHEST
+from looseleaf.talk import FARTHEST, MAY_BE_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ class Asked:
     tags: Sequence[str] = ()
     interrupted: bool = False
     ts: float | None = None
+    origin: str | None = None
+    """Where it entered, if that is not what follows from its type. Only `imported` gives one."""
+    session: str | None = None
+    """The session that it belongs to, if that is not the recorder's own. Only `imported` gives one."""
 
 
 class _NotGiven:
@@ -97,7 +101,20 @@ _OWN: dict[TraceType, str] = {
     "tool_call": "tool_name",
     "tool_result": "tool_result",
 }
-_MORE = dict.fromkeys(name for name in Asked.__match_args__ if name not in ("trace_type", "tool_result"))
+_STAMPED = ("origin", "session")
+"""Members that no caller gives: by its origin a trace is believed."""
+
+_MORE = dict.fromkeys(
+    name for name in Asked.__match_args__ if name not in ("trace_type", "tool_result", *_STAMPED)
+)
+
+
+def imported(origin: str | None, session: str, **asked: Any) -> Asked:
+    """As `ask`, for what was said elsewhere and is brought in by a person's command: in a session of its own, and as
+    the data that it is (`import:<format>`), or, with no origin, as the words of those who said it."""
+    made = ask(**asked)
+    members = {name: getattr(made, name) for name in Asked.__match_args__ if name not in _STAMPED}
+    return Asked(**members, origin=origin, session=session)
 
 
 def _checked(asked: Asked) -> Asked:
@@ -144,35 +161,28 @@ def redacted(asked: Asked, key: bytes) -> Asked:
     """Without secrets, wherever in it they stood."""
     tags = (*asked.tags, INTERRUPTED) if asked.interrupted and INTERRUPTED not in asked.tags else asked.tags
     changed: dict[str, Any] = {
-        "media": redact_value(_media(asked.media), key),
-        "tags": redact_value(list(tags), key),
+        "media": redact_value(_media(asked.media), key) if asked.media is not None else None,
+        "tags": redact_value(list(tags), key) if tags else [],
     }
     for name in _TEXTS:
         value = getattr(asked, name)
-        changed[name] = redact(value, key) if value is not None else None
+        changed[name] = redact(value, key) if value else value
     for name in ("tool_args", "tool_result"):
+        value = getattr(asked, name)
         try:
-            changed[name] = redact_value(getattr(asked, name), key)
+            changed[name] = redact_value(value, key) if value is not None else None
         except (ValueError, RecursionError) as error:
             raise Refused(
                 f"Nothing was recorded: {name} cannot be written out ({error}). Give such a number as text, and "
                 "nest less deeply."
             ) from error
     # What only a provider can read looks like one long secret; changed, it would be refused there.
-    kept = {name: getattr(asked, name) for name in ("trace_type", "turn_id", "interrupted", "ts", "opaque")}
+    kept = {name: getattr(asked, name) for name in _AS_GIVEN}
     return Asked(**kept, **changed)
 
 
-_TEXTS = (
-    "content",
-    "source_event",
-    "reasoning",
-    "tool_name",
-    "tool_call_id",
-    "tool_error",
-    "tool_result_ref",
-    "correlation_id",
-)
+_AS_GIVEN = ("trace_type", "turn_id", "interrupted", "ts", "opaque", *_STAMPED)
+_TEXTS = ("content", "source_event", *MAY_BE_TEXT)
 
 
 def _media(given: Any) -> dict[str, list[str]] | None:

@@ -7,7 +7,6 @@ was made of, so one that was interrupted and one that is repeated are the same e
 
 from __future__ import annotations
 
-import time
 from _thread import allocate_lock
 
 from looseleaf.build.agents import build_agent
@@ -18,7 +17,7 @@ from looseleaf.core.heads import SCHEMA
 from looseleaf.distill.run import redacted, run
 from looseleaf.entries import FOLDER, distilled_of, read_entry
 from looseleaf.errors import Refused, Unwritten
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, clock
 from looseleaf.store.ulid import new_id
 from looseleaf.talk import Distilled
 
@@ -120,7 +119,7 @@ class Compact:
                 return None
             if mark.entry is not None:
                 self._store.publish(f"{FOLDER}/{mark.entry}", files, again=True)
-            record: Record = {"schema": SCHEMA, "id": mark.id, "ts": time.time()}
+            record: Record = {"schema": SCHEMA, "id": mark.id, "ts": clock.now()}
             self._store.append(JOURNAL, [record | mark.to_record()])
             self._prepared = None
             try:

@@ -99,8 +99,13 @@ class Conversation:
 
     def close(self) -> None:
         self.recorder.save(now=True)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Of the views that are open, for as long as they are not needed."""
         for counts in self._counts.values():
             counts.close()
+        self._counts.clear()
 
     # --- recording ---------------------------------------------------------------------
 
@@ -115,7 +120,8 @@ class Conversation:
 
         session = self.recorder.session
         last = next(traces_back(self._store, self._stream), None)
-        key = (session, last.id if last is not None else "", int(time.time() // 60) if session is None else 0)
+        minute = int(time.time() // 60) if session is None else 0
+        key = (session, last.id if last is not None else "", minute, self._store.edition())
         if self._heard is not None and self._heard[0] == key:
             return self._heard[1]
         if session is not None:

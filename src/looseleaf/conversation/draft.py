@@ -6,7 +6,6 @@ with less room until it fits. So the window fits by counting, not by hope.
 
 from __future__ import annotations
 
-import time
 from functools import cached_property
 
 from looseleaf.conversation.record import stream_of
@@ -25,6 +24,7 @@ from looseleaf.entries import Spot, distilled_of, meta_json, raw_md, read_entry,
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
+from looseleaf.store import clock
 from looseleaf.store.ulid import id_of
 from looseleaf.talk import Distilled, Trace
 
@@ -280,7 +280,7 @@ class Draft:
                 "meta.json": meta_json(
                     {
                         "id": entry,
-                        "ts": time.time(),
+                        "ts": clock.now(),
                         "topic": TOPIC,
                         "agent": self._agent,
                         "turn_ids": list(dict.fromkeys(item.turn_id for item in gone)),

@@ -2,20 +2,19 @@
 
 Turn ids and the pairing of results with calls are decided under the memory's lock, from the log as it is then; so no
 two processes give out the same turn. Secrets are taken out before the first byte is written. `origin` follows from
-what is recorded and is no argument of anything here.
+what is recorded and is no argument of anything that callers reach; only what is imported is stamped as such.
 """
 
 from __future__ import annotations
 
 import os
-import time
 
 from looseleaf.conversation.asked import INTERRUPTED, Asked, ask, redacted
 from looseleaf.core.paths import safe_name
 from looseleaf.core.secrets import redact_value
 from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
-from looseleaf.store import codec
+from looseleaf.store import clock, codec
 from looseleaf.store.lock import Threads
 from looseleaf.store.ulid import is_id, new_id, time_of
 from looseleaf.talk import Trace
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import TraceType
+    from looseleaf.talk import Flag, TraceType
     from looseleaf.values import Record
 
 KEY = "log/key"
@@ -44,6 +43,9 @@ _EVENTS: dict[TraceType, str] = {
     "tool_call": "PendingToolInvocationEvent",
     "tool_result": "ToolResultEvent",
 }
+IMPORTED = "import"
+"""The event by which what was said elsewhere came here."""
+
 _ORIGINS: dict[TraceType, str] = {
     "user": "user",
     "assistant": "assistant",
@@ -101,10 +103,16 @@ class Recorder:
 
     def record(self, asked: Sequence[Asked]) -> list[Trace]:
         """Durable when it returns, all of them or none, with one sync."""
-        if not asked:
+        return self.record_clean([self.cleaned(each) for each in asked])
+
+    def cleaned(self, asked: Asked) -> Asked:
+        """Without secrets; Refused for what cannot be written out."""
+        return redacted(asked, self.redaction_key())
+
+    def record_clean(self, clean: Sequence[Asked]) -> list[Trace]:
+        """As `record`, of what was `cleaned` one by one: whoever has many may pass over a bad one."""
+        if not clean:
             return []
-        key = self._redaction_key()
-        clean = [redacted(each, key) for each in asked]
         with self._alone():
             if self._position == START:
                 self.catch_up()  # it may be long: not while others wait for the lock
@@ -132,7 +140,7 @@ class Recorder:
             self.catch_up()
             record: Record = {
                 "id": new_id(),
-                "ts": time.time(),
+                "ts": clock.now(),
                 "kind": RESERVED,
                 "turn_id": turn_name(self.tally.last_turn + 1),
                 "session_id": self._session(),
@@ -178,7 +186,7 @@ class Recorder:
             for line in self._store.read_back(self._stream):
                 trace = Trace.from_record(line.record)
                 if trace is not None:
-                    if trace.session_id and time.time() - trace.ts < seconds:
+                    if trace.session_id and clock.now() - trace.ts < seconds:
                         self.session = trace.session_id
                     return
 
@@ -243,11 +251,11 @@ class Recorder:
 
     def _placed(self, asked: Asked) -> Trace:
         """With its turn, its number in it, and (a result) its call."""
-        session = self._session()
+        session = self._session() if asked.session is None else asked.session
         is_new = session not in self.tally.sessions
         call, name, flag = asked.tool_call_id, asked.tool_name, None
         if asked.trace_type == "tool_result":
-            call, turn, flag = self.tally.pair(call, name, session)
+            call, turn, flag = self._paired(call, name, session, is_imported=asked.session is not None)
             name = name or self.tally.tool_name(call)
             turn_id = turn or self._turn(asked.turn_id, session)
         else:
@@ -257,14 +265,14 @@ class Recorder:
             call = f"call_{trace_id}"
         trace = Trace(
             trace_id,
-            time.time() if asked.ts is None else asked.ts,
+            clock.now() if asked.ts is None else asked.ts,
             turn_id,
             self._last_seq(turn_id) + 1,
             asked.trace_type,
             asked.content,
-            asked.source_event or _EVENTS[asked.trace_type],
+            asked.source_event or (IMPORTED if asked.session is not None else _EVENTS[asked.trace_type]),
             session,
-            _ORIGINS[asked.trace_type],
+            asked.origin or _ORIGINS[asked.trace_type],
             media=asked.media,
             reasoning=asked.reasoning,
             tool_name=name,
@@ -281,6 +289,14 @@ class Recorder:
         )
         self.tally.take(trace.to_record())
         return trace
+
+    def _paired(
+        self, call: str | None, name: str | None, session: str, *, is_imported: bool
+    ) -> tuple[str | None, str | None, Flag | None]:
+        """Of what was said elsewhere, a result answers no call of another session: histories use ids again."""
+        if is_imported and call is not None and not self.tally.is_open(call, session):
+            return call, None, "no_call"
+        return self.tally.pair(call, name, session)
 
     def _turn(self, given: str | None, session: str, *, starts: bool = False) -> str:
         if given is not None:
@@ -310,9 +326,9 @@ class Recorder:
 
     def without_secrets(self, value: Any) -> Any:
         """A text or a value with its secrets replaced, as in a trace."""
-        return redact_value(value, self._redaction_key())
+        return redact_value(value, self.redaction_key())
 
-    def _redaction_key(self) -> bytes:
+    def redaction_key(self) -> bytes:
         """Made once for a memory, so that a secret that comes again is recognisable, and only here."""
         if self._key is None:
             document = self._store.get(KEY, 2 * _KEY_BYTES)

@@ -66,13 +66,13 @@ def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trac
     is_since = False
     for line in _from(store, stream, mark):
         trace = Trace.from_record(line.record)
-        if trace is None:
-            continue
-        if is_since or (last is None and line.position > mark.until):
+        if trace is not None and (is_since or (last is None and line.position > mark.until)):
             yield trace, line, SINCE
-        else:
+        elif trace is not None:
             yield trace, line, TAIL if trace.id in tail else HELD if trace.id in held else GONE
-        is_since = is_since or trace.id == last
+        is_since = (
+            is_since or line.record.get("id") == last
+        )  # also where only its place is left (FORMAT §17.2)
 
 
 def _last_before(store: Store, stream: str, mark: Mark) -> str | None:
@@ -159,6 +159,7 @@ class Window:
         self.head = NO_MARK
         self.flag: str | None = None
         self.alone = Threads()
+        self._edition: tuple[int, ...] | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -178,6 +179,9 @@ class Window:
             head = self.head = self._head()
             self.flag = head.flag
             is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
+            edition = self._store.edition()
+            is_same = is_same and edition == self._edition  # else it may tell what was forgotten since
+            self._edition = edition
             return (is_same and self._read_on()) or self._begin(head, limit)
 
     def weigh(self, unit: str, count: Count) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.moments import MONTH_NAMES
+
 _WEEKDAYS = (
     "monday mon montag lundi lunes 一 月",
     "tuesday tue tues dienstag mardi martes 二 火",
@@ -16,20 +18,6 @@ _WEEKDAYS = (
     "friday fri freitag vendredi viernes 五 金",
     "saturday sat samstag sonnabend samedi sábado sabado 六 土",
     "sunday sun sonntag dimanche domingo 日 天",
-)
-_MONTHS = (
-    "january jan januar jänner janvier enero",
-    "february feb februar février fevrier febrero",
-    "march mar märz mars marzo",
-    "april apr avril abril",
-    "may mai mayo",
-    "june jun juni juin junio",
-    "july jul juli juillet julio",
-    "august aug août aout agosto",
-    "september sep sept septembre septiembre",
-    "october oct okt oktober octobre octubre",
-    "november nov novembre noviembre",
-    "december dec dez dezember décembre decembre diciembre",
 )
 _NUMBERS = (
     "zero 零",
@@ -137,7 +125,7 @@ def _places(groups: tuple[str, ...], start: int = 0) -> dict[str, int]:
 
 
 WEEKDAYS = _places(_WEEKDAYS)
-MONTHS = _places(_MONTHS, 1)
+MONTHS = _places(MONTH_NAMES, 1)
 NUMBERS = _places(_NUMBERS)
 UNITS = {word: unit for unit, words in _UNITS.items() for word in words.split()} | {
     "fin de semana": "weekend"

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from looseleaf.core.lines import NOTE, bullet_text, escape
 from looseleaf.core.relations import BY_LABEL
+from looseleaf.core.relations import SALIENCE as OF_KINDS
 from looseleaf.frozen import frozen
+from looseleaf.values import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,15 +27,7 @@ if TYPE_CHECKING:
 SCHEMA = "global_memory.v1"
 
 TIERS: tuple[Tier, ...] = ("core", "secondary")
-TYPES: tuple[Kind, ...] = (
-    "identity",
-    "commitment",
-    "constraint",
-    "preference",
-    "trait",
-    "event",
-    "decision",
-)
+TYPES = KINDS
 """In the order of seed 001: who somebody is, what is promised, what is forbidden, then the rest."""
 
 TRUSTED = frozenset(("confirmed", "said"))
@@ -111,17 +105,9 @@ def cut(text: str, chars: int) -> str:
 
 # --- which -----------------------------------------------------------------------------
 
-SALIENCE: dict[Kind | None, float] = {
-    "constraint": 0.95,
-    "identity": 0.9,
-    "commitment": 0.85,
-    "preference": 0.8,
-    "decision": 0.8,
-    "trait": 0.6,
-    "event": 0.5,
-    None: 0.3,  # a free note, or a label that nobody has said the kind of
-}
-"""How much a fact matters where nothing says so: by its kind."""
+SALIENCE: dict[Kind | None, float] = dict([*OF_KINDS.items(), (None, 0.3)])
+"""How much a fact matters where nothing says so: by its kind. Without one it is a free note, or a label of which nobody
+has said the kind."""
 
 _BARS: dict[Kind, tuple[float, float]] = {
     "identity": (0.85, 0.4),

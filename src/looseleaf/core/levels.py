@@ -23,6 +23,11 @@ def level_of(origin: str) -> Level:
     return _OF_ORIGINS.get(origin, "tainted")
 
 
+def is_imported(origin: str) -> bool:
+    """Whether it was brought in as data from elsewhere: `import`, `import:<format>`."""
+    return origin.partition(":")[0] == "import"
+
+
 def lowest(levels: Iterable[Level]) -> Level:
     """Of what was derived from several things; nothing at all vouches for nothing."""
     return min(levels, key=LEVELS.index, default="tainted")

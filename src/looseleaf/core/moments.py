@@ -19,8 +19,8 @@ _ISO = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?\s?(Z|[+-]\d\d:?\d\d)?)?)?)?",
     re.ASCII | re.IGNORECASE,
 )
-_MONTH_NAMES = (
-    "january jan januar janvier enero",
+MONTH_NAMES = (
+    "january jan januar jänner janvier enero",
     "february feb februar février fevrier febrero",
     "march mar märz marz mars marzo",
     "april apr avril abril",
@@ -33,7 +33,7 @@ _MONTH_NAMES = (
     "november nov novembre noviembre",
     "december dec dezember dez décembre decembre diciembre",
 )
-MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+MONTHS = {name: number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
 _MONTH = "|".join(sorted(MONTHS, key=lambda name: (-len(name), name)))
 _YEAR = r"(?:1[89]|20|21)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"

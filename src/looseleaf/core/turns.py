@@ -108,6 +108,10 @@ class Tally:
             return call_id, self.answered[call_id], "second_result"
         return call_id, None, "no_call"
 
+    def is_open(self, call_id: str, session: str) -> bool:
+        """Whether a call of this id waits for its result in a session."""
+        return any(waiting[3] == session for waiting in self.open.get(call_id, ()))
+
     def tool_name(self, call_id: str | None) -> str | None:
         waiting = self.open.get(call_id or "")
         return waiting[0][2] if waiting else None

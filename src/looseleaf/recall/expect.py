@@ -38,6 +38,8 @@ if TYPE_CHECKING:
         def score(self) -> float: ...
         @property
         def status(self) -> str: ...
+        @property
+        def kind(self) -> str: ...
 
 
 _OVER = ("superseded", "rejected")
@@ -234,8 +236,14 @@ def _name(test: dict[str, Any], key: str, where: str) -> str | None:
 
 
 def judge(expectation: Expectation, hits: Sequence[Hit]) -> Outcome:
-    """Whether the hits are what the test expects. What is said to be true no longer is not held for an answer."""
-    texts = [(_plain(hit.text), _where(hit)) for hit in hits if not hit.status.endswith(_OVER)]
+    """Whether the hits are what the test expects. What is said to be true no longer is not held for an answer; as of an
+    earlier time, a fact that was found was true then, whatever became of it."""
+    was_true = expectation.as_of is not None
+    texts = [
+        (_plain(hit.text), _where(hit))
+        for hit in hits
+        if not hit.status.endswith(_OVER) or (was_true and hit.kind == "fact")
+    ]
     missing = tuple(
         choice
         for choice in expectation.contains

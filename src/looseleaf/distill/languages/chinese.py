@@ -6,26 +6,8 @@ Precision before recall: in doubt a sentence says nothing.
 
 from __future__ import annotations
 
-from functools import cache
-
 from looseleaf.distill.languages.chinese_forms import FORMS
-from looseleaf.distill.languages.forms import read
-from looseleaf.distill.languages.tongues import Tongue, tongue
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from looseleaf.talk import Proposal
-
-
-def propose(sentence: str, ts: float) -> list[Proposal]:
-    """The facts that one sentence of a user states, said at `ts`."""
-    return read(_tongue(), sentence, ts)
-
-
-@cache
-def _tongue() -> Tongue:
-    return tongue(_TABLE + FORMS)
-
+from looseleaf.distill.languages.forms import reader
 
 _TABLE = r"""
 # what makes a sentence none of ours
@@ -151,3 +133,6 @@ repository = (?:我们的?|项目的?)?(?:仓库|代码库)(?:地址)?(?:是|在
   t > Pet; 柯基 金毛 泰迪 哈士奇 柴犬 拉布拉多 > Dog > Pet; 奶奶 外婆 姥姥 > Grandmother > Grandmother's name; 爷爷 外
   公 姥爷 > Grandfather > Grandfather's name; 乌龟 > Tortoise > Pet
 """
+
+propose = reader(_TABLE + FORMS)
+"""The facts that one sentence of a user states, said at a time."""

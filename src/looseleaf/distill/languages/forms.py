@@ -12,12 +12,12 @@ import re
 from functools import cache
 
 from looseleaf.core.relations import BY_LABEL, SALIENCE
-from looseleaf.distill.languages.tongues import SLOTS
+from looseleaf.distill.languages.tongues import SLOTS, tongue
 from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from looseleaf.core.dates import Dated
     from looseleaf.distill.languages.tongues import Form, Tongue
@@ -114,6 +114,16 @@ def _day(language: Tongue, date: Dated) -> str:
 
 
 # --- reading -----------------------------------------------------------------------------
+
+
+def reader(table: str) -> Callable[[str, float], list[Proposal]]:
+    """Who reads the sentences of a language by its table, which is made ready at the first one."""
+
+    @cache
+    def ready() -> Tongue:
+        return tongue(table)
+
+    return lambda sentence, ts: read(ready(), sentence, ts)
 
 
 def read(language: Tongue, sentence: str, ts: float) -> list[Proposal]:

@@ -6,26 +6,8 @@ Precision before recall: in doubt a sentence says nothing.
 
 from __future__ import annotations
 
-from functools import cache
-
-from looseleaf.distill.languages.forms import read
+from looseleaf.distill.languages.forms import reader
 from looseleaf.distill.languages.japanese_forms import FORMS
-from looseleaf.distill.languages.tongues import Tongue, tongue
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from looseleaf.talk import Proposal
-
-
-def propose(sentence: str, ts: float) -> list[Proposal]:
-    """The facts that one sentence of a user states, said at `ts`."""
-    return read(_tongue(), sentence, ts)
-
-
-@cache
-def _tongue() -> Tongue:
-    return tongue(_TABLE + FORMS)
-
 
 _TABLE = r"""
 # what makes a sentence none of ours
@@ -158,3 +140,6 @@ repository = (?:リポジトリ|レポジトリ)は ?
 出張し > 出張する > verb; 結婚し > 結婚する > verb; 参加し > 参加する > verb; 出場し > 出場する > verb; 旅行し > 旅
   行する > verb; 転職し > 転職する > verb
 """
+
+propose = reader(_TABLE + FORMS)
+"""The facts that one sentence of a user states, said at a time."""

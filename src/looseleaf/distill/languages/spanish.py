@@ -6,26 +6,8 @@ Precision before recall: in doubt a sentence says nothing.
 
 from __future__ import annotations
 
-from functools import cache
-
-from looseleaf.distill.languages.forms import read
+from looseleaf.distill.languages.forms import reader
 from looseleaf.distill.languages.spanish_forms import FORMS
-from looseleaf.distill.languages.tongues import Tongue, tongue
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from looseleaf.talk import Proposal
-
-
-def propose(sentence: str, ts: float) -> list[Proposal]:
-    """The facts that one sentence of a user states, said at `ts`."""
-    return read(_tongue(), sentence, ts)
-
-
-@cache
-def _tongue() -> Tongue:
-    return tongue(_TABLE + FORMS)
-
 
 _TABLE = r"""
 # what makes a sentence none of ours
@@ -162,3 +144,6 @@ empiezo > empezar > verb; empezamos > empezar > verb; visito > visitar > verb; c
 voy > ir > verb; vamos > ir > verb; comienzo > comenzar > verb; caso > casarse > verb; casamos > casarse > verb; mud
   o > mudarse > verb; mudamos > mudarse > verb
 """
+
+propose = reader(_TABLE + FORMS)
+"""The facts that one sentence of a user states, said at a time."""
