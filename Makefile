@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-CHECKED := src tests $(wildcard benchmarks examples)
+CHECKED := src tests $(wildcard benchmarks docs)
 
 # A person's own memory is never the one that is demonstrated or tested.
 unexport LOOSELEAF_HOME
@@ -13,19 +13,26 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check format bench clean
+.PHONY: help demo docs test test-long check format bench clean
 
 help:
-	@echo "make demo       see the main job done from nothing"
+	@echo "make demo       see all of it work on a story, in ./looseleaf-demo"
 	@echo "make test       run the tests with coverage"
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make format     format the code and mend what lint can mend"
 	@echo "make test-long  the long sweeps, with their figures"
 	@echo "make bench      measure all that is promised in figures"
+	@echo "make docs       make again what the documents show of the program"
 	@echo "make clean      remove everything made here"
 
 demo: $(VENV)/.package
-	$(BIN)/python examples/demo.py
+	$(BIN)/looseleaf demo
+
+# The demo's output, of which the picture is made, and the page of commands; tests hold them to the program.
+docs: $(VENV)/.dev
+	$(BIN)/python tests/test_demo.py
+	$(BIN)/python docs/pictures/make.py
+	$(BIN)/python docs/cli.py
 
 # Tests start many processes, each of which would compile what it imports.
 test: export PYTHONDONTWRITEBYTECODE =
@@ -45,23 +52,14 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# Other memories are installed in environments of their own, which are kept: PEERS says where.
+PEERS ?= .bench-peers
 bench: $(VENV)/.package
-	$(BIN)/python benchmarks/store.py
-	$(BIN)/python benchmarks/window.py
-	$(BIN)/python benchmarks/distill.py --half held
-	$(BIN)/python benchmarks/identity.py
-	$(BIN)/python benchmarks/chains.py
-	$(BIN)/python benchmarks/build.py
-	$(BIN)/python benchmarks/prompt.py
-	$(BIN)/python benchmarks/locomo.py
-	$(BIN)/python benchmarks/recall.py
-	$(BIN)/python benchmarks/vectors.py
-	$(BIN)/python benchmarks/hook.py
-	$(BIN)/python benchmarks/agent.py
+	$(BIN)/python benchmarks/run.py --envs $(PEERS)
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html
-	find src tests $(wildcard benchmarks examples) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests $(wildcard benchmarks docs) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The uv or pip of the machine reads its own settings; none are given here. Where uv cannot
 # (a proxy whose certificate only the system trusts, say), pip is tried before giving up.

@@ -755,7 +755,7 @@ def test_by_itself_it_is_tidied_once_a_week(tmp_path: Path, monkeypatch: pytest.
         tell(memory, "I live in Paris", at=THEN + 100)
         assert words(memory.page(PROFILE).text) > LIMIT
         later = time.time() + 7.1 * 86_400
-        monkeypatch.setattr("looseleaf.place.tidy.time", SimpleNamespace(time=lambda: later))
+        monkeypatch.setattr("looseleaf.place.tidy.clock", SimpleNamespace(now=lambda: later))
         tell(memory, "I hate jazz", at=THEN + 200)
         assert words(memory.page(PROFILE).text) <= LIMIT
         assert memory.notes == []
