@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from looseleaf.conversation.conversation import Conversation
+    from looseleaf.core.spoken import Spoken
     from looseleaf.costs import Costs
     from looseleaf.index.embed import Embedder
     from looseleaf.place.facts import Facts
@@ -198,7 +199,7 @@ class Parts:
             self.agent,
             self._known,
             self._clean,
-            lambda: self._talk.spoken(),
+            self._spoken,
             lambda: self.distiller,
             self._note,
             self._tokens,
@@ -206,6 +207,11 @@ class Parts:
         )
 
     # What knows facts is loaded only by what needs it: these are asked when they are needed.
+
+    # What knows facts, or talk, is loaded only by what needs it: these are asked when they are needed.
+
+    def _spoken(self) -> Spoken:
+        return self._talk.spoken()
 
     def _guard(self) -> Guard:
         return self._book.guard
