@@ -370,13 +370,13 @@ def test_a_task_done_before_midnight_is_no_second_episode_after_it(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last_second = 1_769_903_999.0  # 2026-01-31 23:59:59 UTC
-    monkeypatch.setattr("looseleaf.place.state.time.time", lambda: last_second)
+    monkeypatch.setattr("looseleaf.store.clock.time.time", lambda: last_second)
     memory.state.add_task("write")
     with pytest.MonkeyPatch.context() as crash:
         crash.setattr(memory._pages, "edit", _die)
         with pytest.raises(InterruptedError):
             memory.state.done("write")
-    monkeypatch.setattr("looseleaf.place.state.time.time", lambda: last_second + 5)
+    monkeypatch.setattr("looseleaf.store.clock.time.time", lambda: last_second + 5)
     memory.state.done("write")
     assert titles(memory)["episodes"] == ["write"]
     assert memory.page("episodes/2026-01.md").exists

@@ -414,7 +414,7 @@ def test_what_looks_alike_is_found_in_linear_time(part: str, escaping: Callable[
     assert growth(work, 2000) < LINEAR
 
 
-@pytest.mark.no_cover
+@pytest.mark.untraced
 def test_plain_text_is_looked_through_as_fast_as_one_pattern_does() -> None:
     """Against a plain search for the same words: what others' scripts take is not paid for by plain text."""
     text = "x = a[i] and [1, 2]\n" * 20_000

@@ -79,6 +79,7 @@ class Heads:
         self.last: str | None = None
         self.holes = 0
         self._before: dict[str, int] = {}
+        self._edition: tuple[int, ...] | None = ()
         self.unsaved = 0
 
     def load(self) -> None:
@@ -113,6 +114,11 @@ class Heads:
         return belongs(self.store, self.position, self.last)
 
     def catch_up(self) -> None:
+        edition = self.store.edition()
+        if edition != self._edition:
+            if self._edition != ():  # somebody forgot something: the journal is another one (FORMAT §17.6)
+                self.forget()
+            self._edition = edition
         for line in self.store.read(JOURNAL, self.position, self._hole):
             self.take(line.record, line.position)
             self.position = line.end
@@ -350,6 +356,7 @@ class Absorb:
 
     def _journal(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
         from looseleaf.core.journal import make_edit, record_of
+        from looseleaf.store.clock import now
         from looseleaf.store.ulid import new_id
 
         old = self.head_bytes(path)
@@ -358,7 +365,7 @@ class Absorb:
         if not self._policy.trust_external_edits:
             author = UNKNOWN  # it may be anybody's, also for whoever reads this with other settings
         reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
-        edit = make_edit(new_id(), time.time(), path, author, reason, old, new, lost_base=lost)
+        edit = make_edit(new_id(), now(), path, author, reason, old, new, lost_base=lost)
         self._store.append(JOURNAL, [record_of(edit)])
         self.heads.catch_up()
         self.keep_copy(path, new)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 
 from looseleaf.core.heads import SCHEMA
 from looseleaf.core.paths import DRAWERS
 from looseleaf.errors import Refused, Unreadable
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, clock
 from looseleaf.store.files import FileStore
 from looseleaf.store.ulid import new_id
-from looseleaf.where import SETTINGS, above, is_memory
+from looseleaf.where import SETTINGS, JournalLost, above, is_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,11 +69,33 @@ def init(path: str) -> bool:
         )
     with FileStore.make(path) as store:
         store.furnish(_FOLDERS, {_IGNORE: PRIVATE.encode()})
-        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "init"}
-        with store.lock():
-            if next(store.read(JOURNAL), None) is None:
-                store.append(JOURNAL, [record])
+        _begin(store)
     return True
+
+
+def begin_again(path: str) -> list[str]:
+    """Where the journal was lost, begin a new one: the next command takes the pages as they are. Says what was done."""
+    try:
+        is_memory(path)
+        return []
+    except JournalLost:
+        pass
+    with FileStore(path) as store:
+        _begin(store)
+    return [_BEGUN]
+
+
+_BEGUN = (
+    "log/journal.jsonl was gone or empty, and a new one is begun: pages and talk are as they were, who changed what "
+    "before is lost. `looseleaf distill` reads again what was said."
+)
+
+
+def _begin(store: FileStore) -> None:
+    record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "init"}
+    with store.lock():
+        if next(store.read(JOURNAL), None) is None:
+            store.append(JOURNAL, [record])
 
 
 def _memory_below(path: str) -> str | None:
@@ -91,5 +112,7 @@ def _is_known_memory(path: str) -> bool:
     """Of other folders than the one that is to be made: what may not be looked at is not in the way."""
     try:
         return is_memory(path)
+    except JournalLost:
+        return True
     except Unreadable:
         return False

@@ -6,7 +6,6 @@ read. Whoever asks for a page gets what the folder says now.
 
 from __future__ import annotations
 
-import time
 from functools import cached_property
 
 from looseleaf.absorb import TOP, Absorb
@@ -15,6 +14,7 @@ from looseleaf.core.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, sam
 from looseleaf.errors import Busy, Refused, Stale, Unwritten
 from looseleaf.frozen import frozen
 from looseleaf.page import NOTHING_SAID, Page, Rewritten
+from looseleaf.store import clock
 from looseleaf.store.ulid import new_id
 from looseleaf.values import ANY, Edit, Receipt
 
@@ -321,7 +321,7 @@ class Pages:
 
             edit = make_edit(
                 new_id(),
-                time.time(),
+                clock.now(),
                 path,
                 author,
                 reason,
@@ -377,7 +377,7 @@ class _Door:
         """Put what was held back before a person: the edit of that, and what a receipt says of each line."""
         from looseleaf.core.guard import sentences_of
 
-        asked, fates = self.guard.ask(path, author, entering.made, time.time(), exists=old is not None)
+        asked, fates = self.guard.ask(path, author, entering.made, clock.now(), exists=old is not None)
         why = (entering.summary,) if entering.summary else ()
         return asked, (*sentences_of(entering.made, fates), *why)
 

@@ -37,11 +37,12 @@ class FactVerbs(Parts):
         return self._book.write(given, topic, author)
 
     def remember(self, text: str, *, topic: str | None = None) -> Remembered:
-        """A person's own words become memory now: the facts that the rules read in them, confirmed; or, where they read
-        none, a note on USER.md or the page of the topic."""
+        """A person's own words become memory now: the facts that the rules read in them, confirmed, and each sentence
+        in which they read none as a note on USER.md or the page of the topic."""
         from looseleaf.place.remember import remember
 
-        return remember(self._book, self._pages, self._clean(text), topic)
+        clean = self._clean(text)
+        return remember(self._book, self._pages, clean, topic, redacted=clean != text)
 
     def facts(
         self,

@@ -10,6 +10,7 @@ from looseleaf.memory.telling import ToldVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from looseleaf.forget.forget import Forgotten
     from looseleaf.prompt.analyze import Analysis
     from looseleaf.prompt.snapshot import Snapshot
     from looseleaf.prompt.why import Answer
@@ -66,6 +67,25 @@ class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
         from looseleaf.receipts import who
 
         return who(self, path)
+
+    def forget(
+        self,
+        *,
+        fact: str | None = None,
+        topic: str | None = None,
+        session: str | None = None,
+        origin: str | None = None,
+        match: str | None = None,
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Remove a fact, a topic, a session, all of an origin, or every sentence that holds some words, everywhere: the
+        memory becomes what it would have been without. `agent`: only of what this one recorded. What went, and what
+        reading every byte of the folder found then; `dry_run` only says what would go."""
+        from looseleaf.forget.forget import forget
+
+        given = {"fact": fact, "topic": topic, "session": session, "origin": origin, "match": match}
+        return forget(self, given, agent, dry_run=dry_run)
 
     def check(self) -> list[Problem]:
         """Re-read and re-hash everything; changes nothing."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from looseleaf.core.grammar import as_written, replace_fact, set_updated
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
 from looseleaf.core.journal import is_housekeeping
@@ -14,7 +12,7 @@ from looseleaf.errors import Refused
 from looseleaf.page import Rewritten
 from looseleaf.place import review
 from looseleaf.place.place import known, line_on, plain
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, clock
 from looseleaf.store.ulid import new_id
 from looseleaf.values import Edit, Receipt
 
@@ -104,7 +102,7 @@ class Curate:
 
             def change(old: str) -> Rewritten:
                 new = replace_fact(old, path, line_on(fact, path, old), relation, said)
-                new = set_updated(new, path, day(time.time()))
+                new = set_updated(new, path, day(clock.now()))
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
                 # What is told of the old value says that the summary is the program's; the new one is the person's.
                 return Rewritten(self._place.summarised(path, new, [trusted]), (known(fact),))
@@ -206,7 +204,7 @@ class Curate:
                 self._pages.undo(paths[each], author=PERSON)
             if edits:
                 self._untick(fact)
-            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "fact"}
+            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
             record |= {
                 "fact": fact,
                 "topic": str(word["topic"]),

@@ -5,7 +5,6 @@ first (`promote.py`).
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 from looseleaf.core.gate import mentions, says
@@ -18,6 +17,7 @@ from looseleaf.core.state import is_said_of, move
 from looseleaf.core.times import clock, day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
+from looseleaf.store.clock import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Diary:
             title = " ".join(_opening(self._witnesses).split()[:_TITLE_WORDS])
         if not title:
             return
-        when = max((each.ts for each in self._witnesses), default=time.time())
+        when = max((each.ts for each in self._witnesses), default=now())
         path = f"episodes/{day(when)[:7]}.md"
         name = str(self._entry.meta.get("id"))
         fields = [("Summary", said.get("summary", "")), ("Date", day(when))]

@@ -1,7 +1,8 @@
 """Material: what is to be distilled, and the words that its facts can be checked against.
 
 Traces that were not distilled yet are taken in the order of the log, in stretches of one session that are not too long
-for one entry. What memory itself put into a prompt is passed over: memory is not made of memory.
+for one entry. What memory itself put into a prompt is passed over: memory is not made of memory. So is what was
+imported as data: a history of years would only fill review; it is found by recall.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.core.gate import Witness
+from looseleaf.core.levels import is_imported
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.turns import open_calls
 from looseleaf.core.window import said
@@ -66,7 +68,7 @@ def undistilled(
             yield _stretch(taken, end)
             taken, turns, chars = [], set(), 0
         end = spot.end
-        if trace.id not in covered:
+        if trace.id not in covered and not is_imported(trace.origin):
             taken.append((trace, spot))
             turns.add(trace.turn_id)
             chars += size

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from functools import cached_property
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.core.heads import PERSON
 from looseleaf.core.identity import slot, true_at
 from looseleaf.core.paths import safe_name
-from looseleaf.core.placing import USER
+from looseleaf.core.placing import PROFILE, USER
 from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary
 from looseleaf.core.window import said as said_in
 from looseleaf.entries import FOLDER, Spot, entries_in, read_entry, traces_of
 from looseleaf.errors import Refused
+from looseleaf.forget.tombstones import Tombstones
 from looseleaf.frozen import frozen
 from looseleaf.place.guard import Guard
 from looseleaf.place.material import Stretch, Text, sources_of, undistilled
 from looseleaf.place.place import Place, Placed
 from looseleaf.place.write import SESSIONS, Write
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, clock
 from looseleaf.talk import Trace, Turn
 
 TYPE_CHECKING = False
@@ -135,7 +135,7 @@ class Notebook:
             covered |= {trace.id for trace in traces_of(self._store, entry)}
             done += [] if is_placed else [self.place.entry(entry)]
         patience = self._policy.session_seconds
-        for stretch in undistilled(self._store, self._agent, since, covered, patience, time.time()):
+        for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
             with self._pages.absorb.threads, self._store.lock():
                 now = self._pages.absorb.agent(self._agent).through
@@ -200,11 +200,32 @@ class Notebook:
             )
         text = self._clean(given)
         origin = "user" if author == PERSON else "document"
+        if origin == "document" and Tombstones(self._store).holds("text", text):
+            raise Refused(
+                "Nothing was written: this text was forgotten, and stays so. Who wants it remembered after all says it "
+                "in his own words: `looseleaf write --mine`."
+            )
         asked = self._named(topic) if topic is not None else None
         entry = self._write.name_of(text, origin)
         reference = f"{self._write.topic_of(entry) or asked or self._chosen(text)}/{entry}"
-        material = Text(text, origin, f"{FOLDER}/{reference}/raw.md", time.time())
+        material = Text(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
         return self._placed_once(self._write.text(material, reference))
+
+    def remember(self, given: str, topic: str | None = None) -> Placed | None:
+        """A person's own words, said to the memory itself: what the rules read in them is confirmed, and so are the
+        sentences in which they read nothing. None: they read no fact there, and nothing was written."""
+        from looseleaf.place.remember import WriteAll
+
+        write = WriteAll(self._store, self._policy, self._agent, self._clean, None, self._note)
+        now = clock.now()
+        # The same words may be said again when something else holds: each time is an entry of its own.
+        text = self._clean(given)
+        entry = write.name_of(f"{now}\n{text}", PERSON)
+        reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
+        material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
+        if not write.make(material)[0].facts:
+            return None
+        return self._placed_once(write.text(material, reference))
 
     def _placed_once(self, made: Made) -> Placed:
         """What another distiller's entry replaced stays replaced, though it is written again."""
@@ -250,6 +271,11 @@ class Notebook:
             raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
         self.catch_up()
         return safe_name(topic_name(topic, [each for each in self.known.topics if "/" not in each]), "topic")
+
+    def page_of(self, topic: str) -> str:
+        """The page of a topic that somebody gave."""
+        name = self._named(topic)
+        return PROFILE if name == USER else f"facts/{name}.md"
 
     def _chosen(self, text: str) -> str:
         """The topic that a text belongs to by its words; else a new one, named after them."""

@@ -7,8 +7,6 @@ it is there once. A fact has the level of whoever put the words into the state, 
 
 from __future__ import annotations
 
-import time
-
 from looseleaf.core.gate import LONGEST
 from looseleaf.core.grammar import add_episode, as_written, parse, set_summary, summary_of
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM
@@ -23,6 +21,7 @@ from looseleaf.core.relations import SALIENCE
 from looseleaf.core.state import short, title_of
 from looseleaf.core.times import day, written
 from looseleaf.page import Rewritten
+from looseleaf.store import clock
 from looseleaf.values import Fact
 
 TYPE_CHECKING = False
@@ -151,7 +150,7 @@ class Promotion:
             quote=title or None,
             origin=origin,
             level=level,
-            valid_from=written(held_since if held_since is not None else time.time()),
+            valid_from=written(held_since if held_since is not None else clock.now()),
         )
 
     def _origin(self, author: str) -> str:

@@ -7,7 +7,6 @@ sources that did not change. `apply` publishes new entries beside the old ones, 
 from __future__ import annotations
 
 import json
-import time
 
 from looseleaf.core.gate import proposal_of
 from looseleaf.core.identity import key, relation_of, slot
@@ -18,7 +17,7 @@ from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
 from looseleaf.place.material import Sources, sources_of
 from looseleaf.place.write import Made
-from looseleaf.store import codec
+from looseleaf.store import clock, codec
 from looseleaf.store.ulid import id_of, is_id, time_of
 
 TYPE_CHECKING = False
@@ -152,7 +151,7 @@ class Redistill:
             said |= {_address(*each) for each in _said(entry, entry.summary)}
             read |= known & {trace.id for trace in sources_of(self._store, entry)}
         for entry in made:
-            own = {trace.id for trace in sources_of(self._store, entry)}
+            own = {trace.id for trace in sources_of(self._store, entry)} | {entry.reference.rpartition("/")[2]}
             new = self._publish(entry, name)
             self._place.entry(new, lost=lambda plan, own=own: self._lost(plan, own, read, said))  # type: ignore[misc]
 
@@ -162,7 +161,7 @@ class Redistill:
         new = id_of(time_of(old) if is_id(old) else 0.0, bytes.fromhex(digest))
         raw = self._store.get(f"{FOLDER}/{entry.reference}/raw.md")
         meta = {key: value for key, value in entry.meta.items() if key not in ("schema", "loss", "upgraded")}
-        meta |= {"id": new, "ts": time.time(), "distiller": name, "instead": entry.reference}
+        meta |= {"id": new, "ts": clock.now(), "distiller": name, "instead": entry.reference}
         if "traces" not in meta:  # its sources are lines of the first entry's text
             meta["raw"] = str(entry.meta.get("raw") or entry.reference)
         files = {
@@ -173,15 +172,15 @@ class Redistill:
         return self._write.publish(Made(f"{topic}/{new}", files))
 
     def _lost(self, plan: Plan, own: set[str], read: set[str], said: set[tuple[str, str]]) -> list[Fact]:
-        """What rests on these sources, and on none that the distiller did not read; what it said nowhere, and no
-        person confirmed."""
+        """What rests on these sources, or on the entry alone, and on nothing that the distiller did not read; what it
+        said nowhere, and no person confirmed."""
         again = {(each.fact.topic, each.fact.relation, each.fact.object) for each in plan.outcomes}
         return [
             fact
             for fact in self._facts.all()
             if fact.status == "current"
             and not is_at_least(fact.level, "confirmed")
-            and own & set(fact.sources)
+            and own & (set(fact.sources) or {str(fact.entry_id).rpartition("/")[2]})
             and read.issuperset(fact.sources)
             and (fact.topic, fact.relation, fact.object) not in again
             and _address(fact.topic, fact.relation, fact.object) not in said

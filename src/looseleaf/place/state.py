@@ -6,8 +6,6 @@ the state is on a page before (`promote.py`); a broken file is left alone; the s
 
 from __future__ import annotations
 
-import time
-
 from looseleaf.core.heads import AGENT, PROGRAM
 from looseleaf.core.names import PROJECT
 from looseleaf.core.paths import STATE
@@ -32,6 +30,7 @@ from looseleaf.errors import Refused, Stale
 from looseleaf.place.provenance import Provenance
 from looseleaf.place.state_file import RESTORED, StateFile, hash_of
 from looseleaf.place.state_words import Words, author_of
+from looseleaf.store import clock
 from looseleaf.values import Receipt
 
 TYPE_CHECKING = False
@@ -325,7 +324,7 @@ class State:
         author = author_of(author)
 
         def made(state: Values) -> Change:
-            ts = time.time()
+            ts = clock.now()
             found = change(state, ts)
             found = found if isinstance(found, Change) else self._move(found, ts)
             if found.state == state:
@@ -333,7 +332,7 @@ class State:
             state = found.state | {"updated_at": moment(ts)}
             return Change(state, found.settled, found.parked, found.done)
 
-        receipt = self._change(made, time.time(), author, reason, [])
+        receipt = self._change(made, clock.now(), author, reason, [])
         for sentence in said:
             self._note(sentence)
         return receipt if not said else receipt.but(held=(*receipt.held, *said))

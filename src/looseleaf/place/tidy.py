@@ -6,7 +6,6 @@ crash between leaves a fact on both pages, never on none, and the next tidying t
 
 from __future__ import annotations
 
-import time
 from itertools import dropwhile, islice
 
 from looseleaf.core import tidy as core
@@ -21,7 +20,7 @@ from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.page import Rewritten
 from looseleaf.place.place import known
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ class Tidy:
 
     def _write(self, planned: Planned, profile: Page, page: Page, edits: list[str]) -> None:
         """Both pages, or nothing. The second page first."""
-        now = time.time()
+        now = clock.now()
         told = tuple(known(fact) for fact in planned.told)
         text = planned.page
         if text != page.text:
@@ -249,7 +248,7 @@ class Tidy:
         return len(self._pages.page(PROFILE).data) > self._policy.profile_tokens
 
     def _is_due(self) -> bool:
-        since = time.time() - self._policy.tidy_days * 86_400
+        since = clock.now() - self._policy.tidy_days * 86_400
         for line in self._store.read_back(JOURNAL):
             record = line.record
             if float(record.get("ts") or 0.0) < since:

@@ -6,14 +6,13 @@ finds what is there.
 
 from __future__ import annotations
 
-import time
-
 from looseleaf.core.levels import level_of, lowest
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.distill.run import redacted, run
 from looseleaf.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
+from looseleaf.store import clock
 from looseleaf.store.ulid import id_of
 from looseleaf.talk import NOTED, Distilled
 
@@ -84,7 +83,7 @@ class Write:
             "source_sha256": sha256(ids.encode()),
         }
         raw = raw_md(reference.rpartition("/")[2], traces, self._policy.raw_bytes)
-        return self._made(reference, raw, meta | _made_of(traces, made), made, name, failures)
+        return self._made(reference, raw, meta | made_of(traces, made), made, name, failures)
 
     # --- a text ------------------------------------------------------------------------
 
@@ -100,7 +99,7 @@ class Write:
             "turn_ids": [],
             "source_sha256": sha256(raw),
         }
-        return self._made(reference, raw, meta | _made_of(text.traces(), made), made, name, failures)
+        return self._made(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
 
     def name_of(self, text: str, origin: str) -> str:
         """The id of a text's entry: the same text of the same origin is one entry, whenever it is written again."""
@@ -148,7 +147,7 @@ class Write:
         failures: tuple[str, ...],
     ) -> Made:
         topic, _, entry = reference.rpartition("/")
-        whole = {"id": entry, "ts": time.time(), "topic": topic, "distiller": distiller}
+        whole = {"id": entry, "ts": clock.now(), "topic": topic, "distiller": distiller}
         whole |= {"level": "rules" if distiller.startswith("rules/") else "distiller"}
         whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
         whole |= {"failures": list(failures)} | meta
@@ -156,7 +155,7 @@ class Write:
         return Made(reference, files)
 
 
-def _made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
+def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
     """Whose words an entry rests on: as a whole, and each sentence that it notes."""
     origins = {trace.id: trace.origin for trace in traces if RECALLED not in trace.tags}
     noted = {each.source for name in NOTED for each in getattr(made, name)}

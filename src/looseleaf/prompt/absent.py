@@ -12,6 +12,7 @@ from looseleaf.core.names import REVIEW
 from looseleaf.core.paths import STATE, TOP_PAGES
 from looseleaf.core.window import said as said_in
 from looseleaf.errors import Refused
+from looseleaf.place.notebook import TRACES
 from looseleaf.prompt.trail import Step, Trail, under
 from looseleaf.talk import Trace
 
@@ -57,7 +58,7 @@ class Absent:
         """The answers, the likeliest first, and how many more there are. With a page: why its line is not there."""
         if page is not None:
             return list(self._pages(page)), 0
-        found = [*self._facts(), *self._pages(), *islice(self._traces(), _MOST)]
+        found = [*self._facts(), *self._pages(), *islice(self._traces(), _MOST), *islice(self._others(), _MOST)]
         if not found:
             told = "No page, fact or trace of this memory has these words."
             found = [(Step("nowhere", "", told),)]
@@ -185,6 +186,18 @@ class Absent:
                 continue
             why = self._later() if is_later else self._compacted(trace)
             yield (*why, *under([self._trail.trace(trace)]))
+
+    def _others(self) -> Iterator[Steps]:
+        """What was said with other agents, or imported: recall finds it, and no prompt of this agent shows it."""
+        own = self._memory.agent
+        for agent in sorted(self._memory.store.folders(TRACES)):
+            if agent == own:
+                continue
+            told = f"it was recorded for the agent {agent}, and a prompt for {own} shows what was said with {own}"
+            for line in self._memory.store.read_back(stream_of(agent)):
+                trace = Trace.from_record(line.record)
+                if trace is not None and self._needle.is_in(said_in(trace)):
+                    yield (Step("another_agent", agent, told), *under([self._trail.trace(trace)]))
 
     @staticmethod
     def _later() -> Iterator[Step]:

@@ -38,13 +38,16 @@ class Current:
         """Where the beginning and the changes stand; not those that are still to be written."""
         self._before: tuple[Message, ...] = ()
         self._is_read = False
+        self._edition: tuple[int, ...] | None = None
 
     def recall(self) -> None:
         """The epoch of the last prompt, also where another process made it."""
         last = self._log.last()
-        if self._is_read and (last or {}).get("id") == (self.last or {}).get("id"):
+        edition = self._store.edition()
+        is_same = self._is_read and edition == self._edition
+        if is_same and (last or {}).get("id") == (self.last or {}).get("id"):
             return
-        self._is_read = True
+        self._is_read, self._edition = True, edition
         self.epoch, self.changes, self.last, self._refs, self._before = None, [], last, {}, ()
         if last is None:
             return

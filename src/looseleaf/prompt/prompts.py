@@ -8,8 +8,6 @@ either, one prompt is made with less, and the epoch goes on after it.
 
 from __future__ import annotations
 
-import time
-
 from looseleaf.absorb import TOP
 from looseleaf.conversation.window import costs_of
 from looseleaf.core.manifest import Manifest, Omitted, Prompt, hash_of
@@ -26,6 +24,7 @@ from looseleaf.prompt.log import PromptLog, task_message
 from looseleaf.prompt.parts import Parts
 from looseleaf.prompt.since import Since
 from looseleaf.prompt.trim import trimmed
+from looseleaf.store import clock
 from looseleaf.store.ulid import new_id
 
 TYPE_CHECKING = False
@@ -207,7 +206,7 @@ class Prompts:
         if epoch.cuts and asked.room >= _ROOMIER * epoch.budget:
             return ROOMIER
         is_new = last.get("session") != self._talk().recorder.session
-        is_long = time.time() - float(last.get("ts", epoch.ts)) > self._policy.session_seconds
+        is_long = clock.now() - float(last.get("ts", epoch.ts)) > self._policy.session_seconds
         return COLD if is_new and is_long else None
 
     def _goes_on(self, asked: Asked, window: Window) -> Prompt | None:
@@ -276,7 +275,7 @@ class Prompts:
         omitted += [Omitted("semantic", "window", SHOWN, left_out)] if left_out else []
         epoch = Epoch(
             new_id(),
-            time.time(),
+            clock.now(),
             window.mark.id if window.mark is not None else None,
             why,
             charter.text,
@@ -322,7 +321,7 @@ class Prompts:
     ) -> Prompt:
         epoch, omitted = parts.epoch, parts.omitted()
         messages = tuple(parts.messages())
-        now = time.time()
+        now = clock.now()
         manifest = Manifest(
             new_id(),
             written(now),

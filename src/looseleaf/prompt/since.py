@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 from looseleaf.core import changes as tell
 from looseleaf.core import fence
@@ -14,6 +13,7 @@ from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
 from looseleaf.prompt.epoch import Change
 from looseleaf.prompt.gather import CHARTER, LISTED
+from looseleaf.store import clock
 from looseleaf.store.ulid import new_id
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ class Since:
         is_asked = bool(traces) and traces[-1].trace_type == "user" and _shown(traces, last) < len(traces)
         behind = traces[-2:-1] if is_asked else traces[-1:]
         after = behind[0].id if behind else None
-        return Change(name, time.time(), after, message, new, tuple(sorted(fresh)), tuple(sorted(gone)))
+        return Change(name, clock.now(), after, message, new, tuple(sorted(fresh)), tuple(sorted(gone)))
 
     def _pages_since(self, epoch: Epoch, before: Sequence[Change]) -> tuple[set[str], set[str]]:
         """Pages of the drawers that came, and those that went, since that was last told."""

@@ -285,6 +285,8 @@ class Trail:
             yield from under([self._entry(fact.entry_id)[0]], depth)
         sources = self._memory.sources(fact)
         yield from under((self._source(each, fact.quote or "") for each in sources[:_SOURCES]), depth + 1)
+        if fact.entry_id is not None and not sources:
+            yield Step("trace", "", "nobody's words were found for it: the distiller concluded it", depth + 1)
         if len(sources) > _SOURCES:
             more = f"and {len(sources) - _SOURCES} more: looseleaf history {fact.id}"
             yield Step("trace", "", more, depth + 1)

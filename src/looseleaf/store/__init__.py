@@ -12,3 +12,9 @@ from __future__ import annotations
 
 JOURNAL = "journal"
 """The stream that holds every change; the only one that `put` and `delete` write to."""
+
+TOMBSTONES = "tombstones"
+"""The stream of what was forgotten: hashes, and no words (FORMAT §17.5)."""
+
+IMPORTS = "imports"
+"""The stream of what was imported: hashes and counts, and no words (FORMAT §18)."""

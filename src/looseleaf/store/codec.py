@@ -88,13 +88,18 @@ def _not_json(why: str) -> Refused:
     )
 
 
-def encode(record: Record) -> bytes:
-    """A record as a line with its checksum."""
+def encode(record: Record, length: int = 0) -> bytes:
+    """A record as a line with its checksum; with spaces before that, if the line is to be so long (FORMAT §17.2)."""
     if not record:
         raise Refused("The record was not written: it is empty. Give it at least an id.")
     body = to_json(record)
     if _KEY in body:  # an object within that could pass for a record: the same key, spelt in another way
         body = body.replace(_KEY, b',"\\u0063rc":"')
+    missing = (
+        length - len(body) - _TAIL_BYTES - 1
+    )  # with the space before it and the line end, without its brace
+    if missing > 0:
+        body = body[:-1] + b" " * missing + b"}"
     return b' %b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
 
 

@@ -12,9 +12,9 @@ from functools import cached_property
 from looseleaf.core.paths import canonical, same_name
 from looseleaf.errors import Busy, Refused, Stale, Unwritten
 from looseleaf.hashing import sha256
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.root import LATE, STAGED, remove_staged, unreadable, unwritten
-from looseleaf.store.ulid import new_id
+from looseleaf.store.ulid import chance_id
 from looseleaf.values import Document, Stat
 
 TYPE_CHECKING = False
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from looseleaf.values import Record
 
 
-class Documents:
+class Desk:
+    """What a page is written with, and what a crash left is put in order with."""
+
     def __init__(self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments) -> None:
         self._root = root
         self._disk = root.disk
@@ -40,7 +42,14 @@ class Documents:
         self._policy = policy
         self._streams = streams
         self._segments = segments
+
+
+class Documents(Desk):
+    def __init__(self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments) -> None:
+        super().__init__(root, lock, policy, streams, segments)
         self._swept = 0.0
+        self._edition: tuple[int, ...] | None = ()
+        """As it was when what is written now was read; (): nobody looked yet."""
 
     @cached_property
     def _exchange(self) -> Exchange:
@@ -88,9 +97,21 @@ class Documents:
                 f"{path} was not written: only what lies in views/ may be written without a promise. Use put."
             )
         try:
+            if self._edition not in ((), self.edition()):
+                return  # it was made of what is forgotten since
             self._root.replace(path, data, durable=False)
         except OSError as error:
             raise unwritten(path, error) from error
+
+    def edition(self) -> tuple[int, ...] | None:
+        """How the file of tombstones looks: it is another one after each forgetting (FORMAT §17.6)."""
+        try:
+            found = self._disk.stat(self._root.fd, f"log/{TOMBSTONES}.jsonl")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise unreadable(f"log/{TOMBSTONES}.jsonl", error) from error
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _change(self, path: str, data: bytes | None, base: str | None, record: Record | None) -> None:
         with self._lock:
@@ -156,6 +177,7 @@ class Documents:
         try:
             if self._root.names(STAGED):
                 self._recovery.recover()
+            self._edition = self.edition()
         except OSError as error:
             raise unwritten("What an interrupted change left behind", error) from error
 
@@ -178,7 +200,7 @@ class Documents:
 
     def publish(self, folder: str, files: Mapping[str, bytes], *, again: bool = False) -> None:
         folder = canonical(folder)
-        staged = f"{STAGED}/{new_id()}.dir"
+        staged = f"{STAGED}/{chance_id()}.dir"
         above = folder.rpartition("/")[0]
         with self._lock:
             self.recover()

@@ -11,7 +11,7 @@ from looseleaf.store.bodies import Bodies
 from looseleaf.store.disk import this_disk
 from looseleaf.store.documents import Documents
 from looseleaf.store.lock import Lock
-from looseleaf.store.root import Root, unreadable, unwritten
+from looseleaf.store.root import Root, is_committed, unreadable, unwritten
 from looseleaf.store.segments import Segments
 from looseleaf.store.streams import Streams
 from looseleaf.values import START
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from looseleaf.store.disk import Disk
+    from looseleaf.store.switch import Put, Removal
     from looseleaf.values import Document, Line, Position, Problem, Record, Stat
 
 WRITER = "log/writer"
@@ -42,6 +43,10 @@ class FileStore:
         self._documents = Documents(self._root, self._lock, policy, self._streams, self._segments)
         self._share: str | None = None
         self._looked = False
+        if is_committed(
+            self._root
+        ):  # nobody sees half of a forgetting: whoever opens the memory completes it
+            self.recover()
 
     @classmethod
     def make(
@@ -131,18 +136,25 @@ class FileStore:
         return f"{self._disk.host()} {os.getpid()}\n".encode()
 
     def close(self) -> None:
-        with (
-            self._lock.threads()
-        ):  # a thread that is writing finishes first: its handles are not given away under it
+        # A thread that is writing finishes first: its handles are not given away under it.
+        with self._lock.threads():
             if self._share is not None and not self._root.closed:
                 try:
                     if self._root.read(WRITER) == self._me():
                         self._root.discard(WRITER)
                 except Refused:
                     pass  # it cannot be read, so it is left to whoever finds it
-            self._streams.close()
-            self._lock.close()
-            self._root.close()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._streams.close()
+        self._lock.close()
+        self._root.close()
+
+    def __del__(self) -> None:
+        """A store that was dropped and not closed gives its handles back when it is collected, as a file does."""
+        if "_streams" in self.__dict__:  # else there was no folder to open
+            self._let_go()
 
     def __enter__(self) -> FileStore:
         return self
@@ -194,6 +206,27 @@ class FileStore:
 
     def folders(self, folder: str) -> tuple[str, ...]:
         return self._documents.folders(folder)
+
+    def edition(self) -> tuple[int, ...] | None:
+        return self._documents.edition()
+
+    def mend_ends(self) -> None:
+        """Cut unfinished last records of all streams (copies are kept), as the next append to each would."""
+        try:
+            with self._lock:
+                for stream in self.streams():
+                    self._streams.mend_end(stream)
+        except OSError as error:
+            raise unwritten("The end of a log", error) from error
+
+    def switch(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
+        """Replace and remove files as one act. Only for forgetting, which holds the lock (FORMAT §17.4)."""
+        from looseleaf.store.switch import switch
+
+        try:
+            switch(self._root, name, puts, removals)
+        except OSError as error:
+            raise unwritten("What is left after forgetting", error) from error
 
     # --- care --------------------------------------------------------------------------
 

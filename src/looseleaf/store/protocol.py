@@ -17,7 +17,7 @@ class Store(Protocol):
     def lock(self) -> AbstractContextManager[object]:
         """Hold the memory alone, across threads and processes. May be entered again by its holder."""
 
-    # --- streams: `journal`, `calls`, `traces/<agent>`, `prompts/<agent>` ------------------
+    # --- streams: `journal`, `calls`, `tombstones`, `traces/<agent>`, `prompts/<agent>` ----
 
     def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
         """Add records; durable when it returns. One sync for all of them, and for other threads' in waiting."""
@@ -67,6 +67,9 @@ class Store(Protocol):
 
     def folders(self, folder: str) -> tuple[str, ...]:
         """The names of the folders directly in a folder, in order."""
+
+    def edition(self) -> tuple[int, ...] | None:
+        """Something that is another after each forgetting: whoever keeps what it read looks whether it is the same."""
 
     # --- care --------------------------------------------------------------------------------
 

@@ -8,8 +8,10 @@ from looseleaf.core.paths import canonical
 from looseleaf.errors import Refused, Stale
 from looseleaf.hashing import SHA256_OF_NOTHING
 from looseleaf.store import JOURNAL
+from looseleaf.store.documents import Desk
 from looseleaf.store.exchange import COLLISION, late_mark
-from looseleaf.store.root import LATE, STAGED, remove_staged
+from looseleaf.store.root import LATE, STAGED, is_committed, remove_staged
+from looseleaf.store.switch import SUFFIX, finish
 from looseleaf.store.ulid import is_id, time_of
 
 TYPE_CHECKING = False
@@ -26,21 +28,18 @@ _ABANDONED = 3600.0
 """Seconds after which a staged file cannot belong to a living process any more."""
 
 
-class Recovery:
+class Recovery(Desk):
     def __init__(
         self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
     ) -> None:
-        self._root = root
-        self._disk = root.disk
-        self._lock = lock
-        self._policy = policy
-        self._streams = streams
-        self._segments = segments
+        super().__init__(root, lock, policy, streams, segments)
         self._exchange = exchange
 
     def recover(self) -> None:
         """Under the lock no staged file belongs to a living change."""
         with self._lock:
+            if is_committed(self._root):
+                finish(self._root)
             # A page that has a second name may not be read: that name goes first (FORMAT §6.6).
             for name in sorted(self._root.names(STAGED), key=lambda name: not name.endswith(".was")):
                 self._recover_one(name)
@@ -58,7 +57,8 @@ class Recovery:
                 self._finish(stem, plain)
         elif kind == "edit":
             self._finish(stem, staged)
-        elif not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
+        # A forgetting that does not count yet is nobody's: whoever made it ready held the lock.
+        elif kind == SUFFIX or not is_id(stem) or time.time() - time_of(stem) > _ABANDONED:
             remove_staged(self._root, staged)
 
     def _finish(self, edit: str, staged: str) -> None:

@@ -11,7 +11,7 @@ import stat
 import time
 
 from looseleaf.errors import Refused, Unreadable, Unwritten
-from looseleaf.store.ulid import new_id
+from looseleaf.store.ulid import chance_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STAGED = "log/staged"
 ASIDE = "log/aside"
 LATE = f"{ASIDE}/late"
+PLAN = "log/forgetting.json"
 _CHUNK = 1 << 20
 _CLOSED = 0x7FFFFFFF
 """In place of a handle that was given back: no file ever has it, so using it fails and never reaches another file."""
@@ -211,7 +212,7 @@ class Root:
         folder = path.rpartition("/")[0]
         self.make(STAGED, durable=durable)
         self.make(folder, durable=durable)
-        staged = self.stage(f"{new_id()}.put", data, durable=durable)
+        staged = self.stage(f"{chance_id()}.put", data, durable=durable)
         try:
             with self.parent(staged) as (source, old), self.parent(path) as (target, new):
                 self.disk.rename(source, old, target, new)
@@ -223,9 +224,18 @@ class Root:
 
     def put_aside(self, data: bytes, label: str) -> str:
         """Keep bytes that are about to be moved or cut, for a person to look at; the path of the copy."""
-        path = f"{ASIDE}/{new_id()}-{label.replace('/', '.')}"
+        path = f"{ASIDE}/{chance_id()}-{label.replace('/', '.')}"
         self.replace(path, data)
         return path
+
+
+def is_committed(root: Root) -> bool:
+    """Whether a forgetting was begun that counts and is not completed (FORMAT §17.4). One look, at every opening."""
+    try:
+        root.disk.stat(root.fd, PLAN)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def unreadable(path: str, error: OSError) -> Refused:

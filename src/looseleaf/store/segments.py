@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from looseleaf.core.paths import quoted, safe_name
 from looseleaf.errors import Refused
-from looseleaf.store import codec
+from looseleaf.store import IMPORTS, TOMBSTONES, codec
 from looseleaf.store.root import unreadable
 from looseleaf.values import START, Line, Position, Problem
 
@@ -43,13 +43,13 @@ def stream_files(stream: str) -> tuple[str, str]:
     """The active file of a stream and the folder of its sealed segments."""
     if stream == "journal":
         return "log/journal.jsonl", "log/archive"
-    if stream == "calls":
-        return "log/calls.jsonl", "log/calls/archive"
+    if stream in ("calls", TOMBSTONES, IMPORTS):
+        return f"log/{stream}.jsonl", f"log/{stream}/archive"
     kind, _, agent = stream.partition("/")
     if kind not in ("traces", "prompts"):
         raise Refused(
-            f"Nothing was done: there is no stream {quoted(stream)}. Use journal, calls, traces/<agent> or "
-            "prompts/<agent>."
+            f"Nothing was done: there is no stream {quoted(stream)}. Use journal, calls, tombstones, "
+            "imports, traces/<agent> or prompts/<agent>."
         )
     agent = safe_name(agent, "agent's name")
     if kind == "traces":
@@ -93,7 +93,14 @@ class Segments:
             name.removesuffix(".jsonl") for name in self._names("log/prompts") if name.endswith(".jsonl")
         }
         prompts.update(self._names("log/prompts/archive"))
-        found = ["journal", "calls", *agents, *(f"prompts/{agent}" for agent in sorted(prompts))]
+        found = [
+            "journal",
+            "calls",
+            TOMBSTONES,
+            IMPORTS,
+            *agents,
+            *(f"prompts/{agent}" for agent in sorted(prompts)),
+        ]
         return [stream for stream in found if self._exists(stream)]
 
     def _exists(self, stream: str) -> bool:

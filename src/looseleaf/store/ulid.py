@@ -6,12 +6,23 @@ import os
 import time
 from _thread import allocate_lock
 
+from looseleaf.hashing import sha256
+from looseleaf.store.clock import named_id
+
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _guard = [allocate_lock()]
 _last = [0]
 
 
 def new_id() -> str:
+    """A new id: by chance, or, where it is another time (`clock.at`), the one that follows from that."""
+    named = named_id()
+    if named is not None:
+        return id_of(named[0], bytes.fromhex(sha256(named[1].encode())))
+    return chance_id()
+
+
+def chance_id() -> str:
     """A new ULID, larger than every one this process made before, even when the clock steps back."""
     fresh = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
     with _guard[0]:

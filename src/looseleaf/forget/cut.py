@@ -1,0 +1,169 @@
+"""The cut: what is to go, as functions of what there is. A source that goes whole, sentences that go from a source,
+facts and topics that go from pages. Everything else that is forgotten follows from these.
+"""
+
+from __future__ import annotations
+
+from looseleaf.core.diff import split_lines
+from looseleaf.core.grammar import parse, remove_line, topic_of
+from looseleaf.core.paths import STATE
+from looseleaf.forget.rebase import cut_state
+from looseleaf.forget.tombstones import fact_text
+from looseleaf.forget.words import MASK, each_text, folded, is_nothing_else, masked, masked_value
+from looseleaf.place import review
+from looseleaf.talk import Trace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from looseleaf.values import Record
+
+_OWN = frozenset(
+    "schema id ts turn_id seq trace_type source_event origin kind crc bodies session_start flag".split()
+)
+"""Members of a trace that are no words of anybody."""
+
+_SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning", "media", "opaque")
+"""Those without which it says nothing."""
+
+
+class Cut:
+    """What is to go. `by` and `what`: how it was asked for. `words`: folded; every sentence that holds them goes.
+    `quotes`: of a trace or a text, the sentences that go from it. `facts`: by their slots and values, as tombstones
+    know them; `named`: their ids. `topics`: all of their pages and entries."""
+
+    def __init__(
+        self,
+        by: str,
+        what: str,
+        agent: str | None = None,
+        *,
+        words: tuple[str, ...] = (),
+        quotes: Mapping[str, tuple[str, ...]] | None = None,
+        facts: frozenset[str] = frozenset(),
+        named: frozenset[str] = frozenset(),
+        topics: frozenset[str] = frozenset(),
+    ) -> None:
+        self.by, self.what, self.agent = by, what, agent
+        self.words, self.quotes = words, quotes or {}
+        self.facts, self.named, self.topics = facts, named, topics
+
+    def quoting(self, quotes: Mapping[str, tuple[str, ...]]) -> Cut:
+        """The same, with other sentences."""
+        return Cut(
+            self.by,
+            self.what,
+            self.agent,
+            words=self.words,
+            quotes=quotes,
+            facts=self.facts,
+            named=self.named,
+            topics=self.topics,
+        )
+
+    # --- sources -----------------------------------------------------------------------
+
+    def takes(self, session: object, origin: object, agent: str) -> bool:
+        """Whether a source of this session and origin goes whole."""
+        if self.agent not in (None, agent):
+            return False
+        if self.by == "session":
+            return session == self.what
+        return self.by == "origin" and (origin == self.what or str(origin).startswith(f"{self.what}:"))
+
+    def trace(self, agent: str, record: Record) -> Record | None:
+        """What is left of a trace: itself, with sentences masked, or nothing."""
+        if Trace.from_record(record) is None:
+            return self._other(agent, record)
+        if self.takes(record.get("session_id"), record.get("origin"), agent):
+            return None
+        words = (*self.words, *self.quotes.get(str(record.get("id")), ()))
+        if not words or self.agent not in (None, agent) or not self._touches(record, words):
+            return record
+        own = {name: value for name, value in record.items() if name in _OWN}
+        left = own | {name: masked_value(record[name], words) for name in record if name not in _OWN}
+        left = {name: left[name] for name in record}
+        said = [text for name in _SAID for text in each_text(left.get(name))]
+        return None if all(map(is_nothing_else, said)) else left
+
+    def _other(self, agent: str, record: Record) -> Record | None:
+        """A line that is no trace: a turn that was reserved, or something that somebody else wrote."""
+        is_gone = self.takes(record.get("session_id"), record.get("origin"), agent)
+        return None if is_gone or self.holds(record) else record
+
+    def _touches(self, record: Record, words: tuple[str, ...]) -> bool:
+        texts = [
+            folded(text) for name, value in record.items() if name not in _OWN for text in each_text(value)
+        ]
+        return any(each in text for text in texts for each in words)
+
+    def holds(self, value: Any) -> bool:
+        """Whether the words stand anywhere in a value."""
+        return bool(self.words) and any(
+            word in folded(text) for text in each_text(value) for word in self.words
+        )
+
+    def text(self, text: str, name: str = "") -> str:
+        """What is left of a text that has this name."""
+        return masked(text, (*self.words, *self.quotes.get(name, ())))
+
+    # --- facts -------------------------------------------------------------------------
+
+    def takes_fact(self, topic: str, relation: str, said: str) -> bool:
+        if topic in self.topics or self.holds(f"{relation}: {said}"):
+            return True
+        return bool(self.facts) and fact_text(topic, relation, said) in self.facts
+
+    # --- pages -------------------------------------------------------------------------
+
+    def takes_page(self, path: str) -> bool:
+        return path.startswith("facts/") and topic_of(path) in self.topics
+
+    def page(self, path: str, text: str) -> str:
+        """What is left of a page. Headings stay, without their words: what stands under them is something else."""
+        if self.takes_page(path):
+            return ""
+        if path.startswith("review/"):
+            text = review.without(text, self.named) if self.named else text
+        elif self.facts or self.topics:
+            topic = topic_of(path)
+            gone = [
+                fact.line or 0
+                for fact in parse(path, text).facts
+                if self.takes_fact(topic, fact.relation, fact.object)
+            ]
+            for line in sorted(gone, reverse=True):
+                text = remove_line(text, line)
+        if not self.holds(text):
+            return text
+        if path.startswith("review/"):
+            held = {name for name, line in review.under(text).items() if self.holds(line)}
+            text = review.without(text, held)
+        return "".join(left for line in split_lines(text) if (left := self._line(line)))
+
+    def version(self, path: str, data: bytes | None, before: bytes | None = None) -> bytes | None:
+        """What is left of a version of a page, which came after another one."""
+        if data is None or self.takes_page(path):
+            return None
+        if path == STATE:
+            return cut_state(data, self.holds, before)
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = data.decode("latin-1")
+            return self.page(path, text).encode("latin-1", "replace") if self.words else data
+        left = self.page(path, text)
+        return data if left == text else left.encode()
+
+    def _line(self, line: str) -> str:
+        if not self.holds(line):
+            return line
+        marks = len(line) - len(line.lstrip("#"))
+        return f"{'#' * marks} {MASK}\n" if 0 < marks <= 6 else ""
+
+    @property
+    def is_of_sources(self) -> bool:
+        """Whether sources go whole, and what people wrote themselves stays."""
+        return self.by in ("session", "origin")

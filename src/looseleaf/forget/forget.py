@@ -1,0 +1,129 @@
+"""Forget: remove everywhere, and prove it. The memory becomes what it would have been had the source never been there.
+
+Everything is worked out in memory first, under the lock; then many files are replaced as one act; then the views are
+made again and every byte of the folder is looked at. Nothing that is to go is written anywhere on the way.
+"""
+
+from __future__ import annotations
+
+from looseleaf.core.heads import SCHEMA
+from looseleaf.errors import Refused
+from looseleaf.forget.needles import Needles
+from looseleaf.forget.plan import Plan
+from looseleaf.forget.probe import Probe, probe
+from looseleaf.forget.select import asked, cut_for
+from looseleaf.forget.tombstones import FILE, KEY, Tombstones, hashed
+from looseleaf.forget.tombstones import SCHEMA as STONES
+from looseleaf.frozen import frozen
+from looseleaf.store import codec
+from looseleaf.store.clock import now
+from looseleaf.store.switch import Put
+from looseleaf.store.ulid import new_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from looseleaf.memory import Memory
+    from looseleaf.values import Record
+
+_SHOWN = 3
+"""Lines of each kind that are shown of what goes."""
+
+
+@frozen
+class Forgotten:
+    """What went, or would go: how many of each kind, and the first of them. `id` is the tombstone's ("": nothing was
+    done); `mentions`: other places that name the value of a fact, and stay; `probe`: what reading every byte found."""
+
+    by: str
+    what: str
+    counts: dict[str, int]
+    first: dict[str, tuple[str, ...]]
+    mentions: int
+    id: str
+    probe: Probe | None
+
+    @property
+    def is_nothing(self) -> bool:
+        return not any(self.counts.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "by": self.by,
+            "what": self.what,
+            "counts": self.counts,
+            "first": {name: list(texts) for name, texts in self.first.items()},
+            "mentions": self.mentions,
+            "id": self.id,
+            "probe": self.probe.to_dict() if self.probe is not None else None,
+        }
+
+
+def forget(
+    memory: Memory, given: dict[str, str | None], agent: str | None = None, *, dry_run: bool = False
+) -> Forgotten:
+    by, what = asked(given)
+    with memory._pages.absorb.threads, memory.store.lock():
+        memory.store.recover()
+        memory.absorb()
+        memory._book.place.catch_up()
+        try:
+            plan = Plan(memory, cut_for(memory.store, memory._book.known, by, what, agent))
+        except Refused:
+            if not _was_asked(memory, by, what):
+                raise
+            return _nothing(memory, by, what)
+        counts, first = plan.counted(_SHOWN)
+        if not any(counts.values()):
+            return _nothing(memory, by, what)
+        if dry_run:
+            return Forgotten(by, what, counts, first, plan.mentions, "", None)
+        name = _switched(memory, plan, by, what, counts)
+        memory._pages.absorb.heads.forget()
+        memory.store.recover()
+        memory._book.build()
+    found = probe(memory.path, plan.needles)
+    return Forgotten(by, what, counts, first, plan.mentions, name, found)
+
+
+def _switched(memory: Memory, plan: Plan, by: str, what: str, counts: dict[str, int]) -> str:
+    """Make it so: the id of the tombstone."""
+    name, ts = new_id(), now()
+    memory._clean("")  # the key of the memory is made, if it has none
+    memory.store.mend_ends()
+    key = memory.store.get(KEY)
+    buried = [*plan.buried(), ("asked", f"{by}\n{what}")]
+    hashes = sorted({hashed(key.data if key else b"", kind, text) for kind, text in buried})
+    stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
+    puts, removals = plan.files(stone)
+    before = memory.store.get(FILE)
+    line = codec.encode({**stone, "schema": STONES, "hashes": hashes})
+    # First: whoever keeps what it has read looks at this file to know that it must read again.
+    puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
+    _let_go(memory)
+    memory.store.switch(name, puts, removals)
+    return name
+
+
+def _was_asked(memory: Memory, by: str, what: str) -> bool:
+    return Tombstones(memory.store).holds("asked", f"{by}\n{what}")
+
+
+def _nothing(memory: Memory, by: str, what: str) -> Forgotten:
+    """Nothing is there to be forgotten: it went before, or it never was."""
+    if not _was_asked(memory, by, what):
+        raise Refused(
+            f"Nothing was forgotten: this memory holds nothing of the {by} {what!r}. "
+            "`looseleaf facts`, `looseleaf sessions` and `looseleaf recall` show what there is."
+        )
+    needles = Needles([what] if by == "match" else [])
+    return Forgotten(by, what, {}, {}, 0, "", probe(memory.path, needles))
+
+
+def _let_go(memory: Memory) -> None:
+    """Of files in views/, which are to be removed: SQLite would write into what is gone."""
+    if "_recall" in memory.__dict__:
+        memory._recall.close()
+    if "_talk" in memory.__dict__:
+        memory._talk.let_go()

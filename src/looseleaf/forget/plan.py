@@ -1,0 +1,342 @@
+"""The plan of a forgetting: what each file of the memory becomes, worked out in memory before anything is written."""
+
+from __future__ import annotations
+
+import json
+
+from looseleaf.core.own_tools import RECALLED
+from looseleaf.core.paths import is_page
+from looseleaf.entries import FOLDER
+from looseleaf.forget.journal import rewritten
+from looseleaf.forget.lines import Lines
+from looseleaf.forget.marks import Told, said_alone
+from looseleaf.forget.needles import LEAST, Needles, worth
+from looseleaf.forget.remake import remake
+from looseleaf.forget.replay import Replay
+from looseleaf.forget.select import canonical_topics
+from looseleaf.forget.tombstones import fact_text
+from looseleaf.forget.words import each_text, folded, masked_value
+from looseleaf.forget.world import World
+from looseleaf.hashing import sha256_or_none
+from looseleaf.place.review import HELP
+from looseleaf.store import JOURNAL, TOMBSTONES
+from looseleaf.store.bodies import BODIES
+from looseleaf.store.root import ASIDE, LATE, STAGED
+from looseleaf.store.switch import Put, Removal
+from looseleaf.talk import Trace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from looseleaf.forget.cut import Cut
+    from looseleaf.memory import Memory
+    from looseleaf.values import Fact, Record
+
+    Fates = dict[str, dict[str, Record | None]]
+
+_TEXT_LEAST = 20
+"""Letters of a text whose hash a tombstone keeps: shorter ones are said again and again."""
+
+_KEPT = ("# ", "- Updated: ", HELP.strip())
+"""How lines begin that the program puts on pages of its own accord: they say nothing of anybody."""
+
+_NOT_SAID = frozenset(
+    "id ts turn_id seq trace_type source_event session_id origin tool_call_id correlation_id".split()
+)
+
+
+class Plan:
+    """Made under the lock, when everything is absorbed and recovered."""
+
+    def __init__(self, memory: Memory, cut: Cut) -> None:
+        self._memory = memory
+        self._store = memory.store
+        facts = memory._book.known
+        topics = canonical_topics(facts)
+        self._before = facts.all()
+        while True:
+            self._gone: dict[str, list[Record]] = {}
+            self._changed: dict[str, list[tuple[Record, Record]]] = {}
+            self._fates = self._look(cut)
+            made = remake(self._store, memory.policy, cut, self._fates, memory._tokens, topics)
+            more = {
+                source: tuple(sorted({*cut.quotes.get(source, ()), *words}))
+                for source, words in made.more.items()
+                if words - {*cut.quotes.get(source, ())}
+            }
+            if not more:
+                break
+            # The rules find the fact in another sentence too: that says it as well.
+            cut = cut.quoting({**cut.quotes, **more})
+        self._cut, self._made = cut, made
+        self._world = World(self._store, self._left, made.files)
+        self._replay = Replay(
+            self._store, self._world, cut, made, self._told(), memory.policy, topics, self._before
+        )
+        self._replay()
+        self._after = self._replay.facts()
+        self._facts_gone = self._compared(self._after)
+        self.needles = self._needles()
+        self._lines = self._prompts()
+
+    # --- traces ------------------------------------------------------------------------
+
+    def _look(self, cut: Cut) -> Fates:
+        """What is left of each line of the traces that changes. What recall had brought up goes with what it was
+        brought up of."""
+        fates: Fates = {}
+        recalled: list[tuple[str, Record]] = []
+        for stream, record in self._traces():
+            left = cut.trace(stream.partition("/")[2], record)
+            if left is not record:
+                self._change(fates, stream, record, left)
+            elif RECALLED in (record.get("tags") or ()):
+                recalled.append((stream, record))
+        if recalled and fates:
+            own = Needles(worth(self._said_by_gone()))
+            for stream, record in recalled:
+                words = tuple(own.found(folded(" ".join(each_text(_said(record))))))
+                if words:
+                    said = {name: masked_value(value, words) for name, value in _said(record).items()}
+                    self._change(fates, stream, record, {**record, **said})
+        return fates
+
+    def _change(self, fates: Fates, stream: str, record: Record, left: Record | None) -> None:
+        fates.setdefault(stream, {})[str(record.get("id"))] = left
+        if left is None:
+            self._gone.setdefault(stream, []).append(record)
+        else:
+            self._changed.setdefault(stream, []).append((record, left))
+
+    def _traces(self) -> Iterator[tuple[str, Record]]:
+        for stream in self._store.streams():
+            if stream.startswith("traces/"):
+                for line in self._store.read(stream):
+                    yield stream, line.record
+
+    def _left(self, stream: str, record: Record) -> Record | None:
+        return self._fates.get(stream, {}).get(str(record.get("id")), record)
+
+    def _said_by_gone(self) -> Iterator[str]:
+        """The sentences that went."""
+        for records in self._gone.values():
+            for record in records:
+                yield from each_text(_values(record))
+        for pairs in self._changed.values():
+            for record, left in pairs:
+                kept = set(worth(each_text(_values(left))))
+                yield from (each for each in worth(each_text(_values(record))) if each not in kept)
+
+    def _told(self) -> Told:
+        def ids(found: Iterable[tuple[str, Iterable[Record]]]) -> dict[str, set[str]]:
+            return {
+                stream.partition("/")[2]: {str(each.get("id")) for each in records}
+                for stream, records in found
+            }
+
+        gone = ids(self._gone.items())
+        changed = ids((stream, [old for old, _ in pairs]) for stream, pairs in self._changed.items())
+        if not gone and not changed:
+            return Told({}, {}, lambda sentence: False)
+        words = folded("\n".join(self._said_by_gone()))
+        kept = folded("\n".join(text for record in self._kept() for text in each_text(_values(record))))
+        return Told(gone, changed, said_alone(words, kept))
+
+    def _kept(self) -> Iterator[Record]:
+        for stream, record in self._traces():
+            left = self._left(stream, record)
+            if left is not None and RECALLED not in (left.get("tags") or ()):
+                yield left
+
+    # --- what went ---------------------------------------------------------------------
+
+    def _compared(self, after: list[Fact]) -> list[Fact]:
+        there = {(fact.topic, fact.relation, fact.object) for fact in after}
+        return [fact for fact in self._before if (fact.topic, fact.relation, fact.object) not in there]
+
+    def _needles(self) -> Needles:
+        """What must be nowhere any more: what went, as far as nothing that stays says it too."""
+        lines = (line for line in self._replay.lines_gone() if not line.startswith(_KEPT))
+        lines = (line.lstrip("-*+#> ").removeprefix("[ ] ") for line in lines)
+        values = (fact.object for fact in self._facts_gone)
+        quotes = (fact.quote for fact in self._facts_gone if fact.quote)
+        texts = [*worth((*self._said_by_gone(), *self._made.lost, *lines, *quotes))]
+        texts += [each for each in values if sum(map(str.isalnum, each)) >= LEAST]
+        found = Needles(texts).without(self._staying())
+        return Needles({*found.texts, *self._cut.words})
+
+    def _staying(self) -> Iterator[str]:
+        """All that stays, as texts."""
+        for record in self._kept():
+            yield "\n".join(each_text(_values(record)))
+        for record in self._world.journal:
+            yield "\n".join(each_text(record))
+        for fact in self._after:
+            yield f"{fact.relation}: {fact.object}\n{fact.quote or ''}"
+        for topic in self._store.folders(FOLDER):
+            for entry in self._world.folders(f"{FOLDER}/{topic}"):
+                for file in ("raw.md", "summary.json", "meta.json"):
+                    document = self._world.get(f"{FOLDER}/{topic}/{entry}/{file}")
+                    if document is not None:
+                        yield document.data.decode("utf-8", "replace")
+
+    @property
+    def mentions(self) -> int:
+        """Other places that name the value of a fact that goes: traces and lines of pages."""
+        if self._cut.by != "fact":
+            return 0
+        words = {folded(fact.object) for fact in self._facts_gone if len(fact.object) >= 3}
+        said = sum(_names(words, each_text(_values(record))) for record in self._kept())
+        pages = (
+            data.decode("utf-8", "replace") for path, data in self._world.documents.items() if is_page(path)
+        )
+        return said + sum(_names(words, [line]) for page in pages for line in page.split("\n"))
+
+    def counted(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
+        """How many of each kind go, and the first of them."""
+        gone = [record for records in self._gone.values() for record in records]
+        masked = [old for pairs in self._changed.values() for old, _ in pairs]
+        traces = [_words(record) for record in (*gone, *masked) if Trace.from_record(record) is not None]
+        facts = [f"{fact.relation}: {fact.object}" for fact in self._facts_gone]
+        entries = sorted(self._made.gone | self._made.again)
+        lines = sorted(line for line in self._replay.lines_gone() if line)
+        kinds = {"traces": traces, "entries": entries, "facts": facts, "lines": lines}
+        counts = {name: len(found) for name, found in kinds.items()} | {"prompts": self._lines.changed}
+        return counts, {name: tuple(found[:most]) for name, found in kinds.items() if found}
+
+    def buried(self) -> Iterator[tuple[str, str]]:
+        """What a tombstone keeps from coming back: kinds and texts, to be hashed."""
+        if self._cut.by == "session":
+            yield "session", self._cut.what
+        staying = {str(record.get("session_id")) for record in self._kept()}
+        for record in (record for records in self._gone.values() for record in records):
+            session = record.get("session_id")
+            if isinstance(session, str) and session and session not in staying:
+                yield "session", session
+        old = [record for records in self._gone.values() for record in records]
+        old += [record for pairs in self._changed.values() for record, _ in pairs]
+        for record in old:
+            mark = record.get("correlation_id")
+            if isinstance(mark, str) and mark:
+                yield "item", mark
+            if (
+                str(record.get("origin")).startswith("import")
+                and len(str(record.get("content"))) >= _TEXT_LEAST
+            ):
+                yield "text", str(record["content"])
+        for reference in self._made.gone | self._made.again:
+            entry = self._made.old.get(reference)
+            document = self._store.get(f"{FOLDER}/{reference}/raw.md")
+            if entry is not None and "traces" not in entry.meta and document is not None:
+                yield "text", document.data.decode("utf-8", "replace")
+        # Of sources that went whole, only what is long enough not to be anybody's phrase.
+        least = _TEXT_LEAST if self._cut.is_of_sources else 0
+        yield from (("sentence", text) for text in self.needles.texts if len(text) >= least)
+        if not self._cut.is_of_sources:
+            for fact in self._facts_gone:
+                yield "fact", fact_text(fact.topic, fact.relation, fact.object)
+
+    # --- files -------------------------------------------------------------------------
+
+    def _prompts(self) -> Lines:
+        """The prompts and the other streams, without what they told of what goes."""
+        lines = Lines(self._store, self._memory.policy.body_bytes, self.needles)
+        first = min(
+            (
+                float(old.get("ts") or 0.0)
+                for old, new in self._replay.written
+                if not (len(new) == 1 and new[0] is old)
+            ),
+            default=float("inf"),
+        )
+        dirty = tuple(self._replay.dirty)
+
+        def left(stream: str, record: Record) -> Record | None:
+            agent = stream.partition("/")[2]
+            if self._cut.takes(record.get("session"), None, agent):
+                return None
+            text = json.dumps(record, ensure_ascii=False)
+            is_later = float(record.get("ts") or 0.0) >= first and record.get("kind") in (
+                "snapshot",
+                "changes",
+            )
+            if is_later and any(path in text for path in dirty):
+                return None
+            return None if self.needles.found(folded(" \n".join(each_text(record)))) else record
+
+        for stream in self._store.streams():
+            if not stream.startswith("traces/") and stream not in (JOURNAL, TOMBSTONES):
+                lines.take(stream, lambda record, stream=stream: left(stream, record))  # type: ignore[misc]
+        return lines
+
+    def files(self, stone: Record) -> tuple[list[Put], list[Removal]]:
+        """What every file becomes."""
+        lines = self._lines
+        for stream in self._store.streams():
+            if stream.startswith("traces/"):
+                lines.take(stream, lambda record, stream=stream: self._left(stream, record))  # type: ignore[misc]
+        puts = list(lines.puts)
+        puts += rewritten(self._store, self._replay.written, stone, lines.bodies, self.needles)
+        removals: list[Removal] = []
+        for path, data in self._made.files.items():
+            if data is None:
+                removals.append(Removal(path))
+            else:
+                puts.append(Put(path, data))
+        for path in sorted(self._replay.dirty):
+            was, now = self._replay.before.get(path), self._world.documents.get(path)
+            if was == now:
+                continue
+            if now is not None:
+                puts.append(Put(path, now, sha256_or_none(was), is_page=True))
+            elif was is not None:
+                removals.append(Removal(path, sha256_or_none(was)))
+        puts += [
+            Put(path, data)
+            for path, data in lines.bodies.files.items()
+            if path.rpartition("/")[2] in lines.bodies.named
+        ]
+        return puts, [*removals, *self._beside()]
+
+    def _beside(self) -> Iterator[Removal]:
+        """Bodies that no line names any more; what was displaced or cut, and holds what goes."""
+        for stat in self._store.list(BODIES):
+            name = stat.path.rpartition("/")[2]
+            if name not in self._lines.bodies.named and (
+                name in self._lines.dropped or self._is_held(stat.path)
+            ):
+                yield Removal(stat.path)
+        paths = {str(old.get("id")): str(old.get("path")) for old, _ in self._replay.written}
+        for folder in (ASIDE, LATE, STAGED):
+            for stat in self._store.list(folder):
+                edit = stat.path.rpartition("/")[2].partition("-")[0]
+                if paths.get(edit) in self._replay.dirty or self._is_held(stat.path):
+                    yield Removal(stat.path)
+
+    def _is_held(self, path: str) -> bool:
+        document = self._store.get(path)
+        if document is None:
+            return False
+        return bool(self.needles.hits(document.data)) or any(
+            name.encode() in document.data
+            for name in (str(each.get("id")) for records in self._gone.values() for each in records)
+        )
+
+
+def _said(record: Record) -> Record:
+    return {name: value for name, value in record.items() if name not in _NOT_SAID}
+
+
+def _values(record: Record) -> list[object]:
+    """What a trace says, without the names of its members."""
+    return list(_said(record).values())
+
+
+def _words(record: Record) -> str:
+    return " ".join(" ".join(each_text(_values(record))).split())
+
+
+def _names(words: set[str], texts: Iterable[str]) -> bool:
+    said = folded(" ".join(texts))
+    return any(word in said for word in words)

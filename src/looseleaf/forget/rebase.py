@@ -1,0 +1,247 @@
+"""An edit of a page, made to the page as it would have been: line by line, and of the state value by value.
+
+Lines that an edit took away go where they are; lines that it brought come behind the line that they came behind. What
+the program keeps on a page (its date, its summary) is followed as one line, whatever it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from looseleaf.core.diff import diff, split_lines
+from looseleaf.core.grammar import drawer, parse, remove_line
+from looseleaf.core.state import empty, highest_id, title_of
+from looseleaf.core.state_text import Unsound, parsed, rendered
+from looseleaf.place import review
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.values import Record
+
+    State = dict[str, Any]
+
+_KEPT = ("updated", "summary")
+_OWN_ID = re.compile(r"[DT]-[0-9]+\Z")
+_ROWS = {"decisions_recent": "D", "tasks_open": "T", "blockers": ""}
+
+
+def merged(base: str, mine: str, theirs: str) -> str:
+    """`theirs` with the change that makes `mine` of `base`."""
+    if base in (theirs, mine):
+        return mine if base == theirs else theirs
+    # A last line without an end is the same line once something stands behind it.
+    made = _merged(*map(_ended, (base, mine, theirs)))
+    for text in (theirs, mine):
+        if text and not text.endswith("\n") and split_lines(made)[-1:] == split_lines(_ended(text))[-1:]:
+            return made.removesuffix("\n")
+    return made
+
+
+def _ended(text: str) -> str:
+    return f"{text}\n" if text and not text.endswith("\n") else text
+
+
+def _merged(base: str, mine: str, theirs: str) -> str:
+    place = _places(base, theirs)
+    lines = split_lines(theirs)
+    count = len(split_lines(base))
+    gone: set[int] = set()
+    come: dict[int, list[str]] = {}
+    for hunk in diff(base, mine):
+        end = hunk.at + len(hunk.removed)
+        there = sorted(place[at] for at in range(hunk.at, end) if at in place)
+        gone.update(there)
+        if there:
+            at = there[0]
+        else:
+            before = next((place[each] for each in range(hunk.at - 1, -1, -1) if each in place), None)
+            after = next((place[each] for each in range(end, count) if each in place), None)
+            at = before + 1 if before is not None else after if after is not None else len(lines)
+        come.setdefault(at, []).extend(hunk.added)
+    made: list[str] = []
+    for at, line in enumerate((*lines, "")):
+        made += come.get(at, ())
+        made += [line] if at not in gone else []
+    return "".join(made)
+
+
+def _places(base: str, theirs: str) -> dict[int, int]:
+    """Where each line of `base` that is in `theirs` stands there; also a line that stands elsewhere, if it is the only
+    one that says this in both."""
+    old, new = split_lines(base), split_lines(theirs)
+    found: dict[int, int] = {}
+    at = shift = 0
+    for hunk in diff(base, theirs):
+        found |= {each: each + shift for each in range(at, hunk.at)}
+        at = hunk.at + len(hunk.removed)
+        shift += len(hunk.added) - len(hunk.removed)
+    found |= {each: each + shift for each in range(at, len(old))}
+    there = set(found.values())
+    often, seldom = Counter(old), Counter(new)
+    elsewhere = {line: at for at, line in enumerate(new) if at not in there and seldom[line] == 1}
+    for at, line in enumerate(old):
+        if at not in found and line in elsewhere and line.strip() and often[line] == 1:
+            found[at] = elsewhere[line]
+    return found
+
+
+def merged_page(path: str, base: str, mine: str, theirs: str) -> str:
+    """The same for a page: its date and its summary are what the edit made of them, or what they were."""
+    if drawer(path) not in ("facts", "episodes"):
+        return merged(base, mine, theirs)
+    own = {role: _line_of(path, theirs, role) for role in _KEPT}
+    for role in _KEPT:
+        theirs = _with_line(path, theirs, role, _line_of(path, base, role))
+    made = merged(base, mine, theirs)
+    for role in _KEPT:
+        if _line_of(path, base, role) == _line_of(path, mine, role):
+            made = _with_line(path, made, role, own[role])
+    return made
+
+
+def _line_of(path: str, text: str, role: str) -> str | None:
+    page = parse(path, text)
+    return next((line for line, each in zip(page.lines, page.roles, strict=True) if each == role), None)
+
+
+def _with_line(path: str, text: str, role: str, line: str | None) -> str:
+    """The page with this line in place of the one of its role, if it has one and there is another."""
+    if line is None:
+        return text
+    page = parse(path, text)
+    lines = list(page.lines)
+    at = next((at for at, each in enumerate(page.roles) if each == role), None)
+    if at is not None:
+        lines[at] = line if line.endswith("\n") or not lines[at].endswith("\n") else f"{line}\n"
+    return "".join(lines)
+
+
+def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Record]) -> bytes:
+    """A page without the lines of facts that an edit brought; in review, without what it asked."""
+    try:
+        before, text = (old or b"").decode(), new.decode()
+    except UnicodeDecodeError:
+        return new
+    if path.startswith("review/"):
+        return review.without(text, {str(each.get("id")) for each in told}).encode()
+    there = {(fact.relation, fact.object) for fact in parse(path, before).facts}
+    brought = {(each.get("relation"), each.get("object")) for each in told} - there
+    gone = [fact.line or 0 for fact in parse(path, text).facts if (fact.relation, fact.object) in brought]
+    for line in sorted(gone, reverse=True):
+        text = remove_line(text, line)
+    return text.encode()
+
+
+# --- the state -------------------------------------------------------------------------
+
+
+def state_of(data: bytes | None) -> State | None:
+    """What a version of the state says; None: it is none."""
+    try:
+        return parsed(data) if data is not None else {}
+    except Unsound:
+        return None
+
+
+def merged_state(
+    base: bytes | None, mine: bytes | None, theirs: bytes | None, *, renumber: Callable[[str], int] | None
+) -> bytes | None:
+    """`theirs` with what an edit made of `base`. `renumber`: the highest number of an id that a list ever had; ids
+    that the program gave follow from it."""
+    if mine is None:
+        return None
+    states = [state_of(each) for each in (base, mine, theirs)]
+    if states[1] is None:
+        return mine  # somebody broke it, and may mend it
+    old, new, own = (each or {} for each in states)
+    if theirs is None:
+        own = empty(0.0)
+    made = dict(own)
+    for name in {**old, **new}:
+        if name in _ROWS:
+            made[name] = _rows(name, old, new, own, renumber)
+        elif isinstance(new.get(name), dict) or isinstance(own.get(name), dict):
+            made[name] = _scalars(_object(old, name), _object(new, name), _object(own, name))
+        elif old.get(name) != new.get(name):
+            made = _scalars(
+                {name: old[name]} if name in old else {}, {name: new[name]} if name in new else {}, made
+            )
+    made = {name: made[name] for name in (*new, *(each for each in made if each not in new)) if name in made}
+    made = {name: value for name, value in made.items() if value not in ([], {}) or name in new}
+    if made == (new if base == theirs else None):
+        return mine  # as whoever wrote it spelled it
+    return theirs if made == own else rendered(made).encode()
+
+
+def _object(state: State, name: str) -> State:
+    found = state.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _scalars(old: State, new: State, own: State) -> State:
+    made = {name: value for name, value in own.items() if name not in old or name in new}
+    return made | {name: value for name, value in new.items() if old.get(name) != value}
+
+
+def _rows(name: str, old: State, new: State, own: State, renumber: Callable[[str], int] | None) -> list[Any]:
+    before, after, rows = (_by_title(each.get(name)) for each in (old, new, own))
+    made = {title: row for title, row in rows.items() if title not in before or title in after}
+    highest = max(
+        highest_id([row for row in made.values() if isinstance(row, dict)]), renumber(name) if renumber else 0
+    )
+    for title, row in after.items():
+        if before.get(title) == row:
+            continue
+        if isinstance(row, dict) and title in made and isinstance(made[title], dict):
+            row = {**row, "id": made[title].get("id", row.get("id"))} if "id" in row else row
+        elif renumber and isinstance(row, dict) and _OWN_ID.match(str(row.get("id"))) and title not in before:
+            highest += 1
+            row = {**row, "id": f"{_ROWS[name]}-{highest}"}
+        made[title] = row
+    order = [*(each for each in after if each in made), *(each for each in made if each not in after)]
+    own_order = [each for each in made if each in rows]
+    return [made[each] for each in (own_order + [each for each in order if each not in rows])]
+
+
+def _by_title(rows: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for row in rows if isinstance(rows, list) else ():
+        title = title_of(row) if isinstance(row, dict) else str(row)
+        found.setdefault(title.casefold(), row)
+    return found
+
+
+def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = None) -> bytes:
+    """A state without what holds what is to go: rows and members of the state go whole, texts are what they were
+    before."""
+    state, was = state_of(data), state_of(before) or {}
+    if state is None:
+        return b"".join(line for line in data.splitlines(keepends=True) if not holds(_plain(line)))
+    made: State = {}
+    for name, value in state.items():
+        if holds(name):
+            continue
+        if isinstance(value, list):
+            made[name] = [row for row in value if not holds(row)]
+        elif isinstance(value, dict):
+            made[name] = {each: inner for each, inner in value.items() if not holds([each, inner])}
+        else:
+            made[name] = was.get(name, "") if holds(value) else value
+    if made == state:
+        return data
+    if before is not None and _undated(made) == _undated(was):
+        return before  # all that was new about it goes
+    return rendered(made).encode()
+
+
+def _undated(state: State) -> State:
+    return {name: value for name, value in state.items() if name != "updated_at"}
+
+
+def _plain(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
+    return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)

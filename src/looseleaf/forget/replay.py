@@ -1,0 +1,420 @@
+"""The journal as it would have been: history is lived again, without what is to go (FORMAT §17.3).
+
+Records that nothing of the cut touches are copied byte for byte. Edits of people and agents are made to the pages as
+they would have been. Entries that stay are placed again by the real code, as of then, where a topic or a page that they
+touched is not what it was: so a value that only the forgotten source had replaced is true again.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from looseleaf.core.grammar import topic_of
+from looseleaf.core.heads import PERSON, PROGRAM
+from looseleaf.core.journal import Broken, backward, edit_of, forward, make_edit, record_of
+from looseleaf.core.paths import STATE, path_fault
+from looseleaf.entries import read_entry
+from looseleaf.errors import Refused
+from looseleaf.forget.marks import cleaned
+from looseleaf.forget.rebase import merged_page, merged_state, without_facts
+from looseleaf.forget.rests import Rests
+from looseleaf.forget.then import Then, highest_of, said_in, touched
+from looseleaf.history import History
+from looseleaf.place.place import known
+from looseleaf.store import JOURNAL
+from looseleaf.store.clock import at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.entries import Entry
+    from looseleaf.forget.cut import Cut
+    from looseleaf.forget.marks import Told
+    from looseleaf.forget.remake import Remade
+    from looseleaf.forget.world import World
+    from looseleaf.policy import Policy
+    from looseleaf.store.protocol import Store
+    from looseleaf.values import Edit, Fact, Record
+
+_DISTILLED = "distilled from "
+
+
+class Replay:
+    """`world` is lived again; `written` says of each record of the old journal which records stand for it now."""
+
+    def __init__(
+        self,
+        store: Store,
+        world: World,
+        cut: Cut,
+        made: Remade,
+        told: Told,
+        policy: Policy,
+        topics: Callable[[str], str],
+        facts: Sequence[Fact],
+    ) -> None:
+        self._facts_before = {fact.id or "": fact for fact in facts}
+        self._store = store
+        self._world = world
+        self._cut = cut
+        self._made = made
+        self._told = told
+        self._policy = policy
+        self._topics = topics
+        self.before: dict[str, bytes | None] = {}
+        """Every page as it was, up to the record that is being looked at."""
+        self.dirty: set[str] = set()
+        """Pages that are not what they were."""
+        self._dirty_topics: set[str] = set()
+        self._again: dict[str, bool] = {}
+        self._names: dict[str, str | None] = {}
+        """What became of the ids of edits that changed: their new ones, or None."""
+        self._undoing: dict[str, tuple[bytes | None, bytes | None]] = {}
+        """Of edits that were made anew, the page before and after."""
+        self.written: list[tuple[Record, list[Record]]] = []
+        self._then = Then(world, policy)
+        self._rests = Rests((name for ids in told.gone.values() for name in ids), made.gone)
+        self._history = History(store)
+        self._ended: dict[str, set[str]] = {}
+        """Of each entry, the facts that ended by its placing and were replaced by none."""
+
+    # --- the whole journal -------------------------------------------------------------
+
+    def __call__(self) -> None:
+        records = [line.record for line in self._store.read(JOURNAL)]
+        self._void = {str(each.get("edit")) for each in records if each.get("kind") == "void"}
+        self._placed = {str(each["entry"]): each for each in records if _is_entry(each)}
+        self._owners = {
+            str(edit): reference for reference, each in self._placed.items() for edit in each.get("edits", ())
+        }
+        for record in records:
+            count = len(self._world.journal)
+            self._take(record)
+            self.written.append((record, self._world.journal[count:]))
+
+    def lines_gone(self) -> set[str]:
+        """Lines that stood on a page at some time, and would not have."""
+        was = {line for record, _ in self.written for line in _all_lines(record)}
+        return was - {line for _, new in self.written for record in new for line in _all_lines(record)}
+
+    def facts(self) -> list[Fact]:
+        """All facts of the world that was lived again."""
+        return self._then.facts()
+
+    def _take(self, record: Record) -> None:
+        match record.get("kind"):
+            case "edit":
+                self._edit(record)
+            case "void":
+                if str(record.get("path")) not in self.dirty:
+                    self._copy(record)
+            case "placed":
+                self._placing(record)
+            case "fact":
+                self._word(record)
+            case "mark":
+                self._copy(cleaned(record, self._cut, self._made, self._told))
+            case "late":
+                path = str(record.get("path"))
+                self._copy({**record, "aside": []} if path in self.dirty else record)
+            case _:
+                self._copy(record)
+
+    def _copy(self, record: Record) -> None:
+        if not self._cut.holds(record):
+            self._world.append(JOURNAL, [record])
+
+    # --- edits -------------------------------------------------------------------------
+
+    def _edit(self, record: Record) -> None:
+        edit = edit_of(record)
+        if edit is None or path_fault(edit.path):
+            self._copy(record)
+            return
+        path = edit.path
+        if edit.id in self._void:
+            if path not in self.dirty and self._is_left(path, _added(edit)):
+                self._copy(record)
+            else:
+                self._names[edit.id] = None
+            return
+        old = self.before.get(path)
+        try:
+            new = forward(edit, old)
+        except Broken:
+            self._broken(record, edit)
+            return
+        self.before[path] = new
+        owner = self._owner(edit)
+        if owner is not None and owner in self._made.gone:
+            self._leave_out(edit)
+        elif owner is not None and owner in self._placed and self._is_again(owner):
+            self._ended.setdefault(owner, set()).update(name for name, _, by in edit.ended if by is None)
+            self._soil(path)  # the entry is placed again, when its record comes
+        elif edit.undoes is not None and edit.undoes in self._names and self._names[edit.undoes] is None:
+            self._leave_out(edit)  # what it took back did not happen
+        else:
+            self._rebase(record, edit, old, new)
+
+    def _owner(self, edit: Edit) -> str | None:
+        """The entry whose placing made an edit."""
+        if edit.author == PROGRAM and edit.reason.startswith(_DISTILLED):
+            return edit.reason.removeprefix(_DISTILLED)
+        return self._owners.get(edit.id)
+
+    def _leave_out(self, edit: Edit) -> None:
+        self._names[edit.id] = None
+        self._soil(edit.path)
+
+    def _soil(self, path: str) -> None:
+        self.dirty.add(path)
+        if path.startswith("facts/") or path == "USER.md":
+            self._dirty_topics.add(topic_of(path))
+
+    def _broken(self, record: Record, edit: Edit) -> None:
+        """A record is missing before this one. From here on the page is what the edit says, if it says all."""
+        self.before.pop(edit.path, None)
+        text = _added(edit)
+        if edit.path in self.dirty or not self._is_left(edit.path, text):
+            self._leave_out(edit)
+            return
+        self._copy(record)
+        try:
+            found = self._history.after(edit, self._now(edit.path))
+        except Refused:
+            self._world.unknown.add(edit.path)
+        else:
+            self._world.unknown.discard(edit.path)
+            self.before[edit.path] = found
+            self._world.set(edit.path, found)
+
+    def _now(self, path: str) -> bytes | None:
+        try:
+            found = self._store.get(path)
+        except Refused:
+            return None
+        return found.data if found is not None else None
+
+    def _rebase(self, record: Record, edit: Edit, old: bytes | None, new: bytes | None) -> None:
+        path = edit.path
+        own = self._world.documents.get(path)
+        cut_old = self._cut.version(path, old)
+        cut_new = self._cut.version(path, new, cut_old)
+        orphans = [each for each in edit.facts if self._rests.are_gone(each)]
+        if orphans and cut_new is not None:
+            cut_new = without_facts(path, cut_old, cut_new, orphans)
+        facts = tuple(
+            self._told_now(each)
+            for each in edit.facts
+            if each not in orphans and not self._is_gone(path, each)
+        )
+        if own == old and cut_new == new and facts == edit.facts and not self._cut.holds(edit.reason):
+            self._world.set(path, new)
+            self._world.append(JOURNAL, [record])
+            return
+        if edit.undoes in self._undoing:
+            after, before = self._undoing[edit.undoes or ""][::-1]
+            made = self._merged(path, after, before, own, edit)
+        else:
+            made = self._merged(path, cut_old, cut_new, own, edit)
+        if own is None and made is not None and not made.strip() and cut_new != new:
+            made = None  # nothing is left of a page that was made for it
+        self._soil(path)
+        ended = tuple(each for each in edit.ended if self._exists(topic_of(path), each[0]))
+        if made is not None and facts and path != STATE:
+            made = self._then.summarised(path, made, facts)
+        self._write(edit, own, made, facts, ended)
+
+    def _write(
+        self,
+        edit: Edit,
+        own: bytes | None,
+        made: bytes | None,
+        facts: tuple[Record, ...],
+        ended: tuple[Any, ...],
+    ) -> None:
+        if made == own:
+            self._names[edit.id] = None
+            return
+        undoes = self._names.get(edit.undoes, edit.undoes) if edit.undoes is not None else None
+        reason = self._cut.text(edit.reason)
+        with at(edit.ts, edit.id):
+            changed = make_edit(
+                edit.id,
+                edit.ts,
+                edit.path,
+                edit.author,
+                reason,
+                own,
+                made,
+                undoes=undoes,
+                facts=facts,
+                ended=ended,
+            )
+        self._undoing[edit.id] = own, made
+        self._world.set(edit.path, made)
+        self._world.append(JOURNAL, [record_of(changed)])
+
+    def _merged(
+        self, path: str, base: bytes | None, mine: bytes | None, theirs: bytes | None, edit: Edit
+    ) -> bytes | None:
+        if mine is None or mine == base:
+            return None if mine is None else theirs
+        if path == STATE:
+            own_ids = (
+                partial(highest_of, self._world.journal)
+                if edit.author in (PERSON, PROGRAM) or edit.author.startswith("agent:")
+                else None
+            )
+            return merged_state(base, mine, theirs, renumber=own_ids)
+        if base == theirs:
+            return mine
+        texts = [(each or b"").decode(edit.encoding, "replace") for each in (base, mine, theirs)]
+        return merged_page(path, *texts).encode(edit.encoding, "replace") or (
+            b"" if theirs is not None else mine
+        )
+
+    def _told_now(self, told: Record) -> Record:
+        """What an edit tells of a fact; where one of its sources went, what is known of it without that."""
+        if not self._rests.has_lost(told):
+            return told
+        same = self._then.same_as(self._facts_before.get(str(told.get("id"))))
+        return known(same) if same is not None else self._rests.without(told)
+
+    def _is_left(self, path: str, text: str) -> bool:
+        """Whether all of a text may stand on a page."""
+        data = text.encode("utf-8", "replace")
+        return self._cut.version(path, data) == data
+
+    def _is_gone(self, path: str, told: Record) -> bool:
+        topic = str(told.get("topic") or topic_of(path))
+        if self._cut.takes_fact(topic, str(told.get("relation")), str(told.get("object"))):
+            return True
+        return self._cut.holds(told)
+
+    # --- entries -----------------------------------------------------------------------
+
+    def _is_again(self, reference: str) -> bool:
+        """Whether an entry is to be placed again; decided when the first of its records comes."""
+        if reference not in self._again:
+            self._again[reference] = reference in self._made.again or bool(
+                touched(self._world, self._placed[reference], self._topics)
+                & (self._dirty_topics | ({STATE} & self.dirty))
+            )
+        return self._again[reference]
+
+    def _placing(self, record: Record) -> None:
+        reference = record.get("entry")
+        if not _is_entry(record):
+            self._copy(record)
+        elif reference in self._made.gone:
+            self._dirty_topics |= said_in(record)
+            if record.get("through") is not None:
+                kept = ("schema", "id", "ts", "kind", "agent", "through")
+                self._copy({name: record[name] for name in kept if name in record})
+        elif self._is_again(str(reference)):
+            self._place_again(record)
+        else:
+            self._copy(self._with_edits(record))
+
+    def _place_again(self, record: Record) -> None:
+        reference = str(record["entry"])
+        try:
+            entry = read_entry(self._world, reference)
+        except Refused as refused:
+            self._then.notes.append(str(refused))
+            self._copy(record)
+            return
+        old = [str(each) for each in record.get("edits", ())]
+        count = len(self._world.journal)
+        through = record.get("through")
+        ts = float(record.get("ts") or 0.0)
+        with at(ts, str(record.get("id"))):
+            place = None if through is None else (int(through[0]), int(through[1]))
+            self._then.place.entry(
+                entry, place, partial(self._lost, entry) if record.get("instead") else None
+            )
+        made = self._world.journal[count:]
+        by_path = {str(each.get("path")): str(each.get("id")) for each in made if each.get("kind") == "edit"}
+        paths = self._paths(old)
+        self._names |= {each: by_path.get(paths.get(each, "")) for each in old}
+        for each in made:
+            edit = edit_of(each)
+            if edit is not None:
+                after = self._world.documents.get(edit.path)
+                try:
+                    self._undoing[edit.id] = backward(edit, after), after
+                except Broken:
+                    pass  # it was changed again by the same placing; an undo then goes by its lines
+        for each in made:
+            if each.get("kind") == "placed":
+                each["id"] = record.get("id")
+        self._dirty_topics |= said_in(record) | touched(
+            self._world, self._placed[reference], self._topics
+        ) - {STATE, "sessions"}
+        for path in {*by_path, *paths.values()}:
+            self._soil(path)
+
+    def _lost(self, entry: Entry, plan: object) -> list[Fact]:
+        """What went from the pages because another distiller did not see it: that goes again."""
+        gone = self._ended.get(entry.reference, set())
+        return [fact for fact in self._then.facts() if fact.id in gone and fact.status == "current"]
+
+    def _paths(self, edits: list[str]) -> dict[str, str]:
+        wanted = set(edits)
+        return {
+            str(record.get("id")): str(record.get("path"))
+            for record, _ in self.written
+            if record.get("id") in wanted
+        }
+
+    # --- what people said of facts -------------------------------------------------------
+
+    def _word(self, record: Record) -> None:
+        topic, name = str(record.get("topic")), str(record.get("fact"))
+        if name in self._cut.named or topic in self._cut.topics:
+            self._dirty_topics.add(topic)
+            self._names[str(record.get("id"))] = None
+            return
+        if topic in self._dirty_topics and not self._exists(topic, name):
+            same = self._then.same_as(self._facts_before.get(name))
+            if same is None:
+                self._names[str(record.get("id"))] = None
+                return
+            record = {**record, "fact": same.id}
+        undoes = record.get("undoes")
+        if undoes is not None and undoes in self._names and self._names[undoes] is None:
+            return
+        self._copy(self._with_edits(record))
+
+    def _with_edits(self, record: Record) -> Record:
+        """A record with the edits that it names as they are now; itself, if they are what they were."""
+        old = record.get("edits", [])
+        new = [name for each in old if (name := self._names.get(each, each)) is not None]
+        return record if new == old else {**record, "edits": new}
+
+    def _exists(self, topic: str, name: str) -> bool:
+        if topic not in self._dirty_topics and topic_of_page(topic) not in self.dirty:
+            return True
+        return any(fact.id == name for fact in self._then.facts())
+
+
+def topic_of_page(topic: str) -> str:
+    return f"facts/{topic}.md"
+
+
+def _is_entry(record: Record) -> bool:
+    return record.get("kind") == "placed" and record.get("entry") is not None
+
+
+def _added(edit: Edit) -> str:
+    return "".join(line for hunk in edit.hunks for line in hunk.added)
+
+
+def _all_lines(record: Record) -> list[str]:
+    edit = edit_of(record)
+    if edit is None:
+        return []
+    return [line.strip() for hunk in edit.hunks for line in (*hunk.removed, *hunk.added)]

@@ -1,0 +1,118 @@
+"""Finding words in texts however they are spelt, and taking out the sentence that says them.
+
+Words are compared in one normal form and without regard to case. What is taken out of a text is a whole sentence: half
+of one would say what the other half was. `[forgotten]` stands in its place, and line ends stay, so that whatever names
+lines of the text still names the same ones.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import is_normalized, normalize
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+MASK = "[forgotten]"
+
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|\Z)|[。！？]+[”’」』]*|\n")
+_WORD = re.compile(r"\w")
+_STOPS = ".!?…。！？"
+_MASKS = re.compile(rf"\[forgotten\]([{_STOPS}]?)(?:[ \t]*\[forgotten\][{_STOPS}]?)+")
+
+
+def folded(text: str) -> str:
+    """As words are compared."""
+    text = text if is_normalized("NFC", text) else normalize("NFC", text)
+    return text.casefold()
+
+
+def places(text: str, words: str) -> Iterator[tuple[int, int]]:
+    """Where folded words stand in a text that is in normal form C."""
+    low = text.casefold()
+    at = low.find(words)
+    if at < 0 or not words:
+        return
+    # A character may become several when it is folded: then each must be followed back to its own.
+    origin = range(len(text) + 1) if len(low) == len(text) else _origins(text)
+    while at >= 0:
+        yield origin[at], origin[at + len(words) - 1] + 1
+        at = low.find(words, at + len(words))
+
+
+def _origins(text: str) -> list[int]:
+    return [*(at for at, each in enumerate(text) for _ in each.casefold()), len(text)]
+
+
+def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """The whole sentences in which a stretch stands, without the spaces before them."""
+    first, last = 0, len(text)
+    for found in _END.finditer(text):
+        if found.end() <= start:
+            first = found.end()
+        elif found.end() >= end:
+            last = found.end() if found[0] != "\n" else found.start()
+            break
+    while first < start and text[first].isspace():
+        first += 1
+    return first, max(last, end)
+
+
+def masked(text: str, words: Iterable[str]) -> str:
+    """The text without the sentences that hold one of these folded words; the same text if there is none."""
+    plain = text if is_normalized("NFC", text) else normalize("NFC", text)
+    found = [sentence_around(plain, *place) for each in words for place in places(plain, each)]
+    if not found:
+        return text
+    parts: list[str] = []
+    done = 0
+    for start, end in sorted(found):
+        if end <= done:
+            continue
+        start = max(start, done)
+        # With its stop: what follows is a sentence of its own, as it was.
+        stop = plain[end - 1] if plain[end - 1] in _STOPS else ""
+        parts += [plain[done:start], MASK, stop, "\n" * plain.count("\n", start, end)]
+        done = end
+    return _MASKS.sub(rf"{MASK}\1", "".join((*parts, plain[done:])))
+
+
+def is_nothing_else(text: str) -> bool:
+    """Whether a text that was masked says nothing any more."""
+    return _WORD.search(text.replace(MASK, "")) is None
+
+
+def each_text(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from each_text(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from each_text(inner)
+
+
+def masked_value(value: Any, words: tuple[str, ...]) -> Any:
+    """The same for every text in a value of JSON, keys too."""
+    if isinstance(value, str):
+        return masked(value, words)
+    if isinstance(value, dict):
+        return {masked(name, words): masked_value(inner, words) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [masked_value(inner, words) for inner in value]
+    return value
+
+
+def sentences_in(text: str) -> list[str]:
+    """The sentences of a text, each without the spaces around it."""
+    found: list[str] = []
+    done = 0
+    for end in _END.finditer(text):
+        found.append(text[done : end.end()].strip())
+        done = end.end()
+    return [each for each in (*found, text[done:].strip()) if each]

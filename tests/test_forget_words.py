@@ -1,0 +1,208 @@
+"""The parts of forgetting that look at texts: words, needles, lines that are followed, the state."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looseleaf.core.diff import split_lines
+from looseleaf.forget.cut import Cut
+from looseleaf.forget.needles import Needles, unescaped, worth
+from looseleaf.forget.rebase import cut_state, merged, merged_page, merged_state
+from looseleaf.forget.words import (
+    MASK,
+    each_text,
+    folded,
+    is_nothing_else,
+    masked,
+    masked_value,
+    places,
+    sentences_in,
+)
+
+SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
+
+
+# --- words -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("I live in Paris. I like tea.", "[forgotten]. I like tea."),
+        ("I like tea. I live in PARIS!", "I like tea. [forgotten]!"),
+        ("Paris\nis nice", "[forgotten]\nis nice"),
+        ("Is it Paris? Yes, Paris. No.", "[forgotten]? No."),
+        ("我住在Paris。我喜欢茶。", "[forgotten]。我喜欢茶。"),
+        ("nothing here", "nothing here"),
+        ("one paris", "[forgotten]"),
+        ("", ""),
+    ],
+)
+def test_the_sentence_goes_that_says_it(text: str, left: str) -> None:
+    assert masked(text, ["paris"]) == left
+
+
+def test_words_over_the_end_of_a_line_take_both_lines_and_keep_their_number() -> None:
+    text = "one\ntwo words\nare here\nfour"
+    assert masked(text, ["words\nare"]) == "one\n[forgotten]\n\nfour"
+
+
+@given(SHORT, st.text(alphabet="abÅß", min_size=1, max_size=3))
+def test_what_was_masked_does_not_hold_the_words(text: str, words: str) -> None:
+    needle = folded(words)
+    left = masked(text, [needle])
+    assert needle not in folded(left.replace(MASK, ""))
+    assert left.count("\n") == unicodedata.normalize("NFC", text).count("\n") or needle not in folded(text)
+    assert (left == text) == (needle not in folded(text))
+
+
+@given(SHORT, st.text(alphabet="abßi", min_size=1, max_size=3))
+def test_places_are_those_of_the_text_itself(text: str, words: str) -> None:
+    plain = unicodedata.normalize("NFC", text)
+    for start, end in places(plain, folded(words)):
+        assert folded(words) in folded(plain[start:end])
+
+
+def test_texts_are_found_wherever_they_stand_in_a_value() -> None:
+    value = {"a": ["Paris is here.", {"Paris": 1}], "b": 2, "c": None}
+    assert sorted(each_text(value)) == ["Paris", "Paris is here.", "a", "b", "c"]
+    assert masked_value(value, ("paris",)) == {"a": ["[forgotten].", {"[forgotten]": 1}], "b": 2, "c": None}
+    assert is_nothing_else("[forgotten]. [forgotten]!")
+    assert not is_nothing_else("[forgotten] a")
+    assert sentences_in("One. Two!\nThree") == ["One.", "Two!", "Three"]
+
+
+# --- needles ---------------------------------------------------------------------------
+
+
+@given(st.lists(SHORT, max_size=6), SHORT)
+def test_needles_find_what_a_plain_search_finds(texts: list[str], text: str) -> None:
+    needles = Needles(texts)
+    assert needles.found(folded(text)) == {
+        folded(each) for each in texts if each and folded(each) in folded(text)
+    }
+
+
+def test_needles_are_found_in_every_spelling() -> None:
+    needles = Needles(["Café zebra 🦓 stripes"])
+    for data in (
+        "café ZEBRA 🦓 stripes".encode(),
+        unicodedata.normalize("NFD", "Café zebra 🦓 stripes").encode(),
+        json.dumps("Café zebra 🦓 stripes").encode(),
+        b"\x00\x01" + "Café zebra 🦓 stripes".encode() + b"\xff",
+    ):
+        assert needles.hits(data)
+    assert not needles.hits(b"zebra stripes")
+    assert unescaped(r"a\n\u00e9\"") == 'a\né"'
+
+
+def test_what_stays_is_no_needle() -> None:
+    needles = Needles(["said by one alone", "said by both of them"])
+    assert needles.without(["He: SAID by both of them."]).texts == {"said by one alone"}
+    assert list(worth(["Yes. A longer sentence.", "no"])) == ["A longer sentence."]
+    assert not Needles([])
+
+
+# --- lines that are followed -------------------------------------------------------------
+
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "e\n"]), max_size=6).map("".join)
+
+
+@given(LINES, LINES)
+def test_a_change_of_the_same_text_is_that_change(base: str, mine: str) -> None:
+    assert merged(base, mine, base) == mine
+    assert merged(base, base, mine) == mine
+
+
+@given(LINES, LINES, LINES)
+def test_no_line_comes_from_nowhere(base: str, mine: str, theirs: str) -> None:
+    known = {*split_lines(mine), *split_lines(theirs)}
+    assert set(split_lines(merged(base, mine, theirs))) <= known
+
+
+def test_lines_go_where_they_are_and_come_behind_what_they_came_behind() -> None:
+    assert merged("a\nx\nb\n", "a\nx\nnew\nb\n", "a\nb\n") == "a\nnew\nb\n"
+    assert merged("a\nx\nb\n", "a\nb\n", "a\nx\nb\ny\n") == "a\nb\ny\n"
+    assert merged("x\n", "x\nlast", "a\n") == "a\nlast"
+    assert merged("x\n", "first\nx\n", "x\nb") == "first\nx\nb"
+    assert merged("x", "x\ny\n", "a") == "a\ny\n"
+
+
+def test_date_and_summary_of_a_page_are_what_they_were_or_what_the_edit_made_of_them() -> None:
+    base = "# User\n\n> Summary: user home\n\n- Home: Paris\n- Updated: 2025-01-02\n"
+    mine = "# User\n\n> Summary: user home\n\n- Home: Paris\n- Likes: tea\n- Updated: 2025-01-03\n"
+    theirs = "# User\n\n> Summary: user name\n\n- Name: Ada\n- Updated: 2025-01-01\n"
+    made = merged_page("USER.md", base, mine, theirs)
+    assert made == "# User\n\n> Summary: user name\n\n- Name: Ada\n- Likes: tea\n- Updated: 2025-01-03\n"
+    assert merged_page("PROJECT.md", "a\n", "a\nb\n", "c\n") == "c\nb\n"
+
+
+# --- the state -------------------------------------------------------------------------
+
+
+def state(**members: object) -> bytes:
+    return json.dumps(members).encode()
+
+
+def test_values_of_the_state_are_followed_one_by_one() -> None:
+    base = state(goal="x", tasks_open=[{"id": "T-1", "title": "gone"}], conventions={"a": 1})
+    mine = state(
+        goal="y",
+        tasks_open=[{"id": "T-1", "title": "gone"}, {"id": "T-2", "title": "new"}],
+        conventions={"a": 2, "b": 3},
+    )
+    made = merged_state(base, mine, state(goal="x", now="here"), renumber=lambda name: 0)
+    assert json.loads(made or b"") == {
+        "goal": "y",
+        "tasks_open": [{"id": "T-1", "title": "new"}],
+        "conventions": {"a": 2, "b": 3},
+        "now": "here",
+    }
+    assert merged_state(base, None, base, renumber=None) is None
+    assert merged_state(base, b"{broken", base, renumber=None) == b"{broken"
+    assert merged_state(base, mine, base, renumber=None) == mine
+    removed = merged_state(mine, base, state(tasks_open=[{"id": "T-7", "title": "new"}]), renumber=None)
+    assert json.loads(removed or b"")["tasks_open"] == []
+
+
+def test_a_row_that_changed_keeps_the_id_it_has() -> None:
+    base = state(tasks_open=[{"id": "T-2", "title": "a", "status": "open"}], blockers=["x"])
+    mine = state(tasks_open=[{"id": "T-2", "title": "a", "status": "stuck"}], blockers=["x", "y"])
+    theirs = state(tasks_open=[{"id": "T-1", "title": "a", "status": "open"}], blockers=["z"])
+    made = json.loads(merged_state(base, mine, theirs, renumber=lambda name: 1) or b"")
+    assert made == {"tasks_open": [{"id": "T-1", "title": "a", "status": "stuck"}], "blockers": ["z", "y"]}
+
+
+def test_the_state_loses_values_and_never_its_form() -> None:
+    cut = Cut("match", "Paris", words=("paris",))
+    data = state(
+        goal="see Paris", now="x", tasks_open=[{"title": "Paris"}, {"title": "b"}], conventions={"Paris": 1}
+    )
+    left = json.loads(cut_state(data, cut.holds, state(goal="old")))
+    assert left == {"goal": "old", "now": "x", "tasks_open": [{"title": "b"}], "conventions": {}}
+    broken = b'{"goal": "P\\u0061ris",\n"now": 1,,}\n'
+    assert cut_state(broken, cut.holds) == b'"now": 1,,}\n'
+    assert cut_state(state(goal="x"), cut.holds) == state(goal="x")
+
+
+# --- the cut ---------------------------------------------------------------------------
+
+
+def test_headings_stay_without_their_words_and_lines_go() -> None:
+    cut = Cut("match", "Paris", words=("paris",))
+    text = "# Paris\n\n## In Paris\n- Date: 2025\n- Paris again\nprose\n"
+    assert cut.page("episodes/2025-01.md", text) == "# [forgotten]\n\n## [forgotten]\n- Date: 2025\nprose\n"
+
+
+def test_an_origin_means_all_of_its_formats() -> None:
+    cut = Cut("origin", "import")
+    assert cut.takes("s", "import", "main")
+    assert cut.takes("s", "import:chatgpt", "main")
+    assert not cut.takes("s", "importer", "main")
+    assert not Cut("origin", "import", "other").takes("s", "import", "main")
+    assert Cut("topic", "garden", topics=frozenset({"garden"})).page("facts/garden.md", "# x\n") == ""
