@@ -97,7 +97,8 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
         (
             "new is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
-            ".gitignore there keeps the history (log/) out of git; delete that line to keep it in.\n"
+            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with what you said, go in.\n"
+            "To keep all of it out: echo '*' > new/.gitignore\n"
         ),
         (
             'Next: `looseleaf --memory new remember "I prefer green tea."` tells it something; '
@@ -109,7 +110,11 @@ def test_init_makes_the_folder_and_says_what_to_do_with_it(run: Run, place: Path
         ".gitignore days episodes facts log review views".split()
     )
     assert (place / "new" / ".gitignore").read_text() == "PROJECT.local.md\nlog/\nviews/\nreview/\n"
-    assert run("init", "new") == (0, "new is a memory already; nothing was changed.\n", "")
+    assert run("init", "new") == (
+        0,
+        "new is a memory already; nothing was changed.\n",
+        "Next: `looseleaf --memory new` says what it holds.\n",
+    )
     assert run("init", "new", "--json") == (0, '{\n  "path": "new",\n  "made": false\n}\n', "")
 
 
@@ -124,7 +129,7 @@ def test_init_takes_the_path_then_the_option_then_the_environment_then_here(
     for name in ("one", "two", ".looseleaf", "three"):
         assert (place / name / "log" / "journal.jsonl").is_file()
     said = capsys.readouterr().out
-    assert [line.split(" is a memory")[0] for line in said.splitlines()[::3]] == [
+    assert [line.split(" is a memory")[0] for line in said.splitlines()[::4]] == [
         "one",
         "two",
         ".looseleaf",
@@ -368,16 +373,22 @@ def test_diff_gives_a_pipe_what_patch_can_read(run: Run, folder: Path, place: Pa
 def test_undo_takes_back_the_last_edit_of_all_or_of_a_page(run: Run) -> None:
     code, out, err = run("undo")
     assert (code, err) == (0, "")
-    assert plain(out) == "USER.md: the edit <id> (her whole name) is undone by <id>.\n"
+    assert plain(out) == (
+        "Undone: her whole name (edit <id>), by <id>.\n"
+        "USER.md says again: “Name: Ada”\n"
+        "USER.md says no longer: “Name: Ada Lovelace”; “City: London”\n"
+    )
     assert plain(run("log", "-n", "1")[1]).splitlines()[0].partition("USER.md  ")[2].startswith("person: ")
     assert run("show", "USER.md")[1] == ONE
     done = json.loads(run("undo", "facts/tea.md", "--json")[1])
     assert (done["undone"]["path"], done["receipt"]["new"]) == ("facts/tea.md", None)
     assert list(done["receipt"]) == "id path base new added removed changed".split()
+    (change,) = done["changes"]
+    assert (change["path"], change["is_gone"], change["back"]) == ("facts/tea.md", True, [])
     code, out, _ = run("undo")
     assert (code, plain(out)) == (
         0,
-        "USER.md: the edit <id> (met Ada) is undone by <id>. The page is gone.\n",
+        "Undone: met Ada (edit <id>), by <id>.\nUSER.md says no longer: “Name: Ada”\nUSER.md is gone.\n",
     )
     code, out, err = run("undo")
     assert (code, out) == (2, "")
@@ -385,6 +396,28 @@ def test_undo_takes_back_the_last_edit_of_all_or_of_a_page(run: Run) -> None:
     assert [edit["undoes"] is not None for edit in json.loads(run("log", "--json")[1])] == [True] * 3 + [
         False
     ] * 3
+
+
+def test_undo_says_what_is_back_and_what_is_gone_of_all_that_an_entry_brought(run: Run, place: Path) -> None:
+    mine = ("--memory", str(place / "mine"))
+    likes = "".join(f"I like {each}. " for each in "jazz, tea, bread, cats, snow, rain".split(", "))
+    for said in ("I live in Graz.", f"We decided to use Postgres. I moved to Rome. {likes}"):
+        with Memory(place / "mine") as memory:
+            memory.record(user=said)
+            memory.distill()
+    out = run("undo", *mine)[1]
+    first, *lines = plain(out).splitlines()
+    assert first == "Undone: distilled from sessions/<id>, by <id>."
+    assert lines == [
+        "state.json is gone.",
+        "facts/project.md says no longer: “Database: Postgres”",
+        "facts/project.md is gone.",
+        "USER.md says again: “Home: Graz”",
+        "USER.md says no longer: “Home: Rome”; “Likes: jazz”; “Likes: tea”; “Likes: bread”; “Likes: cats”; and 2 more",
+    ]
+    for goal in ("Ship it", "Ship it soon"):
+        run("state", "set", "goal", goal, *mine)
+    assert run("undo", "state.json", *mine)[1].splitlines()[1:] == ["state.json is as it was."]
 
 
 # --- check, repair ---------------------------------------------------------------------
@@ -406,14 +439,15 @@ def test_check_names_each_problem_by_path_and_line(run: Run, folder: Path) -> No
     damage(folder)
     (folder / "facts" / "odd.md").write_bytes(b"fine\nnot \xff fine\n")
     code, out, err = run("check")
-    assert (code, err) == (1, "")
+    repair = "Next: `looseleaf repair` mends what can be mended; a copy of every byte it moves is kept.\n"
+    assert (code, err) == (1, repair)
     first, *_, last = out.splitlines()
     assert first == "log/journal.jsonl:3: this record is damaged: its checksum does not match"
     assert (
         "facts/odd.md:2: this line is not UTF-8 text; save the page as UTF-8 with an editor"
         in out.splitlines()
     )
-    assert last == "2 problems; looseleaf repair mends what can be mended"
+    assert last == "2 problems"
     told = json.loads(run("check", "--json")[1])
     assert told["errors"] == 2
     assert told["problems"][0] == {
@@ -941,6 +975,18 @@ def test_a_reader_who_has_enough_ends_a_command_quietly(folder: Path, arguments:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["show", "facts/no.md"], ["show", "facts/no.md", "--json"]])
+def test_a_refusal_is_told_also_where_nobody_reads_the_answer(folder: Path, arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        done = subprocess.run(
+            [SCRIPT, "--memory", folder, *arguments], stdout=closed, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"looseleaf: Nothing was shown: there is no page facts/no.md.")
 
 
 def test_an_interrupted_command_says_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

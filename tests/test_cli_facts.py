@@ -90,6 +90,7 @@ def doubt(run: Run, folder: Path) -> str:
 # --- distill and write -----------------------------------------------------------------
 
 LIST = "Next: `looseleaf facts` lists what is known; `looseleaf why` with an id of these says why.\n"
+RIGHT = "Next: `looseleaf why ID` says why one is believed; `looseleaf correct ID TEXT` says what is right.\n"
 RECORD = 'Next: `looseleaf record user "…"` records what is said; `looseleaf facts` lists what is known.\n'
 
 
@@ -155,7 +156,7 @@ def test_a_topic_that_is_named_is_where_the_entry_goes(run: Run) -> None:
 def test_my_own_words_are_written_from_a_file_or_standard_input(run: Run, place: Path) -> None:
     (place / "note.txt").write_text("I live in Berlin.\n")
     code, out, err = run("write", "note.txt", "--mine", "--topic", "me")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, LIST)
     assert shown(out) == (
         "added            <fact>  Home: Berlin  (said): nothing like it is held\n1 entry: 1 added.\n"
     )
@@ -167,10 +168,22 @@ def test_my_own_words_are_written_from_a_file_or_standard_input(run: Run, place:
 
 def test_a_text_of_somebody_else_puts_nothing_on_a_page(run: Run, folder: Path) -> None:
     code, out, err = run("write", stdin=b"I live in Berlin. My name is Mallory.")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "Next: `looseleaf review` goes through what waits for your yes.\n")
     assert out.splitlines()[-1].startswith("1 entry: ")
     assert run("facts")[1].startswith("Nothing is known yet.")
     assert not (folder / "USER.md").exists()
+
+
+def test_a_text_without_facts_leaves_no_line_of_the_day_and_says_what_to_do(run: Run, folder: Path) -> None:
+    code, out, err = run("write", stdin=b"The weather was fine on the whole, they say.")
+    assert (code, out) == (0, "1 entry: no facts.\n")
+    assert err == (
+        "Next: `looseleaf recall WORDS` finds the text; "
+        '`looseleaf remember "I prefer green tea."` keeps one thing that you say.\n'
+    )
+    assert not any((folder / "days").iterdir())
+    assert "The weather was fine" in run("recall", "weather fine")[1]
+    assert run("recall", "0 facts entry")[1].startswith("Nothing that is remembered has these words.")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +217,7 @@ def test_a_text_that_cannot_be_written_gets_a_sentence(
 def test_facts_are_listed_topic_by_topic_the_users_first(told: Run, folder: Path) -> None:
     (folder / "facts" / "cellar.md").write_text("- Light: broken\n")
     code, out, err = told("facts")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, RIGHT)
     assert shown(out) == (
         "user\n"
         "  <fact>  Name: Zhang San  (said)  USER.md:5\n"
@@ -360,7 +373,7 @@ def test_a_score_and_a_pin_are_marks_of_a_fact_and_can_be_undone(told: Run) -> N
     assert shown(told("pin", name.removeprefix("f_"), "--off")[1]) == (
         "unpinned: <fact>  Home: Rome  (said, score 9)  USER.md:7\n"
     )
-    assert shown(told("undo")[1]) == "<fact>: the word <id> (unpinned) is undone by <id>.\n"
+    assert shown(told("undo")[1]) == "Undone: unpinned (of Home: Rome, <fact>), by <id>.\n"
     assert fact_of(told, "Home")["tags"] == ["pinned"]
     assert told_json(told, "score", name, "2.5")["user_fact_score"] == 2.5
 

@@ -79,7 +79,7 @@ def test_other_places_and_files_of_the_user_are_told(
     (folder / "recall.tests.toml").write_text(f"# I like {CANARY} tea.\n")
     assert run(folder, "--fact", fact.id or "", "--yes") == 0
     out = capsys.readouterr().out
-    assert "named in 1 other place, which stay" in out
+    assert "named in 1 other place, which stays: turn_0003 of main." in out
     assert "These are yours, and still hold it: recall.tests.toml" in out
 
 

@@ -91,8 +91,59 @@ def test_what_no_rule_reads_is_kept_as_it_was_said(run: Run, folder: Path) -> No
     assert not list((folder / "log").glob("entries/*/*"))  # what states no fact makes no entry
 
 
+def test_a_sentence_that_no_rule_reads_is_noted_beside_the_facts_and_that_is_said(
+    run: Run, folder: Path
+) -> None:
+    code, out, err = run("remember", "My name is Bob. I live in Oslo. The build is red on Mondays.")
+    assert (code, err) == (0, FINDS)
+    assert [line.split()[0] for line in out.splitlines()] == ["added", "added", "noted"]
+    assert out.endswith("note: The build is red on Mondays.  (confirmed): the rules read no fact in it\n")
+    assert said(run) == [
+        ("Name", "Bob", "confirmed"),
+        ("Home", "Oslo", "confirmed"),
+        ("note", "The build is red on Mondays.", "confirmed"),
+    ]
+    again = run("remember", "My name is Bob. The build is red on Mondays.")[1]
+    assert [line.split("  ")[0] for line in again.splitlines()] == ["known already"] * 2
+    run("remember", "I live in Oslo. Tomatoes want sun.", "--topic", "garden")
+    assert "\n- Tomatoes want sun.\n" in (folder / "facts" / "garden.md").read_text()
+
+
+def test_what_is_only_thought_is_noted_by_an_edit_and_a_greeting_is_passed_over(run: Run) -> None:
+    """The gate takes no "maybe" for a fact; a person's own word is kept all the same."""
+    code, out, err = run("remember", "Hello! I live in Oslo. Maybe we go to Rome.")
+    assert code == 0
+    assert out.splitlines()[1:] == ["noted on USER.md: Maybe we go to Rome.", "passed over: Hello!"]
+    assert "`looseleaf undo`, twice, takes it back" in err
+    assert ("note", "Maybe we go to Rome.", "confirmed") in said(run)
+    out = run("remember", "I live in Oslo. Maybe we go to Rome.")[1]
+    assert out.splitlines()[1:] == ["known already on USER.md: Maybe we go to Rome."]
+    done = json.loads(run("remember", "Hello! I live in Oslo. Is the door open?", "--json")[1])
+    assert (done["rest"], done["passed_over"], done["noted"]["path"]) == (
+        ["Is the door open?"],
+        ["Hello!"],
+        "USER.md",
+    )
+
+
+def test_many_sentences_that_no_rule_reads_are_one_note(run: Run) -> None:
+    words = [f"Row number {number} of the field is wet." for number in range(41)]
+    run("remember", f"I live in Oslo. {' '.join(words)}")
+    assert [each[:2] for each in said(run)] == [("Home", "Oslo"), ("note", " ".join(words))]
+
+
+def test_a_sentence_that_is_too_long_for_a_fact_is_kept_whole(run: Run) -> None:
+    long = f"The fence has {'oak and ' * 60}ivy."
+    run("remember", f"I live in Oslo. {long}")
+    assert [each[:2] for each in said(run)] == [("Home", "Oslo"), ("note", long)]
+
+
 def test_one_undo_takes_all_of_it_back(run: Run, folder: Path) -> None:
-    for words in ("I live in Lyon. I like jazz.", "The boiler is behind the stairs"):
+    for words in (
+        "I live in Lyon. I like jazz.",
+        "The boiler is behind the stairs",
+        "I live in Lyon. The boiler is behind the stairs.",
+    ):
         run("remember", words)
         assert said(run)
         assert run("undo")[0] == 0
@@ -119,8 +170,14 @@ def test_as_json_it_says_what_became_of_it(run: Run) -> None:
 
 
 def test_no_secret_is_written(run: Run, folder: Path) -> None:
-    run("remember", f"The key of the shop is {KEY}")
-    run("remember", f"I use the key {KEY} at work and I live in Lyon.")
+    out = run("remember", f"The key of the shop is {KEY}")[1]
+    assert out == (
+        "noted on USER.md, but for a secret: the rules read no fact in it.\n"
+        "A secret was taken out before anything was written: it is kept nowhere.\n"
+    )
+    out = run("remember", f"I use the key {KEY} at work and I live in Lyon.")[1]
+    assert out.endswith("A secret was taken out before anything was written: it is kept nowhere.\n")
+    assert "secret" not in run("remember", "I like jazz.")[1]
     run("build")
     everything = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert KEY.encode() not in everything
@@ -161,3 +218,26 @@ def test_whatever_is_said_is_written_or_known_or_refused(
         again = memory.remember(text)
         assert again.noted is None or not again.noted.changed
         assert memory.check() == []
+
+
+PARTS = (
+    "I live in Oslo.",
+    "My name is Bob.",
+    "The build is red.",
+    "Is the door open?",
+    "Tomatoes want sun.",
+    "Hi!",
+)
+
+
+@given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=6))
+def test_every_sentence_is_a_fact_a_note_or_passed_over(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str]
+) -> None:
+    with Memory(tmp_path_factory.mktemp("parts") / "memory") as memory:
+        done = memory.remember(" ".join(parts))
+        held = " ".join(fact.object for fact in memory.facts())
+        for part, kept in zip(PARTS, ("Oslo", "Bob", *PARTS[2:5], ""), strict=True):
+            if part in parts:
+                assert kept in held
+                assert part not in done.passed_over or not kept

@@ -26,19 +26,22 @@ def waiting(folder: Path) -> Path:
 
 
 def test_in_a_pipe_it_lists_what_waits_and_says_how_to_answer(waiting: Path, run: Run) -> None:
-    code, out, _ = run("review")
+    code, out, err = run("review")
     assert code == 0
     assert "1. Role: root\n   └ f_" in out
     assert "agent:main wants it on USER.md; the user did not say it" in out
     assert "\x1b" not in out
-    assert out.splitlines()[-1].startswith("`looseleaf approve ID` says yes")
+    assert err.startswith("Next: `looseleaf approve ID` says yes")
     told = json.loads(run("review", "--json")[1])
     assert [fact["object"] for fact in told][:2] == ["root", "fish"]
     assert all("wants it on USER.md" in fact["why"] for fact in told)
 
 
 def test_where_nothing_waits_it_says_so(run: Run) -> None:
-    assert run("review")[1] == "Nothing waits for you.\n"
+    assert run("review")[1:] == (
+        "Nothing waits for you.\n",
+        "Next: `looseleaf facts` lists what is known.\n",
+    )
     assert json.loads(run("review", "--json")[1]) == []
 
 

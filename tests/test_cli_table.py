@@ -204,6 +204,19 @@ def test_every_list_is_a_table_that_nothing_in_it_steers(
 # --- columns ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("a  b\nc", "a b c"),
+        ("你好吗", "你…"),
+        ("abcdefgh", "abcd…"),
+        ("x" + " " * 60, "x…"),  # there is more than is looked at
+    ],
+)
+def test_a_cell_that_is_cut_says_so(text: str, made: str) -> None:
+    assert cell(text, 5 if text.isascii() else 4) == made
+
+
 @given(WORDS, st.integers(2, 40))
 def test_a_cell_is_one_line_and_no_wider_than_asked_for(text: str, width: int) -> None:
     made = cell(text, width)

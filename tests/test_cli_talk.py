@@ -27,13 +27,16 @@ Run = Callable[..., tuple[int, str, str]]
 
 SMALL = "context_tokens = 2000\nmax_tokens = 200\nsafety_margin_tokens = 100\n"
 PNG = "pictures/plan.png"
+RECORD = (
+    'Next: `looseleaf record user "…"` records what is said; `looseleaf import PATH` takes in a history.\n'
+)
 
 
 def script(folder: Path, *arguments: str | bytes, stdin: bytes = b"") -> str:
     done = subprocess.run(
         [SCRIPT, "--memory", folder, *arguments], input=stdin, capture_output=True, check=True
     )
-    assert done.stderr == b""
+    assert re.sub(rb"Next: .*\n", b"", done.stderr) == b""
     return done.stdout.decode()
 
 
@@ -430,11 +433,15 @@ def test_agents_are_apart(run: Run, folder: Path) -> None:
 
 
 def test_turns_shows_the_last_ones(run: Run) -> None:
-    assert run("turns") == (0, "Nothing was said yet.\n", "")
+    assert run("turns") == (0, "Nothing was said yet.\n", RECORD)
     assert run("turns", "--json") == (0, "[]\n", "")
     run("record", "jsonl", "--session", "s1", stdin=talk(3))
     code, out, err = run("turns", "-n", "2")
-    assert (code, err) == (0, "")
+    learn = (
+        "Next: `looseleaf distill` makes facts of what was said; `looseleaf recall WORDS` finds it again.\n"
+    )
+    assert (code, err) == (0, learn)
+    assert run("turns", "1")[2] == ""
     result = "def part_{0}(): ... " * 9
     assert (
         plain(out)
@@ -504,7 +511,7 @@ def test_turns_of_a_session_and_turns_that_are_not_there(run: Run, folder: Path)
 
 
 def test_sessions_lists_the_last_ones(run: Run) -> None:
-    assert run("sessions") == (0, "Nothing was said yet.\n", "")
+    assert run("sessions") == (0, "Nothing was said yet.\n", RECORD)
     run("record", "jsonl", "--session", "first", stdin=talk(2))
     run("record", "user", "And\nnow?", "--session", "second")
     assert plain(run("sessions")[1]) == (
@@ -512,6 +519,7 @@ def test_sessions_lists_the_last_ones(run: Run) -> None:
         "second  <time> to <time>     1 turn  And now?\n"
     )
     assert plain(run("sessions", "-n", "1")[1]).startswith("second ")
+    assert run("sessions")[2] == "Next: `looseleaf turns --session ID` shows what was said in one.\n"
     told = json.loads(run("sessions", "--json")[1])
     assert [(each["session_id"], each["turns"], each["traces"]) for each in told] == [
         ("first", 2, 8),

@@ -14,6 +14,7 @@ import pytest
 
 from looseleaf.cli.completion import _bash, _fish, _zsh
 from looseleaf.cli.verbs import SHARED, VERBS
+from looseleaf.importers.formats import FORMATS
 from looseleaf.memory import Memory
 from test_cli import SCRIPT
 
@@ -70,7 +71,7 @@ def quoted(word: str) -> str:
 
 def test_bash_offers_verbs_options_and_values_without_starting_the_program(named: Path) -> None:
     nowhere = "/usr/bin:/bin"  # no looseleaf is found there
-    verbs, options, choices, first, all_of_them, before = offered(
+    verbs, options, choices, first, all_of_them, before, formats, joined = offered(
         named,
         ["looseleaf", "rec"],
         ["looseleaf", "show", "--"],
@@ -78,6 +79,8 @@ def test_bash_offers_verbs_options_and_values_without_starting_the_program(named
         ["looseleaf", "hook", "pre"],
         ["looseleaf", ""],
         ["looseleaf", "--memory", "x", "--agent", "y", "tid"],
+        ["looseleaf", "import", "x", "--as", ""],
+        ["looseleaf", "export", "--as=fol"],  # as one word, where bash was told so
         path=nowhere,
     )
     assert verbs == ["record", "recall", "receipts"]
@@ -86,6 +89,8 @@ def test_bash_offers_verbs_options_and_values_without_starting_the_program(named
     assert first == ["pre-tool", "pre-compact"]
     assert all_of_them == [*VERBS, *SHARED, "--help", "--version"]
     assert before == ["tidy"]
+    assert formats == [*FORMATS]
+    assert joined == ["--as=folder"]
 
 
 def test_bash_offers_the_names_that_are_in_the_memory(named: Path) -> None:
@@ -125,11 +130,82 @@ def test_a_name_that_is_a_command_is_quoted_and_never_run(named: Path, tmp_path:
     assert not list(Path.cwd().glob("pwned"))
 
 
+@pytest.fixture
+def spaced(named: Path) -> Path:
+    """Another memory whose path has a space in it, and names that need quotes."""
+    other = named.parent / "my mem"
+    with Memory(other) as memory:
+        for name in ("garden bed", "c$d'e`f", "w!x"):
+            memory.edit(f"facts/{name}.md", "- Soil: clay\n", author="person", reason="seen")
+    return other
+
+
+def typed(shell: pexpect.spawn[str], *lines: tuple[str, str]) -> None:
+    """At a terminal: what was typed, with a tab, becomes this."""
+    for before, whole in lines:
+        shell.send(f"{before}\t")
+        shell.expect_exact(whole)
+        shell.send("\x15")  # the line is dropped
+
+
+def at_terminal(program: str, *given: str, where: Path, home: Path) -> pexpect.spawn[str]:
+    return pexpect.spawn(
+        program,
+        [*given, "-i"],
+        env={
+            "PATH": f"{SCRIPT.parent}:{os.environ['PATH']}",
+            "LOOSELEAF_HOME": str(home),
+            "HOME": str(where),
+            "TERM": "dumb",
+            "INPUTRC": os.devnull,
+            "PS1": "",
+        },
+        cwd=str(where),
+        encoding="utf-8",
+        timeout=60,
+        use_poll=True,
+        dimensions=(50, 200),
+    )
+
+
+def test_bash_completes_what_is_quoted_escaped_or_behind_a_sign(named: Path, spaced: Path) -> None:
+    """A real one, at a terminal: it says itself which words it sees, and what it makes of a name."""
+    (spaced.parent / "c.bash").write_text("\n".join(_bash()))
+    shell = at_terminal("bash", "--norc", "--noprofile", where=spaced.parent, home=spaced)
+    shell.sendline("bind 'set enable-bracketed-paste off'; PS1=; source c.bash; echo rea''dy")
+    shell.expect("ready\r\n")
+    typed(
+        shell,
+        ('looseleaf show "facts/g', 'show "facts/garden bed.md" '),
+        ("looseleaf show 'facts/c", "show 'facts/c$d'\\''e`f.md' "),
+        ('looseleaf show "facts/c', 'show "facts/c\\$d\'e\\`f.md" '),
+        ("looseleaf show facts/garden\\ ", "show facts/garden\\ bed.md "),
+        (f"looseleaf --memory={named} show facts/", f"--memory={named} show facts/tea.md "),
+        ('looseleaf --memory "my mem" show facts/g', '--memory "my mem" show facts/garden\\ bed.md '),
+        ("looseleaf --memory=my", "--memory=my\\ mem/"),
+        ("looseleaf export --as=fol", "export --as=folder "),
+    )
+    shell.close(force=True)
+
+
+def test_a_name_that_an_open_quote_would_change_is_not_offered(named: Path, spaced: Path) -> None:
+    """Behind `"`, a `!` stands for an earlier command; and in the midst of a word, a quote hides where it begins."""
+    home = ["looseleaf", "--memory", f"~/{spaced.name}".replace(" ", "\\ ")]
+    exclaims, plain, midst = offered(
+        named, [*home, "show", '"facts/w'], [*home, "show", "facts/w"], [*home, "show", 'fa"cts/']
+    )
+    assert (exclaims, plain, midst) == ([], ["facts/w\\!x.md"], [])
+
+
 def test_names_are_listed_one_on_a_line_or_as_json(named: Path, run: Run) -> None:
     (named / "facts" / "e\x1b[2Jvil.md").write_text("- A: b\n")
     assert run("completion", "--list", "pages")[1] == "USER.md\nfacts/tea.md\n"
     assert json.loads(run("completion", "--list", "topics", "--json")[1]) == ["tea", "user"]
     assert run("completion", "--list", "agents")[1] == "main\n"
+    assert run("completion", "--list", "sessions")[1] == "sitting\n"
+    for shell in ("bash", "zsh", "fish"):
+        script = run("completion", shell)[1]
+        assert json.loads(run("completion", shell, "--json")[1]) == {"shell": shell, "script": script[:-1]}
     ids = run("completion", "--list", "facts")[1].split()
     assert [run("why", each)[0] for each in ids] == [0, 0]
     code, out, err = run("completion")
@@ -145,13 +221,15 @@ def test_every_script_names_every_verb_and_option() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish on this machine")
-def test_fish_offers_the_same(named: Path, tmp_path: Path) -> None:
+def test_fish_offers_the_same(named: Path, spaced: Path, tmp_path: Path) -> None:
     (tmp_path / "looseleaf.fish").write_text("\n".join(_fish()))
     lines = [
         "looseleaf rec",
         "looseleaf export --as ",
         "looseleaf show facts/",
         f"looseleaf --memory {named} show --as",
+        "looseleaf --memory='my mem' show facts/g",
+        "looseleaf import x --as cla",
     ]
     ask = "".join(f"complete -C {quoted(line)}; echo --end--\n" for line in lines)
     done = subprocess.run(
@@ -159,6 +237,7 @@ def test_fish_offers_the_same(named: Path, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
+        cwd=named.parent,
         env={
             "PATH": f"{SCRIPT.parent}:{os.environ['PATH']}",
             "LOOSELEAF_HOME": str(named),
@@ -173,38 +252,26 @@ def test_fish_offers_the_same(named: Path, tmp_path: Path) -> None:
         ["facts", "folder", "messages", "tar"],
         ["facts/tea.md"],
         ["--as-of"],
+        ["facts/garden bed.md"],
+        ["claude", "claude-code"],
     ]
 
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh on this machine")
-def test_zsh_offers_the_same(named: Path, tmp_path: Path) -> None:
+def test_zsh_offers_the_same(named: Path, spaced: Path, tmp_path: Path) -> None:
     """A real one, at a terminal: a tab completes what is clear."""
     (tmp_path / "_looseleaf").write_text("\n".join(_zsh()))
-    shell = pexpect.spawn(
-        "zsh",
-        ["-f", "-i"],
-        env={
-            "PATH": f"{SCRIPT.parent}:{os.environ['PATH']}",
-            "LOOSELEAF_HOME": str(named),
-            "HOME": str(tmp_path),
-            "TERM": "dumb",
-            "PS1": "",
-        },
-        cwd=str(tmp_path),
-        encoding="utf-8",
-        timeout=60,
-        use_poll=True,
-        dimensions=(50, 200),
-    )
+    shell = at_terminal("zsh", "-f", where=tmp_path, home=named)
     shell.sendline(f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D; PS1=; echo rea''dy")
     shell.expect("ready\r\n")
-    for typed, whole in (
-        ("looseleaf recei\t", "looseleaf receipts "),
-        ("looseleaf export --as fol\t", "looseleaf export --as folder "),
-        ("looseleaf show facts/\t", "looseleaf show facts/tea.md "),
-        ("looseleaf show --wh\t", "looseleaf show --who "),
-    ):
-        shell.send(typed)
-        shell.expect_exact(whole)
-        shell.send("\x15")  # the line is dropped
+    typed(
+        shell,
+        ("looseleaf recei", "looseleaf receipts "),
+        ("looseleaf export --as fol", "looseleaf export --as folder "),
+        ("looseleaf export --as=fol", "looseleaf export --as=folder "),
+        ("looseleaf show facts/", "looseleaf show facts/tea.md "),
+        (f"looseleaf --memory='{spaced}' show facts/g", "show facts/garden\\ bed.md "),
+        (f"looseleaf --memory '{spaced}' show facts/g", "show facts/garden\\ bed.md "),
+        ("looseleaf show --wh", "looseleaf show --who "),
+    )
     shell.close(force=True)

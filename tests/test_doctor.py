@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import sqlite3
@@ -22,6 +23,7 @@ from looseleaf.doctor import around, examine, machine
 from looseleaf.doctor import folder as looked_at
 from looseleaf.doctor.finding import Finding
 from looseleaf.errors import Refused
+from looseleaf.init import init
 from looseleaf.memory import Memory
 from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
@@ -160,6 +162,12 @@ def no_json_there(folder: Path) -> None:
     settings.write_text("{")
 
 
+def other_hooks_there(folder: Path) -> None:
+    settings = folder.parent / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": []}')
+
+
 @pytest.mark.parametrize(
     ("change", "name", "verdict", "words"),
     [
@@ -170,6 +178,7 @@ def no_json_there(folder: Path) -> None:
         (shown_to_git, "git", "look", "would commit log, review, PROJECT.local.md"),
         (lost_hook, "hooks", "broken", "calls /gone/looseleaf, which is not there"),
         (no_json_there, "hooks", "look", "it is no JSON"),
+        (other_hooks_there, "hooks", "look", "its `hooks` are not as Claude Code has them"),
     ],
 )
 def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
@@ -177,6 +186,9 @@ def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
 ) -> None:
     change(folder)
     code, rows = found(run)
+    assert "not changed" not in rows[name]["says"]  # nobody asked for that
+    text = run("doctor")[1]
+    assert not re.search(r"(?<!\.)\.\.(?!\.)", text)  # one full stop each
     assert (rows[name]["verdict"], words in rows[name]["says"]) == (verdict, True), rows[name]
     assert rows[name]["then"]
     assert code == (1 if verdict == "broken" else 0)
@@ -186,6 +198,121 @@ def test_what_is_wrong_is_found_and_it_is_said_what_to_do(
 def test_hooks_that_are_installed_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("hook", "install", "--claude", "--yes")
     assert found(run)[1]["hooks"]["says"].startswith("Claude Code calls ")
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("A=b /gone/looseleaf hook stop", None),
+        ("/gone/looseleaf hook 'stop", None),
+        ("LOOSELEAF_HOME=/x A='b c' {0} hook stop", "{0}"),
+        ("env LOOSELEAF_HOME=/looseleaf {0} hook stop", "{0}"),
+        ("cd /x && A=b {0} hook stop", "{0}"),
+        ("~/looseleaf hook stop", "~/looseleaf"),
+        ("$CLAUDE_PROJECT_DIR/looseleaf hook stop", "$CLAUDE_PROJECT_DIR/looseleaf"),
+    ],
+)
+def test_the_program_of_a_hook_is_what_a_shell_would_start(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, program: str | None
+) -> None:
+    """Not a variable that is set before it, nor what is done before it."""
+    there = folder.parent / "looseleaf"
+    there.write_text("#!/bin/sh\n")
+    there.chmod(0o700)
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
+    settings = folder.parent / ".claude" / "settings.local.json"
+    settings.parent.mkdir(exist_ok=True)
+    hook = {"type": "command", "command": command.format(there)}
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook, "no hook", {"type": "x"}]}]}}))
+    seen = around.hooks()
+    assert seen.verdict == ("broken" if program is None else "ok")
+    if program is not None:
+        assert seen.says == f"Claude Code calls {program.format(there)}"
+
+
+def test_settings_that_cannot_be_read_are_told_with_what_to_do(folder: Path) -> None:
+    no_json_there(folder)
+    seen = around.hooks()
+    assert (seen.verdict, seen.then) == ("look", "Mend it first.")
+    assert seen.says.startswith(f"{folder.parent / '.claude' / 'settings.local.json'}: it is no JSON (")
+
+
+def test_a_folder_that_cannot_be_looked_at_is_broken() -> None:
+    seen = looked_at.where("x\0y", "--memory")
+    assert (seen.verdict, "was not opened" in seen.says) == ("broken", True)
+
+
+def test_where_the_system_does_not_tell_the_holder_is_another_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    fd = os.open(folder / "log" / "lock", os.O_RDWR | os.O_CREAT)
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.open", fails)
+        assert looked_at._holder(fd) == "another process"
+    os.close(fd)
+
+
+# --- a journal that is gone ---------------------------------------------------------------
+
+
+def test_a_memory_whose_journal_is_gone_is_damaged_and_no_verb_takes_it_for_none(
+    run: Run, folder: Path
+) -> None:
+    run("record", "user", "I live in Lyon.")
+    run("distill")
+    journal = folder / "log" / "journal.jsonl"
+    whole = journal.read_bytes()
+    for is_empty in (True, False):
+        if is_empty:
+            journal.write_bytes(b"")
+        else:
+            journal.unlink()
+        before = sorted(folder.rglob("*"))
+        for verb in (["facts"], ["init", str(folder)], ["remember", "I like tea."], ["check"]):
+            code, out, err = run(*verb)
+            assert (code, out) == (2, "")
+            assert f"{folder} is a damaged memory: " in err
+            assert "`looseleaf repair` begins a new journal" in err
+        with pytest.raises(Refused, match="is a damaged memory"):
+            Memory(folder)
+        with pytest.raises(Refused, match="memories do not nest"):
+            init(str(folder / "facts"))
+        code, rows = found(run)
+        assert (code, rows["memory"]["verdict"]) == (1, "broken")
+        assert "is a damaged memory: " in rows["memory"]["says"]
+        assert "looseleaf init" not in rows["memory"]["then"]
+        assert sorted(folder.rglob("*")) == before
+    journal.write_bytes(whole)  # a copy that was put back
+    assert run("facts")[0] == 0
+
+
+def test_repair_begins_a_new_journal_and_what_was_said_stays(run: Run, folder: Path) -> None:
+    run("record", "user", "I live in Lyon.")
+    run("distill")
+    facts, turns = run("facts", "--json")[1], run("turns")[1]
+    (folder / "log" / "journal.jsonl").unlink()
+    code, out, _ = run("repair")
+    assert (code, out.count("a new one is begun")) == (0, 1)
+    assert run("repair")[1] == "Nothing had to be mended.\n"
+    told = [
+        [(each["relation"], each["object"]) for each in json.loads(text)]
+        for text in (facts, run("facts", "--json")[1])
+    ]
+    assert told[0] == told[1] != []
+    assert run("turns")[1] == turns
+    assert run("check")[0] == 0
+
+
+def test_a_memory_that_was_only_being_made_is_made(folder: Path) -> None:
+    """A crash while it was made leaves an empty journal and empty folders: nothing was lost."""
+    (folder / "log" / "journal.jsonl").write_bytes(b"")
+    (folder / "log" / "traces" / "main").mkdir(parents=True)
+    (folder / "log" / "traces" / "main" / "raw_traces.jsonl").touch()
+    assert init(str(folder))
 
 
 def test_a_lock_that_is_held_is_named_with_its_holder(
@@ -316,6 +443,21 @@ def test_an_ollama_on_this_machine_is_asked_and_another_one_is_not(
     assert asked == []
 
 
+@pytest.mark.parametrize(
+    "host", ["http://[bad", "::::", "http://", "not an address", "ftp://127.0.0.1", "box:99999"]
+)
+def test_what_is_no_address_is_told(host: str) -> None:
+    for seen in (
+        around.ollama({"OLLAMA_HOST": host}),
+        around.model(Policy(), {"OLLAMA_HOST": host}),
+        around.model(Policy(), {"LOOSELEAF_BASE_URL": "http://[bad", "OLLAMA_HOST": "127.0.0.1:1"}),
+    ):
+        assert seen.verdict == "look"
+        assert seen.says.endswith(" is no address")
+        assert seen.then
+    assert "which was not asked" in around.ollama({"OLLAMA_HOST": "http://me:secret@192.0.2.7:1"}).says
+
+
 def test_what_would_be_asked_and_cannot_be_is_told() -> None:
     nobody = {"OLLAMA_HOST": "http://127.0.0.1:1"}
     assert around.model(Policy(), nobody).verdict == "ok"
@@ -324,12 +466,21 @@ def test_what_would_be_asked_and_cannot_be_is_told() -> None:
     assert (seen.verdict, "there is no key" in seen.says) == ("look", True)
 
 
+def test_a_model_whose_package_is_missing_would_not_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    seen = around.model(Policy(), {"OPENAI_API_KEY": "k", "OLLAMA_HOST": "http://127.0.0.1:1"})
+    assert (seen.verdict, "`pip install 'openai>=3.49,<4'` (the extra `openai`)" in seen.says) == (
+        "look",
+        True,
+    )
+
+
 def test_extras_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(around, "EXTRAS", {"mcp": ("no-such-distribution-anywhere",), "test": ("pytest",)})
     seen = around.extras()
     assert (seen.says, seen.then) == (
         f"test ({pytest.__version__})",
-        "pip install 'looseleaf[NAME]' brings one of: mcp",
+        "for mcp: pip install 'mcp>=2.3,<3'",
     )
 
 

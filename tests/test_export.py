@@ -41,6 +41,7 @@ from looseleaf.policy import Policy
 from looseleaf.store import files
 from looseleaf.store.codec import to_json
 from looseleaf.store.disk import Disk
+from looseleaf.store.ulid import new_id
 from looseleaf.talk import Trace
 from looseleaf.values import Fact
 from talking import conversations, trace
@@ -193,6 +194,8 @@ def test_a_tar_goes_through_a_pipe_but_not_to_a_terminal(
     monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True)
     code, _, err = run("export", "-")
     assert (code, "a terminal shows no packed file" in err) == (2, True)
+    code, out, err = run("export", "-", "--json")
+    assert (code, [*json.loads(out)], "a packed file is no JSON" in err) == (2, ["error"], True)
     code, _, err = run("export", "-", "--as", "folder")
     assert (code, "a folder has no place in a pipe" in err) == (2, True)
 
@@ -488,6 +491,62 @@ def test_a_disk_that_is_full_or_a_name_that_was_taken_leaves_nothing_behind(
     assert sorted(each.name for each in place.iterdir() if each.name != "home") == ["memory", "y"]
 
 
+def test_what_an_export_that_was_killed_left_is_removed_by_the_next_one(
+    filled: Path, run: Run, place: Path
+) -> None:
+    """A real one, killed while it writes; what another writes now, or somebody else has, stays."""
+    begins = (
+        "import sys, time\nfrom looseleaf.exporters.target import New, private\n"
+        "with New('killed', sys.argv[1]) as new:\n    private(new.draft)\n    print('begun', flush=True)\n"
+        "    sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", begins, filled], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"begun\n"
+        (left,) = place.glob(".looseleaf-*.part")
+        assert run("export", "meanwhile", "--as", "folder")[::2] == (0, "")
+        assert left.exists()
+        other.kill()
+    old = place / ".looseleaf-01ARZ3NDEKTSV4RRFFQ69G5FAV.part"  # of years ago, as a folder
+    (old / "log").mkdir(parents=True)
+    strangers = [
+        place / ".looseleaf-notes.part",
+        place / ".looseleaf-ILOU1111111111111111111111.part",
+        place / f".looseleaf-{new_id()}-1@elsewhere.part",
+        place / f".looseleaf-{new_id()}.part",
+    ]
+    for each in strangers:
+        each.touch()
+    link = place / ".looseleaf-01ARZ3NDEKTSV4RRFFQ69G5FAW.part"
+    link.symlink_to(filled / "USER.md")
+    code, _, err = run("export", "facts.jsonl", "--as", "facts")
+    assert (code, sorted(err.splitlines()[:-1])) == (
+        0,
+        sorted(f"looseleaf: {each} was removed: an export that was killed left it." for each in (left, old)),
+    )
+    assert not left.exists()
+    assert not old.exists()
+    assert all(each.exists() for each in (*strangers, link, filled / "log"))
+    assert run("export", "again.jsonl", "--as", "facts")[2].startswith("Next: `jq ")
+
+
+def test_what_was_left_and_cannot_be_removed_stops_no_export(
+    filled: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / ".looseleaf-01ARZ3NDEKTSV4RRFFQ69G5FAV.part").touch()
+
+    def fails(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    for name in ("unlink", "lstat", "listdir"):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, name, fails)
+            assert New(str(place / "x"), str(filled)).removed == []
+    assert len(New(str(place / "x"), str(filled)).removed) == 1
+
+
 def test_a_large_file_is_never_held_whole(filled: Path, tmp_path: Path) -> None:
     size = 12_000_000
     (filled / "large.bin").write_bytes(os.urandom(1000) * (size // 1000))
@@ -639,18 +698,35 @@ def test_facts_go_to_a_file_or_to_standard_output(filled: Path, run: Run, tmp_pa
     code, out, err = run("export", "--as", "facts")
     assert (code, err) == (0, "")
     assert run("export", "-", "--as", "facts")[1] == out
-    code, told, _ = run("export", str(tmp_path / "f.jsonl"), "--as", "facts")
+    code, told, err = run("export", str(tmp_path / "f.jsonl"), "--as", "facts")
     assert code == 0
+    assert err.startswith(f"Next: `jq -r '.relation + \": \" + .object' {tmp_path}/f.jsonl` lists them; ")
+    assert run("export", str(tmp_path / "m.jsonl"), "--as", "messages")[2] == (
+        f"Next: `looseleaf --memory OTHER import {tmp_path}/m.jsonl --as messages` takes it into another memory.\n"
+    )
     assert (tmp_path / "f.jsonl").read_text() == out
     assert stat.S_IMODE((tmp_path / "f.jsonl").stat().st_mode) == 0o600
     assert told == f"{tmp_path}/f.jsonl: {out.count(chr(10))} facts, {len(out.encode()):,} bytes.\n"
-    code, told, _ = run("export", str(tmp_path / "g.jsonl"), "--as", "facts", "--json")
+    code, told, err = run("export", str(tmp_path / "g.jsonl"), "--as", "facts", "--json")
+    assert err == ""
     assert json.loads(told) == {
         "path": str(tmp_path / "g.jsonl"),
         "format": "facts",
         "bytes": len(out.encode()),
         "lines": out.count("\n"),
     }
+
+
+def test_as_json_the_lines_are_one_document(filled: Path, run: Run) -> None:
+    with Memory(str(filled), session="another") as memory:
+        memory.record(user="Good morning.")
+    for form in ("facts", "messages"):
+        lines = [json.loads(line) for line in run("export", "--as", form)[1].splitlines()]
+        assert len(lines) > 1
+        assert json.loads(run("export", "--as", form, "--json")[1]) == lines
+        assert json.loads(run("export", "-", "--as", form, "--json")[1]) == lines
+    code, out, _ = run("export", "--as", "messages", "--agent", "nobody", "--json")
+    assert (code, [*json.loads(out)]) == (2, ["error"])
 
 
 def test_on_a_terminal_no_fact_steers_it(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -734,6 +810,7 @@ def test_sessions_that_take_turns_are_told_apart(folder: Path, run: Run) -> None
 def test_where_nothing_was_said_there_is_nothing_to_export(folder: Path, run: Run) -> None:
     assert run("export", "--as", "messages") == (0, "", "")
     assert run("export", "--as", "facts") == (0, "", "")
+    assert run("export", "--as", "facts", "--json") == (0, "[]\n", "")
     assert "Nobody has recorded anything yet." in run("export", "--as", "messages", "--agent", "main")[2]
 
 

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 SETTINGS = "looseleaf.toml"
 
 
+class JournalLost(Unreadable):
+    """A folder was a memory, and its journal is gone: what was said is there, and who changed what is not."""
+
+    def __init__(self, path: str) -> None:
+        self.says = (
+            f"{path} is a damaged memory: its log holds what was said, but log/journal.jsonl is gone or empty"
+        )
+        self.then = (
+            "Put a copy of that file back, from an export or a backup. Without one, `looseleaf repair` begins a new "
+            "journal: pages and talk stay, who changed what and why is lost."
+        )
+        super().__init__(f"Nothing was done: {self.says}. {self.then}")
+
+
 def find() -> str:
     """LOOSELEAF_HOME, else the nearest `.looseleaf` upward from here, else the one at home."""
     home = os.environ.get("LOOSELEAF_HOME")
@@ -60,7 +74,8 @@ def above(path: str) -> Iterator[str]:
 
 
 def is_memory(path: str) -> bool:
-    """Whether a journal was ever begun there. An empty one is what a crash left of making the memory."""
+    """Whether a journal was ever begun there. An empty one is what a crash left of making the memory; where the log
+    holds anything else, it was lost."""
     log = os.path.join(path, "log")
     try:
         if os.lstat(os.path.join(log, "journal.jsonl")).st_size > 0:
@@ -72,7 +87,26 @@ def is_memory(path: str) -> bool:
             f"{path} was not opened ({getattr(error, 'strerror', None) or error}). "
             "Give the path of a folder that you may read."
         ) from error
-    return os.path.isdir(os.path.join(log, "archive"))
+    if os.path.isdir(os.path.join(log, "archive")):
+        return True
+    if any(_holds_files(os.path.join(log, name)) for name in ("traces", "entries")):
+        raise JournalLost(path)
+    return False
+
+
+def _holds_files(folder: str) -> bool:
+    """Whether anything was ever written below a folder: files with bytes in them, two or three folders down."""
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except OSError:
+        return False
+    return any(
+        _holds_files(entry.path)
+        if entry.is_dir(follow_symlinks=False)
+        else entry.stat(follow_symlinks=False).st_size > 0
+        for entry in found
+    )
 
 
 def settings(path: str, agent: str | None = None) -> Policy:

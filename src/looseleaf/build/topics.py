@@ -57,7 +57,7 @@ class Topics:
 
     @property
     def names(self) -> list[str]:
-        return sorted(name for name in self._facts.topics if "/" not in name)
+        return self._facts.names
 
     # --- reading -----------------------------------------------------------------------
 

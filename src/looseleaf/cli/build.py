@@ -75,7 +75,14 @@ def write(options: Options) -> int:
         else:
             _tell([placed], "")
         print_notes(memory)
+        next_step(options, _then([placed]) if placed.outcomes else _NO_FACTS)
     return 0
+
+
+_NO_FACTS = (
+    "`looseleaf recall WORDS` finds the text; "
+    '`looseleaf remember "I prefer green tea."` keeps one thing that you say.'
+)
 
 
 def _counted(act: str, count: int) -> str:

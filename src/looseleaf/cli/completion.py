@@ -7,6 +7,7 @@ words of others: no script has the shell expand or run them.
 
 from __future__ import annotations
 
+from looseleaf.cli import bash
 from looseleaf.cli.shown import open_memory, plain, print_json
 from looseleaf.cli.verbs import SHARED, SHORT, VERBS
 from looseleaf.errors import Refused
@@ -104,6 +105,10 @@ def _kind(verb: str, name: str, known: dict[str, Any]) -> tuple[str, str]:
         from looseleaf.tools.toolset import TOOLS
 
         return "words", " ".join(TOOLS)
+    if verb == "import" and name == "--as":
+        from looseleaf.importers.formats import FORMATS
+
+        return "words", " ".join(FORMATS)
     if verb == "topic" and name == "name":
         return "list", "topics"
     if name in _LISTED:
@@ -138,68 +143,19 @@ _CASES = """    case "$verb $prev" in
 """
 """What both shells ask in the same words: the values of an option, then the options of a verb."""
 
-_BASH = """# Completion of looseleaf for bash. Put it where bash reads it:
-#   looseleaf completion bash > ~/.local/share/bash-completion/completions/looseleaf
-_looseleaf_list() {
-    # Names are words of others: they are compared and quoted, and never expanded.
-    local name quoted
-    while IFS= read -r name; do
-        if [[ $name == "$cur"* ]]; then
-            printf -v quoted %%q "$name"
-            COMPREPLY+=("$quoted")
-        fi
-    done < <("$program" "${memory[@]}" completion --list "$1" 2>/dev/null)
-}
-
-_looseleaf() {
-    local program=$1 cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local verb= at memory=()
-    for ((at = 1; at < COMP_CWORD; at++)); do
-        case ${COMP_WORDS[at]} in
-            --memory) memory=(--memory "${COMP_WORDS[at + 1]}"); ((at++)) ;;
-            --agent) ((at++)) ;;
-            -*) ;;
-            *) if [[ -z $verb ]]; then verb=${COMP_WORDS[at]}; fi ;;
-        esac
-    done
-    COMPREPLY=()
-    case $prev in
-        --memory) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
-        --agent) _looseleaf_list agents; return ;;
-    esac
-    if [[ -z $verb ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "%(verbs)s %(shared)s --help --version" -- "$cur")
-        return
-    fi
-%(cases)s        return
-    fi
-    case $verb in
-%(firsts)s
-    esac
-}
-complete -F _looseleaf looseleaf"""
-
-_BASH_OFFER = {
-    "words": 'mapfile -t COMPREPLY < <(compgen -W "{}" -- "$cur")',
-    "list": "_looseleaf_list {}",
-    "files": 'compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur")',
-    "folders": 'compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur")',
-    "nothing": ":",
-}
-
 
 def _bash() -> Iterator[str]:
     values, options, firsts = [], [], []
     for verb in VERBS:
         for name, (kind, what) in _offers(verb):
-            offer = _BASH_OFFER[kind].format(what)
+            offer = bash.OFFER[kind].format(what)
             if name and name not in SHARED:
                 values.append(f'        "{verb} {name}") {offer}; return ;;')
             elif not name and kind != "nothing":
                 firsts.append(f"        {verb}) {offer} ;;")
         words = " ".join(_options(verb))
         options.append(f'            {verb}) mapfile -t COMPREPLY < <(compgen -W "{words}" -- "$cur") ;;')
-    yield _BASH % {
+    yield bash.SCRIPT % {
         "verbs": " ".join(VERBS),
         "shared": " ".join(SHARED),
         "cases": _CASES % {"values": "\n".join(values), "options": "\n".join(options)},
@@ -223,12 +179,17 @@ _looseleaf() {
     local -a memory verbs options
     for ((at = 2; at < CURRENT; at++)); do
         case ${words[at]} in
-            (--memory) memory=(--memory "${words[at+1]}"); ((at++)) ;;
+            (--memory) memory=(--memory "${(Q)words[at+1]}"); ((at++)) ;;
+            (--memory=*) memory=(--memory "${(Q)words[at]#*=}") ;;
             (--agent) ((at++)) ;;
             (-*) ;;
             (*) [[ -z $verb ]] && verb=${words[at]} ;;
         esac
     done
+    if [[ $cur == --*=* ]]; then
+        prev=${cur%%%%=*} cur=${cur#*=}
+        compset -P '*='
+    fi
     case $prev in
         (--memory) _files -/; return ;;
         (--agent) _looseleaf_list agents; return ;;
@@ -310,7 +271,7 @@ end
 
 function __looseleaf_list
     set -l words (commandline -opc)
-    set -l memory
+    set -l memory (string match -- '--memory=*' $words)[-1]
     if set -l at (contains -i -- --memory $words)
         set memory --memory $words[(math $at + 1)]
     end

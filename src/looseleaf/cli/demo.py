@@ -27,7 +27,7 @@ def demo(options: Options) -> int:
     with plain_output() if options.plain else nullcontext(sys.stdout) as out:
         stage = Stage(main, None if options.json else out)
         with at_home(home):
-            play(stage, home)
+            play(stage, home, [plain(line) for line in for_a_shell(home)])
         end(home)
         steps = next_steps(home)
         stage.scene("Yours")
@@ -56,6 +56,19 @@ class at_home:
             del os.environ["LOOSELEAF_HOME"]
         else:
             os.environ["LOOSELEAF_HOME"] = self._before
+
+
+def for_a_shell(home: str) -> list[str]:
+    """What makes the commands of the demo work as they are shown."""
+    from shlex import quote
+
+    lines = [f"export LOOSELEAF_HOME={quote(os.path.abspath(home))}"]
+    program = _program()
+    return (
+        lines
+        if program == "looseleaf"
+        else [*lines, f"alias looseleaf={quote(os.path.abspath(sys.argv[0]))}"]
+    )
 
 
 def next_steps(home: str) -> list[str]:

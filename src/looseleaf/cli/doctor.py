@@ -29,10 +29,15 @@ def doctor(options: Options) -> int:
     if options.json:
         print_json({"broken": counts["broken"], "look": counts["look"], "findings": found})
     else:
-        rows = [(each["verdict"], each["name"], f"{each['says']}. {each['then']}".rstrip()) for each in found]
+        rows = [(each["verdict"], each["name"], _sentences(each["says"], each["then"])) for each in found]
         table(("", "what", "how it is, and what to do"), rows)
         next_step(options, _next(counts))
     return PROBLEMS if counts["broken"] else 0
+
+
+def _sentences(*said: str) -> str:
+    """Each with one full stop, whether it came with one or not."""
+    return " ".join(f"{each.rstrip('.')}." for each in said if each)
 
 
 def _next(counts: dict[str, int]) -> str:

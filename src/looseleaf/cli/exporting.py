@@ -7,7 +7,7 @@ import sys
 import time
 
 from looseleaf.cli.progress import progress
-from looseleaf.cli.shown import open_memory, plain, print_json, print_notes, say
+from looseleaf.cli.shown import next_step, open_memory, plain, print_json, print_notes, say
 from looseleaf.errors import Refused
 from looseleaf.exporters.target import New, private
 
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
 
 STDOUT = "-"
+_USES = {
+    "facts": "`jq -r '.relation + \": \" + .object' {}` lists them; a line holds all that is known of one.",
+    "messages": "`looseleaf --memory OTHER import {} --as messages` takes it into another memory.",
+}
+"""What is done with a file of lines."""
 LISTED = 5
 """Files that were passed over and are named."""
 
@@ -37,6 +42,10 @@ def export(options: Options) -> int:
             print_json(told)
         else:
             _tell(told)
+        if "lines" in told:
+            from shlex import quote
+
+            next_step(options, _USES[told["format"]].format(quote(told["path"])))
     return 0
 
 
@@ -48,6 +57,10 @@ def _whole(memory: Memory, options: Options) -> dict[str, Any] | None:
 
     name = os.path.basename(memory.path).lstrip(".") or "memory"
     if options.format == "tar" and options.path == STDOUT:
+        if options.json:
+            raise Refused(
+                "Nothing was exported: a packed file is no JSON. Leave out --json, or name a file to be told of it."
+            )
         _piped(memory, name)
         return None
     if options.path == STDOUT:
@@ -58,7 +71,7 @@ def _whole(memory: Memory, options: Options) -> dict[str, Any] | None:
     path = options.path if options.path is not None else f"{name}-{day}"
     if options.path is None and options.format == "tar":
         path += ".tar.gz"
-    with New(path, memory.path) as new, progress("exporting", unit="bytes") as step:
+    with _new(path, memory) as new, progress("exporting", unit="bytes") as step:
         if options.format == "folder":
             new.refuse_nesting()
             taken = export_whole(memory, Copy(new.draft), step)
@@ -100,10 +113,10 @@ def _what(taken: Whole) -> dict[str, Any]:
 def _lines(memory: Memory, options: Options) -> dict[str, Any] | None:
     lines = _made(memory, options)
     if options.path in (None, STDOUT):
-        _print(lines)
+        _print(_array(lines) if options.json else lines)
         return None
     count = size = 0
-    with New(str(options.path), memory.path) as new, os.fdopen(private(new.draft), "wb") as file:
+    with _new(str(options.path), memory) as new, os.fdopen(private(new.draft), "wb") as file:
         for piece in lines:
             file.write(piece)
             size += len(piece)
@@ -124,6 +137,15 @@ def _made(memory: Memory, options: Options) -> Iterator[bytes]:
     return message_lines(memory, options.agent)
 
 
+def _array(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The same as one JSON document; never more of it at once than one piece."""
+    before = b"["
+    for piece in lines:
+        yield before + piece.removesuffix(b"\n")
+        before = b",\n" if piece.endswith(b"\n") else b""
+    yield b"]\n" if before != b"[" else b"[]\n"
+
+
 def _print(lines: Iterator[bytes]) -> None:
     is_terminal = sys.stdout.isatty()
     sys.stdout.flush()
@@ -135,6 +157,13 @@ def _print(lines: Iterator[bytes]) -> None:
 
 
 # --- telling ---------------------------------------------------------------------------
+
+
+def _new(path: str, memory: Memory) -> New:
+    new = New(path, memory.path)
+    for each in new.removed:
+        print(f"looseleaf: {plain(each)} was removed: an export that was killed left it.", file=sys.stderr)
+    return new
 
 
 def _told(path: str, form: str, size: int) -> dict[str, Any]:

@@ -66,7 +66,17 @@ def facts(options: Options) -> int:
         else:
             _print_facts(found) if found else say(_nothing(options, wanted))
         print_notes(memory)
+        if found:
+            next_step(options, _THEN.get(wanted[0] if wanted else "", _PUT_RIGHT))
     return 0
+
+
+_PUT_RIGHT = "`looseleaf why ID` says why one is believed; `looseleaf correct ID TEXT` says what is right."
+_THEN = {
+    "pending": "`looseleaf review` goes through what waits for your yes.",
+    "superseded": "`looseleaf history ID` shows what took its place, and whose words it rests on.",
+    "rejected": "`looseleaf history ID` shows what took its place, and whose words it rests on.",
+}
 
 
 def _nothing(options: Options, wanted: Sequence[str]) -> str:

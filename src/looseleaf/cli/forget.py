@@ -15,7 +15,14 @@ _KINDS = {
     "facts": ("fact", "facts"),
     "lines": ("line of pages, now or in their history", "lines of pages, now or in their history"),
     "prompts": ("prompt in the log", "prompts in the log"),
+    "others": (
+        "file that holds it elsewhere: in a reason, a damaged line, or what was put aside",
+        "files that hold it elsewhere: in a reason, a damaged line, or what was put aside",
+    ),
 }
+_SHOWN = 3
+"""Places that are named; `--json` has all."""
+
 _PATIENCE = "Copies, backups, the history of a git repository and the blocks of the disk are not looked at."
 
 
@@ -32,6 +39,10 @@ def forget(options: Options) -> int:
         if options.dry_run or (told.is_nothing and told.probe is not None):
             print_json(told.to_dict()) if options.json else _print(told)
             print_notes(memory)
+            if options.dry_run and not told.is_nothing:
+                next_step(
+                    options, "nothing has changed. The same with `--yes` in place of `--dry-run` does it."
+                )
             return _code(told)
         if not options.yes:
             from looseleaf.cli.asking import ask
@@ -51,7 +62,7 @@ def forget(options: Options) -> int:
         print_json(done.to_dict()) if options.json else _print(done)
         print_notes(memory)
         if not done.probe or not done.probe.hits:
-            next_step(options, "looseleaf check")
+            next_step(options, "`looseleaf check` looks through what is left; nothing brings back what went.")
     return _code(done)
 
 
@@ -72,8 +83,13 @@ def _print(told: Forgotten) -> None:
                 for text in told.first.get(name, ()):
                     say(f"      {clipped(text)}")
     if told.mentions:
-        places = f"{told.mentions:,} other {'place' if told.mentions == 1 else 'places'}"
-        say(f"Its value is also named in {places}, which stay; `forget --match` takes these too.")
+        count = len(told.mentions)
+        more = f" and {count - _SHOWN:,} more" if count > _SHOWN else ""
+        say(
+            f"Its value is also named in {count:,} other {'place' if count == 1 else 'places'}, which "
+            f"{'stays' if count == 1 else 'stay'}: {', '.join(told.mentions[:_SHOWN])}{more}. "
+            "`forget --match` with the value takes these too."
+        )
     if told.probe is not None:
         read = f"{told.probe.files:,} files, {told.probe.bytes:,} bytes"
         say(f"Every byte was read ({read}): {_found(told)}")
@@ -86,5 +102,10 @@ def _print(told: Forgotten) -> None:
 def _found(told: Forgotten) -> str:
     assert told.probe is not None
     if not told.probe.hits:
-        return "0 hits."
-    return f"it still stands in {', '.join(told.probe.hits)}. Somebody wrote there meanwhile: run this again."
+        return "0 hits." if not told.mentions else "0 hits. What was looked for is what went, not what stays."
+    hits = told.probe.hits
+    more = f" and {len(hits) - _SHOWN:,} more files" if len(hits) > _SHOWN else ""
+    where = f"it still stands in {', '.join(hits[:_SHOWN])}{more}."
+    if told.names:
+        return f"{where} It is a name there, of {'; '.join(told.names)}, and names stay."
+    return f"{where} Somebody wrote there meanwhile, or the log is damaged: run this again."

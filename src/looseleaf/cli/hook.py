@@ -159,7 +159,11 @@ def _say_what_else(options: Options) -> None:
         has_memory = False
     if not has_memory:
         say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
+    from looseleaf.extras import is_there, to_get
+
     say(f"The model itself reads and writes it through: claude mcp add looseleaf -- {command(options)} mcp")
+    if not is_there("mcp"):
+        say(f"For that the package mcp is needed, which is not installed: {to_get('mcp')}.")
 
 
 def command(options: Options) -> str:

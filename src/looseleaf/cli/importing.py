@@ -38,7 +38,7 @@ def import_(options: Options) -> int:
             _tell(done, placed)
             next_step(options, _next(done))
         print_notes(memory)
-    return 0
+    return 1 if done.is_useless else 0
 
 
 def _tell(done: Imported, placed: int) -> None:
@@ -61,15 +61,31 @@ def _tell(done: Imported, placed: int) -> None:
         say(f"review: {done.waiting:,} wait for your yes")
     for title in done.titles:
         say(f"  {clipped(title)}")
-    if done.as_data:
+    if done.copies:
+        _tell_copies(done)
+    if done.outdated:
         say(
-            f"{done.as_data:,} of the conversations were imported as data before and stay that; only what is new in "
-            "them counts as yours."
+            f"{done.outdated:,} of these are pages of yours that their source has changed: the new text was taken as "
+            "data beside them. With --mine the pages follow."
         )
+    if done.forgotten:
+        parts = (
+            "part that was forgotten, and stays so" if done.forgotten == 1 else "parts that were forgotten"
+        )
+        say(f"left out: {done.forgotten:,} {parts}")
     if done.passed_over:
         say(f"passed over: {done.passed_over:,}")
         for note in done.notes:
             say(f"  {clipped(note)}")
+
+
+def _tell_copies(done: Imported) -> None:
+    said = "would be recorded" if done.is_dry else "are recorded"
+    remove = f"--session {done.copies[0]}" if len(done.copies) == 1 else f"--origin import:{done.format}"
+    say(
+        f"{len(done.copies):,} of the conversations were imported as data before: they {said} again as yours, and the "
+        f"first copies stay data. `looseleaf forget {remove}` removes what is there as data."
+    )
 
 
 def _counted(counts: Counts) -> str:
@@ -92,13 +108,19 @@ def _times(done: Imported) -> str:
 
 
 def _next(done: Imported) -> str:
-    if done.is_nothing:
-        return "there is nothing to do: all of it is there already."
+    if done.is_useless:
+        why = "above stands why" if done.passed_over else "there is nothing in it that can be"
+        return f"nothing was taken: {why}."
+    review = "`looseleaf review` shows what waits for you; " if done.waiting else ""
+    if done.is_nothing and not review:
+        much = "what could be read of it" if done.passed_over else "all of it"
+        kinds = (done.talks, done.documents, done.claims)
+        gone = ", or was forgotten" if any(each.forgotten for each in kinds) else ""
+        return f"there is nothing to do: {much} is there already{gone}."
     if done.is_dry:
         return "the same without --dry-run; add --mine if you vouch for it: your words in it count as yours then."
     if done.is_mine:
         return '`looseleaf facts` shows what is known now, `looseleaf recall "…"` finds any of it.'
-    review = "`looseleaf review` shows what waits for you; " if done.waiting else ""
     return (
         f'{review}`looseleaf recall "…"` finds any of it. It is data that nobody vouches for: nothing of it is in '
         "a prompt or was distilled."

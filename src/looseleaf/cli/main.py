@@ -52,22 +52,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except Refused as refused:
-        if options.json:
-            print_json({"error": str(refused)})
+        try:
+            if options.json:
+                print_json({"error": str(refused)})
+            sys.stdout.flush()  # what the refusal is about stands before it, also where both go to one file
+        except OSError:
+            _mute()
         print(f"looseleaf: {plain(str(refused))}", file=sys.stderr)
         return REFUSED
     except BrokenPipeError:
-        # Whoever read our output has enough (`looseleaf log | head`). Nothing may be flushed to them at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _mute()
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:  # of the output: the memory's own are sentences
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _mute()
         # Whoever gave the command must not give it again for want of an answer.
         why = f"the answer could not be written ({error.strerror or error})."
         print(f"looseleaf: {options.done}{why}", file=sys.stderr)
         return REFUSED
+
+
+def _mute() -> None:
+    """Whoever read our output has enough (`looseleaf log | head`). Nothing may be flushed to them at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _carrier(run: str) -> Callable[[Options], int]:

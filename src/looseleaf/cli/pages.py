@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
+from itertools import islice, takewhile
 
 from looseleaf.cli.shown import (
     PROBLEMS,
@@ -20,13 +20,14 @@ from looseleaf.cli.shown import (
     print_bytes,
     print_json,
     print_notes,
+    say,
     when,
 )
 from looseleaf.core.heads import PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from looseleaf.cli.parse import Options
     from looseleaf.values import Edit
@@ -44,11 +45,13 @@ def init(options: Options) -> int:
         print(
             f"{plain(path)} is a memory now. Its pages are Markdown, for any editor: SOUL.md says who the agent is,\n"
             "PROJECT.md the rules of the work; USER.md and facts/<topic>.md hold facts such as `- Name: Zhang San`.\n"
-            ".gitignore there keeps the history (log/) out of git; delete that line to keep it in."
+            ".gitignore there keeps log/, views/ and review/ out of git; the pages, with what you said, go in.\n"
+            f"To keep all of it out: {plain(_hiding(path))}"
         )
         next_step(options, _BEGIN.format(_naming(path)))
     else:
         print(f"{plain(path)} is a memory already; nothing was changed.")
+        next_step(options, f"`looseleaf{_naming(path)}` says what it holds.")
     return 0
 
 
@@ -56,6 +59,13 @@ _BEGIN = (
     '`looseleaf{0} remember "I prefer green tea."` tells it something; `looseleaf hook install --claude` has a coding '
     "agent use it."
 )
+
+
+def _hiding(path: str) -> str:
+    """What a shell is told to keep a whole memory out of git."""
+    from shlex import quote
+
+    return f"echo '*' > {quote(os.path.join(path, '.gitignore'))}"
 
 
 def _naming(path: str) -> str:
@@ -156,18 +166,74 @@ def diff(options: Options) -> int:
 
 def undo(options: Options) -> int:
     with open_memory(options) as memory:
+        last = next(memory.log(), None)
         edit, receipt = memory.undo(options.page, author=PERSON)
         options.done = "it was undone; "
+        made = takewhile(lambda each: last is None or each.id != last.id, memory.log())
+        changes = _changes(each for each in made if each.undoes is not None)
         if options.json:
-            print_json({"undone": edit_dict(edit), "receipt": receipt.to_dict()})
-        else:
-            # A word on a fact changed no page: it has no text before or after it.
-            is_word = receipt.base is None and receipt.new is None
-            gone = " The page is gone." if receipt.new is None and not is_word else ""
-            kind = "edit" if not is_word else "word" if edit.path.startswith("f_") else "entry"
-            what = f"the {kind} {plain(edit.id)} ({plain(edit.reason)})"
-            print(f"{plain(edit.path)}: {what} is undone by {receipt.id}.{gone}")
+            print_json(
+                {"undone": edit_dict(edit), "receipt": receipt.to_dict(), "changes": [*map(vars, changes)]}
+            )
+            return 0
+        # A word on a fact, and an entry, are no edit of one page: they have no text before or after them.
+        is_word = receipt.base is None and receipt.new is None
+        what = "" if is_word else f" (edit {edit.id})"
+        if is_word and edit.path.startswith("f_"):
+            fact = memory.fact(edit.path)
+            what = " " + clipped(f"(of {fact.relation}: {fact.object}, {fact.id})")
+        say(f"Undone: {clipped(edit.reason)}{what}, by {receipt.id}.")
+        for change in changes:
+            for line in change.lines():
+                say(line)
     return 0
+
+
+class _Change:
+    """What undoing made of a page: which lines are back on it, which are gone."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.is_gone = False
+        self.back: list[str] = []
+        self.gone: list[str] = []
+
+    def take(self, edit: Edit) -> None:
+        """One more edit of it, a later one."""
+        self.is_gone = edit.new is None
+        for hunk in edit.hunks if self.path.endswith(".md") else ():
+            self.gone += _said(hunk.removed)
+            for line in _said(hunk.added):
+                self.gone.remove(line) if line in self.gone else self.back.append(line)
+
+    def lines(self) -> Iterator[str]:
+        for what, said in (("says again", self.back), ("says no longer", self.gone)):
+            some = "; ".join(f"“{clipped(line)}”" for line in said[:_SHOWN])
+            more = f"; and {len(said) - _SHOWN:,} more" if len(said) > _SHOWN else ""
+            if said:
+                yield f"{self.path} {what}: {some}{more}"
+        if self.is_gone:
+            yield f"{self.path} is gone."
+        elif not self.back and not self.gone:
+            yield f"{self.path} is as it was."
+
+
+_SHOWN = 5
+"""Lines of a page that are named; beyond them, they are counted."""
+
+
+def _changes(newest_first: Iterable[Edit]) -> list[_Change]:
+    """Page by page; that a day lost its line is no news where something else did."""
+    made: dict[str, _Change] = {}
+    for edit in reversed([*newest_first]):
+        made.setdefault(edit.path, _Change(edit.path)).take(edit)
+    return [each for path, each in made.items() if not path.startswith("days/")] or [*made.values()]
+
+
+def _said(lines: Iterable[str]) -> list[str]:
+    """What lines of a page say; its summary and date are the program's."""
+    some = (line.strip() for line in lines if not line.startswith(("# ", "> Summary:", "- Updated:")))
+    return [line.removeprefix("- ") for line in some if line]
 
 
 def check(options: Options) -> int:
@@ -181,16 +247,22 @@ def check(options: Options) -> int:
     else:
         for problem in problems:
             print(plain(str(problem)))
-        hint = "; looseleaf repair mends what can be mended" if errors else ""
-        print(f"{errors} problem{'s' * (errors != 1)}{hint}")
+        print(f"{errors} problem{'s' * (errors != 1)}")
+        if errors:
+            next_step(
+                options, "`looseleaf repair` mends what can be mended; a copy of every byte it moves is kept."
+            )
     return PROBLEMS if errors else 0
 
 
 def repair(options: Options) -> int:
     from looseleaf.cli.progress import progress
+    from looseleaf.init import begin_again
+    from looseleaf.where import find
 
+    begun = begin_again(first_path(options.memory) or find())
     with open_memory(options) as memory, progress("mending"):
-        done = memory.repair()
+        done = [*begun, *memory.repair()]
         left = [problem for problem in memory.check() if problem.severity == "error"]
     if options.json:
         print_json({"done": done, "left": [problem.to_dict() for problem in left]})

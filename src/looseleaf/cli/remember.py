@@ -7,6 +7,7 @@ from looseleaf.cli.shown import clipped, next_step, open_memory, print_json, pri
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.cli.parse import Options
+    from looseleaf.core.placing import Outcome
     from looseleaf.place.remember import Remembered
 
 
@@ -24,9 +25,10 @@ def remember(options: Options) -> int:
 
 
 def _then(done: Remembered) -> str:
-    if done.noted is not None and not done.noted.changed:
+    if done.noted is not None and not done.noted.changed and not _told(done):
         return f"`looseleaf show {done.noted.path}` shows it."
-    return "`looseleaf recall` with some of the words finds it; `looseleaf undo` takes it back."
+    undo = "`looseleaf undo`, twice," if _told(done) and done.noted is not None else "`looseleaf undo`"
+    return f"`looseleaf recall` with some of the words finds it; {undo} takes it back."
 
 
 def _words(options: Options) -> str:
@@ -38,11 +40,37 @@ def _words(options: Options) -> str:
 
 
 def _tell(done: Remembered) -> None:
-    from looseleaf.cli.build import outcome_line
+    for outcome in _told(done):
+        say(_outcome_line(outcome))
+    if done.noted is not None:
+        path, is_new = clipped(done.noted.path), done.noted.changed
+        for words in done.rest:
+            say(
+                f"noted on {path}: {clipped(words)}"
+                if is_new
+                else f"known already on {path}: {clipped(words)}"
+            )
+        if not done.rest:
+            how = "but for a secret" if done.redacted else "as you said it"
+            noted = f"noted on {path}, {how}: the rules read no fact in it."
+            say(noted if is_new else f"known already: {path} says it.")
+    for words in done.passed_over:
+        say(f"passed over: {clipped(words)}")
+    if done.redacted:
+        say("A secret was taken out before anything was written: it is kept nowhere.")
 
-    for outcome in done.placed.outcomes if done.placed is not None and done.noted is None else ():
-        say(outcome_line(outcome))
-    if done.noted is not None and done.noted.changed:
-        say(f"noted on {clipped(done.noted.path)}, as you said it: the rules read no fact in it.")
-    elif done.noted is not None:
-        say(f"known already: {clipped(done.noted.path)} says it.")
+
+def _told(done: Remembered) -> tuple[Outcome, ...]:
+    """Where all of it was dropped, it was noted instead."""
+    outcomes = done.placed.outcomes if done.placed is not None else ()
+    return outcomes if any(each.act != "drop" for each in outcomes) else ()
+
+
+def _outcome_line(outcome: Outcome) -> str:
+    from looseleaf.cli.build import outcome_line
+    from looseleaf.core.lines import NOTE
+
+    line = outcome_line(outcome)
+    if outcome.act != "add" or outcome.fact.relation != NOTE:
+        return line
+    return line.replace("added", "noted", 1).rpartition(": ")[0] + ": the rules read no fact in it"

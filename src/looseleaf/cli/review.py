@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.cli.shown import open_memory, plain, print_json, print_notes, say
+from looseleaf.cli.shown import next_step, open_memory, plain, print_json, print_notes, say
 from looseleaf.cli.table import table
 from looseleaf.core.lines import worded
 from looseleaf.errors import Refused
@@ -28,6 +28,7 @@ def review(options: Options) -> int:
             print_json([fact.to_dict() | {"why": reasons.get(fact.id or "", "")} for fact in waiting])
         elif not waiting:
             say("Nothing waits for you.")
+            next_step(options, "`looseleaf facts` lists what is known.")
         elif sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
             _ask(memory, waiting, reasons, options)
         else:
@@ -37,7 +38,7 @@ def review(options: Options) -> int:
             )
             lines = (_shown(number, fact, reasons) for number, fact in enumerate(waiting, 1))
             table(("", "id", "level", "why it waits", "fact"), rows, lines=lines)
-            say(_HOW.format(PATH))
+            next_step(options, _HOW.format(PATH))
         print_notes(memory)
     return 0
 

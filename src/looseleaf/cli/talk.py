@@ -6,7 +6,17 @@ right of the labels: nothing that was said can steer a terminal, or pass for wha
 
 from __future__ import annotations
 
-from looseleaf.cli.shown import at_least_one, clipped, hung, open_memory, print_json, print_notes, say, when
+from looseleaf.cli.shown import (
+    at_least_one,
+    clipped,
+    hung,
+    next_step,
+    open_memory,
+    print_json,
+    print_notes,
+    say,
+    when,
+)
 from looseleaf.cli.table import on_terminal, table
 from looseleaf.cli.verbs import LAST
 from looseleaf.errors import Refused
@@ -22,6 +32,9 @@ if TYPE_CHECKING:
 
 _REMARKS = ("no_call", "second_result", "interrupted")
 _NOTHING = "Nothing was said yet."
+_TO_RECORD = '`looseleaf record user "…"` records what is said; `looseleaf import PATH` takes in a history.'
+_TO_READ = "`looseleaf turns --session ID` shows what was said in one."
+_TO_LEARN = "`looseleaf distill` makes facts of what was said; `looseleaf recall WORDS` finds it again."
 
 
 # --- reading ---------------------------------------------------------------------------
@@ -50,6 +63,8 @@ def turns(options: Options) -> int:
             else:
                 say("\n\n".join(shown) or _elsewhere(memory) or _NOTHING)
         print_notes(memory)
+        if options.turn is None:
+            _tell_next(options, memory, _TO_LEARN if found else "")
     return 0
 
 
@@ -75,12 +90,19 @@ def sessions(options: Options) -> int:
         else:
             say(_elsewhere(memory) or _NOTHING)
         print_notes(memory)
+        _tell_next(options, memory, _TO_READ if found else "")
     return 0
 
 
 def _session_line(each: Session) -> str:
     count = f"{each.turns} turn{'s' * (each.turns != 1)}"
     return f"{each.session_id}  {when(each.first_ts)} to {when(each.last_ts)}  {count:>9}  {each.opening}"
+
+
+def _tell_next(options: Options, memory: Memory, there: str) -> None:
+    """What is done with what is there; where nothing is, not even of another agent, how something comes to be."""
+    if there or not _elsewhere(memory):
+        next_step(options, there or _TO_RECORD)
 
 
 def _elsewhere(memory: Memory) -> str:

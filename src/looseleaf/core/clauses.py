@@ -196,6 +196,16 @@ _REQUESTS = re.compile(
     r"\b(?:can|could|would|will) (?:you|we)\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\bpourrais-tu\b|\bpuedes\b"
     r"|\bpodrías\b|\bremember\b|可以|能不能|くれ|もらえ|ください"
 )
+_STATED = re.compile(
+    r"\W*(?:i|i'm|i've|im|we|we're|my|our|ich|wir|meine?|unsere?)\b[^,;:?]{3,200}(?=[,;] (?:so |and |but |und |aber )?"
+    r"(?:what|which|where|who|how|when|why|was|welche[rns]?|wo|wer|wie|wann|warum)(?: [^\s?]+){2,}\?\W*$)"
+)
+"""Of oneself, before a question of its own: "I live in Graz, which tomatoes grow there?" """
+_DOUBTED = re.compile(
+    r"\b(?:think|say|says|said|told|tell|know|knew|get|got|hear|heard|read|come|came|idea|sure|wrong|true|sag\w*|weiß\w*"
+    r"|glaub\w*|wei[sß]t|komm\w*)\b"
+)
+"""In such a question: what was stated may be the other's word, and is wondered about."""
 _OWN_SAYING = re.compile(
     r"\b(?:i|i've|i'd|we|we've|ich|je|j'ai|yo)(?: (?:have|had|already|just|also|once|hab\w*|he|ya)){0,2} (?:said|say"
     r"|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
@@ -364,11 +374,14 @@ def is_over(sentence: str) -> bool:
     return _OVER.search(sentence) is not None
 
 
-def is_told(sentence: str) -> bool:
-    """Whether it is told at all: not asked, supposed, or quoted line by line."""
+def is_told(sentence: str, last: int) -> bool:
+    """Whether what ends at a place is told at all: not asked, supposed, or quoted line by line."""
     if sentence.lstrip().startswith((">", "|")) or _UNREAL.search(sentence):
         return False
-    return not _ASKS.search(sentence) or _REQUESTS.search(sentence) is not None
+    if not _ASKS.search(sentence) or _REQUESTS.search(sentence) is not None:
+        return True
+    stated = _STATED.match(sentence)
+    return stated is not None and last < stated.end() and not _DOUBTED.search(sentence, stated.end())
 
 
 def corrects(sentence: str) -> bool:

@@ -267,7 +267,7 @@ class Claim:
         at = [said[place].at for place in places] or dates or [0]
         clauses = Clauses(_shown(sentence[:_LONGEST_SENTENCE]))
         return (
-            is_told(sentence)
+            is_told(_shown(sentence), max(at))
             and self._holds(clauses, at)
             and not clauses.is_bound(
                 [*at, *(date for date in dates if date)], self._kinds, _WHOLE.get(self._relation, ())

@@ -124,7 +124,8 @@ class Judged:
 
 
 def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
-    """The best witness that holds the quote, if it says there what is proposed; else the worst of all of them.
+    """By the best witness that holds the quote, if it says there what is proposed; else as little as the worst of all
+    of them allows, with the words that hold the quote for a source.
 
     A quote alone proves nothing: a distiller may lean any claim on any words, or cut a "not" off. So what is proposed
     must be said by the sentence in which the quote stands.
@@ -154,7 +155,18 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     level = lowest((level_of(worst.origin), "inferred"))
     origin = worst.origin if level == "tainted" else "assistant"
     latest = max((each.ts for each in witnesses), default=0.0)
-    return Judged(level, origin, worst.source, latest, _IF_UNVERIFIED, verified=False)
+    return Judged(level, origin, _holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
+
+
+def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
+    """The source whose words hold the quote, whatever they say with it: the one that the distiller named, else the
+    least believed. Empty: nobody's do, so that no words can be shown for it."""
+    from looseleaf.core.clauses import located
+
+    holders = [each for each in witnesses if located(proposal.quote, each.text) is not None]
+    named = next((each for each in holders if each.source == proposal.source), None)
+    found = named or min(holders, key=lambda each: LEVELS.index(level_of(each.origin)), default=None)
+    return found.source if found is not None else ""
 
 
 def claim_of(proposal: Proposal) -> Claim:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from looseleaf.core.lazy import lazy
 from looseleaf.errors import Refused
 from looseleaf.values import KINDS
 
@@ -25,27 +26,27 @@ RELATION_CHARS = 60  # these two are part of the format: other values would read
 _KNOWN_CHARS = 400  # of lines that are remembered
 
 _COLONS = ":\uff1a"
-_COLON = re.compile(f"[{_COLONS}]")
+_COLON = lazy(f"[{_COLONS}]")
 _EMPHASIS = ("**", "__", "*", "_")
 _PAIRS = ("()", "[]", "{}", "\uff08\uff09", "\u300c\u300d", "\u201c\u201d")
 _NO_LAST = frozenset(".,;!?-/\\'\"&=\u2013\u2014\u2026\u3001\u3002\uff01\uff0c\uff1b\uff1f" + _COLONS)
 BLOCK_FIRST = frozenset("#>-+*=|<`~[_")
 """With one of these first, Markdown may begin a block (or hide the line) rather than a sentence."""
 
-_BREAKS = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
+_BREAKS = lazy("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
 # Control characters, and those that hide text or turn its order round for the person who reviews it.
-_UNSEEN = re.compile(
+_UNSEEN = lazy(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069"
     "\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
-BULLET = re.compile(r"[-*+][ \t]+")
-CHECKBOX = re.compile(r"\[([ xX])\](?:[ \t]+|$)")
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
-_LIST_MARKS = re.compile(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*")
-_NUMBERED = re.compile(r"[0-9]{1,9}[.)](?:[ \t]|$)")
+BULLET = lazy(r"[-*+][ \t]+")
+CHECKBOX = lazy(r"\[([ xX])\](?:[ \t]+|$)")
+_HEADING = lazy(r"(#{1,6})(?:[ \t]|$)")
+_LIST_MARKS = lazy(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*")
+_NUMBERED = lazy(r"[0-9]{1,9}[.)](?:[ \t]|$)")
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _ZONE = r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?"
-_MOMENT = re.compile(_DAY + r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:\.[0-9]{1,9})?)?" + _ZONE)
+_MOMENT = lazy(_DAY + r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:\.[0-9]{1,9})?)?" + _ZONE)
 _KIND_NAMES: dict[str, Kind] = {name: kind for kind in KINDS for name in (kind, kind + "s")}
 _KIND_NAMES["identities"] = "identity"
 

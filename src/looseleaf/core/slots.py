@@ -73,7 +73,7 @@ def _name(label: str) -> str:
     owned = re.fullmatch(_OF, name)
     if owned is not None and _known(owned[1]) in BY_LABEL:
         return f"{_owner(owned[2])}'s {_known(owned[1])}"
-    owned = re.fullmatch(_CHINESE_WHOSE, name)
+    owned = re.fullmatch(_CHINESE_WHOSE, name) if "的" in name else None
     if owned is not None and owned[2] in SYNONYMS:
         return f"{_owner(owned[1])}'s {_known(owned[2])}"
     return _known(name)

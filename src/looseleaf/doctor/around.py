@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
-from looseleaf.doctor.finding import Finding
+from looseleaf.doctor.finding import Finding, refused
 from looseleaf.errors import Refused
+from looseleaf.extras import EXTRAS, hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,16 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.policy import Policy
-
-EXTRAS = {
-    "mcp": ("mcp",),
-    "openai": ("openai",),
-    "anthropic": ("anthropic",),
-    "gemini": ("google-genai",),
-    "ollama": ("ollama",),
-    "semantic": ("numpy", "numkong"),
-}
-"""By extra, the distributions that it brings."""
 
 
 # --- hooks -----------------------------------------------------------------------------
@@ -37,8 +29,8 @@ def hooks() -> Finding:
     for path in (settings.path_of(user=False), settings.path_of(user=True)):
         try:
             text = settings.read(path)
-        except Refused as refused:
-            return Finding("hooks", "look", str(refused), f"Mend {path}, or move it away.")
+        except Refused as error:
+            return refused("hooks", "look", error, "The settings were not changed: ")
         calls += _commands(text)
     if not calls:
         return Finding("hooks", "ok", "not installed; `looseleaf hook install --claude` is for Claude Code")
@@ -63,19 +55,29 @@ def _commands(text: str | None) -> list[str]:
     return [each for each in commands if isinstance(each, str) and "looseleaf" in each and " hook " in each]
 
 
+_SETS = re.compile(r"[A-Za-z_]\w*=")
+_APART = frozenset({"&&", "||", ";", "|", "&"})
+
+
 def _program(command: str) -> str:
+    """What a shell would start: not what is set before it, nor what is done before in the same line."""
     import shlex
 
     try:
-        return (shlex.split(command) or [command])[0]
+        words = shlex.split(command)
     except ValueError:
         return command
+    ours = next((at for at, word in enumerate(words) if "looseleaf" in word and not _SETS.match(word)), 0)
+    begins = max((at + 1 for at, word in enumerate(words[:ours]) if word in _APART), default=0)
+    started = (word for word in words[begins:] if not _SETS.match(word) and word != "env")
+    return next(started, command)
 
 
 def _is_program(name: str) -> bool:
     from shutil import which
 
-    return which(name) is not None
+    name = os.path.expandvars(os.path.expanduser(name))
+    return "$" in name or which(name) is not None  # what only the coding agent knows cannot be looked for
 
 
 # --- extras ----------------------------------------------------------------------------
@@ -85,7 +87,7 @@ def extras() -> Finding:
     has = {extra: _versions(names) for extra, names in EXTRAS.items()}
     there = ", ".join(f"{extra} ({found})" for extra, found in has.items() if found)
     missing = [extra for extra, found in has.items() if not found]
-    then = f"pip install 'looseleaf[NAME]' brings one of: {', '.join(missing)}" if missing else ""
+    then = "; ".join(f"for {extra}: {hint(extra)}" for extra in missing)
     return Finding("extras", "ok", there or "none is installed, and none is needed", then)
 
 
@@ -94,7 +96,7 @@ def _versions(names: tuple[str, ...]) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        found = [version(name) for name in names]
+        found = [version(name.partition(">")[0]) for name in names]
     except PackageNotFoundError:
         return ""
     return found[0]
@@ -126,6 +128,22 @@ def _variables() -> Iterator[str]:
     yield from (ADDRESS, KEY)
 
 
+_LIKE = "Give one like 127.0.0.1:11434 or https://example.org/v1, or unset it."
+_HOST = re.compile(r"[\w.:%-]+")
+
+
+def _is_address(url: str) -> bool:
+    """Whether it names a machine at all."""
+    from urllib.parse import urlsplit
+
+    try:
+        found = urlsplit(url)
+        host, _ = found.hostname or "", found.port
+    except ValueError:
+        return False
+    return found.scheme in ("http", "https") and _HOST.fullmatch(host) is not None
+
+
 def ollama(environ: Mapping[str, str] | None = None) -> Finding:
     """Only on this machine: nothing else is asked."""
     from looseleaf.llm.models.address import full, is_loopback, shown
@@ -133,6 +151,8 @@ def ollama(environ: Mapping[str, str] | None = None) -> Finding:
 
     environ = os.environ if environ is None else environ
     at = full(environ.get("OLLAMA_HOST") or LOCAL)
+    if not _is_address(at):
+        return Finding("ollama", "look", "OLLAMA_HOST is no address", _LIKE)
     if not is_loopback(at):
         return Finding(
             "ollama", "ok", f"OLLAMA_HOST names another machine, which was not asked ({shown(at)})"
@@ -149,8 +169,11 @@ def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
     from looseleaf.llm.models.choice import ADDRESS, choose
 
     environ = os.environ if environ is None else environ
-    far = [name for name in (ADDRESS, "OLLAMA_HOST") if environ.get(name)]
-    far = [name for name in far if not is_loopback(full(environ[name]))]
+    given = {name: full(environ[name]) for name in (ADDRESS, "OLLAMA_HOST") if environ.get(name)}
+    lost = [name for name, at in given.items() if not _is_address(at)]
+    if lost and policy.model is None:
+        return Finding("model", "look", f"{lost[0]} is no address", _LIKE)
+    far = [name for name, at in given.items() if not is_loopback(at)]
     if far and policy.model is None:
         return Finding(
             "model", "ok", f"one at {far[0]}, which is another machine and was not asked for its name"

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from looseleaf.errors import Refused
+
     Verdict = Literal["ok", "look", "broken"]
 
 
@@ -23,3 +25,10 @@ class Finding:
 
     def to_dict(self) -> dict[str, str]:
         return {"name": self.name, "verdict": self.verdict, "says": self.says, "then": self.then}
+
+
+def refused(name: str, verdict: Verdict, error: Refused, asked: str) -> Finding:
+    """Of a thing that was refused: why, and what its last sentence says to do. `asked`: how the refusal begins for
+    whoever asked for more than a look."""
+    says, _, then = str(error).removeprefix(asked).rstrip(".").rpartition(". ")
+    return Finding(name, verdict, says, f"{then}.")

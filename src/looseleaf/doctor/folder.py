@@ -6,7 +6,7 @@ import os
 import stat
 import time
 
-from looseleaf.doctor.finding import Finding
+from looseleaf.doctor.finding import Finding, refused
 from looseleaf.errors import Refused, Unreadable
 
 _LOCKED_SECONDS = 1.0
@@ -20,11 +20,13 @@ _PRIVATE = ("log", "views", "review", "PROJECT.local.md")
 
 def where(path: str, named_by: str | None) -> Finding:
     """`named_by`: the option or variable that names it; None where it was looked for."""
-    from looseleaf.where import is_memory
+    from looseleaf.where import JournalLost, is_memory
 
     why = f"named by {named_by}" if named_by else _found_at(path)
     try:
         is_there = is_memory(path)
+    except JournalLost as lost:
+        return Finding("memory", "broken", f"{lost.says} ({why})", lost.then)
     except Unreadable as error:
         return Finding(
             "memory", "broken", str(error), "See who owns the folder, and what its permissions are."
@@ -49,8 +51,8 @@ def settings(path: str, agent: str) -> Finding:
 
     try:
         read(path, agent)
-    except Refused as refused:
-        return Finding("settings", "broken", str(refused), f"Mend {SETTINGS}.")
+    except Refused as error:
+        return refused("settings", "broken", error, "The memory was not opened: ")
     has = os.path.lexists(os.path.join(path, SETTINGS))
     return Finding("settings", "ok", f"{SETTINGS} can be read" if has else "the defaults")
 

@@ -1,21 +1,30 @@
 """Where an export goes: a new file or folder that appears under its name whole, or not at all.
 
 Invariant: nothing that is there is written over, and nothing is written into the memory that is exported.
+
+A draft says in its name which process writes it: where that was killed, the next export there removes what is left.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import time
 
 from looseleaf.errors import Refused
 from looseleaf.store.disk import this_disk
 from looseleaf.store.root import unwritten
-from looseleaf.store.ulid import new_id
+from looseleaf.store.ulid import is_id, new_id, time_of
 from looseleaf.where import above, is_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+
+STALE_SECONDS = 86_400.0
+"""After which no export writes any more, whoever began it."""
+
+_DRAFT = re.compile(r"\.looseleaf-([0-9A-Z]{26})(?:-(\d{1,10})@(.+))?\.part")
 
 
 class New:
@@ -43,7 +52,9 @@ class New:
                 "Name another, or move it away first."
             )
         self._real = real
-        self.draft = os.path.join(self._folder, f".looseleaf-{new_id()}.part")
+        self.removed = _sweep(self._folder)
+        """Drafts of exports that were killed, and are gone now."""
+        self.draft = os.path.join(self._folder, f".looseleaf-{new_id()}-{os.getpid()}@{_host()}.part")
 
     def refuse_nesting(self) -> None:
         """A folder that is exported is a memory, and memories do not nest."""
@@ -96,3 +107,46 @@ def _remove(draft: str) -> None:
         rmtree(draft, ignore_errors=True)
     elif os.path.lexists(draft):
         os.unlink(draft)
+
+
+# --- what was left -----------------------------------------------------------------------
+
+
+def _host() -> str:
+    return re.sub(r"[^\w.-]", "_", this_disk().host())[:100]
+
+
+def _sweep(folder: str) -> list[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []  # one may write into a folder that one may not list
+    stale = (os.path.join(folder, name) for name in names if _is_stale(name))
+    return [path for path in stale if _is_own(path) and _is_removed(path)]
+
+
+def _is_stale(name: str) -> bool:
+    """Whether it is a draft that nobody writes: its process is dead, or it was begun too long ago."""
+    draft = _DRAFT.fullmatch(name)
+    if draft is None or not is_id(draft[1]):
+        return False
+    if time.time() - time_of(draft[1]) > STALE_SECONDS:
+        return True
+    return draft[3] == _host() and not this_disk().is_alive(int(draft[2]))
+
+
+def _is_own(path: str) -> bool:
+    """A file or folder of the user's own: no link, and nothing that somebody else put there under such a name."""
+    user = getattr(os, "geteuid", None)
+    try:
+        return not os.path.islink(path) and (user is None or os.lstat(path).st_uid == user())
+    except OSError:
+        return False
+
+
+def _is_removed(path: str) -> bool:
+    try:
+        _remove(path)
+    except OSError:
+        return False
+    return not os.path.lexists(path)

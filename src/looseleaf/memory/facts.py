@@ -69,8 +69,8 @@ class FactVerbs(Parts):
 
     def topics(self) -> list[str]:
         """The names of all topics."""
-        self._book.find_topics()
-        return self._book.topics.names
+        self._book.catch_up()
+        return self._known.names
 
     def topic(self, name: str, *, as_of: str | float | None = None) -> dict[str, Any]:
         """The memory of one topic (`topic_memory.v1`), now or at a time."""

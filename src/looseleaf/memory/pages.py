@@ -120,10 +120,37 @@ class PageVerbs(Parts):
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
         """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
         if path is None:
+            self._refuse_to_undo_a_forgetting()
             word = self._book.curate.undo(author or f"agent:{self.agent}") or self._book.tidy.undo(author)
             if word is not None:
                 return word
         return self._pages.undo(path, author=author)
+
+    def _refuse_to_undo_a_forgetting(self) -> None:
+        """Straight after one, "undo" would take back something that nobody thinks of."""
+        from looseleaf.errors import Refused
+        from looseleaf.forget.tombstones import Tombstones
+
+        forgotten = Tombstones(self.store).last
+        if forgotten is None:
+            return
+        self.absorb()
+        done = (
+            float(line.record.get("ts") or 0.0)
+            for line in self.store.read_back(JOURNAL)
+            if line.record.get("kind") in ("edit", "fact", "placed")
+        )
+        if next(done, 0.0) > forgotten:
+            return
+        edit = self._pages.history.last_to_undo(None)
+        then = (
+            f" Before it {edit.path} was changed; `looseleaf undo {edit.path}` takes that back."
+            if edit
+            else ""
+        )
+        raise Refused(
+            f"Nothing was undone: the last thing that was done was to forget, which cannot be undone.{then}"
+        )
 
     def restore_pages(self) -> list[str]:
         """Make pages that are gone from the folder again, from the journal, byte for byte; their paths. To be called

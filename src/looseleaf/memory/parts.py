@@ -206,8 +206,6 @@ class Parts:
             lambda: self.state,
         )
 
-    # What knows facts is loaded only by what needs it: these are asked when they are needed.
-
     # What knows facts, or talk, is loaded only by what needs it: these are asked when they are needed.
 
     def _spoken(self) -> Spoken:

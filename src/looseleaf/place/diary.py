@@ -129,6 +129,8 @@ class Diary:
         said = escape(_opening(self._witnesses))
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
         how = _instead(self._entry)
+        if not (said or facts or how):
+            return  # a line that tells of nothing would only be found for something
         made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
         line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
 

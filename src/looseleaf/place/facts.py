@@ -97,6 +97,11 @@ class Facts:
         shard = self._known(shard_of(path))
         return shard.sheets.get(path) if shard is not None else None
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all topics; what is below one (`days/…`) is none."""
+        return sorted(name for name in self.topics if "/" not in name)
+
     def all(self) -> list[Fact]:
         return [fact for topic in sorted(self.topics) for fact in self.of(topic)]
 

@@ -6,7 +6,7 @@ finds what is there and changes nothing.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 
 from looseleaf.core.gate import judge, proposal_of
 from looseleaf.core.grammar import (
@@ -28,14 +28,9 @@ from looseleaf.core.signing import unsigned
 from looseleaf.core.times import day
 from looseleaf.core.vocabulary import topic_name
 from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.forget.tombstones import Tombstones, fact_text
 from looseleaf.frozen import frozen
 from looseleaf.page import Rewritten
 from looseleaf.place import review
-from looseleaf.place.diary import Diary
-from looseleaf.place.material import sources_of, vouched_for, witnesses_of
-from looseleaf.place.outdated import outdated
-from looseleaf.place.write import SESSIONS
 from looseleaf.store import JOURNAL, clock
 from looseleaf.store.ulid import new_id
 from looseleaf.values import PageText
@@ -48,6 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.core.gate import Witness
     from looseleaf.core.placing import Line
     from looseleaf.entries import Entry
+    from looseleaf.forget.tombstones import Tombstones
     from looseleaf.pages import Pages
     from looseleaf.place.facts import Facts
     from looseleaf.place.review import Asked
@@ -94,7 +90,12 @@ class Place:
         self._facts = facts
         self._note = note
         self._state = state
-        self._tombstones = Tombstones(store)
+
+    @cached_property
+    def _tombstones(self) -> Tombstones:
+        from looseleaf.forget.tombstones import Tombstones
+
+        return Tombstones(self._store)
 
     @property
     def facts(self) -> Facts:
@@ -120,6 +121,11 @@ class Place:
     ) -> Placed:
         """Place an entry, once: again, it only says what is held already. `through`: the place in the agent's traces
         that is distilled with it. `lost`: what goes from the pages with the entry that it replaces."""
+        # Whoever only reads what is known loads nothing of this.
+        from looseleaf.place.diary import Diary
+        from looseleaf.place.material import sources_of, vouched_for, witnesses_of
+        from looseleaf.place.outdated import outdated
+
         witnesses = [*witnesses_of(sources_of(self._store, entry)), *vouched_for(entry)]
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
@@ -172,6 +178,8 @@ class Place:
         """Whether a person had this forgotten since it was said: words from before do not come back."""
         if not self._tombstones.are_there:
             return False
+        from looseleaf.forget.tombstones import fact_text
+
         text = fact_text(self._topic(proposal, entry, witnesses), proposal.relation, proposal.object)
         since = self._tombstones.since("fact", text)
         return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
@@ -184,6 +192,8 @@ class Place:
     def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
         only from words of the user."""
+        from looseleaf.place.write import SESSIONS
+
         own = entry.reference.rpartition("/")[0]
         own = own if own != SESSIONS else PROJECT
         known = [USER, *(topic for topic, mark in self._facts.topics.items() if "/" not in topic and mark[2])]

@@ -151,7 +151,9 @@ class Redistill:
             said |= {_address(*each) for each in _said(entry, entry.summary)}
             read |= known & {trace.id for trace in sources_of(self._store, entry)}
         for entry in made:
-            own = {trace.id for trace in sources_of(self._store, entry)} | {entry.reference.rpartition("/")[2]}
+            own = {trace.id for trace in sources_of(self._store, entry)} | {
+                entry.reference.rpartition("/")[2]
+            }
             new = self._publish(entry, name)
             self._place.entry(new, lost=lambda plan, own=own: self._lost(plan, own, read, said))  # type: ignore[misc]
 

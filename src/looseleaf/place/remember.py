@@ -77,7 +77,7 @@ def remember(
         raise Refused("Nothing was remembered: there are no words in it. Say what is to be remembered.")
     if topic is not None and not any(map(str.isalnum, topic)):
         raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
-    placed = book.remember(said, topic)
+    placed = book.making.remember(said, topic)
     kept = [each.fact.quote or "" for each in placed.outcomes if each.act != "drop"] if placed else []
     if not kept:
         return Remembered(placed, _noted(book, pages, topic, _whole(said)), redacted=redacted)
@@ -92,7 +92,7 @@ def remember(
 
 
 def _noted(book: Notebook, pages: Pages, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
-    path = book.page_of(USER if topic is None else topic)
+    path = book.making.page_of(USER if topic is None else topic)
     return pages.edit(path, lambda old: with_facts(path, old, facts), reason="remembered", author=PERSON)
 
 
