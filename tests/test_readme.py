@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -10,6 +14,7 @@ import pytest
 
 from blocks import DOCUMENTS, ROOT, blocks
 from looseleaf.cli import verbs as cli_verbs
+from looseleaf.cli.main import main
 
 README = (ROOT / "README.md").read_text()
 
@@ -49,6 +54,56 @@ def test_no_line_of_the_readme_is_too_long_to_be_read_in_a_terminal() -> None:
         line for line in README.splitlines() if not line.startswith("|")
     ]  # a table's row cannot be broken
     assert [line for line in lines if len(line) > 120] == []
+
+
+def test_commands_end_as_the_readme_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Exit codes: 0 done; 1 done, and there is something to see to" in " ".join(README.split())
+    monkeypatch.setenv("LOOSELEAF_HOME", str(tmp_path / "memory"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"no JSON")))
+    ended = {
+        told: main(told.split())
+        for told in ("init", "check", "recall tungsten", "why tungsten", "show NONE.md", "hook stop")
+    }
+    assert list(ended.values()) == [0, 0, 1, 1, 2, 0], ended
+    with pytest.raises(SystemExit) as mistyped:
+        main(["hook", "nonsense"])
+    assert mistyped.value.code == 1
+    assert "Nothing was shown: there is no page NONE.md" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="it is about git")
+def test_git_takes_what_the_readme_says_and_nothing_if_it_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken() -> set[str]:
+        """What `git add` would add: files, and folders at the top of the memory."""
+        told = subprocess.run(
+            ["git", "-C", str(tmp_path), "add", "-A", "-n", "."], capture_output=True, text=True, check=True
+        )
+        paths = re.findall(r"^add '\.looseleaf/(.*)'$", told.stdout, re.MULTILINE)
+        return {f"{path.partition('/')[0]}{'/' * ('/' in path)}" for path in paths}
+
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
+    assert main(["init"]) == 0
+    home = tmp_path / ".looseleaf"
+    for path in home.iterdir():
+        if path.is_dir():
+            (path / "some.md").write_text("words\n")
+    for name in ("USER.md", "PROJECT.local.md", "state.json"):
+        (home / name).write_text("words\n")
+    left_out, goes_in = re.search(
+        r"leaves out (.*?)\.\n\*\*All other pages go in\*\*: (.*?), with", README, re.DOTALL
+    ).groups()  # type: ignore[union-attr]
+    named = set(re.findall(r"`([^`]+)`", goes_in))
+    assert taken() - {".gitignore"} == named
+    assert set(re.findall(r"`([^`]+)`", left_out)) == {"log/", "views/", "review/", "PROJECT.local.md"}
+    (how,) = re.findall(r"out of git altogether: `echo '(.)' > \.looseleaf/\.gitignore`", README)
+    (home / ".gitignore").write_text(f"{how}\n")
+    assert taken() == set()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -6,23 +6,29 @@ import os
 
 from looseleaf.demo.folder import begin, tree
 from looseleaf.demo.story import FEBRUARY, MAY, PROJECT, SEPTEMBER, SETTINGS
-from looseleaf.demo.telling import tell
+from looseleaf.demo.telling import begins, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from looseleaf.demo.stage import Stage
 
 TASK = "Read gzip files too"
 BUDGET = 2000
 EARLIER = "2025-03-01"
 
+_BEFORE = 60.0
+"""Seconds before the first session in which the memory is made."""
+
 ABSTAINED = 1
 """How a recall ends that found nothing."""
 
 
-def play(stage: Stage, home: str) -> None:
-    """All of it, in a folder that is free, which the commands know as theirs."""
-    _february(stage, home)
+def play(stage: Stage, home: str, typed: Sequence[str] = ()) -> None:
+    """All of it, in a folder that is free, which the commands know as theirs. `typed`: what a shell must be told so
+    that they do."""
+    _february(stage, home, typed)
     _may(stage, home)
     _september(stage, home)
     _questions(stage)
@@ -30,15 +36,19 @@ def play(stage: Stage, home: str) -> None:
     _folder(stage, home)
 
 
-def _february(stage: Stage, home: str) -> None:
+def _february(stage: Stage, home: str, typed: Sequence[str]) -> None:
     stage.scene("February: a first session")
+    stage.now = begins(FEBRUARY) - _BEFORE
     stage.tell("A memory is a folder:")
     stage.command("init", home)
     begin(home)
     for name, text in (("looseleaf.toml", SETTINGS), ("PROJECT.md", PROJECT)):
         with open(os.path.join(home, name), "w", encoding="utf-8", newline="") as file:
             file.write(text)
-    tell(home, FEBRUARY)
+    stage.tell("Commands that name no memory mean this one from here on. To type them yourself:")
+    for line in typed:
+        stage.show(line)
+    stage.now = tell(home, FEBRUARY)
     stage.tell("Mira and her coding agent get to work. Each line is on disk when `record` returns:")
     stage.command("turns")
     stage.tell("The window of this small model gets full. It is compacted, and says what that cost:")
@@ -51,7 +61,7 @@ def _february(stage: Stage, home: str) -> None:
 
 def _may(stage: Stage, home: str) -> None:
     stage.scene("May: a change of mind, and a page that gives orders")
-    tell(home, MAY)
+    stage.now = tell(home, MAY)
     stage.tell("A web page tells the agent to “remember” a rule. The agent obeys:")
     stage.command("turns", "--session", MAY.id)
     stage.tell("Mira never said that, so it does not become memory: it waits for her yes, or her no.")
@@ -62,7 +72,7 @@ def _may(stage: Stage, home: str) -> None:
 
 def _september(stage: Stage, home: str) -> None:
     stage.scene("September: a move")
-    tell(home, SEPTEMBER)
+    stage.now = tell(home, SEPTEMBER)
     stage.command("distill")
     stage.tell("Who Mira is, as every prompt will have it, and what was done:")
     stage.command("show", "USER.md")

@@ -1,26 +1,32 @@
 """The stage: commands are shown as a person would type them, run in this process, and their own words are what is seen.
 
-On a terminal there are colours, and a moment to read; in a pipe neither.
+They run as of the story's time, so that what they write has its dates. On a terminal there are colours, and a moment to
+read; in a pipe neither.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
+from looseleaf.store.clock import at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from typing import Any, TextIO
 
 _BOLD, _COMMAND, _DIM, _END = "\x1b[1m", "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 _INTERRUPTED = 130
 """How a command ends that somebody stopped."""
+
+_PACE = 20.0
+"""Seconds of the story from one command to the next."""
 
 _MOMENT = 0.35
 """Seconds before a scene, on a terminal: enough to see that there is one."""
@@ -51,6 +57,8 @@ class Stage:
         self._out = out
         self._is_watched = out is not None and out.isatty()
         self._is_coloured = self._is_watched and not os.environ.get("NO_COLOR")
+        self.now: float | None = None
+        """What time it is in the story; None: what the clock says."""
         self.shown: list[Shown] = []
 
     def scene(self, title: str) -> None:
@@ -76,7 +84,7 @@ class Stage:
         self._print(f"{self._in(_COMMAND, f'$ {line}')}\n")
         kept = BytesIO()
         out: Any = self._out if self._out is not None else Plain(kept, encoding="utf-8", write_through=True)
-        with redirect_stdout(out), redirect_stderr(out):
+        with redirect_stdout(out), redirect_stderr(out), self._then(arguments[0]):
             ended = self._run([*arguments])
         out.flush()
         self.shown.append(Shown(line, ended, kept.getvalue().decode()))
@@ -88,6 +96,13 @@ class Stage:
                 f"The demo stopped: `{line}` ended with {ended}, and not with {code}{why}. Nothing but the folder "
                 "of the demo was touched; `looseleaf doctor` looks at this machine."
             )
+
+    def _then(self, verb: str) -> AbstractContextManager[None]:
+        """It is the story's time, and a moment later than at the command before."""
+        if self.now is None:
+            return nullcontext()
+        self.now += _PACE
+        return at(self.now, verb)
 
     def _in(self, style: str, text: str) -> str:
         return f"{style}{text}{_END}" if self._is_coloured else text

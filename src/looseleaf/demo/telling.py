@@ -1,32 +1,53 @@
-"""Telling the story to a memory: recorded line by line with the times of then, as a program with an agent would."""
+"""Telling the story to a memory: recorded line by line as of then, as a program with an agent would have done it."""
 
 from __future__ import annotations
 
 from looseleaf.demo.story import Assistant, Session, Tool, User, Write
 from looseleaf.memory import Memory
+from looseleaf.store.clock import at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from looseleaf.demo.story import Line
 
 _PACE = 40.0
 """Seconds from one line to the next: people take their time."""
 
 
-def tell(home: str, session: Session) -> None:
+def begins(session: Session) -> float:
+    """When it began, by the clock on the wall here."""
     from looseleaf.history import parse_when
-    from looseleaf.tools.toolset import call
 
-    ts = parse_when(session.begins, start=True)
+    return parse_when(session.begins, start=True)
+
+
+def tell(home: str, session: Session) -> float:
+    """Record a session. When it was over."""
+    ts = begins(session)
     with Memory(home, session=session.id) as memory:
         for number, line in enumerate(session.happened):
             ts += _PACE
-            call_id = f"call_{number}"
-            match line:
-                case User(text):
-                    memory.record(user=text, ts=ts)
-                case Assistant(text):
-                    memory.record(assistant=text, ts=ts)
-                case Tool(name, args, result):
-                    memory.record(tool_call=name, tool_args=dict(args), tool_call_id=call_id, ts=ts)
-                    memory.record(tool_result=result, tool_call_id=call_id, ts=ts + 1)
-                case Write(name, args):
-                    memory.record(tool_call=name, tool_args=dict(args), tool_call_id=call_id, ts=ts)
-                    answer = call(memory, name, dict(args))
-                    memory.record(tool_result=answer.text, tool_call_id=call_id, ts=ts + 1)
+            with at(ts, f"{session.id} {number}"):
+                _record(memory, line, f"call_{number}", ts)
+    return ts
+
+
+def _record(memory: Memory, line: Line, call_id: str, ts: float) -> None:
+    from looseleaf.tools.toolset import call
+
+    match line:
+        case User(text):
+            memory.record(user=text, ts=ts)
+        case Assistant(text):
+            memory.record(assistant=text, ts=ts)
+        case Tool(name, args, result):
+            memory.record(tool_call=name, tool_args=dict(args), tool_call_id=call_id, ts=ts)
+            _answer(memory, result, call_id, ts + 1)
+        case Write(name, args):
+            memory.record(tool_call=name, tool_args=dict(args), tool_call_id=call_id, ts=ts)
+            _answer(memory, call(memory, name, dict(args)).text, call_id, ts + 1)
+
+
+def _answer(memory: Memory, text: str, call_id: str, ts: float) -> None:
+    with at(ts, f"{call_id} answered"):
+        memory.record(tool_result=text, tool_call_id=call_id, ts=ts)
