@@ -13,7 +13,7 @@ from typing import Any
 from looseleaf.importers.formats import detect, named
 from looseleaf.importers.items import Claim, Document, Said, Talk
 from looseleaf.importers.run import AGENT, run
-from looseleaf.importers.source import Source
+from looseleaf.importers.source import Broken, Source
 from looseleaf.importers.summary import Imported
 from looseleaf.memory import Memory
 from looseleaf.talk import Trace
@@ -140,3 +140,46 @@ def export(path: Path, *conversations: dict[str, Any]) -> Path:
 
 def pieces(data: bytes, size: int) -> Iterator[bytes]:
     return (data[at : at + size] for at in range(0, len(data), size))
+
+
+KEY = "sk-ant-api03-" + "Ab3" * 30 + "-AAAAAAAA"
+HELLO = (("user", "hello there"), ("assistant", "good day"))
+
+
+class Made:
+    """A format whose items the test makes."""
+
+    NAME = "made"
+    ABOUT = "what a test makes"
+
+    def __init__(self, *items: Talk | Document | Claim) -> None:
+        self._items = items
+
+    def detect(self, source: Source) -> float:
+        return 1.0
+
+    def read(self, source: Source, note: Any) -> Any:
+        yield from self._items
+
+
+def bring(memory: Memory, *items: Talk | Document | Claim, **how: Any) -> Imported:
+    with Source(SAMPLES / "mem0.json") as source:
+        return run(memory, source, Made(*items), **how)  # type: ignore[arg-type]
+
+
+def talk(key: str, *texts: str) -> Talk:
+    roles = ("user", "assistant")
+    said = [
+        Said(f"{key}{at}", roles[at % 2], text, 1_760_000_000.0 + at)  # type: ignore[arg-type]
+        for at, text in enumerate(texts)
+    ]
+    return Talk(key, key, said)
+
+
+def ledger(memory: Memory) -> list[dict[str, Any]]:
+    return [line.record for line in memory.store.read("imports")]
+
+
+def broken_off(*said: Said) -> Any:
+    yield from said
+    raise Broken("it.zip: talk was not read to its end: Bad CRC.")

@@ -83,7 +83,7 @@ def test_a_program_gets_one_object(run: Run) -> None:
 
 def test_another_format_and_another_agent_may_be_named(run: Run, place: Path) -> None:
     path = export(place / "anything.json", conversation("c", ("user", "hello")))
-    code, out, _ = run("import", str(path), "--as", "chatgpt", "--agent", "old")
+    code, out, _ = run("import", str(path), "--as", "chatgpt", "--agent", "old", "--mine")
     assert code == 0
     assert told(out)[0].startswith("format: chatgpt, as you say")
     assert "recorded for the agent old" in out
@@ -91,13 +91,56 @@ def test_another_format_and_another_agent_may_be_named(run: Run, place: Path) ->
     assert (code, "there is no format 'word'. There are: chatgpt" in err) == (2, True)
 
 
-def test_talk_that_was_data_stays_so_and_a_person_is_told(run: Run, place: Path) -> None:
+def test_data_is_refused_for_another_agent(run: Run, place: Path) -> None:
+    path = export(place / "conversations.json", conversation("c", ("user", "hello")))
+    code, _, err = run("import", str(path), "--agent", "main")
+    assert (code, "recorded for the agent `import` alone" in err, "--mine" in err) == (2, True, True)
+
+
+def test_who_vouches_later_is_told_of_the_first_copies(run: Run, place: Path) -> None:
     path = export(place / "conversations.json", conversation("c", ("user", "hello")))
     run("import", str(path))
-    export(path, conversation("c", ("user", "hello"), ("assistant", "good day")))
     _, out, _ = run("import", str(path), "--mine")
-    assert "conversations: 1 gone on" in told(out)
-    assert "1 of the conversations were imported as data before and stay that;" in out
+    assert "conversations: 1 new" in told(out)
+    [line] = [line for line in told(out) if "were imported as data before" in line]
+    assert "`looseleaf forget --session chatgpt-" in line
+    out = run("import", str(path), "--mine")[1]
+    assert told(out)[1:] == ["conversations: 1 there already"]
+    two = [conversation(name, ("user", name)) for name in "de"]
+    run("import", str(export(path, *two)))
+    assert "forget --origin import:chatgpt`" in run("import", str(path), "--mine")[1]
+
+
+def test_a_changed_page_and_what_was_forgotten_are_said(run: Run, place: Path) -> None:
+    note = place / "note.md"
+    note.write_text("One thing. The zebra was here.\n", encoding="utf-8")
+    run("import", str(note), "--mine")
+    note.write_text("Another thing. The zebra was here.\n", encoding="utf-8")
+    assert "pages of yours that their source has changed" in run("import", str(note))[1]
+    run("forget", "--match", "zebra", "--yes")
+    other = place / "other.md"
+    other.write_text("Third thing. The zebra was here.\n", encoding="utf-8")
+    assert "left out: 1 part that was forgotten, and stays so" in run("import", str(other))[1]
+    other.write_text("The zebra was here.\n", encoding="utf-8")
+    code, out, err = run("import", str(other))
+    assert (code, told(out)[1]) == (0, "documents: 1 forgotten, and stay so")
+    assert err == "Next: there is nothing to do: all of it is there already, or was forgotten.\n"
+
+
+def test_where_nothing_could_be_taken_that_is_said(run: Run, place: Path) -> None:
+    (place / "c.json").write_text("[{]", encoding="utf-8")
+    code, out, err = run("import", str(place / "c.json"), "--as", "chatgpt")
+    assert (code, "passed over: 2" in told(out)) == (1, True)
+    assert err == "Next: nothing was taken: above stands why.\n"
+    (place / "c.json").write_text("[]", encoding="utf-8")
+    code, _, err = run("import", str(place / "c.json"), "--as", "chatgpt")
+    assert (code, err) == (1, "Next: nothing was taken: there is nothing in it that can be.\n")
+    good = json.dumps([conversation("c", ("user", "hello")), 7])
+    (place / "c.json").write_text(good, encoding="utf-8")
+    run("import", str(place / "c.json"))
+    code, _, err = run("import", str(place / "c.json"))
+    assert code == 0
+    assert err == "Next: there is nothing to do: what could be read of it is there already.\n"
 
 
 def test_what_is_passed_over_is_counted_and_named_and_steers_no_terminal(run: Run, place: Path) -> None:

@@ -437,13 +437,67 @@ def test_many_episodes_take_several_pages(tmp_path: Path) -> None:
     assert "Date" not in found["episodes/undated-a.md"]
 
 
-def test_a_memory_of_our_own_is_used_and_not_imported(place: Path, run: Run) -> None:
+@pytest.mark.parametrize("form", [None, "plain", "messages", "seeds"])
+@pytest.mark.parametrize("part", ["", "log/traces", "log/journal.jsonl", "facts", "USER.md"])
+def test_a_memory_of_our_own_is_used_and_not_imported(
+    part: str, form: str | None, place: Path, run: Run
+) -> None:
     with Memory(str(place / "other")) as memory:
-        memory.edit("SOUL.md", "# Soul\n", reason="x", author="person")
-        memory.edit("USER.md", "# User\n", reason="x", author="person")
-    code, _, err = run("import", str(place / "other"))
+        for page in ("SOUL.md", "USER.md", "facts/tea.md"):
+            memory.edit(page, "# Text\n", reason="x", author="person")
+        memory.record(user="Hello there.")
+    code, _, err = run("import", str(place / "other" / part), *(["--as", form] if form else []), "--mine")
     assert code == 2
-    assert "is a memory of looseleaf already" in err
+    assert ("is a part of a memory" if part else "is a memory of looseleaf already") in err
+
+
+def test_what_only_lies_beside_the_pages_of_a_memory_is_imported(place: Path, run: Run, folder: Path) -> None:
+    assert run("log")[0] == 0
+    (folder / "old").mkdir()
+    (folder / "old/note.md").write_text("The kiln is hot.\n", encoding="utf-8")
+    assert run("import", str(folder / "old"))[0] == 0
+
+
+def test_traces_that_came_from_elsewhere_are_nobodys_words(tmp_path: Path) -> None:
+    agent = tmp_path / "agents" / "a"
+    agent.mkdir(parents=True)
+    made = {"trace_type": "user", "ts": 1738100010}
+    origins = {
+        "t1": {},
+        "t2": {"origin": "user"},
+        "t3": {"origin": "import:chatgpt"},
+        "t4": {"origin": "web"},
+    }
+    lines = [json.dumps(made | own | {"id": name, "content": name}) for name, own in origins.items()]
+    (agent / "raw_traces.jsonl").write_text("\n".join(lines))
+    with Source(tmp_path) as source:
+        [talk] = named("seeds").read(source, lambda _: None)
+        assert isinstance(talk, Talk)
+        found = [(said.key, said.role, said.text or said.result) for said in talk.said]
+    assert found == [
+        ("t1", "user", "t1"),
+        ("t2", "user", "t2"),
+        ("t3", "tool_result", "t3"),
+        ("t4", "tool_result", "t4"),
+    ]
+
+
+def test_a_broken_state_is_not_written_and_a_second_one_is_no_page(
+    place: Path, run: Run, folder: Path
+) -> None:
+    for name, text in (("a", '{"goal": 7}'), ("b", "{"), ("c", "")):
+        state = place / name / ".valarmind/memory"
+        state.mkdir(parents=True)
+        (state / "state.json").write_text(text)
+        (place / name / "VALARMIND.md").write_text(f"# {name}\n")
+        _, out, _ = run("import", str(place / name), "--mine")
+        assert "passed over: 1" in out
+    assert not (folder / "state.json").exists()
+    good = (SAMPLES / "seeds_state/.valarmind/memory/state.json").read_bytes()
+    (folder / "state.json").write_bytes(good.replace(b"{", b"{ ", 1))
+    (place / "c/.valarmind/memory/state.json").write_bytes(good)
+    assert "state.json is there and says something else" in run("import", str(place / "c"), "--mine")[1]
+    assert not [path for path in (folder / "facts").rglob("*") if "state" in path.name]
 
 
 # --- hostile contents ------------------------------------------------------------------

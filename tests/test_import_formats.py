@@ -445,3 +445,99 @@ def test_a_time_is_one_or_none(given: object, found: float | None) -> None:
 def test_a_title_is_one_line() -> None:
     assert clipped(["", " \n", "one\ntwo " * 30]) == f"{'one two ' * 10}".strip() + "…"
     assert clipped([]) == ""
+
+
+# --- messages: what is known again -----------------------------------------------------
+
+
+def asking(text: str, answer: str = "Good day.") -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
+
+
+def keys(path: Path) -> list[tuple[str, list[tuple[str, str]]]]:
+    return [
+        (item.key, [(said.key, said.text) for said in item.said])
+        for item in read(path, "messages")[0]
+        if isinstance(item, Talk)
+    ]
+
+
+@pytest.mark.parametrize("name", ["id", "custom_id"])
+def test_a_name_that_is_only_a_files_own_does_not_make_two_talks_one(name: str, tmp_path: Path) -> None:
+    found: dict[str, str] = {}
+    for file, text in (("one.jsonl", "Hello."), ("two.jsonl", "Which bus?"), ("three.jsonl", "Hello.")):
+        (tmp_path / file).write_text(json.dumps({name: "request-1", "messages": asking(text)}))
+        [(key, _)] = keys(tmp_path / file)
+        found[file] = key
+    assert found["one.jsonl"] == found["three.jsonl"] != found["two.jsonl"]
+    grown = [*asking("Hello."), {"role": "user", "content": "More."}]
+    (tmp_path / "one.jsonl").write_text(json.dumps({name: "request-1", "messages": grown}))
+    assert keys(tmp_path / "one.jsonl")[0][0] == found["one.jsonl"]
+
+
+@pytest.mark.parametrize("is_bare", [True, False])
+def test_a_line_that_is_put_before_the_others_changes_no_key(is_bare: bool, tmp_path: Path) -> None:
+    talks = [asking("Hello."), asking("Which bus?"), asking("Hello.")]
+    lines: list[Any] = (
+        [each for talk in talks for each in talk] if is_bare else [{"messages": t} for t in talks]
+    )
+    path = tmp_path / "it.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    before = keys(path)
+    new: Any = {"role": "user", "content": "First."}
+    path.write_text("\n".join(map(json.dumps, [new if is_bare else {"messages": asking("First.")}, *lines])))
+    after = keys(path)
+    if is_bare:
+        assert [key for key, _ in after] == [key for key, _ in before]
+        assert after[0][1][1:] == before[0][1]
+    else:
+        assert after[1:] == before
+    said = [key for key, _ in before] if not is_bare else [key for key, _ in before[0][1]]
+    assert len(set(said)) == len(said)
+
+
+# --- why not ---------------------------------------------------------------------------
+
+
+def encrypted(path: Path) -> Path:
+    zip_of(path, {"conversations.json": b"[]"})
+    data = bytearray(path.read_bytes())
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    return path
+
+
+def test_why_a_source_is_in_no_format_is_said(tmp_path: Path) -> None:
+    utf16 = tmp_path / "utf16.json"
+    utf16.write_bytes(json.dumps([conversation("c", ("user", "hello"))]).encode("utf-16"))
+    long = tmp_path / "long.jsonl"
+    long.write_text('{"a": "' + "x" * 70_000 + '"}')
+    bad = zip_of(tmp_path / "bad.zip", {"a.json": b"{" * 3000})
+    data = bytearray(bad.read_bytes())
+    data[data.index(b"PK\x01\x02") + 16] ^= 255
+    bad.write_bytes(data)
+    for path, why in (
+        (encrypted(tmp_path / "e.zip"), "it is encrypted; unpack it with its password"),
+        (utf16, "utf16.json is UTF-16; save it as UTF-8."),
+        (long, "The first line of long.jsonl is longer than what is looked at"),
+        (bad, "Bad CRC"),
+    ):
+        with Source(path) as source, pytest.raises(Refused) as refused:
+            detect(source)
+        assert why in str(refused.value)
+        assert "Say which it is with --as" in str(refused.value)
+    assert read(utf16, "chatgpt")[1] == [
+        "utf16.json was not read to its end: it is UTF-16; save it as UTF-8."
+    ]
+
+
+def test_a_conversation_without_an_end_is_told_of(tmp_path: Path) -> None:
+    own = conversation("c", ("user", "one"), ("assistant", "two"), title="Round")
+    own["mapping"]["c-1"]["children"] = ["root"]
+    own["current_node"] = "nowhere"
+    items, told = read(export(tmp_path / "conversations.json", own, conversation("d")), "chatgpt")
+    assert [item.key for item in items] == ["d"]
+    assert told == [
+        "conversations.json: 'Round' was passed over, it leads in a circle and has no last message."
+    ]

@@ -1,4 +1,4 @@
-"""The import itself: once, only what is new, as data unless the user vouches for it, nothing forgotten."""
+"""The import itself: once, only what is new, as data unless the user vouches for it."""
 
 from __future__ import annotations
 
@@ -11,66 +11,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from importing import SAMPLES, TALKS, conversation, export, log_of, open_memory, take, traces_of
+from importing import (
+    HELLO,
+    KEY,
+    SAMPLES,
+    TALKS,
+    Made,
+    bring,
+    broken_off,
+    conversation,
+    export,
+    ledger,
+    log_of,
+    open_memory,
+    take,
+    talk,
+    traces_of,
+)
 from looseleaf.core.levels import is_imported, level_of
 from looseleaf.errors import Refused
-from looseleaf.forget.tombstones import SCHEMA as TOMBSTONES_SCHEMA
-from looseleaf.forget.tombstones import fact_text, hashed
 from looseleaf.importers import news
 from looseleaf.importers import run as run_module
 from looseleaf.importers.items import Claim, Document, Said, Talk
 from looseleaf.importers.ledger import SCHEMA
 from looseleaf.importers.run import run
 from looseleaf.importers.source import Broken, Source
-from looseleaf.importers.summary import Imported
 from looseleaf.memory import Memory
-from looseleaf.store.ulid import new_id
-
-KEY = "sk-ant-api03-" + "Ab3" * 30 + "-AAAAAAAA"
-HELLO = (("user", "hello there"), ("assistant", "good day"))
-
-
-class Made:
-    """A format whose items the test makes."""
-
-    NAME = "made"
-    ABOUT = "what a test makes"
-
-    def __init__(self, *items: Talk | Document | Claim) -> None:
-        self._items = items
-
-    def detect(self, source: Source) -> float:
-        return 1.0
-
-    def read(self, source: Source, note: Any) -> Any:
-        yield from self._items
-
-
-def bring(memory: Memory, *items: Talk | Document | Claim, **how: Any) -> Imported:
-    with Source(SAMPLES / "mem0.json") as source:
-        return run(memory, source, Made(*items), **how)  # type: ignore[arg-type]
-
-
-def talk(key: str, *texts: str) -> Talk:
-    roles = ("user", "assistant")
-    said = [
-        Said(f"{key}{at}", roles[at % 2], text, 1_760_000_000.0 + at)  # type: ignore[arg-type]
-        for at, text in enumerate(texts)
-    ]
-    return Talk(key, key, said)
-
-
-def ledger(memory: Memory) -> list[dict[str, Any]]:
-    return [line.record for line in memory.store.read("imports")]
-
-
-def forget(memory: Memory, *what: tuple[str, str]) -> None:
-    """As a forgetting leaves it."""
-    key = (Path(memory.path) / "log/key").read_bytes()
-    hashes = [hashed(key, kind, text) for kind, text in what]
-    record = {"schema": TOMBSTONES_SCHEMA, "id": new_id(), "ts": 1.0, "kind": "forgotten", "hashes": hashes}
-    memory.store.append("tombstones", [record])
-
 
 # --- once ------------------------------------------------------------------------------------
 
@@ -264,12 +230,101 @@ def test_what_was_data_is_not_distilled_with_what_is_vouched_for(place: Path) ->
     with open_memory(place / "m") as memory:
         bring(memory, talk("a", "My name is Eve."))
         bring(memory, talk("b", "My name is Ada."), mine=True)
-        done = bring(memory, talk("a", "My name is Eve.", "Noted.", "I live in Lyon."), mine=True)
-        assert (done.as_data, done.talks.grown) == (1, 1)
         memory.distill()
-        facts = {(fact.relation, fact.object) for fact in memory.facts()}
-        assert facts == {("Name", "Ada"), ("Home", "Lyon")}
+        assert {(fact.relation, fact.object) for fact in memory.facts()} == {("Name", "Ada")}
         assert memory.facts(status="pending") == []
+
+
+def test_talk_that_was_data_may_be_vouched_for_later_once(place: Path) -> None:
+    said = ("I live in Lyon.", "Noted.")
+    with open_memory(place / "m") as memory:
+        bring(memory, talk("a", *said))
+        [copy] = {trace.session_id for trace in traces_of(memory)}
+        looked = bring(memory, talk("a", *said), mine=True, dry_run=True)
+        done = bring(memory, talk("a", *said), mine=True)
+        assert looked.copies == done.copies == (copy,)
+        assert (done.talks.new, done.traces) == (1, 2)
+        before = log_of(memory)
+        for mine in (True, False):
+            again = bring(memory, talk("a", *said), mine=mine)
+            assert (again.is_nothing, again.copies, log_of(memory) == before) == (True, (), True)
+        assert bring(memory, talk("a", *said, "I work at Acme."), mine=True).traces == 1
+        memory.distill()
+        known = {(fact.relation, fact.object, fact.level) for fact in memory.facts()}
+        assert ("Home", "Lyon", "said") in known
+        # Without the first copy nothing is lost, and nothing comes again.
+        memory.forget(session=copy)
+        assert {(fact.relation, fact.object, fact.level) for fact in memory.facts()} == known
+        assert {trace.origin for trace in traces_of(memory)} == {"user", "assistant"}
+        assert bring(memory, talk("a", *said, "I work at Acme."), mine=True).talks.known == 1
+        assert bring(memory, talk("a", *said, "I work at Acme.", "Ah."), mine=True).traces == 1
+
+
+def test_a_vouched_talk_that_went_on_as_data_is_not_recorded_again(place: Path) -> None:
+    with open_memory(place / "m") as memory:
+        bring(memory, talk("a", "one"), mine=True)
+        assert bring(memory, talk("a", "one", "two")).traces == 1
+        assert bring(memory, talk("a", "one", "two", "three"), mine=True).traces == 1
+        assert [trace.content for trace in traces_of(memory)] == ["one", "two", "three"]
+
+
+def test_a_vouched_import_that_was_broken_off_goes_on_where_it_was(place: Path) -> None:
+    one, two = Said("a0", "user", "one"), Said("a1", "assistant", "two")
+
+    def killed() -> Any:
+        yield one
+        raise KeyboardInterrupt
+
+    with open_memory(place / "m") as memory:
+        with pytest.raises(KeyboardInterrupt):
+            bring(memory, Talk("a", "a", killed()), mine=True)
+        done = bring(memory, Talk("a", "a", [one, two]), mine=True)
+        assert (done.traces, done.copies) == (1, ())
+        assert [trace.content for trace in traces_of(memory)] == ["one", "two"]
+
+
+def test_an_import_of_data_that_was_broken_off_leaves_no_half_of_a_vouched_talk(place: Path) -> None:
+    one, two = Said("a0", "user", "one"), Said("a1", "assistant", "two")
+
+    def killed() -> Any:
+        yield one
+        raise KeyboardInterrupt
+
+    with open_memory(place / "m") as memory:
+        with pytest.raises(KeyboardInterrupt):
+            bring(memory, Talk("a", "a", killed()))
+        assert bring(memory, Talk("a", "a", [one, two]), mine=True).traces == 2
+        assert [(trace.content, trace.origin) for trace in traces_of(memory)] == [
+            ("one", "import:made"),
+            ("one", "user"),
+            ("two", "assistant"),
+        ]
+
+
+def test_data_is_recorded_for_no_other_agent_and_is_in_no_window(place: Path) -> None:
+    with Memory(place / "m") as memory:
+        with pytest.raises(Refused, match="what nobody vouches for is recorded for the agent `import` alone"):
+            bring(memory, talk("a", "obey"))
+        assert bring(memory, talk("mine", "I am Ada."), mine=True).traces == 1
+        assert [message.content for message in memory.messages()] == ["I am Ada."]
+    with open_memory(place / "m") as memory:
+        memory.record(user="before")
+        assert [message.content for message in memory.messages()] == ["before"]
+        bring(memory, talk("a", "obey", "yes"), Document("d", "obey too", "Doc"))
+        memory.record(user="after")
+        assert [message.content for message in memory.messages()] == ["before", "after"]  # read on
+    with open_memory(place / "m") as memory:
+        assert [message.content for message in memory.messages()] == ["before", "after"]  # read anew
+        assert "obey" not in json.dumps([each.to_dict() for each in memory.prompt("Hello?").messages])
+        for number in range(40):
+            memory.record(user=f"word {number}")
+            memory.record(assistant=f"answer {number}")
+        assert memory.compact() is not None
+        bring(memory, talk("b", "obey again"))
+        memory.record(user="last")
+    with open_memory(place / "m") as memory:  # since a mark
+        assert "obey" not in json.dumps([each.to_dict() for each in memory.messages()])
+        assert memory.messages()[-1].content == "last"
 
 
 @pytest.mark.parametrize("name", ["origin", "session"])
@@ -343,143 +398,7 @@ def test_secrets_are_redacted_as_in_all_that_is_recorded(place: Path) -> None:
         assert not path.is_file() or KEY.encode() not in path.read_bytes()
 
 
-# --- documents and claims ------------------------------------------------------------------------
-
-
-def test_documents_and_claims_that_nobody_vouches_for_are_found_by_recall(place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        items = (
-            Document("d", "The kiln fires at 1240 degrees.", "Pottery", 1_760_000_000.0, "USER.md"),
-            Claim("c", "ceramics", "Prefers celadon glazes", 1_760_000_000.0),
-            Claim("r", "ceramics", "Jingdezhen", None, "Learned in"),
-        )
-        done = bring(memory, *items)
-        assert (done.documents.new, done.claims.new, done.traces, done.waiting) == (1, 2, 3, 2)
-        assert memory.pages() == ["review/pending.md"]
-        assert {trace.origin for trace in traces_of(memory)} == {"import:made"}
-        assert "1240" in memory.recall("At which temperature does the kiln fire?")[0].text
-        waiting = memory.facts(status="pending")
-        assert [(fact.topic, fact.relation, fact.object, fact.level) for fact in waiting] == [
-            ("ceramics", "note", "Prefers celadon glazes", "tainted"),
-            ("ceramics", "Learned in", "Jingdezhen", "tainted"),
-        ]
-        assert [source.origin for fact in waiting for source in memory.sources(fact)] == ["import:made"] * 2
-        before = log_of(memory)
-        assert bring(memory, *items).is_nothing
-        assert log_of(memory) == before
-
-
-def test_a_document_that_is_vouched_for_is_its_page_byte_for_byte(place: Path) -> None:
-    text = "# Soul\r\n\r\nYou are *kind*.\n\n- Name: Pip"
-    with open_memory(place / "m") as memory:
-        done = bring(memory, Document("s", text, "Soul", page="SOUL.md"), mine=True)
-        assert done.pages == ("SOUL.md",)
-        assert (place / "m/SOUL.md").read_bytes() == text.encode()
-        [edit] = list(memory.log("SOUL.md"))
-        assert (edit.author, edit.reason) == ("person", "imported from made")
-
-
-def test_nobodys_page_is_overwritten(place: Path) -> None:
-    def note(text: str, key: str = "n") -> Document:
-        return Document(key, text, "Notes", page="USER.md")
-
-    with open_memory(place / "m") as memory:
-        memory.edit("USER.md", "# Mine\n", reason="mine", author="person")
-        assert bring(memory, note("one\n"), mine=True).pages == ("facts/user-imported.md",)
-        assert bring(memory, note("two\n", "other"), mine=True).pages == ("facts/user-imported-2.md",)
-        assert memory.page("USER.md").text == "# Mine\n"
-        # An import's own page follows its document, until somebody writes on it.
-        assert bring(memory, note("one more\n"), mine=True).pages == ("facts/user-imported.md",)
-        assert memory.page("facts/user-imported.md").text == "one more\n"
-        memory.edit("facts/user-imported.md", "touched\n", reason="mine", author="person")
-        done = bring(memory, note("one last\n"), mine=True)
-        assert done.pages == ("facts/user-imported-3.md",)
-        assert memory.page("facts/user-imported.md").text == "touched\n"
-        # What is there already is no second page.
-        assert bring(memory, note("touched\n", "third"), mine=True).pages == ("facts/user-imported.md",)
-
-
-def test_a_document_for_which_there_is_no_place_is_named(place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        for number in range(11):
-            done = bring(
-                memory, Document(str(number), f"text {number}\n", "Same", page="facts/same.md"), mine=True
-            )
-        assert done.documents.bad == 1
-        assert "facts/same.md and the pages beside it are there" in done.notes[0]
-        done = bring(memory, Document("long", "x" * 2_000_000, "Long", page="facts/long.md"), mine=True)
-        assert (done.documents.bad, done.pages) == (1, ())
-        assert "'Long' was passed over" in done.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("document", "page"),
-    [
-        (Document("k", "text\n", "A title", page="../evil.md"), "facts/a-title.md"),
-        (Document("k", "text\n", "A title", page="log/key"), "facts/a-title.md"),
-        (Document("k", "text\n", "list.md"), "facts/list.md"),
-        (Document("k", "text\n", "", topic="Herbs"), "facts/herbs.md"),
-        (Document("k", "text\n", ""), "facts/imported.md"),
-        (Document("k", "text\n", "x", page="days/2026-01-05.md"), "days/2026-01-05.md"),
-    ],
-)
-def test_a_place_that_is_none_is_made_a_page_of_facts(document: Document, page: str, place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        assert bring(memory, document, mine=True, dry_run=True).pages == (page,)
-        assert bring(memory, document, mine=True).pages == (page,)
-        assert memory.page(page).text == "text\n"
-
-
-def test_claims_that_are_vouched_for_are_lines_of_one_edit(place: Path) -> None:
-    claims = [Claim(str(number), "user", f"Likes tea {number}") for number in range(30)]
-    more = (Claim("r", "user", "Oban", None, "Home"), Claim("e", "evil/../x", "harmless"))
-    with open_memory(place / "m") as memory:
-        looked = bring(memory, *claims, *more, mine=True, dry_run=True)
-        done = bring(memory, *claims, *more, mine=True)
-        assert (done.claims.new, done.facts) == (looked.claims.new, looked.facts) == (32, 32)
-        assert done.pages == looked.pages
-        assert done.pages[0] == "facts/user.md"
-        assert len(list(memory.log("facts/user.md"))) == 1
-        lines = memory.page("facts/user.md").text.splitlines()
-        assert lines[2:] == [*(f"- Likes tea {number}" for number in range(30)), "- Home: Oban"]
-        assert {fact.level for fact in memory.facts(topic="user")} == {"confirmed"}
-        assert bring(memory, *claims, *more, mine=True).is_nothing
-
-
-def test_a_claim_that_was_reworded_takes_its_old_line(place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        bring(memory, Claim("a", "user", "Likes tea"), Claim("b", "user", "Sings"), mine=True)
-        done = bring(memory, Claim("a", "user", "Likes coffee"), Claim("b", "user", "Sings"), mine=True)
-        assert (done.claims.grown, done.claims.known) == (1, 1)
-        assert memory.page("facts/user.md").text.splitlines()[2:] == ["- Likes coffee", "- Sings"]
-
-
-def test_what_was_data_may_be_vouched_for_later(place: Path) -> None:
-    items = (Claim("a", "user", "Likes tea"), Document("d", "text\n", "Doc", page="facts/doc.md"))
-    with open_memory(place / "m") as memory:
-        bring(memory, *items)
-        done = bring(memory, *items, mine=True)
-        assert (done.claims.new, done.documents.new) == (1, 1)
-        assert bring(memory, *items, mine=True).is_nothing
-        assert bring(memory, *items).is_nothing
-
-
-def test_claims_that_cannot_be_written_are_named(place: Path) -> None:
-    with open_memory(place / "m") as memory:
-        memory.edit("facts/user.md", "x" * 1_048_000, reason="full", author="person")
-        done = bring(
-            memory, *(Claim(str(each), "user", f"{each} {'y' * 300}") for each in range(9)), mine=True
-        )
-        assert done.claims.bad == 9
-        assert "What is claimed of 'user' was passed over" in done.notes[0]
-
-
 # --- what stops nothing ----------------------------------------------------------------------------
-
-
-def broken_off(*said: Said) -> Any:
-    yield from said
-    raise Broken("it.zip: talk was not read to its end: Bad CRC.")
 
 
 def test_a_talk_that_breaks_off_gives_what_was_read_and_the_rest_later(place: Path) -> None:
@@ -548,45 +467,6 @@ def test_progress_is_told_item_by_item(place: Path) -> None:
     assert seen == [(1, 0), (2, 0)]
 
 
-# --- forgotten -------------------------------------------------------------------------------------
-
-
-def test_what_was_forgotten_does_not_come_back(place: Path) -> None:
-    items = (
-        talk("gone", "one", "two"),
-        talk("by session", "three"),
-        talk("in part", "four", "five", "six"),
-        Document("d", "a text to forget", "Doc"),
-        Claim("c", "user", "Likes tea"),
-    )
-    with open_memory(place / "m") as memory:
-        bring(memory, *items)
-        records = {record["session"]: record for record in ledger(memory) if record["kind"] == "done"}
-        by_text = {trace.content: trace for trace in traces_of(memory)}
-        part = by_text["five"]
-        forget(
-            memory,
-            ("item", records[by_text["one"].session_id]["item"]),
-            ("session", by_text["three"].session_id),
-            ("item", part.correlation_id or ""),
-            ("text", "six"),
-            ("text", "a text to forget"),
-        )
-    # The log without any of it, and an import that knows of nothing.
-    for name in ("log/traces", "log/imports.jsonl"):
-        path = place / "m" / name
-        path.rename(place / path.name)
-    with open_memory(place / "m") as memory:
-        gone = Talk("gone", "gone", broken_off(Said("gone0", "user", "one")))
-        done = bring(memory, gone, *items[1:])
-        assert [trace.content for trace in traces_of(memory)] == ["four", ""]
-        assert (done.talks.forgotten, done.documents.forgotten, done.claims.new) == (2, 1, 1)
-        assert done.passed_over == 1
-        forget(memory, ("fact", fact_text("user", "note", "Likes tea")))
-        done = bring(memory, items[-1], mine=True)
-        assert (done.claims.forgotten, done.pages) == (1, ())
-
-
 def test_a_real_export_that_went_on_is_told_by_its_conversation(place: Path) -> None:
     path = place / "conversations.json"
     with open_memory(place / "m") as memory:
@@ -596,31 +476,3 @@ def test_a_real_export_that_went_on_is_told_by_its_conversation(place: Path) -> 
         )
         assert (done.talks.new, done.talks.grown, done.traces) == (1, 1, 3)
         assert done.titles == ("more", "hello there")
-
-
-def test_what_a_person_forgot_is_in_no_byte_after_another_import(place: Path) -> None:
-    path = place / "conversations.json"
-    first = (("user", "I saw the nightingale at dawn."), ("assistant", "How lovely."))
-    with open_memory(place / "m") as memory:
-        take(
-            memory,
-            export(path, conversation("a", *first), conversation("b", *HELLO), conversation("c", *first)),
-        )
-        by_text = {trace.content: trace for trace in traces_of(memory)}
-        memory.forget(session=by_text["hello there"].session_id)
-        memory.forget(match="nightingale")
-        more = ("user", "Another bird came.")
-        done = take(
-            memory,
-            export(
-                path,
-                conversation("a", *first[::-1], more),
-                conversation("b", *HELLO, more),
-                conversation("c", *first),
-            ),
-        )
-        assert (done.talks.forgotten, done.talks.grown, done.talks.known) == (1, 1, 1)
-        assert "hello there" not in {trace.content for trace in traces_of(memory)}
-        assert [str(each) for each in memory.check()] == []
-    for file in (place / "m").rglob("*"):
-        assert not file.is_file() or b"nightingale" not in file.read_bytes()

@@ -208,6 +208,24 @@ def test_a_file_that_swells_beyond_measure_is_passed_over(
     assert notes == ["'bomb.json' was passed over: it would swell beyond measure when it is unpacked."]
 
 
+def test_a_zip_of_many_files_that_swells_beyond_measure_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packs, "HARMLESS", 100_000)
+    many = zip_of(tmp_path / "it.zip", {f"{number}.json": b" " * 99_000 for number in range(30)})
+    with pytest.raises(Refused, match="would swell beyond measure"):
+        Source(many)
+    few = zip_of(tmp_path / "few.zip", {"1.json": b" " * 99_000})
+    assert len(look(few)[0]) == 1
+
+
+def test_a_dot_in_a_name_hides_nothing(tmp_path: Path) -> None:
+    path = zip_of(tmp_path / "it.zip", {"a/./b.md": b"one", "././c.md": b"two", "/./d.md": b"evil"})
+    found, notes = look(path)
+    assert found == {"a/b.md": b"one", "c.md": b"two"}
+    assert "is absolute" in notes[0]
+
+
 def test_a_zip_that_lies_about_a_size_gives_no_more_than_it_says(tmp_path: Path) -> None:
     path = zip_of(tmp_path / "it.zip", {"lie.json": b" " * 1_000_000})
     data = path.read_bytes().replace(struct.pack("<I", 1_000_000), struct.pack("<I", 1000))

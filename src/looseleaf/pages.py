@@ -52,6 +52,9 @@ class Pages:
         self._settle = settle
         self.absorb = Absorb(store, policy)
         """Called, it journals what people changed in the folder; it also knows what each page is now."""
+        self.in_a_row = False
+        """While many pages are edited one after the other: of the folder, only the page itself is looked at, and the
+        rest where that is not what it was. Whoever sets it absorbs before, and now and then."""
 
     def close(self) -> None:
         """Keep what is known of the pages, for the next one to begin with."""
@@ -252,9 +255,10 @@ class Pages:
             raise Refused(
                 f"{path} was not changed: only people write it. Propose the change to the user instead."
             )
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             with self.absorb.threads:
-                self.absorb()
+                if attempt or not self.in_a_row:
+                    self.absorb()
                 try:
                     receipt = self._try_edit(path, change, base, author, reason, undoes, door)
                 except Stale:

@@ -1,11 +1,13 @@
 """The window, read from the log: what was said since the last mark, and what the mark shows of what was before.
 
-A window object is kept by one process and reads on from where it was. Within an epoch its messages only grow.
+A window object is kept by one process and reads on from where it was. Within an epoch its messages only grow. What was
+imported as data was not said to its agent: it is passed over, whoever speaks in it.
 """
 
 from __future__ import annotations
 
 from looseleaf.core.heads import NO_MARK
+from looseleaf.core.levels import is_imported
 from looseleaf.core.window import MESSAGE_TOKENS, Mark, extend, media_tokens, snapshot, texts_of
 from looseleaf.errors import Unreadable
 from looseleaf.store import JOURNAL
@@ -56,7 +58,7 @@ def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trac
         for line in store.read(stream):
             trace = Trace.from_record(line.record)
             if trace is not None:
-                yield trace, line, SINCE
+                yield trace, line, GONE if is_imported(trace.origin) else SINCE
         return
     tail, held = frozenset(mark.tail), frozenset(mark.held)
     last = _last_before(store, stream, mark)
@@ -67,7 +69,7 @@ def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trac
     for line in _from(store, stream, mark):
         trace = Trace.from_record(line.record)
         if trace is not None and (is_since or (last is None and line.position > mark.until)):
-            yield trace, line, SINCE
+            yield trace, line, GONE if is_imported(trace.origin) else SINCE
         elif trace is not None:
             yield trace, line, TAIL if trace.id in tail else HELD if trace.id in held else GONE
         is_since = (
@@ -275,7 +277,7 @@ class Window:
             trace = Trace.from_record(line.record)
             if trace is not None:
                 self._position, self._last = line.position, trace.id
-                if self._is_new(trace):
+                if self._is_new(trace) and not is_imported(trace.origin):
                     new.append(trace)
         self.traces += new
         self._tell(new)

@@ -54,6 +54,12 @@ def read(source: Source, note: Note) -> Iterator[Item]:
                         note(f"{name}: {number!r} was passed over, it is no conversation.")
                         continue
                     way = _way(raw)
+                    if not way and any(members(own).get("message") for own in raw["mapping"].values()):
+                        title = words(raw.get("title"))[:80] or number
+                        note(
+                            f"{name}: {title!r} was passed over, it leads in a circle and has no last message."
+                        )
+                        continue
                     instructions = max([instructions, *_instructions(way, when(raw.get("create_time")))])
                     key = words(raw.get("conversation_id")) or words(raw.get("id")) or f"{name}#{number}"
                     yield Talk(key, words(raw.get("title")), _said(way))

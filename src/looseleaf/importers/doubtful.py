@@ -14,6 +14,7 @@ from looseleaf.core.paths import name_fault
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.times import written
 from looseleaf.core.vocabulary import topic_name
+from looseleaf.frozen import frozen
 from looseleaf.values import Fact
 
 TYPE_CHECKING = False
@@ -21,18 +22,32 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from looseleaf.importers.items import Claim
+    from looseleaf.importers.ledger import Prior
     from looseleaf.memory import Memory
 
 
-def ask(memory: Memory, claims: Sequence[tuple[Claim, str]], format_: str) -> int:
-    """How many of the claims (each with the id of its trace) wait in review now. What waits already, was rejected, or
-    does not fit there any more is not asked."""
+@frozen
+class Doubt:
+    """A claim, the mark and the session of its trace, and its name in the ledger. `again`: what the ledger says of one
+    that is recorded, and for which review had no place."""
+
+    claim: Claim
+    mark: str
+    session: str
+    name: str
+    again: Prior | None
+
+
+def ask(memory: Memory, doubts: Sequence[tuple[Doubt, str]], format_: str) -> tuple[int, set[str]]:
+    """Put claims (each with the id of its trace) into review: how many wait there now that did not, and the names of
+    those for which there is no place. What waits already or was rejected is not asked."""
     now = time.time()
-    facts = [_fact(memory, claim, trace, f"import:{format_}", now) for claim, trace in claims]
+    facts = [_fact(memory, doubt.claim, trace, f"import:{format_}", now) for doubt, trace in doubts]
     book = memory._book
     book.catch_up()
     asked = book.place.ask([(fact, f"{format_} had it") for fact in facts], f"imported from {format_}")
-    return len(asked.added)
+    full = {doubt.name for (doubt, _), fact in zip(doubts, facts, strict=True) if fact.id in asked.full}
+    return len(asked.added), full
 
 
 def _fact(memory: Memory, claim: Claim, trace: str, origin: str, now: float) -> Fact:

@@ -11,6 +11,8 @@ from importlib import import_module
 
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
+from looseleaf.importers.json_stream import is_utf_16
+from looseleaf.importers.source import Broken, refuse_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ SURE = 0.5
 
 APART = 0.1
 """By how much the best guess must be better than the next."""
+
+
+_HEAD = 65_536
+_REASONS = 3
 
 
 @frozen
@@ -74,7 +80,8 @@ def named(name: str) -> Format:
 
 
 def detect(source: Source) -> Detected:
-    """Which format a source is. Refused where none fits or two fit as well."""
+    """Which format a source is. Refused where none fits or two fit as well, and for a memory of ours."""
+    refuse_memory(source)
     found = sorted(
         (
             Detected(format_, sure)
@@ -84,11 +91,28 @@ def detect(source: Source) -> Detected:
         key=lambda each: -each.sure,
     )
     if not found:
+        why = " ".join(_reasons(source))
         raise Refused(
-            f"Nothing was imported: {source.path} is in no format that is known here. Say which it is with --as: "
-            f"{', '.join(FORMATS)}."
+            f"Nothing was imported: {source.path} is in no format that is known here. {why}{' ' if why else ''}"
+            f"Say which it is with --as: {', '.join(FORMATS)}."
         )
     if len(found) > 1 and found[0].sure - found[1].sure < APART:
         both = " or ".join(each.format.NAME for each in found[:2])
         raise Refused(f"Nothing was imported: {source.path} may be {both}. Say which it is with --as.")
     return found[0]
+
+
+def _reasons(source: Source) -> list[str]:
+    """Why it may be that no format knows a source: what was passed over, what cannot be read, how it is written."""
+    found = source.notes[:_REASONS]
+    for name in source.names()[:_REASONS]:
+        try:
+            head = source.read(name, _HEAD) or source.head(name, _HEAD)
+        except Broken as broken:
+            found.append(str(broken))
+            continue
+        if is_utf_16(head):
+            found.append(f"{name} is UTF-16; save it as UTF-8.")
+        elif len(head) >= _HEAD and head.lstrip()[:1] in (b"{", b"[") and b"\n" not in head:
+            found.append(f"The first line of {name} is longer than what is looked at ({_HEAD:,} bytes).")
+    return found[:_REASONS]

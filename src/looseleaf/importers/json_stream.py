@@ -28,6 +28,11 @@ _NEAR = 16
 """Characters at the end of what is there, in which an error may only mean that more is to come."""
 
 
+def is_utf_16(head: bytes) -> bool:
+    """Whether bytes begin as JSON does in UTF-16, with or without its mark."""
+    return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (len(head) > 3 and head[:2].count(0) == 1)
+
+
 class _Bad(Exception):
     """The value that was asked for could not be read; it has been passed over."""
 
@@ -47,6 +52,7 @@ class Reader:
         self._text = ""
         self._at = 0
         self._is_over = False
+        self.is_utf_16: bool | None = None
 
     def members(self, under: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, str | None]]:
         """Each member: its name (or number), its value, and what was wrong with it."""
@@ -124,6 +130,8 @@ class Reader:
             return False
         data = self._stream.read(size)
         self._is_over = not data
+        if self.is_utf_16 is None:
+            self.is_utf_16 = is_utf_16(data[:4])
         self._text = self._text[self._at :] + self._decode(data, not data)
         self._at = 0
         return True
@@ -213,14 +221,16 @@ def members(
 ) -> Iterator[tuple[str, Any]]:
     """Each member of the array or object in a stream (or of the one that stands there `under` names) with its number or
     name. `name` is the file's, for the notes."""
+    reader = Reader(stream, longest)
     try:
-        for key, value, wrong in Reader(stream, longest).members(under):
+        for key, value, wrong in reader.members(under):
             if wrong is None:
                 yield key, value
             else:
                 note(f"{name}: {key[:80]!r} was passed over, it {wrong}.")
     except _Ended:
-        note(f"{name} was not read to its end: it breaks off, or is no JSON there.")
+        why = "it is UTF-16; save it as UTF-8" if reader.is_utf_16 else "it breaks off, or is no JSON there"
+        note(f"{name} was not read to its end: {why}.")
 
 
 def lines(stream: BinaryIO, note: Note, name: str, longest: int = LONGEST) -> Iterator[tuple[int, Any]]:

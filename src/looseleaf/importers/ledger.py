@@ -32,7 +32,7 @@ _BYTES = 16
 class Prior:
     """What is known of an item from before. `count` and `content`: how many parts it had, and the hash over them; a
     `page` (hashed) is where it was put. Not `is_done`: some of it may be recorded, and some not. `is_loose`: parts are
-    recorded that it did not have any more."""
+    recorded that it did not have any more. `is_unasked`: a claim for which review had no place."""
 
     is_done: bool
     agent: str
@@ -41,6 +41,7 @@ class Prior:
     is_mine: bool = False
     page: str = ""
     is_loose: bool = False
+    is_unasked: bool = False
 
 
 class Hashes:
@@ -89,6 +90,10 @@ class Ledger:
     def is_empty(self) -> bool:
         return not self._priors
 
+    def has(self, item: str) -> bool:
+        """Whether the ledger itself names it."""
+        return item in self._priors
+
     def prior(self, item: str) -> Prior | None:
         found = self._priors.get(item)
         return Prior(False, "") if found is None and self.is_damaged else found
@@ -114,7 +119,7 @@ class Ledger:
     def _take(self, record: Record) -> None:
         item, agent = str(record.get("item")), str(record.get("agent"))
         if record.get("kind") == "begun":
-            self._priors[item] = Prior(False, agent)
+            self._priors[item] = Prior(False, agent, is_mine=record.get("mine") is True)
         elif record.get("kind") == "done":
             count = record.get("count")
             self._priors[item] = Prior(
@@ -125,6 +130,7 @@ class Ledger:
                 record.get("mine") is True,
                 str(record.get("page") or ""),
                 record.get("loose") is True,
+                record.get("unasked") is True,
             )
 
     def append(self, records: Sequence[Record]) -> None:

@@ -2,10 +2,15 @@
 
 A line or member with `messages` is a talk of its own; else all messages of a file are one. This is also what
 `looseleaf export --as messages` writes. System and developer messages are instructions, not talk, and are passed over.
+
+A talk is known by its session; a name that is only a file's own (`id`, `custom_id`), or none, is not enough to know it
+by, and how it begins is part of its key. A message that has no id is known by what it says, and by how often that was
+said before: a line that is put before the others changes the keys of none.
 """
 
 from __future__ import annotations
 
+from looseleaf.hashing import sha256
 from looseleaf.importers import json_stream
 from looseleaf.importers.items import Said, Talk
 from looseleaf.importers.reading import loaded, media_of, members, named, objects, spoken, stem, when, words
@@ -22,7 +27,11 @@ if TYPE_CHECKING:
 NAME = "messages"
 ABOUT = "OpenAI-style messages: JSON lines or a JSON array of messages, or of objects with messages"
 
-_NAMES = ("session_id", "session", "conversation_id", "id", "custom_id", "uuid")
+_NAMES = ("session_id", "session", "conversation_id", "uuid")
+_OF_A_FILE = ("id", "custom_id")
+_BEGINS = 2
+"""Messages by which talks of one name are told apart."""
+
 _TIMES = ("ts", "timestamp", "created_at", "create_time", "created")
 
 
@@ -49,22 +58,53 @@ def _of_file(source: Source, name: str, note: Note) -> Iterator[Talk]:
     if first is None:
         note(f"{name} was passed over, there are no messages in it.")
     elif "messages" not in members(first[1]):
-        yield Talk(stem(name), "", _said((raw for _, raw in _values(source, name, note)), note, name))
+        messages = (raw for _, raw in _values(source, name, note))
+        yield Talk(name.rpartition(".")[0], "", _said(messages, note, name))
     else:
+        often = _Often()
         for number, raw in _values(source, name, note):
             own = members(raw)
             if isinstance(own.get("messages"), list):
-                key = _key(own) or f"{stem(name)}#{number}"
+                key = _key(own) or often(f"{_beginning(own)}#{stem(name)}")
                 yield Talk(key, words(own.get("title")), _said(own["messages"], note, name))
             else:
                 note(f"{name}: {number!r} was passed over, it has no messages.")
 
 
 def _key(own: dict[str, Any]) -> str:
-    """What a talk is called in its file; sessions of two agents may have one name."""
-    given = next((str(own[each]) for each in _NAMES if isinstance(own.get(each), str | int)), "")
+    """What a talk is called; sessions of two agents may have one name."""
+    given = _first(own, _NAMES)
+    if not given and _first(own, _OF_A_FILE):
+        given = f"{_beginning(own)}#{_first(own, _OF_A_FILE)}"
     agent = words(own.get("agent"))
     return f"{agent}/{given}" if agent and given else given
+
+
+def _first(own: dict[str, Any], names: tuple[str, ...]) -> str:
+    return next((str(own[each]) for each in names if isinstance(own.get(each), str | int)), "")
+
+
+def _beginning(own: dict[str, Any]) -> str:
+    said = [raw for raw in objects(own["messages"]) if raw.get("role") not in ("system", "developer")]
+    return sha256("".join(map(_digest, said[:_BEGINS])).encode())[:16]
+
+
+def _digest(raw: dict[str, Any]) -> str:
+    return sha256(repr([raw.get(each) for each in _SAYS]).encode("utf-8", "surrogatepass"))
+
+
+_SAYS = ("role", "content", "tool_calls", "function_call", "tool_call_id", "name", "error")
+
+
+class _Often:
+    """The same text again is another one."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def __call__(self, text: str) -> str:
+        self._seen[text] = number = self._seen.get(text, 0) + 1
+        return f"{text}#{number}"
 
 
 def _values(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
@@ -81,12 +121,13 @@ def _values(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
 
 
 def _said(messages: Any, note: Note, name: str) -> Iterator[Said]:
+    often = _Often()
     try:
         for number, raw in enumerate(messages):
             own = members(raw)
             if "role" not in own:
                 note(f"{name}: message {number + 1} was passed over, it has no role.")
-            yield from _message(str(number), own)
+            yield from _message(often(_digest(own)), own)
     except Broken as broken:
         note(str(broken))
 

@@ -114,6 +114,13 @@ def _no_archive(path: str, error: BaseException) -> Refused:
     )
 
 
+def _swelling(path: str) -> Refused:
+    return Refused(
+        f"Nothing was imported: {path} would swell beyond measure when it is unpacked. Unpack it yourself, if you "
+        "know what it is, and give the folder."
+    )
+
+
 # --- the four kinds ------------------------------------------------------------------------
 
 
@@ -136,7 +143,7 @@ class Pack:
 
     def add(self, name: str, what: Any, path: str, note: Callable[[str], None]) -> None:
         """One more file of an archive, if its name may be one and is new."""
-        name = name.replace("\\", "/").removeprefix("./")
+        name = "/".join(part for part in name.replace("\\", "/").split("/") if part != ".")
         fault = _name_fault(name) if name not in self.files else "is there twice; the first counts"
         if fault is not None:
             note(f"{_shown(name)} was passed over: the name {fault}.")
@@ -228,14 +235,19 @@ class Zip(Pack):
         except packing_errors() as error:
             raise _no_archive(path, error) from error
         self._stream = stream
+        most, total = min(LARGEST, HARMLESS + SWELLS * os.fstat(stream.fileno()).st_size), 0
         for info in self._zip.infolist():
             if info.is_dir():
                 continue
             fault = _zip_fault(info)
             if fault is not None:
                 note(f"{_shown(info.filename)} was passed over: it {fault}.")
-            else:
-                self.add(info.filename, info, path, note)
+                continue
+            total += info.file_size
+            if total > most:  # also where its files share their bytes
+                self._zip.close()
+                raise _swelling(path)
+            self.add(info.filename, info, path, note)
 
     def close(self) -> None:
         self._zip.close()
@@ -366,10 +378,7 @@ class Careful:
 
     def _measure(self, at: int) -> None:
         if self._most is not None and at > self._most:
-            raise Refused(
-                f"Nothing was imported: {self._path} would swell beyond measure when it is unpacked. Unpack it "
-                "yourself, if you know what it is, and give the folder."
-            )
+            raise _swelling(self._path)
 
     def tell(self) -> int:
         found: int = self._below.tell()

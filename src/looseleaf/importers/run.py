@@ -9,23 +9,22 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from looseleaf.conversation.asked import imported
 from looseleaf.conversation.record import KEY, stream_of
 from looseleaf.errors import Refused
-from looseleaf.forget.tombstones import Tombstones
-from looseleaf.importers.doubtful import ask
+from looseleaf.importers.asking import Heard, asked_of
+from looseleaf.importers.doubtful import Doubt, ask
+from looseleaf.importers.forgotten import Forgotten
 from looseleaf.importers.items import Claim, Document, Said, Talk
 from looseleaf.importers.ledger import Chain, Hashes, Ledger, Recorded, record_of, sessions_of
 from looseleaf.importers.news import New
-from looseleaf.importers.reading import clipped, when
-from looseleaf.importers.source import Broken
+from looseleaf.importers.source import Broken, refuse_memory
 from looseleaf.importers.summary import Tally
 from looseleaf.importers.vouched import Vouched
 from looseleaf.store import codec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from looseleaf.conversation.asked import Asked
@@ -43,8 +42,6 @@ AGENT = "import"
 _TRACES = 500
 _CHARS = 4_000_000
 """What is written with one sync at most."""
-
-_LONGEST_NAME = 200
 
 
 def run(
@@ -72,15 +69,16 @@ class Import:
         self._recorder = memory._talk.recorder
         self._hashes = Hashes(self._key())
         self._ledger = Ledger(self._store)
-        self._tombstones = Tombstones(self._store)
-        self._forgot = self._tombstones.are_there
+        self._forgotten = Forgotten(self._store, memory._clean)
         self._recorded: dict[str, Recorded] = {}
         self._tally = Tally()
         self._asked: list[Asked] = []
         self._chars = 0
         self._begun: list[Record] = []
         self._done: list[Record] = []
-        self._claims: list[tuple[Claim, str, str]] = []
+        self._doubts: list[Doubt] = []
+        self._is_full = False
+        """Whether review takes no more."""
         self._names: set[str] = set()
         self._hooked: set[str] = set()
         """Sessions that hooks recorded while they were held."""
@@ -96,9 +94,16 @@ class Import:
 
     @cached_property
     def _vouched(self) -> Vouched:
-        return Vouched(self._memory, self._format, self._hashes, self._ledger, self._tally)
+        return Vouched(self._memory, self._format, self._hashes, self._ledger, self._tally, self._forgotten)
 
     def run(self, source: Source, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
+        if not self._is_mine and self._memory.agent != AGENT:
+            raise Refused(
+                f"Nothing was imported: what nobody vouches for is recorded for the agent `{AGENT}` alone, and not for "
+                f"{self._memory.agent!r}, whose words it would stand among. Leave --agent out, or say --mine if you "
+                "vouch for it."
+            )
+        refuse_memory(source)
         if getattr(format_, "HOOKED", False):
             self._hooked = sessions_of(self._store)
         self._ledger.catch_up()
@@ -127,28 +132,43 @@ class Import:
 
     def _take(self, item: Item) -> None:
         what = type(item).__name__.lower()
-        name = self._hashes.of(self._format, what, item.key)
-        session = self._session_of(name)
-        if name in self._names:  # the source has it twice
+        first = self._hashes.of(self._format, what, item.key)
+        if first in self._names:  # the source has it twice
             self._flush()
-        self._names.add(name)
+        self._names.add(first)
+        name = self._name_of(item, what, first)
+        session = self._session_of(name)
         if self._was_forgotten(item, name, session):
             self._pass_over(item, "forgotten")
         elif isinstance(item, Talk):
-            self._take_talk(item, name, session)
-        elif self._is_mine:
-            if not self._is_dry:
-                self._vouched.take(item, name)
-            else:
-                self._vouched.look(item, name)
+            self._take_talk(item, name, session, first)
+        elif not self._is_mine:
+            self._take_text(item, name, session, first)
+        elif self._is_dry:
+            self._vouched.look(item, name)
         else:
-            self._take_text(item, name, session)
+            self._vouched.take(item, name)
+
+    def _name_of(self, item: Item, what: str, first: str) -> str:
+        """What was data and is vouched for now, and a page that its source has changed and nobody vouches for, are
+        items of their own: as the former they are there already, and stay what they are."""
+        prior = self._ledger.prior(first)
+        if isinstance(item, Talk):
+            other = self._hashes.of(self._format, what, item.key, "mine")
+            is_data = prior is not None and bool(prior.agent) and not prior.is_mine
+            return other if self._is_mine and (is_data or self._ledger.has(other)) else first
+        is_page = prior is not None and prior.is_mine and not self._is_mine
+        if is_page and prior is not None and prior.content != self._vouched.content(item):
+            return self._hashes.of(self._format, what, item.key, "data")
+        return first
 
     def _was_forgotten(self, item: Item, name: str, session: str) -> bool:
-        holds = self._tombstones.holds
-        if not self._forgot or holds("item", name) or holds("session", session):
-            return self._forgot
-        return not isinstance(item, Talk) and holds("text", item.text)
+        gone = self._forgotten
+        if not gone.is_any or gone.item(name) or gone.session(session):
+            return gone.is_any
+        if isinstance(item, Claim):
+            return gone.claim(item)
+        return isinstance(item, Document) and gone.document(item.text)
 
     def _pass_over(self, item: Item, fate: str) -> None:
         """A talk is gone through all the same: a format may have to know what was in it, to tell copies of it."""
@@ -163,7 +183,7 @@ class Import:
         if self._is_mine and not self._is_dry:
             self._vouched.finish()
 
-    def _take_text(self, item: Document | Claim, name: str, session: str) -> None:
+    def _take_text(self, item: Document | Claim, name: str, session: str, first: str) -> None:
         """A text that nobody vouches for is recorded like the answer of a tool: found by recall, and in no prompt."""
         is_claim = isinstance(item, Claim)
         title = item.topic if isinstance(item, Claim) else item.title
@@ -176,34 +196,45 @@ class Import:
         if prior is not None and prior.is_mine:
             self._tally.add(type(item).__name__.lower(), "known")
             return
-        self._take_parts(type(item).__name__.lower(), item.text if is_claim else title, [said], name, session)
-        if isinstance(item, Claim) and any(record["item"] == name for record in self._done[-1:]):
-            self._claims.append((item, self._mark(said, name), session))
+        taken = self._take_parts(
+            type(item).__name__.lower(), item.text if is_claim else title, [said], name, session
+        )
+        self._tally.outdated += bool(taken and name != first)
+        if not isinstance(item, Claim) or self._is_dry:
+            return
+        is_new = any(record["item"] == name for record in self._done[-1:])
+        was_full = prior is not None and prior.is_unasked and not self._is_full
+        if is_new or was_full:
+            again = None if is_new or prior is None else prior
+            self._doubts.append(Doubt(item, self._mark(said, name), session, name, again))
+            if len(self._doubts) >= _TRACES:
+                self._flush()
 
-    def _take_talk(self, talk: Talk, name: str, session: str) -> None:
+    def _take_talk(self, talk: Talk, name: str, session: str, first: str) -> None:
         if talk.key in self._hooked:
             self._pass_over(talk, "known")
             return
-        prior = self._ledger.prior(name)
-        if self._is_mine and prior is not None and prior.is_done and not prior.is_mine:
-            self._tally.as_data += 1
-        self._take_parts("talk", talk.title, talk.said, name, session)
+        is_first = not self._ledger.has(name)
+        if self._take_parts("talk", talk.title, talk.said, name, session) and name != first and is_first:
+            self._tally.copies.append(self._session_of(first))
 
-    def _take_parts(self, what: str, title: str, said: Iterable[Said], name: str, session: str) -> None:
+    def _take_parts(self, what: str, title: str, said: Iterable[Said], name: str, session: str) -> int:
+        """How many traces it gave."""
         prior = self._ledger.prior(name)
         chain = Chain()
-        marked = ((each, self._mark(each, name)) for each in said)
-        new = New(marked, chain, prior, lambda: set(self._marks(session, prior)))
-        heard = _Heard(title)
+        gone: set[str] = set()
+        new = New(self._marked(said, name, gone), chain, prior, lambda: set(self._marks(session, prior)))
+        heard = Heard(title)
         taken = 0
         is_whole = True
+        is_mine = self._is_mine or (prior is not None and prior.is_mine)
         try:
             for each, mark in new:
-                asked = self._cleaned(each, mark, session, heard)
+                asked = self._cleaned(each, mark, session, heard, gone)
                 if asked is None:
                     continue
                 if taken == 0:
-                    self._pend(self._begun, "begun", name, session=session)
+                    self._pend(self._begun, "begun", name, session=session, mine=is_mine)
                 taken += 1
                 self._add(asked)
         except Broken as broken:
@@ -212,18 +243,30 @@ class Import:
         if chain.count == 0:
             if not is_whole:
                 self._tally.add(what, "bad")
-            return
+            return taken
         is_same = (
             prior is not None
             and prior.is_done
             and (prior.content, prior.count) == (chain.content, chain.count)
         )
         if is_whole and (taken or not is_same):
-            more = {"content": chain.content, "count": chain.count, "traces": taken, "mine": self._is_mine}
+            more = {"content": chain.content, "count": chain.count, "traces": taken, "mine": is_mine}
             more |= {"loose": True} if new.is_loose else {}
             self._pend(self._done, "done", name, session=session, **more)
-        fate = "known" if not taken else "grown" if prior is not None and prior.is_done else "new"
+        self._tally.forgotten += len(gone)
+        fate = "known" if len(gone) < chain.count else "forgotten"
+        if taken:
+            fate = "grown" if prior is not None and prior.is_done else "new"
         self._tally.add(what, fate, heard.title)
+        return taken
+
+    def _marked(self, said: Iterable[Said], name: str, gone: set[str]) -> Iterator[tuple[Said, str]]:
+        """Each part with its mark; `gone` are the marks of those that were forgotten, also where nothing is new."""
+        for each in said:
+            mark = self._mark(each, name)
+            if self._forgotten.item(mark):
+                gone.add(mark)
+            yield each, mark
 
     def _pend(self, records: list[Record], kind: str, name: str, **more: Any) -> None:
         if not self._is_dry:
@@ -245,25 +288,31 @@ class Import:
         except Refused:  # it cannot be written out, and will not be recorded
             return f"import-{self._hashes.of(name, said.key, repr(given)[:1000])[:20]}"
 
-    def _cleaned(self, said: Said, mark: str, session: str, heard: _Heard) -> Asked | None:
+    def _cleaned(self, said: Said, mark: str, session: str, heard: Heard, gone: set[str]) -> Asked | None:
         """What is to be recorded; None (which is told) for what cannot be, or was forgotten."""
-        if self._forgot:
-            texts = (said.text, said.result if isinstance(said.result, str) else "", said.error or "")
-            was_forgotten = any(self._tombstones.holds("text", text) for text in texts if text.strip())
-            if was_forgotten or self._tombstones.holds("item", mark):
-                return None
+        if mark in gone:
+            return None
         ts = heard.hear(said)
-        self._tally.at(ts)
         try:
             for value in (said.args, said.result):
                 if value is not None and not isinstance(value, str):
                     codec.to_json([value])
-            asked = _asked(said, mark, session, self._origin, ts)
-            return asked if self._is_dry else self._recorder.cleaned(asked)
+            asked = asked_of(said, mark, session, self._origin, ts)
+            if self._is_dry and not self._forgotten.is_any:  # a look makes no key
+                self._tally.at(ts)
+                return asked
+            clean = self._recorder.cleaned(asked)
         except Refused as refused:
             why = str(refused).partition(": ")[2] or str(refused)
             self._tally.note(f"A message of {heard.title!r} was passed over: {why}")
             return None
+        left = self._forgotten.asked(clean)
+        if left is None:
+            gone.add(mark)
+        else:
+            self._tally.forgotten += left is not clean
+            self._tally.at(ts)
+        return left
 
     # --- writing -------------------------------------------------------------------------
 
@@ -282,70 +331,41 @@ class Import:
         asked, self._asked, self._chars = self._asked, [], 0
         begun, self._begun = self._begun, []
         done, self._done = self._done, []
-        claims, self._claims = self._claims, []
-        if not (asked or done):
+        doubts, self._doubts = self._doubts, []
+        if not (asked or done or doubts):
             return
         with self._store.lock():
             self._shared |= {self._session_of(item) for item in self._ledger.catch_up()}
+            count = len(asked)
             for session in {each.session or "" for each in asked} & self._shared:
                 there = self._marks(session, None)
                 asked = [
                     each for each in asked if each.session != session or each.correlation_id not in there
                 ]
+            self._tally.traces -= count - len(asked)
             self._ledger.append(begun)
             made = {each.correlation_id: each.id for each in self._recorder.record_clean(asked)}
-            if claims:
-                self._tally.waiting += ask(self._memory, self._traced(claims, made), self._format)
+            done = self._put_to_a_person(doubts, made, done) if doubts else done
             self._ledger.append(done)
 
-    def _traced(
-        self, claims: list[tuple[Claim, str, str]], made: Mapping[str | None, str]
-    ) -> list[tuple[Claim, str]]:
-        """Each claim with the trace that says it: one of these, or one of an import that was broken off."""
-        return [
-            (claim, trace)
-            for claim, mark, session in claims
-            if (trace := made.get(mark) or self._marks(session, None).get(mark))
+    def _put_to_a_person(
+        self, doubts: list[Doubt], made: dict[str | None, str], done: list[Record]
+    ) -> list[Record]:
+        """What review has no place for is noted as not asked: another import asks again."""
+        traced = [
+            (doubt, trace)
+            for doubt in doubts
+            if (trace := made.get(doubt.mark) or self._marks(doubt.session, None).get(doubt.mark))
         ]
+        added, unasked = ask(self._memory, traced, self._format)
+        self._tally.waiting += added
+        self._is_full = self._is_full or bool(unasked)
+        done = [record | {"unasked": True} if record["item"] in unasked else record for record in done]
+        for doubt in doubts:
+            if doubt.again is not None and doubt.name not in unasked:
+                more = {"content": doubt.again.content, "count": 1, "traces": 0, "mine": False}
+                self._pend(done, "done", doubt.name, session=doubt.session, **more)
+        return done
 
     def _session_of(self, item: str) -> str:
         return f"{self._format}-{item[:16]}"
-
-
-class _Heard:
-    """What was heard of an item so far: a title, and the last time."""
-
-    def __init__(self, title: str) -> None:
-        self.title = clipped([title])
-        self._last: float | None = None
-
-    def hear(self, said: Said) -> float | None:
-        """When it was said; what has no time was said when the last thing was."""
-        if not self.title and said.role == "user":
-            self.title = clipped([said.text])
-        self._last = when(said.ts) if said.ts is not None else self._last
-        return self._last
-
-
-def _asked(said: Said, mark: str, session: str, origin: str | None, ts: float | None) -> Asked:
-    given: dict[str, Any] = {"correlation_id": mark, "ts": ts}
-    if said.role in ("user", "assistant"):
-        given |= {said.role: said.text, "media": said.media}
-        given |= {"reasoning": said.reasoning} if said.reasoning else {}
-        return imported(origin, session, **given)
-    given |= {"tool_call_id": _name(said.call_id), "content": said.text, "media": said.media}
-    if said.role == "tool_call":
-        given |= {
-            "tool_call": _name(said.name) or "tool",
-            "tool_args": said.args,
-            "reasoning": said.reasoning,
-        }
-        return imported(origin, session, **given)
-    given |= {"tool_name": _name(said.name), "tool_error": said.error}
-    if said.error is None or said.result is not None:
-        given["tool_result"] = said.result
-    return imported(origin, session, **given)
-
-
-def _name(name: str | None) -> str | None:
-    return name[:_LONGEST_NAME] or None if name is not None else None

@@ -16,7 +16,6 @@ import re
 from looseleaf.core.lines import bullet_text, escape
 from looseleaf.core.times import day
 from looseleaf.core.vocabulary import topic_name
-from looseleaf.errors import Refused
 from looseleaf.importers.graph import in_words, is_said
 from looseleaf.importers.items import Claim, Document, Said, Talk
 from looseleaf.importers.json_stream import lines, members
@@ -37,7 +36,6 @@ ABOUT = "a memory of .valarmind, topics/ with entries, facts/ and episodes/, kno
 
 _SURE = 0.9
 _TITLE_WORDS, _TITLE = 10, 80
-_JOURNAL = "log/journal.jsonl"
 _STATE = re.compile(r"(?P<base>.*/)?\.valarmind/memory/state\.json")
 _SESSION = re.compile(r"(?P<base>.*/)?\.valarmind/sessions/[^/]+\.jsonl")
 _PROJECT = re.compile(r"(?P<base>.*/)?VALARMIND(?P<own>\.local)?\.md")
@@ -52,25 +50,14 @@ _KEPT = re.compile(r"(?:.*/)?(?:episodic|semantic)\.jsonl")
 
 def detect(source: Source) -> float:
     names = source.names()
-    if _is_memory(names):
-        return 1.0
     return _SURE if any(fits(names) for fits, _ in _LAYOUTS) else 0.0
 
 
 def read(source: Source, note: Note) -> Iterator[Item]:
     names = source.names()
-    if _is_memory(names):
-        raise Refused(
-            f"Nothing was imported: {source.path} is a memory of looseleaf already. Unpack it, if it is packed, and "
-            "use it as it is: looseleaf --memory FOLDER"
-        )
     for fits, take in _LAYOUTS:
         if fits(names):
             yield from take(source, note)
-
-
-def _is_memory(names: tuple[str, ...]) -> bool:
-    return any(name == _JOURNAL or name.endswith(f"/{_JOURNAL}") for name in names)
 
 
 def _any(*patterns: re.Pattern[str]) -> Callable[[tuple[str, ...]], bool]:
@@ -215,7 +202,10 @@ def _recorded(source: Source, name: str, note: Note) -> Iterator[Said]:
     for number, value in _lines(source, name, note):
         match value:
             case {"id": str(key), "trace_type": "user" | "assistant" as role, "content": str(text)}:
-                yield Said(key, role, text, when(value.get("ts")))
+                if value.get("origin", role) == role:
+                    yield Said(key, role, text, when(value.get("ts")))
+                else:  # it entered by a tool, a page of the web, another import: nobody said it here
+                    yield Said(key, "tool_result", "", when(value.get("ts")), None, None, key, text)
             case {"id": str(key), "trace_type": "tool_call" | "tool_result" as role}:
                 yield _tool(key, role, value)
             case _:

@@ -12,14 +12,18 @@ from __future__ import annotations
 import io
 import os
 
+from looseleaf.core.paths import is_page
+from looseleaf.errors import Refused
 from looseleaf.importers.packs import LARGEST, Broken, look, packing_errors, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-__all__ = ["Broken", "Source"]
+__all__ = ["Broken", "Source", "refuse_memory"]
 
+_JOURNAL = "log/journal.jsonl"
+_OWN = ("log", "views")
 _READ = 1024 * 1024
 
 
@@ -101,3 +105,27 @@ class _Stream(io.RawIOBase, BinaryIO if TYPE_CHECKING else object):  # type: ign
             return self._below.read(size)
         except packing_errors() as error:
             raise Broken(f"{self._name} was not read to its end: {told(error)}.") from error
+
+
+def refuse_memory(source: Source) -> None:
+    """Refused for a memory of ours, and for a part of one: it is there already, and its log is nobody's words."""
+    is_one = any(name == _JOURNAL or name.endswith(f"/{_JOURNAL}") for name in source.names())
+    if is_one or _is_part(source.path):
+        what = "is a memory of looseleaf already" if is_one else "is a part of a memory of looseleaf"
+        raise Refused(
+            f"Nothing was imported: {source.path} {what}. Unpack it, if it is packed, and use it as it is: "
+            "looseleaf --memory FOLDER"
+        )
+
+
+def _is_part(path: str) -> bool:
+    """Whether it is one of a memory's pages or lies in one of its folders. Other things may lie beside them."""
+    path = os.path.realpath(path)
+    parts: list[str] = []
+    while (above := os.path.dirname(path)) != path:
+        parts.insert(0, os.path.basename(path))
+        path = above
+        if os.path.isfile(os.path.join(path, *_JOURNAL.split("/"))):
+            inner = "/".join(parts)
+            return parts[0] in _OWN or is_page(inner) or is_page(f"{inner}/x.md")
+    return False

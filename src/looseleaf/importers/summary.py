@@ -29,8 +29,9 @@ class Counts:
 
 @frozen
 class Imported:
-    """`since`, `until`: the first and the last time that anything new has, if any has one. `as_data`: items that were
-    imported before as data and stay so, though the user vouches for them now."""
+    """`since`, `until`: the first and the last time that anything new has, if any has one. `copies`: sessions of talks
+    that were imported before as data, and were recorded again now as the user's. `outdated`: pages of the user that
+    their source has changed, whose new text was taken as data. `forgotten`: parts of items that do not come back."""
 
     format: str
     is_mine: bool
@@ -46,7 +47,9 @@ class Imported:
     pages: tuple[str, ...]
     facts: int
     waiting: int
-    as_data: int
+    copies: tuple[str, ...]
+    outdated: int
+    forgotten: int
     passed_over: int
     notes: tuple[str, ...]
 
@@ -56,12 +59,19 @@ class Imported:
         kinds = (self.talks, self.documents, self.claims)
         return not any(each.new or each.grown for each in kinds)
 
+    @property
+    def is_useless(self) -> bool:
+        """Whether nothing could be taken, and nothing of it was there."""
+        kinds = (self.talks, self.documents, self.claims)
+        return self.is_nothing and not any(each.known or each.forgotten for each in kinds)
+
     def to_dict(self) -> dict[str, Any]:
-        names = ("format", "agent", "traces", "since", "until", "facts", "waiting", "as_data", "passed_over")
+        names: tuple[str, ...] = ("format", "agent", "traces", "since", "until", "facts", "waiting")
+        names += ("outdated", "forgotten", "passed_over")
         found: dict[str, Any] = {name: getattr(self, name) for name in names}
         found |= {"mine": self.is_mine, "dry_run": self.is_dry}
         found |= {name: getattr(self, name).to_dict() for name in ("talks", "documents", "claims")}
-        return found | {name: list(getattr(self, name)) for name in ("titles", "pages", "notes")}
+        return found | {name: list(getattr(self, name)) for name in ("titles", "pages", "copies", "notes")}
 
 
 class Tally:
@@ -69,11 +79,12 @@ class Tally:
 
     def __init__(self) -> None:
         self.counts: dict[str, dict[str, int]] = {"talk": {}, "document": {}, "claim": {}}
-        self.traces = self.facts = self.waiting = self.as_data = self.passed_over = 0
+        self.traces = self.facts = self.waiting = self.outdated = self.forgotten = self.passed_over = 0
         self.since: float | None = None
         self.until: float | None = None
         self.titles: list[str] = []
         self.pages: list[str] = []
+        self.copies: list[str] = []
         self.notes: list[str] = []
 
     @property
@@ -110,7 +121,9 @@ class Tally:
             pages=tuple(self.pages),
             facts=self.facts,
             waiting=self.waiting,
-            as_data=self.as_data,
+            copies=tuple(self.copies),
+            outdated=self.outdated,
+            forgotten=self.forgotten,
             passed_over=self.passed_over,
             notes=tuple(self.notes),
             **own,
