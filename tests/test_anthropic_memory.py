@@ -469,5 +469,5 @@ def test_without_the_sdk_a_sentence_says_what_to_install(monkeypatch: pytest.Mon
     name = "looseleaf.integrations.anthropic_memory"
     monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "anthropic.lib.tools", None)
-    with pytest.raises(Refused, match=r"pip install 'looseleaf\[anthropic\]'"):
+    with pytest.raises(Refused, match=r"`pip install 'anthropic>=2\.8'` \(the extra `anthropic`\)"):
         importlib.import_module(name)

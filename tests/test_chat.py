@@ -25,6 +25,7 @@ from looseleaf.cli.markdown import Blocks, Shown
 from looseleaf.cli.parse import parse
 from looseleaf.cli.terminal import Terminal
 from looseleaf.errors import Cancelled, ModelFailed, Refused
+from looseleaf.extras import package_of, to_get
 from looseleaf.llm.models import ScriptedModel
 from looseleaf.reply import Reply, Retrying, Said, ToolSpec, Usage
 from looseleaf.talk import Message, ToolCallSpec
@@ -419,6 +420,28 @@ def test_without_a_model_one_is_told_how_to_get_one(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    ("variable", "package", "extra"),
+    [
+        ("OPENAI_API_KEY", "openai", "openai"),
+        ("DEEPSEEK_API_KEY", "openai", "openai"),
+        ("ANTHROPIC_API_KEY", "anthropic", "anthropic"),
+        ("GEMINI_API_KEY", "google.genai", "gemini"),
+    ],
+)
+def test_a_chat_whose_package_is_missing_fails_before_anything_is_asked(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, variable: str, package: str, extra: str
+) -> None:
+    monkeypatch.setenv(variable, "k")
+    monkeypatch.setitem(sys.modules, package, None)
+    code, out, err = run("chat", stdin=b"Hello?\n")
+    sentence = f"the package {package_of(extra)!r} is not installed. Install it with {to_get(extra)}."
+    assert (code, out, err) == (2, "", f"looseleaf: No model was asked: {sentence}\n")
+    with Memory(folder) as memory:
+        assert memory.turns() == []
+
+
+@pytest.mark.usefixtures("alone")
 def test_a_chat_is_no_document(run: Run) -> None:
     code, _, err = run("chat", "--json")
     assert (code, "Leave --json out" in err) == (2, True)
@@ -477,7 +500,7 @@ def test_memory_shows_the_user_and_the_pages(talk: Talk, folder: Path) -> None:
 def test_state_and_undo_are_the_command_lines_own(talk: Talk, folder: Path) -> None:
     _, out, err = talk([], '/state set goal "A quiet garden"', "/state", "/undo", "/state", "/undo no.md")
     assert "goal: A quiet garden\n" in out
-    assert "is undone by" in out
+    assert "Undone: set: goal (edit " in out
     assert "The state says nothing yet. `/state goal TEXT` begins it.\n" in out
     assert "Nothing was undone: no.md has no edit left to undo." in err
     assert "looseleaf: " not in err
@@ -629,11 +652,12 @@ def test_a_fact_is_forgotten_when_a_person_says_yes(talk: Talk, known: Path) -> 
     face = Asked("y")
     _, out, _ = talk([], "/forget zhang", "/undo", face=face)
     assert face.questions == ["Forget it? [y/N]"]
-    shown, gone, undone = out.splitlines()
+    shown, gone, undone, back = out.splitlines()
     assert shown.startswith("1. f_")
     assert gone.startswith("forgotten: f_")
     assert "Name: Zhang San" in gone
-    assert "is undone by" in undone
+    assert undone.startswith("Undone: ")
+    assert back == "USER.md says again: “Name: Zhang San”"
     assert "- Name: Zhang San\n" in (known / "USER.md").read_text()
     talk([], "/forget zhang", face=Asked("yes"))
     assert "Zhang San" not in (known / "USER.md").read_text()

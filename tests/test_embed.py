@@ -184,7 +184,9 @@ def test_any_text_has_a_row_of_length_one() -> None:
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
-    with pytest.raises(Refused, match=r"pip install looseleaf\[semantic\]"):
+    with pytest.raises(
+        Refused, match=r"`pip install 'numkong>=7\.8' 'numpy>=2\.0'` \(the extra `semantic`\)"
+    ):
         minilm()
 
 

@@ -623,6 +623,68 @@ def test_the_best_who_said_it_counts_and_a_named_source_only_among_equals() -> N
     assert judge(Proposal("Likes", "jazz", "I like jazz", source="c"), heard).source == "c"
 
 
+@pytest.mark.parametrize(
+    ("text", "relation", "value"),
+    [
+        ("I am allergic to basil, what else goes with it?", "Allergy", "basil"),
+        ("I live in Graz, which tomatoes grow there?", "Home", "Graz"),
+        ("My name is Zhang San, so how do I write it in German?", "Name", "Zhang San"),
+        ("Ich wohne in Graz, welche Tomaten wachsen dort?", "Home", "Graz"),
+    ],
+)
+def test_what_is_stated_before_a_question_of_its_own_is_said(text: str, relation: str, value: str) -> None:
+    assert is_verified(text, relation, value)
+    told, _, asked = text.partition(",")
+    assert is_verified(f"{told}.", relation, value)
+    assert not is_verified(f"{told}?", relation, value)
+    for tag in ("right", "or what", "what", "who told you that", "where did you get that idea", "don't I"):
+        assert not is_verified(f"{told}, {tag}?", relation, value), tag
+    assert not is_verified(f"If {told},{asked}", relation, value)
+    assert not is_verified(f"I like it, what about {value}?", relation, value)
+
+
+ASKED = [
+    ("Am I allergic to basil, what do you think?", "Allergy", "basil", "I allergic to basil"),
+    ("I live in Graz, who told you that?", "Home", "Graz", "I live in Graz"),
+    ("I live in Graz, don't I?", "Home", "Graz", "I live in Graz"),
+]
+
+
+@pytest.mark.parametrize(("text", "relation", "value", "quote"), ASKED)
+@pytest.mark.parametrize("named", ["a", "c", "nobody"])
+def test_what_is_not_verified_has_the_words_that_hold_the_quote_for_a_source(
+    text: str, relation: str, value: str, quote: str, named: str
+) -> None:
+    heard = [
+        witness("Hello there.", "user", "a"),
+        witness("Okay then.", "assistant", "b"),
+        witness(text, "user", "c"),
+    ]
+    found = judge(Proposal(relation, value, quote, source=named), heard)
+    assert (found.verified, found.level, found.source) == (False, "inferred", "c")
+    among = judge(Proposal(relation, value, quote, source=named), [*heard, witness("x", "tool", "d")])
+    assert (among.level, among.origin, among.source) == ("tainted", "tool", "c")
+
+
+def test_of_several_who_hold_a_quote_the_named_one_counts_and_else_the_least_believed() -> None:
+    heard = [
+        witness("Do I like jazz?", "user", "a"),
+        witness("Do I like jazz?", "tool", "b"),
+        witness("Do I like jazz?", "user", "c"),
+    ]
+    for named, source in (("c", "c"), ("", "b")):
+        assert judge(Proposal("Likes", "jazz", "I like jazz", source=named), heard).source == source
+
+
+@given(st.sampled_from(USER_SAYS), st.text(max_size=40), st.sampled_from(["t", "u", ""]))
+def test_no_source_is_named_that_does_not_hold_the_quote(text: str, quote: str, named: str) -> None:
+    heard = [witness(text), witness("Okay then.", "assistant", "u")]
+    found = judge(Proposal("Likes", "qzxvw", quote, source=named), heard)
+    words = {"t": text, "u": "Okay then.", "": None}[found.source]
+    assert not found.verified
+    assert words is None or "".join(quote.split()).casefold() in "".join(words.split()).casefold()
+
+
 def test_a_whole_sentence_says_itself_and_a_part_of_it_need_not() -> None:
     text = 'Hello. For example, never ask "who are you and why" again, but ship it! Should I mail Bob?'
     assert says('For example, never ask "who are you and why" again, but ship it', text)
@@ -655,6 +717,7 @@ def test_a_number_that_was_not_said_is_not_said(text: str, number: int) -> None:
 # --- the rules, and time -----------------------------------------------------------------
 
 
+@pytest.mark.untraced
 def test_what_the_rules_propose_of_a_user_s_words_is_verified() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
     from distill import (  # type: ignore[import-not-found]

@@ -399,7 +399,7 @@ MUTANTS: tuple[tuple[str, Any, Way], ...] = (
     ("looseleaf.place.diary.is_from", lambda title, witnesses: True, by_assistant),
     ("looseleaf.place.guard.guarded", lambda path, old, new, spoken, owned: Guarded(new), by_pages),
     ("looseleaf.place.guard.Guard._may_name", lambda self, path, spoken: True, by_pages),
-    ("looseleaf.core.levels._OF_ORIGINS", {"user": "said", "import": "said"}, by_import),
+    ("looseleaf.core.levels._OF_ORIGINS", {"user": "said", "web": "said"}, by_import),
 )
 
 

@@ -132,7 +132,8 @@ def test_a_question_of_the_same_words_states_nothing(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_needles_only_save_work(language: str) -> None:
     """A form that is skipped for want of its needles would not have been found."""
-    made: tongues.Tongue = import_module(f"looseleaf.distill.languages.{language}")._tongue()
+    module = import_module(f"looseleaf.distill.languages.{language}")
+    made = tongues.tongue(module._TABLE + module.FORMS)
     members: tuple[str, ...] = tongues.Tongue.__match_args__
     forms = tuple(tongues.Form(f.relation, f.shape, f.marks, f.words, frozenset()) for f in made.forms)
     thorough = tongues.Tongue(**({name: getattr(made, name) for name in members} | {"forms": forms}))

@@ -42,7 +42,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"core"}),
     # what everything speaks of
     frozenset({"values", "talk", "reply", "policy"}),
-    frozenset({"errors", "frozen", "hashing"}),
+    frozenset({"errors", "extras", "frozen", "hashing"}),
 )
 """From top to bottom. A new module of the package is placed here, or the test below fails."""
 

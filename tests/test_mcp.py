@@ -364,7 +364,10 @@ def test_without_the_package_a_sentence_says_which(memory: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert "pip install 'looseleaf[mcp]'" in done.stderr
+    assert done.stderr == (
+        "looseleaf: No server was started: the package mcp is not installed, or not new enough. Install it with "
+        "`pip install 'mcp>=2.3,<3'` (the extra `mcp`).\n"
+    )
 
 
 # --- tools -----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from looseleaf.errors import CeilingReached, ModelFailed, Refused
+from looseleaf.extras import to_get
 from looseleaf.llm import models
 from looseleaf.llm.extensions import TokenUsage
 from looseleaf.llm.models.caller import Wanted
@@ -465,7 +466,7 @@ def test_without_its_sdk_a_model_says_what_to_install(wire: str, monkeypatch: py
         for ask in (model.ready, lambda: model.send(ASK), model.ready):
             with pytest.raises(Refused) as refused:
                 ask()
-            assert f"pip install 'looseleaf[{extra}]'" in str(refused.value)
+            assert f"Install it with {to_get(extra)}." in str(refused.value)
             assert not isinstance(refused.value, ModelFailed)
         assert provider.requests == 0
 

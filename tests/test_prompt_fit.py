@@ -271,7 +271,7 @@ def look_at(given: list[Shown], limit: int, count: Count) -> None:
     a_fence_that_is_opened_is_closed(fitted)
 
 
-@pytest.mark.no_cover
+@pytest.mark.untraced
 @settings(max_examples=40, deadline=None)
 @given(slots, st.lists(limits, min_size=1, max_size=4), counters)
 def test_whatever_there_is_to_show_and_however_little_room_it_keeps_every_promise(
@@ -289,7 +289,7 @@ def test_very_many_memories_keep_every_promise(given: list[Shown], limits: list[
         look_at(given, limit, count)
 
 
-@pytest.mark.no_cover
+@pytest.mark.untraced
 @settings(max_examples=30, deadline=None)
 @given(slots, st.lists(st.integers(0, 2000), min_size=2, max_size=6), counters)
 def test_slots_give_way_in_one_order_as_the_room_shrinks(
@@ -405,7 +405,7 @@ def test_the_order_of_giving_way_is_as_it_was() -> None:
     assert ladder() == CUTS.read_text(encoding="utf-8")
 
 
-@pytest.mark.no_cover
+@pytest.mark.untraced
 def test_the_ladder_shows_each_slot_giving_way_after_the_other() -> None:
     seen: list[str] = []
     memory = a_memory()

@@ -147,6 +147,15 @@ def test_what_rests_on_other_sources_too_stays(memory: Memory) -> None:
     assert ("Likes", "jazz") in values(memory)
 
 
+def test_what_rests_on_no_words_goes_with_the_entry_that_brought_it(place: Path) -> None:
+    invented = {"live in Berlin": [fact("Home", "Berlin"), fact("Owns", "a boat", quote="my boat")]}
+    with Memory(place / "memory", distiller=Stub(invented, "dreaming/1")) as memory:
+        tell(memory, "I live in Berlin.")
+        assert [each.sources for each in memory.facts() if each.object == "a boat"] == [()]
+        memory.redistill(Stub({"live in Berlin": [fact("Home", "Berlin")]}, "awake/1"), apply=True)
+        assert values(memory) == [("Home", "Berlin")]
+
+
 def test_what_was_said_twice_and_is_seen_nowhere_goes(memory: Memory) -> None:
     tell(memory, "Yes, I like jazz a lot.", at=THEN + 30)
     memory.redistill(other(), apply=True)

@@ -133,7 +133,7 @@ def some_entries(draw: st.DrawFn) -> list[Entry]:
     ]
 
 
-@pytest.mark.no_cover
+@pytest.mark.untraced
 @settings(max_examples=40)
 @given(some_facts(), some_entries(), st.randoms(use_true_random=False))
 def test_the_order_of_facts_and_entries_makes_no_difference(
@@ -156,7 +156,7 @@ def test_what_is_tainted_or_not_current_is_nowhere(facts: list[Fact], entries: l
     assert state_inputs_hash("project", facts, entries) == state_inputs_hash("project", clean, told)
 
 
-@pytest.mark.no_cover
+@pytest.mark.untraced
 @settings(max_examples=40)
 @given(some_facts(), some_entries())
 def test_the_state_has_its_members_and_its_size(facts: list[Fact], entries: list[Entry]) -> None:

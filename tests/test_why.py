@@ -474,6 +474,54 @@ def test_what_is_not_in_the_prompt_is_known_elsewhere_or_nowhere(
     assert word in step.text
 
 
+@pytest.mark.parametrize(
+    "said", ["I am allergic to basil, am I not?", "I am allergic to basil, what else goes with it?"]
+)
+def test_the_words_that_are_shown_for_a_fact_are_those_that_it_was_made_of(place: Path, said: str) -> None:
+    with Memory(place / "memory") as memory:
+        for who, text in (("user", "Hello there."), ("assistant", "Okay then."), ("user", said)):
+            memory.record(**{who: text})
+        memory.distill()
+        (chain,) = told(memory, "Allergy: basil")
+        assert [(where, text.rpartition(": ")[2]) for what, where, text in chain if what == "trace"] == [
+            (traces(memory)[said], said)
+        ]
+
+
+def test_a_fact_for_which_nobody_s_words_are_found_says_that(place: Path) -> None:
+    class Dreaming:
+        name = "dreaming/1"
+
+        def distill(self, material: Any, tokens: int) -> Distilled:
+            return Distilled("Hello.", facts=({"relation": "Owns", "object": "a boat", "quote": "my boat"},))
+
+    with Memory(place / "memory", distiller=Dreaming()) as memory:
+        memory.record(user="Hello there.")
+        memory.distill()
+        (fact,) = memory.facts()
+        assert (fact.level, fact.sources) == ("inferred", ())
+        (chain,) = told(memory, "Owns: a boat")
+        assert chain[-1] == ("trace", "", "nobody's words were found for it: the distiller concluded it")
+
+
+def test_what_was_said_with_another_agent_is_found_and_said_to_be_theirs(memory: Memory) -> None:
+    with Memory(memory.path, agent="import") as other:
+        other.record(user="I am allergic to oolong.")
+        other.record(assistant="Noted.")
+        (own,) = (trace.id for trace in other.turns(1)[0].traces if trace.trace_type == "user")
+    for prompted in (False, True):
+        if prompted:
+            memory.prompt("now", budget=4000)
+        (chain,) = told(memory, "allergic")
+        assert chain[0] == (
+            "another_agent",
+            "import",
+            "it was recorded for the agent import, and a prompt for main shows what was said with main",
+        )
+        assert (chain[1][:2], chain[1][2].endswith("I am allergic to oolong.")) == (("trace", own), True)
+    assert memory.recall("allergic oolong")[0].agent == "import"
+
+
 def test_what_is_true_no_more_says_by_what_it_was_replaced_and_since_when(memory: Memory) -> None:
     home = memory.fact("USER.md:6").id
     memory.correct("USER.md:6", "prefers Greek")

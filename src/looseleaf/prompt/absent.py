@@ -58,7 +58,12 @@ class Absent:
         """The answers, the likeliest first, and how many more there are. With a page: why its line is not there."""
         if page is not None:
             return list(self._pages(page)), 0
-        found = [*self._facts(), *self._pages(), *islice(self._traces(), _MOST), *islice(self._others(), _MOST)]
+        found = [
+            *self._facts(),
+            *self._pages(),
+            *islice(self._traces(), _MOST),
+            *islice(self._others(), _MOST),
+        ]
         if not found:
             told = "No page, fact or trace of this memory has these words."
             found = [(Step("nowhere", "", told),)]

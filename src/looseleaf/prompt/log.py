@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 
+GONE = "gone"
+"""The kind of a line that stands where something was forgotten (FORMAT §17.2)."""
+
+_FORGOTTEN = (
+    "Nothing was shown: this prompt held something that was forgotten since, and went with it. `looseleaf prompt` "
+    "makes one of what is known now; `looseleaf why` explains that one."
+)
+
 _NEEDED = frozenset(("snapshot", "changes", "mark", "through", "task", "trimmed", "frozen", "session"))
 
 
@@ -65,12 +73,21 @@ class PromptLog:
                 if name
                 else None
             )
+        if found is None and name and name != "last" and self._is_gone(name):
+            raise Refused(_FORGOTTEN)
         if found is None:
             raise Refused(
                 f"Nothing was shown: there is no prompt {name!r} of {self._agent}. "
                 "`looseleaf analyze` lists the last ones."
             )
         return found
+
+    def _is_gone(self, name: str) -> bool:
+        lines = self._store.read_back(self._stream)
+        return any(
+            line.record.get("kind") == GONE and str(line.record.get("id")).endswith(name.upper())
+            for line in lines
+        )
 
     def _at(self, ref: Ref, read: Callable[[Record], _T]) -> _T:
         """The record that a prompt refers to. Repair may have moved it: then it is looked for."""
@@ -79,6 +96,8 @@ class PromptLog:
         if line is None or line.record.get("id") != name:
             lines = self._store.read_back(self._stream)
             line = next((each for each in lines if each.record.get("id") == name), None)
+        if line is not None and line.record.get("kind") == GONE:
+            raise Refused(_FORGOTTEN)
         try:
             return read(line.record if line is not None else {})
         except (KeyError, TypeError, ValueError, AttributeError):

@@ -9,16 +9,16 @@ neither a text nor a whole number: the SDK takes it for a notification, and it i
 from __future__ import annotations
 
 from looseleaf.errors import Refused
+from looseleaf.extras import to_get
 from looseleaf.serve import resources
 
 try:
     import mcp_types as types
     from mcp.server import Server
     from mcp.shared.exceptions import MCPError
-except ModuleNotFoundError as missing:
+except ImportError:  # also where there is an older one
     raise Refused(
-        f"No server was started: the package {missing.name} is not installed. Install it with: "
-        "pip install 'looseleaf[mcp]'"
+        f"No server was started: the package mcp is not installed, or not new enough. Install it with {to_get('mcp')}."
     ) from None
 
 TYPE_CHECKING = False

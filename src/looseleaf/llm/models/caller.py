@@ -11,6 +11,7 @@ from _thread import allocate_lock
 from time import monotonic, sleep
 
 from looseleaf.errors import Cancelled, ModelFailed, Refused
+from looseleaf.extras import to_get
 from looseleaf.frozen import frozen
 from looseleaf.llm.dialects.faults import Passing
 from looseleaf.llm.models.address import full, is_here, shown
@@ -318,8 +319,7 @@ class Caller:
 def missing(package: str, extra: str) -> Refused:
     """An SDK that is not installed."""
     return Refused(
-        f"No model was asked: the package {package!r} is not installed. Install it with "
-        f"pip install 'looseleaf[{extra}]'."
+        f"No model was asked: the package {package!r} is not installed. Install it with {to_get(extra)}."
     )
 
 

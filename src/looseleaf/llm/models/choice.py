@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.errors import Refused
+from looseleaf.extras import EXTRAS, is_there, package_of
 from looseleaf.frozen import frozen
 from looseleaf.llm.models.address import full, is_loopback, origin, safe
 
@@ -272,6 +273,11 @@ def first_model(where: str) -> str | None:
 def _made(provider: str, model: str, policy: Policy, where: dict[str, Any]) -> Model:
     from looseleaf.llm import models
 
+    extra = provider if provider in EXTRAS else "openai"  # most speak as OpenAI does
+    if not is_there(extra):  # told before anything is typed, and not after it
+        from looseleaf.llm.models.caller import missing
+
+        raise missing(package_of(extra), extra)
     given: dict[str, Any] = {"base_url": PROVIDERS[provider].base_url} | where
     given |= {"seconds": policy.model_seconds, "retries": policy.model_retries}
     if provider == "anthropic":
