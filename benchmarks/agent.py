@@ -1,7 +1,7 @@
 """What the agent's loop itself costs a turn: the model answers at once, so whatever a turn takes is ours.
 
     python benchmarks/agent.py               prints the table
-    python benchmarks/agent.py --readme      writes the rows that have a goal into README.md as well
+    python benchmarks/agent.py --save        keeps the figures in results.json as well
     python benchmarks/agent.py --turns N     with another length of the long history (10,000)
     python benchmarks/agent.py --quick       small sizes, in memory: whether it runs, not what it costs
     python benchmarks/agent.py --profile     where the time of a turn goes, in the long history
@@ -14,10 +14,8 @@ window of the same size: the long one was compacted on its way. That a run is di
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
@@ -26,8 +24,8 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
 from benchmarks.recall import Times, ms  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
 from benchmarks.window import QUICK, STREAM, fill, folder, timed  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
@@ -143,28 +141,17 @@ def profile(path: Path, turns: int) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--turns", type=int, default=LONG)
-    options = parser.parse_args(arguments)
-    turns = min(options.turns, 40) if options.quick else options.turns
-    began = time.monotonic()
-    with folder(QUICK if options.quick else HERE) as path:
-        if options.profile:
+    asked = parser.parse_args(arguments)
+    turns = min(asked.turns, 40) if asked.quick else asked.turns
+    with folder(QUICK if asked.quick else HERE) as path:
+        if asked.profile:
             profile(path, turns)
-            return
-        rows: list[Row] = []
-        for row in measured(path, turns, 2 if options.quick else 90):
-            rows.append(row)
-            print(*row, sep=" | ", file=sys.stderr, flush=True)
-    print(table(rows))
-    print(f"{time.monotonic() - began:.0f} s in all", file=sys.stderr)
-    if options.readme:
-        put("agent", with_goals(rows))
+        else:
+            report("agent", measured(path, turns, 2 if asked.quick else 90), save=asked.save)
 
 
 if __name__ == "__main__":

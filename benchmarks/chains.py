@@ -1,7 +1,7 @@
 """What is told as true after somebody changed his mind: update chains through a whole memory, by the rules alone.
 
     python benchmarks/chains.py             prints the table
-    python benchmarks/chains.py --readme    writes it into README.md as well
+    python benchmarks/chains.py --save      keeps the figures in results.json as well
     python benchmarks/chains.py --misses    and what went wrong in each chain
     python benchmarks/chains.py --chains N  only the first N chains
 
@@ -18,16 +18,12 @@ duplicate when its slot holds the same value already, or another one where it ca
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
 import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,25 +39,16 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.readme import NO_GOAL, Row, put, table  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
+from benchmarks.window import QUICK, folder  # noqa: E402
 
 CHAINS = Path(__file__).parent / "data/chains.jsonl"
-QUICK = Path("/dev/shm") if os.path.isdir("/dev/shm") else HERE
 SMALL = Policy(context_tokens=4000, max_tokens=1, tail_turns=1)
 HOUR = 3600.0
 FILLER = ("How is the weather in general?", "Tell me a riddle.", "And another one, please.", "Go on.")
 READERS = ("facts", "topic", "global memory", "pages", "index", "window", "semantic.jsonl", "prompt")
 
 Chain = dict[str, Any]
-
-
-@contextmanager
-def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix=".bench-", dir=QUICK))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path)
 
 
 def chains(path: Path = CHAINS) -> list[Chain]:
@@ -310,7 +297,7 @@ def _share(part: int, whole: int) -> str:
 
 def measured(some: Iterable[Chain]) -> Figures:
     figures = Figures()
-    with folder() as path:
+    with folder(QUICK) as path:
         for chain in some:
             for how, times, compacting in (("once", 1, False), ("thrice", 3, True)):
                 where = path / f"{chain['id']}-{how}"
@@ -322,19 +309,14 @@ def measured(some: Iterable[Chain]) -> Figures:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--chains", type=int, default=None)
-    options = parser.parse_args()
-    figures = measured(chains()[: options.chains])
-    print(table(figures.rows()))
-    if options.misses:
+    asked = parser.parse_args()
+    figures = measured(chains()[: asked.chains])
+    report("chains", figures.rows(), save=asked.save)
+    if asked.misses:
         print(*figures.misses, sep="\n")
-    if options.readme:
-        put("chains", table(figures.rows()))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """How well the rules find the facts that people say, measured on labelled utterances.
 
+    python benchmarks/distill.py                        the table: what was held back, and small talk if it is there
+    python benchmarks/distill.py --save                 keeps it in results.json as well
     python benchmarks/distill.py --half tune            figures on the half that the rules were tuned on
     python benchmarks/distill.py --half held            figures on the half that was held back
     python benchmarks/distill.py --half tune --misses   what was missed and what was made up; refused for the held half
@@ -10,8 +12,6 @@ The utterances are `benchmarks/data/utterances.jsonl`: `id`, `lang`, `role`, `te
 `relation` and the `objects` that are right), and `why`. An item is held back when the hash of its id is odd: whoever
 writes a rule never sees those, so their figures say what to expect of words that nobody looked at.
 
-    python benchmarks/distill.py --readme [--locomo PATH]    the rows of the README
-
 A fact is found when the relation is the same and the object is one of the right ones, both without regard to case,
 articles and punctuation. Of what people put in many words (rules, plans, goals, events, decisions, appointments,
 preferences, traits) the object may be worded otherwise: when it shares the words that carry meaning with a right one
@@ -20,7 +20,6 @@ preferences, traits) the object may be worded otherwise: when it shares the word
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -33,18 +32,23 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from looseleaf.core.relations import BY_LABEL
-from looseleaf.distill.statements import statements
-from looseleaf.talk import Proposal
+HERE = Path(__file__).parent.parent
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
+
+from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
+from benchmarks.talks import DATA  # noqa: E402
+
+from looseleaf.core.relations import BY_LABEL  # noqa: E402
+from looseleaf.distill.statements import statements  # noqa: E402
+from looseleaf.talk import Proposal  # noqa: E402
 
 UTTERANCES = Path(__file__).parent / "data/utterances.jsonl"
 VERDICTS = Path(__file__).parent / "data/locomo_verdicts.jsonl"
-README = Path(__file__).parent.parent / "README.md"
 """Long conversations, judged by hand: `turn`, `fact` (see `fact_id`) and `verdict` (right, wrong or partly)."""
 
 GOALS = {"precision": 0.90, "recall": 0.60, "made up": 0.02}
 NO_FACT = "no fact"
-BEGIN, END = "<!-- benchmark: distill -->", "<!-- end -->"
 
 Item = dict[str, Any]
 Missed = tuple[str, str]
@@ -187,7 +191,7 @@ def measure(chosen: Iterable[Item]) -> tuple[dict[str, Tally], list[str]]:
     return tallies, missed
 
 
-def report(half: str, show: bool) -> None:
+def report_half(half: str, show: bool) -> None:
     chosen = [item for item in items() if is_held(item) == (half == "held")]
     tallies, missed = measure(chosen)
     print(f"{len(chosen)} utterances, half: {half}")
@@ -247,7 +251,7 @@ def judged(found: Iterable[tuple[str, str, list[Proposal]]], path: Path = VERDIC
 # --- the table -------------------------------------------------------------------------
 
 
-def rows(locomo: Path | None) -> Iterator[tuple[str, str, str]]:
+def rows(locomo: Path | None) -> Iterator[Row]:
     tallies = measure(item for item in items() if is_held(item))[0]
     tally, plain = tallies["all"], tallies["no fact: plain"]
     held = f"of {tally.expected} facts in {sum(map(is_held, items()))} utterances held back"
@@ -268,44 +272,34 @@ def rows(locomo: Path | None) -> Iterator[tuple[str, str, str]]:
     yield (
         f"facts per 100 turns of small talk (LoCoMo, {len(found)} turns)",
         f"{100 * total / len(found):.1f}",
-        "–",
+        NO_GOAL,
     )
     if counts := judged(found):
         right, all_ = counts["right"], counts.total()
         partly = right + counts["partly"]
-        yield f"of {all_} of them, judged by hand: right", f"{right / all_:.3f}", "–"
-        yield "right, or right in part", f"{partly / all_:.3f}", "–"
+        yield f"of {all_} of them, judged by hand: right", f"{right / all_:.3f}", NO_GOAL
+        yield "right, or right in part", f"{partly / all_:.3f}", NO_GOAL
 
 
 def _share(part: int, whole: int, goal: str, sign: str) -> tuple[str, str]:
     return f"{part / max(whole, 1):.3f}", f"{sign} {GOALS[goal]:.2f}"
 
 
-def table(locomo: Path | None) -> str:
-    out = ["| what | measured | goal |", "|---|---|---|"]
-    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows(locomo)])
-
-
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="How well the rules find the facts that people say.")
+    parser = options("How well the rules find the facts that people say.")
     parser.add_argument("--half", choices=("tune", "held"))
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--locomo", type=Path)
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--readme", action="store_true")
     asked = parser.parse_args(arguments)
     if asked.misses and asked.half != "tune":
         print("The misses of the held half are not listed: use --half tune.", file=sys.stderr)
         return 2
-    if asked.readme:
-        made = f"{BEGIN}\n{table(asked.locomo)}\n{END}"
-        print(made)
-        before, _, rest = README.read_text().partition(BEGIN)
-        README.write_text(f"{before}{made}{rest.partition(END)[2]}")
-        return 0
+    if not asked.half and not asked.locomo:
+        report("distill", rows(DATA if DATA.exists() else None), save=asked.save)
     if asked.half:
-        report(asked.half, asked.misses)
+        report_half(asked.half, asked.misses)
     if asked.locomo:
         report_turns(asked.locomo, asked.sample, asked.seed)
     return 0

@@ -1,7 +1,7 @@
 """What a hook costs whoever waits for it, against the least that any program in Python costs: `python -c pass`.
 
     python benchmarks/hook.py               prints the table, for memories of 1,000 and of 100,000 turns
-    python benchmarks/hook.py --readme      writes the rows that have a goal into README.md as well
+    python benchmarks/hook.py --save        keeps the figures in results.json as well
     python benchmarks/hook.py --keep FOLDER keeps the memories there, or takes those that are there
     python benchmarks/hook.py --quick       small sizes: whether it runs, not what it costs
     python benchmarks/hook.py --profile     where the time of a prompt's hook goes, in the largest memory
@@ -14,7 +14,6 @@ time for; below that stands what they take where something has to be.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -30,8 +29,8 @@ if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
 from benchmarks.prompt import Size, filled  # noqa: E402
-from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
 from benchmarks.recall import Times, ms  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
 from benchmarks.window import STREAM, folder  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
@@ -189,27 +188,19 @@ def profile(agent: Agent) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--keep", type=Path)
-    options = parser.parse_args(arguments)
-    sizes = QUICK if options.quick else SIZES
-    rows: list[Row] = []
-    with nullcontext(options.keep) if options.keep is not None else folder() as path:
-        if options.profile:
+    asked = parser.parse_args(arguments)
+    sizes = QUICK if asked.quick else SIZES
+    with nullcontext(asked.keep) if asked.keep is not None else folder() as path:
+        if asked.profile:
             profile(Agent(path, sizes[-1]))
             return
-        for size in sizes:
-            for row in measured(Agent(path, size), size[1], 1 if options.quick else 40):
-                rows.append(row)
-                print(*row, sep=" | ", file=sys.stderr, flush=True)
-    print(table(rows))
-    if options.readme:
-        put("hook", with_goals(rows))
+        rounds = 1 if asked.quick else 40
+        rows = (row for size in sizes for row in measured(Agent(path, size), size[1], rounds))
+        report("hook", rows, save=asked.save)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How well two facts are told to be the same, one after the other, or two: measured on labelled pairs.
 
     python benchmarks/identity.py            prints the figures of the half for tuning, of the half held back, of all
+    python benchmarks/identity.py --save     keeps the figures in results.json as well
     python benchmarks/identity.py --misses   and the pairs of the half for tuning that were judged unlike their label
 
 Each pair goes through the one function that the memory uses (`core.identity.decide`): the first fact is held, the
@@ -10,8 +11,8 @@ sent to review is neither merged nor lost, but found late: it counts against rec
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,11 +20,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from looseleaf.core.identity import decide
-from looseleaf.values import Fact
+HERE = Path(__file__).parent.parent
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-README = Path(__file__).parent.parent / "README.md"
-BEGIN, END = "<!-- benchmark: identity -->", "<!-- end -->"
+from benchmarks.report import Row, options, report  # noqa: E402
+
+from looseleaf.core.identity import decide  # noqa: E402
+from looseleaf.values import Fact  # noqa: E402
+
 PAIRS = Path(__file__).parent / "data/pairs.jsonl"
 PRECISION, RECALL = 0.98, 0.85
 """What a change to the matcher must keep, over all pairs."""
@@ -104,33 +109,25 @@ def table(found: Figures) -> Iterator[str]:
         yield f"  {label:<11}" + "".join(f"{count:>13}" for count in counts)
 
 
-def write_readme(held_back: Figures, whole: Figures) -> None:
+def rows(held_back: Figures, whole: Figures) -> Iterator[Row]:
+    of = f"of {whole.pairs} labelled pairs"
+    yield f"facts that are merged: rightly so, {of}", f"{whole.precision:.3f}", f"≥ {PRECISION}"
+    yield "the same facts in other words: merged", f"{whole.recall:.3f}", f"≥ {RECALL}"
     both = f"{held_back.precision:.3f}, {held_back.recall:.3f}"
-    rows = [
-        f"| facts that are merged: rightly so, of {whole.pairs} labelled pairs | {whole.precision:.3f} | ≥ 0.98 |",
-        f"| the same facts in other words: merged | {whole.recall:.3f} | ≥ 0.85 |",
-        f"| both, of the {held_back.pairs} pairs held back | {both} | ≥ 0.98, 0.85 |",
-    ]
-    made = "\n".join((BEGIN, "| what | measured | goal |", "|---|---|---|", *rows, END))
-    before, _, rest = README.read_text().partition(BEGIN)
-    README.write_text(f"{before}{made}{rest.partition(END)[2]}")
+    yield f"both, of the {held_back.pairs} pairs held back", both, f"≥ {PRECISION}, {RECALL}"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--misses", action="store_true")
-    parser.add_argument("--readme", action="store_true", help="write the table into README.md as well")
-    options = parser.parse_args()
+    asked = parser.parse_args()
     pairs = judged()
     tuned = [pair for pair in pairs if not pair.is_held_back]
     held_back = [pair for pair in pairs if pair.is_held_back]
     for name, part in (("for tuning", tuned), ("held back", held_back), ("all", pairs)):
         print(name, *table(figures(part)), sep="\n")
-    if options.readme:
-        write_readme(figures(held_back), figures(pairs))
-    if options.misses:
+    report("identity", rows(figures(held_back), figures(pairs)), save=asked.save)
+    if asked.misses:
         for pair in tuned:
             if pair.label != pair.judged:
                 a, b = (f"{fact.topic}/{fact.relation}: {fact.object}" for fact in (pair.a, pair.b))

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.prefix import customers, encoder
-from benchmarks.readme import NO_GOAL, Row
+from benchmarks.report import NO_GOAL, Row
 from benchmarks.window import HERE, QUICK, TALKS, folder, replay
 
 from looseleaf import Memory

@@ -1,7 +1,7 @@
 """How well the right turn is found in long conversations, side by side in one run (LoCoMo: Maharana et al., 2024).
 
     python benchmarks/locomo.py                prints the tables
-    python benchmarks/locomo.py --readme       writes the rows that have a goal into README.md as well
+    python benchmarks/locomo.py --save         keeps the figures in results.json as well
     python benchmarks/locomo.py --cache FOLDER keeps vectors and tuned weights there, or takes those that are there
     python benchmarks/locomo.py --untuned      without tuning: with the weights of policy.py only
     python benchmarks/locomo.py --words        without meaning
@@ -25,7 +25,6 @@ back. So were the weights of policy.py (column `ours`) on all ten conversations;
 
 from __future__ import annotations
 
-import argparse
 import re
 import sqlite3
 import sys
@@ -41,7 +40,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, nothing_measured, options, report  # noqa: E402
 from benchmarks.talks import (  # noqa: E402
     ADVERSARIAL,
     BUDGETS,
@@ -364,27 +363,20 @@ def goals(result: Result) -> Iterator[Row]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--untuned", action="store_true")
     parser.add_argument("--words", action="store_true")
     parser.add_argument("--cache", type=Path)
-    options = parser.parse_args()
+    asked = parser.parse_args()
     if not DATA.exists():
-        print(f"nothing was measured: {DATA} is not there")
-        return
-    talks = conversations()[: 1 if options.quick else None]
-    tuned = not (options.untuned or options.quick)
-    meaning = not (options.words or options.quick)
-    result = run(talks, options.cache, tuned=tuned, meaning=meaning, every=20 if options.quick else 1)
+        nothing_measured(f"{DATA.name} is not there")
+    talks = conversations()[: 1 if asked.quick else None]
+    tuned = not (asked.untuned or asked.quick)
+    meaning = not (asked.words or asked.quick)
+    result = run(talks, asked.cache, tuned=tuned, meaning=meaning, every=20 if asked.quick else 1)
     print(*tables(result), sep="\n")
-    rows = list(goals(result))
-    print(table(rows))
-    if options.readme:
-        put("locomo", with_goals(rows))
+    report("locomo", goals(result), save=asked.save)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.cache_model import SECONDS, Sent, cached_share, cached_tokens
-from benchmarks.readme import NO_GOAL, Row
+from benchmarks.report import NO_GOAL, Row
 from benchmarks.window import QUICK, TALKS, Speech, Told, folder, replay
 
 from looseleaf import Memory

@@ -1,7 +1,7 @@
 """What a prompt costs: to assemble, to send, and to send again. Measured in one run.
 
     python benchmarks/prompt.py               prints the table
-    python benchmarks/prompt.py --readme      writes the rows that have a goal into README.md as well
+    python benchmarks/prompt.py --save        keeps the figures in results.json as well
     python benchmarks/prompt.py --only NAME   only that part: growth, prefix, agents, notation, layout
     python benchmarks/prompt.py --keep FOLDER keeps the large memory there, or takes the one that is there
     python benchmarks/prompt.py --quick       small sizes: whether it runs, not what it costs
@@ -14,7 +14,6 @@ the state as JSON, TOON and lines. `layout`: the tokens of a prompt against thos
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,7 +26,7 @@ if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
 from benchmarks import layouts, prefix  # noqa: E402
-from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, report, some  # noqa: E402
 from benchmarks.window import QUICK, Speech, folder, run_child  # noqa: E402
 from benchmarks.window import fill as fill_turns  # noqa: E402
 
@@ -187,27 +186,16 @@ def parts(*, quick: bool, keep: Path | None) -> dict[str, Callable[[], Iterator[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--only", action="append", choices=tuple(parts(quick=True, keep=None)))
-    options = parser.parse_args()
-    if options.profile:
-        profile(options.keep, (200, 300) if options.quick else LARGE)
-        return
-    rows: list[Row] = []
-    for name, part in parts(quick=options.quick, keep=options.keep).items():
-        if options.only is None or name in options.only:
-            for row in part():
-                rows.append(row)
-                print(*row, sep=" | ", file=sys.stderr, flush=True)
-    print(table(rows))
-    if options.readme:
-        put("prompt", with_goals(rows))
+    asked = parser.parse_args()
+    if asked.profile:
+        profile(asked.keep, (200, 300) if asked.quick else LARGE)
+    else:
+        report("prompt", some(parts(quick=asked.quick, keep=asked.keep), asked.only), save=asked.save)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,252 @@
-"""Rows of figures, as the benchmarks tell them, and the tables of README.md that are made of them."""
+"""What the benchmarks measured (results.json), as RESULTS.md, as plots, and as the tables of README.md.
+
+    python benchmarks/readme.py           writes them
+    python benchmarks/readme.py --check   says which are not what the results say, and changes nothing
+
+Nothing here measures anything: the same results make the same bytes, which a test compares. A table of README.md
+stands between `<!-- benchmark: NAME -->` and `<!-- end -->`; NAME is a benchmark (its rows that have a goal), `figures`
+(ten rows of all of them), `peers`, `misses` (every goal that was not met) or `machine`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent.parent
-Row = tuple[str, str, str]
-"""What was measured, the figure, its goal."""
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-NO_GOAL = "–"
+from benchmarks.peers import shown  # noqa: E402
+from benchmarks.plot import plots  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, is_rows, load, met, table, with_goals  # noqa: E402
+
+README, PAGE, PLOTS = HERE / "README.md", HERE / "benchmarks/RESULTS.md", HERE / "benchmarks/plots"
+MARK = re.compile(r"<!-- benchmark: (\w+) -->\n(.*?)<!-- end -->", re.DOTALL)
+
+ABOUT = {
+    "store": "Writing and reading the log, against the least that could do it",
+    "window": "What a model is told, and compaction",
+    "distill": "Facts that the rules find in what people say",
+    "identity": "Whether two facts are the same",
+    "chains": "What is told as true after somebody changed his mind",
+    "build": "Views that are made of the log",
+    "prompt": "Assembling a prompt, sending it, and sending it again",
+    "locomo": "Finding the right turn in long conversations (LoCoMo)",
+    "recall": "What finding costs, against a bare FTS5 table",
+    "vectors": "Finding by meaning, against a numpy product",
+    "hook": "What a hook of a coding agent costs, against starting Python",
+    "agent": "What the agent's loop costs a turn",
+    "cold": "Starting, against starting Python",
+}
+"""In the order of the page."""
+
+CHOSEN = (
+    (
+        "store",
+        "durable append, one record a sync, against a loop of `json.dumps`",
+        "recording: speed of a message that is on the disk, of what a bare write and sync reaches",
+    ),
+    (
+        "window",
+        "real talks cut in the middle, before a turn",
+        "compaction of a whole talk: names, paths and ids that are needed later, still there",
+    ),
+    ("distill", "precision of the rules' facts", "facts without a model: how many of them are right"),
+    (
+        "chains",
+        "chains in which any reader tells a stale value",
+        "after a change of mind: how often the old value is told as true",
+    ),
+    (
+        "prompt",
+        "a prompt of 10,000 facts",
+        "prompts: time of one with 10,000 facts and 100,000 turns, against one with 100 of each",
+    ),
+    (
+        "prompt",
+        "input tokens that a provider's cache knows in a budget of 16,000",
+        "prompts: tokens that a provider's cache has already, of 500 turns (with the memory anew in each turn)",
+    ),
+    (
+        "locomo",
+        "evidence found in ten hits, by words",
+        "recall: questions about long talks (LoCoMo) whose evidence is in ten hits, by words alone",
+    ),
+    (
+        "locomo",
+        "unrelated questions that get no answer",
+        "recall: questions about something else that get a plain no",
+    ),
+    (
+        "recall",
+        "a question at 100,000 messages, warm",
+        "recall: time of a question among 100,000 messages, against a bare full-text table",
+    ),
+    (
+        "hook",
+        "`hook user-prompt` at 100,000 turns",
+        "hooks: time of one at 100,000 turns, against starting Python and doing nothing",
+    ),
+)
+"""The rows that README.md shows: a benchmark, how the row begins, and what it means to who has not read the rest."""
 
 
-def table(rows: Iterable[Row]) -> str:
-    out = ["| what | measured | goal |", "|---|---|---|"]
-    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows])
+def rows_of(measured: dict[str, Any]) -> list[Row]:
+    return [(what, figure, goal) for what, figure, goal in measured["rows"]]
 
 
-def with_goals(rows: Iterable[Row]) -> str:
-    return table(row for row in rows if row[2] != NO_GOAL)
+def judged(rows: list[Row]) -> str:
+    said = {True: "met", False: "**missed**", None: NO_GOAL}
+    with_verdicts = [(*row, said[met(row[1], row[2])]) for row in rows]
+    return table(with_verdicts, ("what", "measured", "goal", ""))
 
 
-def put(name: str, text: str) -> None:
-    """Write a text between the marks of a benchmark in README.md."""
-    begin, end = f"<!-- benchmark: {name} -->", "<!-- end -->"
-    readme = HERE / "README.md"
-    before, _, rest = readme.read_text().partition(begin)
-    readme.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}")
+def misses(results: dict[str, Any]) -> list[tuple[str, Row]]:
+    """Every goal that was not met, with its benchmark. `the same` says of what."""
+    found: list[tuple[str, Row]] = []
+    for name in ABOUT:
+        before = ""
+        for what, figure, goal in rows_of(results[name]) if is_rows(results.get(name)) else ():
+            same = what.startswith("the same")
+            before = before if same else what
+            if met(figure, goal) is False:
+                found.append((name, (f"{before}; {what}" if same else what, figure, goal)))
+    return found
+
+
+def machine(results: dict[str, Any]) -> str:
+    """What they were measured on; more than one line if they were not measured on one."""
+    told: dict[str, list[str]] = {}
+    for name, measured in results.items():
+        made = dict(measured["machine"])
+        date = made.pop("date")
+        line = (
+            f"{made['processor']}, {made['cores']} cores, {made['memory']}, {made['system']}, Python {made['python']}, "
+            f"SQLite {made['sqlite']}, {made['disk']}, {date}"
+        )
+        told.setdefault(line, []).append(name)
+    loads = [float(measured["load"]) for measured in results.values() if measured.get("load")]
+    busy = f"; processes that wanted to run meanwhile: {min(loads):.1f} to {max(loads):.1f}" if loads else ""
+    cores = min(int(measured["machine"]["cores"]) for measured in results.values())
+    if loads and max(loads) > cores:
+        busy += (
+            f" on {cores} cores, so that milliseconds are several times what they would be on an idle machine; ratios "
+            "and processor time suffer less"
+        )
+    if len(told) == 1:
+        return f"{next(iter(told))}{busy}."
+    return "\n".join(f"- {', '.join(names)}: {line}." for line, names in told.items())
+
+
+def chosen(results: dict[str, Any]) -> list[Row]:
+    """The rows of README.md, as far as they were measured, each by its short name."""
+    found: list[Row] = []
+    for name, begin, label in CHOSEN:
+        rows = rows_of(results[name]) if is_rows(results.get(name)) else []
+        found += [(label, figure, goal) for what, figure, goal in rows if what.startswith(begin)][:1]
+    return found
+
+
+# --- RESULTS.md -----------------------------------------------------------------------------------
+
+
+def page(results: dict[str, Any]) -> str:
+    return "\n\n".join(_sections(results)) + "\n"
+
+
+def _sections(results: dict[str, Any]) -> Iterator[str]:
+    yield "# What was measured"
+    yield (
+        "Written by `make bench` (`benchmarks/readme.py`, from `benchmarks/results.json`); not by hand. Each figure is "
+        "a ratio to something that ran beside it, or a count; where seconds are shown, they are of this machine:"
+    )
+    yield machine(results)
+    missed = misses(results)
+    goals = sum(
+        met(row[1], row[2]) is not None
+        for measured in results.values()
+        if is_rows(measured)
+        for row in rows_of(measured)
+    )
+    yield (
+        f"Of {goals} goals {goals - len(missed)} are met, and these are not:"
+        if missed
+        else f"All {goals} goals are met."
+    )
+    if missed:
+        yield missed_table(results)
+    for name, title in ABOUT.items():
+        if is_rows(results.get(name)):
+            yield f"## {name}: {title}"
+            yield judged(rows_of(results[name]))
+    if "peers" in results:
+        yield "## peers: The same work for other memories, in one run"
+        yield from shown.tables(results["peers"])
+        yield from (f"![{alt}](plots/{name})" for name, alt, _ in plots(results))
+
+
+def missed_table(results: dict[str, Any]) -> str:
+    return table([(name, *row) for name, row in misses(results)], ("benchmark", "what", "measured", "goal"))
+
+
+# --- README.md ------------------------------------------------------------------------------------
+
+
+def tables(results: dict[str, Any]) -> dict[str, Callable[[], str]]:
+    """What may stand between marks."""
+    made: dict[str, Callable[[], str]] = {
+        name: lambda measured=measured: table(with_goals(rows_of(measured)))  # type: ignore[misc]
+        for name, measured in results.items()
+        if is_rows(measured)
+    }
+    made |= {"misses": lambda: missed_table(results), "machine": lambda: machine(results)}
+    if len(chosen(results)) == len(CHOSEN):
+        made["figures"] = lambda: table(chosen(results))
+    if "peers" in results:
+        made["peers"] = lambda: shown.in_short(results["peers"])
+    return made
+
+
+def filled(text: str, results: dict[str, Any]) -> str:
+    """A document with its tables as they are now; one that was never measured stays as it is."""
+    known = tables(results)
+
+    def put(found: re.Match[str]) -> str:
+        name = found[1]
+        return f"<!-- benchmark: {name} -->\n{known[name]()}\n<!-- end -->" if name in known else found[0]
+
+    return MARK.sub(put, text)
+
+
+# --- all of them ------------------------------------------------------------------------------------
+
+
+def made(results: dict[str, Any]) -> dict[Path, str]:
+    """Every file that is made of the results, with what it should hold."""
+    files = {PLOTS / name: picture for name, _, picture in plots(results)}
+    return files | {PAGE: page(results), README: filled(README.read_text(), results)}
+
+
+def stale(results: dict[str, Any]) -> list[Path]:
+    return [path for path, text in made(results).items() if not path.exists() or path.read_text() != text]
+
+
+def main(arguments: list[str]) -> int:
+    results = load()
+    if arguments == ["--check"]:
+        behind = stale(results)
+        print(*(f"not as measured: {path.relative_to(HERE)}" for path in behind), sep="\n")
+        return int(bool(behind))
+    PLOTS.mkdir(exist_ok=True)
+    for path in stale(results):
+        path.write_text(made(results)[path])
+        print(f"written: {path.relative_to(HERE)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

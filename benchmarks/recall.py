@@ -2,7 +2,7 @@
 
     python benchmarks/recall.py               prints the table, for 1,000, 10,000 and 100,000 messages
     python benchmarks/recall.py --full        and for 1,000,000, which takes half an hour
-    python benchmarks/recall.py --readme      writes the rows that have a goal into README.md as well
+    python benchmarks/recall.py --save        keeps the figures in results.json as well
     python benchmarks/recall.py --only NAME   only that part: rebuild, warm, cold, add
     python benchmarks/recall.py --keep FOLDER keeps the memories there, or takes those that are there
     python benchmarks/recall.py --quick       small sizes: whether it runs, not what it costs
@@ -17,7 +17,6 @@ and the reference take turns, question by question, because machines are noisy.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sqlite3
 import subprocess
@@ -35,7 +34,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, report, some  # noqa: E402
 from benchmarks.window import STREAM, Record, folder, run_child  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
@@ -456,31 +455,20 @@ def parts(sides: list[Side], *, quick: bool) -> dict[str, Callable[[], Iterator[
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--only", action="append", choices=tuple(parts([], quick=True)))
-    options = parser.parse_args(arguments)
-    sizes = QUICK if options.quick else (*SIZES, *(FULL if options.full else ()))
-    rows: list[Row] = []
-    with nullcontext(options.keep) if options.keep is not None else folder() as path:
-        if options.profile:
-            profile(Side(path, sizes[-1]), 10 if options.quick else 100)
+    asked = parser.parse_args(arguments)
+    sizes = QUICK if asked.quick else (*SIZES, *(FULL if asked.full else ()))
+    with nullcontext(asked.keep) if asked.keep is not None else folder() as path:
+        if asked.profile:
+            profile(Side(path, sizes[-1]), 10 if asked.quick else 100)
             return
         sides = [Side(path, size) for size in sizes]
-        for name, part in parts(sides, quick=options.quick).items():
-            if options.only is None or name in options.only:
-                for row in part():
-                    rows.append(row)
-                    print(*row, sep=" | ", file=sys.stderr, flush=True)
-    print(table(rows))
-    if options.readme:
-        put("recall", with_goals(rows))
+        report("recall", some(parts(sides, quick=asked.quick), asked.only), save=asked.save)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How the store compares with the least that could do its job, measured side by side in one run, as ratios.
 
     python benchmarks/store.py              prints the table
-    python benchmarks/store.py --readme     writes it into README.md as well
+    python benchmarks/store.py --save       keeps the figures in results.json as well
     python benchmarks/store.py --lines N    with another size of log (1,000,000)
 
 Machines differ and are noisy, so nothing here is in seconds: each figure is ours against a reference that ran
@@ -10,16 +10,12 @@ in turns with it. The folder is made beside this file's repository, because /tmp
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -34,7 +30,8 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.readme import put  # noqa: E402
+from benchmarks.report import Row, options, report  # noqa: E402
+from benchmarks.window import folder, timed  # noqa: E402
 
 
 def record(
@@ -53,24 +50,9 @@ def record(
     }
 
 
-@contextmanager
-def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix=".bench-", dir=HERE))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path)
-
-
 def in_turns(rounds: int, *jobs: Callable[[], object]) -> list[float]:
-    """The median time of each job; the jobs take turns, so that a slow moment hits all of them."""
-    times: list[list[float]] = [[] for _ in jobs]
-    for _ in range(rounds):
-        for job, seen in zip(jobs, times, strict=True):
-            begin = time.perf_counter()
-            job()
-            seen.append(time.perf_counter() - begin)
-    return [median(seen) for seen in times]
+    """The median time of each job."""
+    return [median(seen) for seen in timed(rounds, *jobs)]
 
 
 # --- appending -------------------------------------------------------------------------
@@ -177,57 +159,32 @@ def cold_start(memory: Path) -> float:
     return ours / nothing
 
 
-def table(lines: int) -> str:
-    rows = []
+def measured(lines: int) -> Iterator[Row]:
     for batch, syncs, goal in ((1, 200, 0.6), (100, 10, 0.8)):
         jsonl, raw = append(batch, syncs)
         what = "one record" if batch == 1 else f"{batch} records"
-        rows.append(
-            (
-                f"durable append, {what} a sync, against a loop of `json.dumps` + write + fdatasync",
-                f"{jsonl:.2f}",
-                f"≥ {goal}",
-            )
+        yield (
+            f"durable append, {what} a sync, against a loop of `json.dumps` + write + fdatasync",
+            f"{jsonl:.2f}",
+            f"≥ {goal}",
         )
-        rows.append(
-            ("the same against a loop that writes ready-made bytes + fdatasync", f"{raw:.2f}", f"≥ {goal}")
-        )
+        yield "the same against a loop that writes ready-made bytes + fdatasync", f"{raw:.2f}", f"≥ {goal}"
     with folder() as path:
         small, large = path / "small", path / "large"
         fill(small, 1_000)
         fill(large, lines)
-        rows.append(
-            (
-                f"the last 20 records of {lines:,} lines against of 1,000",
-                f"{last_twenty(small, large):.2f}",
-                "≤ 1.5",
-            )
-        )
-        rows.append(
-            (
-                f"opening a memory of 2 × {lines:,} lines: milliseconds more than a nearly empty one",
-                f"{opening(small, large):.1f}",
-                "≤ 20",
-            )
-        )
-        rows.append(
-            ("`looseleaf show`, whole process, against `python -c pass`", f"{cold_start(large):.2f}", "≤ 2.5")
-        )
-    out = ["| what | measured | goal |", "|---|---|---|"]
-    return "\n".join(out + [f"| {what} | {figure} | {goal} |" for what, figure, goal in rows])
+        last = f"the last 20 records of {lines:,} lines against of 1,000"
+        yield last, f"{last_twenty(small, large):.2f}", "≤ 1.5"
+        opened = f"opening a memory of 2 × {lines:,} lines: milliseconds more than a nearly empty one"
+        yield opened, f"{opening(small, large):.1f}", "≤ 20"
+        yield "`looseleaf show`, whole process, against `python -c pass`", f"{cold_start(large):.2f}", "≤ 2.5"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000)
-    options = parser.parse_args()
-    text = table(options.lines)
-    print(text)
-    if options.readme:
-        put("store", text)
+    asked = parser.parse_args()
+    report("store", measured(asked.lines), save=asked.save)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How finding by meaning compares with a plain numpy product over the same vectors, in turns, as ratios.
 
     python benchmarks/vectors.py                   10,000 and 100,000 vectors
+    python benchmarks/vectors.py --save            keeps the figures in results.json as well
     python benchmarks/vectors.py --sizes 1000000   others (a million takes 2 GB of disk)
 
 The vectors are random, which is the hardest case for skipping rows: real ones lie further apart. The reference maps a
@@ -10,28 +11,34 @@ Texts for the speed of embedding are made of common words.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy
-
-from looseleaf.errors import Refused
-from looseleaf.index import nearest
-from looseleaf.index.embed import minilm
-from looseleaf.index.vectors import Vectors
-
 HERE = Path(__file__).parent.parent
+if str(HERE) not in sys.path:
+    sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
+
+from benchmarks.report import NO_GOAL, SKIPPED, Row, nothing_measured, options, report  # noqa: E402
+from benchmarks.window import folder  # noqa: E402
+
+try:
+    import numpy
+except ImportError:
+    nothing_measured("numpy is not installed (extra `semantic`)")
+
+from looseleaf.errors import Refused  # noqa: E402
+from looseleaf.index import nearest  # noqa: E402
+from looseleaf.index.embed import minilm  # noqa: E402
+from looseleaf.index.vectors import Vectors  # noqa: E402
+
 DIMENSIONS, TOP, ROUNDS = 384, 100, 15
 
 COLD = """
@@ -50,15 +57,6 @@ else:
     numpy.argpartition(scores, -100)[-100:]
 print((resident() - before) // 1024)
 """
-
-
-@contextmanager
-def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix=".bench-", dir=HERE))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path)
 
 
 def some(count: int, seed: int) -> Any:
@@ -101,7 +99,7 @@ def cold(path: Path, plain: Path, way: str) -> tuple[float, int]:
     return time.perf_counter() - start, int(ran.stdout)
 
 
-def searched(count: int) -> None:
+def searched(count: int) -> Iterator[Row]:
     with folder() as path:
         vectors, plain = fill(path, count)
         rows = numpy.memmap(plain, dtype=numpy.float32, mode="r").reshape(-1, DIMENSIONS)
@@ -132,20 +130,17 @@ def searched(count: int) -> None:
             another()
             same += len({each for each, _ in ours()} & set(product().tolist()))
         _, reference, seconds, plainly = in_turns(another, product, ours, float32_only)
-        print(f"\n{count:,} vectors of {DIMENSIONS}, the best {TOP}")
-        print(f"  the same ones as the product finds     {same / 5 / TOP:8.1%}")
-        print(
-            f"  search, to the product                 {seconds / reference:8.2f}x   ({1e3 * seconds:.0f} ms here)"
-        )
-        print(f"  … without the int8 rows                {plainly / reference:8.2f}x")
+        what = f"the best {TOP} of {count:,} vectors of {DIMENSIONS}, against a numpy product"
+        yield what, f"{seconds / reference:.2f} ({1e3 * seconds:.0f} ms)", NO_GOAL
+        yield "the same ones as the product finds", f"{same / 5 / TOP:.3f}", NO_GOAL
+        yield "the same without the int8 rows", f"{plainly / reference:.2f}", NO_GOAL
         runs = [(cold(path, plain, "ours"), cold(path, plain, "plain")) for _ in range(3)]
         ratio = median(one[0] for one, _ in runs) / median(other[0] for _, other in runs)
-        print(f"  a process that searches once           {ratio:8.2f}x")
-        print(f"  memory of that search, MB              {runs[0][0][1]:8,} (the product: {runs[0][1][1]:,})")
+        yield "a process that searches once, against one that multiplies", f"{ratio:.2f}", NO_GOAL
+        yield "memory of that search, MB", f"{runs[0][0][1]:,} (the product {runs[0][1][1]:,})", NO_GOAL
         size = sum(file.stat().st_size for file in Path(vectors.path).iterdir())
-        print(
-            f"  bytes a vector, to float32             {size / (4 * DIMENSIONS * count):8.2f}x   ({size / count:,.0f})"
-        )
+        whole = size / (4 * DIMENSIONS * count)
+        yield "bytes a vector, against float32", f"{whole:.2f} ({size / count:,.0f})", NO_GOAL
         new, numbers = some(1000, 99), iter(range(10 * count, 20 * count, 1000))
 
         def append() -> None:
@@ -159,39 +154,40 @@ def searched(count: int) -> None:
             vectors.add(range(first, first + 1000), new)
 
         appended, added = in_turns(append, add, rounds=5)
-        print(
-            f"  adding 1,000, to a bare synced append  {added / appended:8.2f}x   ({1e3 * added:.0f} ms here)"
-        )
+        took = f"{added / appended:.2f} ({1e3 * added:.0f} ms)"
+        yield "adding 1,000, against a bare synced append", took, NO_GOAL
 
 
-def embedded() -> None:
+def embedded() -> Iterator[Row]:
     try:
         start = time.perf_counter()
         model = minilm()
         model(["What did I say about the parser?"])
         first = time.perf_counter() - start
     except Refused as refused:
-        print(f"\nThe speed of embedding is not measured. {refused}")
+        yield "texts embedded in a second of one core", f"{SKIPPED}: {refused}", NO_GOAL
         return
     chance = random.Random(0)
     common = "the parser was written again last march because it lost every second comment and nobody knew why".split()
-    print(
-        f"\nembedding: ready, and the first question, {1e3 * first:.0f} ms here (numpy being loaded already)"
-    )
+    yield "the embedder loaded, and one question embedded: milliseconds", f"{1e3 * first:.0f}", NO_GOAL
     for words in (10, 30, 100):
         texts = [" ".join(chance.choices(common, k=words)) for _ in range(96)]
         start = time.process_time()
         model(texts)
         seconds = time.process_time() - start
-        print(f"  texts of {words:3} words: {len(texts) / seconds:5.0f} in a second of one core")
+        yield (
+            f"texts of {words} words embedded in a second of one core",
+            f"{len(texts) / seconds:.0f}",
+            NO_GOAL,
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    for count in parser.parse_args().sizes:
-        searched(count)
-    embedded()
+    asked = parser.parse_args()
+    rows = chain(*(searched(count) for count in asked.sizes), embedded())
+    report("vectors", rows, save=asked.save)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How the half of the memory that carries a conversation grows, remembers and keeps still, measured in one run.
 
     python benchmarks/window.py              prints the table
-    python benchmarks/window.py --readme     writes the rows that have a goal into README.md as well
+    python benchmarks/window.py --save       keeps the figures in results.json as well
     python benchmarks/window.py --only NAME  only that part: growth, messages, kept, prefix, peak
     python benchmarks/window.py --turns N    with another length of the long memory (100,000)
     python benchmarks/window.py --megabytes N  with another size of the window whose compaction is weighed (200)
@@ -13,7 +13,6 @@ a sync would hide what the length of the log costs.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -40,7 +39,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks.readme import NO_GOAL, Row, put, table, with_goals  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, options, report, some  # noqa: E402
 
 TALKS = HERE.parent / "shared/data/tau_gpt4o_airline.json"
 STREAM = "traces/main"
@@ -525,31 +524,19 @@ def peak(megabytes: int) -> Iterator[Row]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--only", action="append", choices=("growth", "messages", "kept", "prefix", "peak"))
     parser.add_argument("--turns", type=int, default=100_000)
     parser.add_argument("--megabytes", type=int, default=200)
-    options = parser.parse_args()
+    asked = parser.parse_args()
     parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "growth": lambda: growth(options.turns),
+        "growth": lambda: growth(asked.turns),
         "messages": telling,
         "kept": remembering,
         "prefix": stillness,
-        "peak": lambda: peak(options.megabytes),
+        "peak": lambda: peak(asked.megabytes),
     }
-    rows: list[Row] = []
-    for name, part in parts.items():
-        if options.only is None or name in options.only:
-            for row in part():
-                rows.append(row)
-                print(*row, sep=" | ", file=sys.stderr, flush=True)
-    text = table(rows)
-    print(text)
-    if options.readme:
-        put("window", with_goals(rows))
+    report("window", some(parts, asked.only), save=asked.save)
 
 
 if __name__ == "__main__":

@@ -201,6 +201,12 @@ def opened(handle: int) -> str:
 # --- fixtures --------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_terminal() -> None:
+    """Output is as wide as in a pipe, also in workers, which are told the width of a terminal that they do not have."""
+    os.environ.pop("COLUMNS", None)
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
     """A folder for tests that kill and fail thousands of times: in memory where there is such a disk.

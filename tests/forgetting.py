@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from looseleaf import Memory
+from looseleaf.core.grammar import drawer, new_page
 from looseleaf.forget.words import is_nothing_else, masked
 from looseleaf.policy import Policy
 from looseleaf.store.clock import at
@@ -210,7 +211,9 @@ def _do(memory: Memory, op: Op, ts: float, name: str, origins: Collection[str]) 
                 memory.distill()
             case "append":
                 path, line = op.texts
-                memory.edit(path, lambda text: f"{text}{line}\n", reason="mine", author="person")
+                memory.edit(
+                    path, lambda text: f"{text or _head(path)}{line}\n", reason="mine", author="person"
+                )
             case "save":
                 _save(memory, *op.texts)
             case "pin" | "score" | "reject" | "approve" | "correct":
@@ -245,8 +248,13 @@ def _save(memory: Memory, path: str, line: str) -> None:
     file = Path(memory.path, path)
     file.parent.mkdir(exist_ok=True)
     text = file.read_text() if file.exists() else ""
-    file.write_text(f"{text}{line}\n")
+    file.write_text(f"{text or _head(path)}{line}\n")
     memory.absorb()
+
+
+def _head(path: str) -> str:
+    """A person begins a page of facts as the program does."""
+    return f"{new_page(path)}\n" if drawer(path) == "facts" else ""
 
 
 def _strike(memory: Memory, value: str) -> None:

@@ -120,3 +120,41 @@ def test_a_person_at_the_terminal_is_asked(
     assert run(folder, "--match", CANARY) == 0
     assert holding(folder, CANARY) == []
     assert "Forget all of this? It cannot be undone. [y/N]" in capsys.readouterr().err
+
+
+def test_a_dry_run_shows_the_sentence_and_says_what_comes_next(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, "--match", "Oslo", "--dry-run") == 0
+    shown = capsys.readouterr()
+    assert "      I live in Oslo.\n" in shown.out
+    assert "I like" not in shown.out.partition("entry")[0]
+    assert "The same with `--yes` in place of `--dry-run` does it." in shown.err
+
+
+def test_a_name_that_stays_is_called_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_memory(folder) as memory:
+        live(memory, [Op("append", "", (f"facts/{CANARY.lower()}.md", "- Grows: slowly"))])
+    for _ in range(2):
+        assert run(folder, "--match", CANARY, "--yes") == 1
+        out = capsys.readouterr().out
+        assert "It is a name there, of the topic zebrafish (`looseleaf forget --topic 'zebrafish'`)" in out
+        assert "meanwhile" not in out
+
+
+def test_only_the_first_places_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_memory(folder) as memory:
+        fact = next(fact for fact in memory.facts() if CANARY in fact.object)
+        for number in range(4):
+            memory.record(user=f"More {CANARY} tea, please, for {number}.")
+    assert run(folder, "--fact", fact.id or "", "--yes") == 0
+    out = capsys.readouterr().out
+    assert (
+        "other places, which stay: turn_0003 of main, turn_0004 of main, turn_0005 of main and 1 more." in out
+    )
+    assert "0 hits. What was looked for is what went, not what stays." in out
+
+
+def test_nothing_named_names_the_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder) == 2
+    assert "`--fact`, `--topic`, `--session`, `--origin` or `--match`" in capsys.readouterr().err

@@ -254,7 +254,7 @@ def test_a_fact_goes_with_its_line_and_its_quotes_and_other_mentions_are_counted
         )
         fact = next(fact for fact in memory.facts() if fact.object == "Quillan")
         dry = memory.forget(fact=fact.id, dry_run=True)
-        assert dry.mentions == 1
+        assert len(dry.mentions) == 1
         assert dry.first["facts"] == ("Home: Quillan",)
         assert "Home: Quillan" in said(memory)
         memory.forget(fact=fact.id)

@@ -151,7 +151,7 @@ def test_a_page_that_was_deleted_and_brought_back_goes_with_its_past(tmp_path: P
         memory.undo("facts/tea.md", author="person")
         memory.edit("facts/tea.md", lambda text: text + "- z\n", reason="x", author="agent:main")
         memory.forget(match=CANARY)
-        assert memory.page("facts/tea.md").text == "- x\n- z\n"
+        assert memory.page("facts/tea.md").text == "# Tea Facts\n\n- x\n- z\n"
         is_sound(memory, tmp_path / "m")
 
 
@@ -177,7 +177,7 @@ def test_an_undo_of_an_edit_that_changed_undoes_it_as_it_is_now(tmp_path: Path) 
         memory.undo("facts/x.md", author="person")
         live(memory, [Op("append", "", ("facts/x.md", "- E: five"))])
         memory.forget(match=CANARY)
-        assert memory.page("facts/x.md").text == "- B: two\n- E: five\n"
+        assert memory.page("facts/x.md").text == "# X Facts\n\n- B: two\n- E: five\n"
         is_sound(memory, tmp_path / "m")
 
 
@@ -394,7 +394,7 @@ def test_a_fact_that_a_person_wrote_goes_from_his_page_and_from_its_past(tmp_pat
         done = memory.forget(fact=next(each.id for each in memory.facts() if CANARY in each.object))
         assert "Pot: blue" in kept(memory)
         assert not any(CANARY in each for each in kept(memory))
-        assert done.mentions == 0
+        assert done.mentions == ()
         is_sound(memory, tmp_path / "m")
 
 
@@ -437,3 +437,18 @@ def test_a_fact_that_was_moved_rests_on_what_stays(tmp_path: Path) -> None:
             data.decode("utf-8", "replace") for _, data in every_file(tmp_path / "m")
         )
         assert [str(each) for each in memory.check() if each.severity == "error"] == []
+
+
+def test_a_placing_that_stays_loses_only_what_it_told_of_facts_that_go(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        live(memory, [Op("talk", "a", ("I like tea.",)), Op("distill")])
+        placed = [line.record for line in memory.store.read(JOURNAL) if line.record["kind"] == "placed"][-1]
+        told = {"topic": "user", "relation": "Likes", "object": CANARY}
+        record = {**placed, "id": new_id(), "dropped": [told, {**told, "object": "gin"}]}
+        memory.store.append(JOURNAL, [record])
+        memory.forget(match=CANARY)
+        last = [line.record for line in memory.store.read(JOURNAL)][-1]
+        assert (last["id"], last["edits"]) == (record["id"], placed["edits"])
+        assert [each["object"] for each in last["dropped"]] == ["gin"]
+        assert kept(memory) == ["Likes: tea"]
+        is_sound(memory, tmp_path / "m")

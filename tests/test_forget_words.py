@@ -49,7 +49,7 @@ def test_the_sentence_goes_that_says_it(text: str, left: str) -> None:
 
 def test_words_over_the_end_of_a_line_take_both_lines_and_keep_their_number() -> None:
     text = "one\ntwo words\nare here\nfour"
-    assert masked(text, ["words\nare"]) == "one\n[forgotten]\n\nfour"
+    assert masked(text, [folded("words\nare")]) == "one\n[forgotten]\n\nfour"
 
 
 @given(SHORT, st.text(alphabet="abÅß", min_size=1, max_size=3))

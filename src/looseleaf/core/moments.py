@@ -22,7 +22,7 @@ _ISO = re.compile(
 MONTH_NAMES = (
     "january jan januar jänner janvier enero",
     "february feb februar février fevrier febrero",
-    "march mar märz marz mars marzo",
+    "march mar märz mars marzo",
     "april apr avril abril",
     "may mai mayo",
     "june jun juni juin junio",
@@ -34,6 +34,7 @@ MONTH_NAMES = (
     "december dec dezember dez décembre decembre diciembre",
 )
 MONTHS = {name: number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
+MONTHS["marz"] = 3  # within a date, where it can be nobody's name
 _MONTH = "|".join(sorted(MONTHS, key=lambda name: (-len(name), name)))
 _YEAR = r"(?:1[89]|20|21)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"

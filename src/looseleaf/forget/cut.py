@@ -4,24 +4,38 @@ facts and topics that go from pages. Everything else that is forgotten follows f
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from unicodedata import is_normalized
+
 from looseleaf.core.diff import split_lines
-from looseleaf.core.grammar import parse, remove_line, topic_of
+from looseleaf.core.grammar import new_page, parse, remove_line, topic_of
 from looseleaf.core.paths import STATE
 from looseleaf.forget.rebase import cut_state
 from looseleaf.forget.tombstones import fact_text
-from looseleaf.forget.words import MASK, each_text, folded, is_nothing_else, masked, masked_value
+from looseleaf.forget.words import (
+    MASK,
+    each_text,
+    folded,
+    is_nothing_else,
+    masked,
+    masked_value,
+    places,
+    worded,
+)
 from looseleaf.place import review
 from looseleaf.talk import Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from looseleaf.values import Record
 
 _OWN = frozenset(
-    "schema id ts turn_id seq trace_type source_event origin kind crc bodies session_start flag".split()
+    "schema id ts turn_id seq trace_type source_event origin kind crc bodies session_start flag tool_name tool_call_id "
+    "tags".split()
 )
 """Members of a trace that are no words of anybody."""
 
@@ -85,25 +99,27 @@ class Cut:
         own = {name: value for name, value in record.items() if name in _OWN}
         left = own | {name: masked_value(record[name], words) for name in record if name not in _OWN}
         left = {name: left[name] for name in record}
+        if isinstance(record.get("tags"), (list, tuple)):
+            left["tags"] = [tag for tag in record["tags"] if not self.holds({"tags": [tag]})]
         said = [text for name in _SAID for text in each_text(left.get(name))]
         return None if all(map(is_nothing_else, said)) else left
 
     def _other(self, agent: str, record: Record) -> Record | None:
         """A line that is no trace: a turn that was reserved, or something that somebody else wrote."""
         is_gone = self.takes(record.get("session_id"), record.get("origin"), agent)
-        return None if is_gone or self.holds(record) else record
+        others = {name: value for name, value in record.items() if name not in _OWN}
+        return None if is_gone or self.holds([*each_text(others)]) else record
 
     def _touches(self, record: Record, words: tuple[str, ...]) -> bool:
         texts = [
             folded(text) for name, value in record.items() if name not in _OWN for text in each_text(value)
         ]
+        texts += [folded(tag) for tag in worded({"tags": record.get("tags")})]
         return any(each in text for text in texts for each in words)
 
     def holds(self, value: Any) -> bool:
-        """Whether the words stand anywhere in a value."""
-        return bool(self.words) and any(
-            word in folded(text) for text in each_text(value) for word in self.words
-        )
+        """Whether the words stand in a text, or in what a record of the program says."""
+        return bool(self.words) and any(word in folded(text) for text in worded(value) for word in self.words)
 
     def text(self, text: str, name: str = "") -> str:
         """What is left of a text that has this name."""
@@ -139,9 +155,25 @@ class Cut:
         if not self.holds(text):
             return text
         if path.startswith("review/"):
-            held = {name for name, line in review.under(text).items() if self.holds(line)}
+            lines = split_lines(text)
+            waiting = {name: (review.line_of(text, name) or 1) - 1 for name in review.under(text)}
+            held = {name for name, at in waiting.items() if self.holds([lines[at], _quoted(lines[at + 1])])}
             text = review.without(text, held)
-        return "".join(left for line in split_lines(text) if (left := self._line(line)))
+        return self._without_lines(path, text)
+
+    def _without_lines(self, path: str, text: str) -> str:
+        """A page without the lines that hold the words, also where these go over the end of one."""
+        lines = split_lines(text)
+        kept = _program_lines(path, text, lines)
+        gone = {at for at, line in enumerate(lines) if at not in kept and self.holds(_plain(path, line))}
+        starts = [0]
+        for line in lines:
+            starts.append(starts[-1] + len(line))
+        for word in self.words:
+            for start, end in places(text, word) if is_normalized("NFC", text) else ():
+                first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
+                gone |= {*range(first, last + 1)} - kept if first < last else set()
+        return "".join(line if at not in gone else _heading(line) for at, line in enumerate(lines))
 
     def version(self, path: str, data: bytes | None, before: bytes | None = None) -> bytes | None:
         """What is left of a version of a page, which came after another one."""
@@ -157,13 +189,42 @@ class Cut:
         left = self.page(path, text)
         return data if left == text else left.encode()
 
-    def _line(self, line: str) -> str:
-        if not self.holds(line):
-            return line
-        marks = len(line) - len(line.lstrip("#"))
-        return f"{'#' * marks} {MASK}\n" if 0 < marks <= 6 else ""
-
     @property
     def is_of_sources(self) -> bool:
         """Whether sources go whole, and what people wrote themselves stays."""
         return self.by in ("session", "origin")
+
+
+_QUOTED = re.compile("“[^”]*”")
+_LABEL = re.compile(
+    r"> Summary: |- (?:Summary|Date|Problem|Task|Solution|Lesson|Entry): ?|- [0-9]{2}:[0-9]{2} "
+)
+_MADE_OF = re.compile(r"\([0-9]+ facts?; [^()]*entry [0-9A-Z]+\)\s*\Z")
+
+
+def _quoted(line: str) -> str:
+    """What the line under an item of review quotes; the rest of it is the program's."""
+    return "\n".join(_QUOTED.findall(line))
+
+
+def _plain(path: str, line: str) -> str:
+    """A line without what the program puts on it of its own accord."""
+    if path.startswith(("days/", "episodes/")) or line.startswith("> "):
+        line = _LABEL.sub("", line, count=1)
+    return _MADE_OF.sub("", line) if path.startswith("days/") else line
+
+
+def _program_lines(path: str, text: str, lines: Sequence[str]) -> set[int]:
+    """The lines that are the program's: the title it gives, the date it keeps, the help and what stands under items."""
+    roles = parse(path, text).roles
+    kept = {at for at, role in enumerate(roles) if role == "updated"}
+    kept |= {at for at, line in enumerate(lines) if line in (new_page(path), review.HELP)}
+    if path.startswith("review/"):
+        kept |= {review.line_of(text, name) or 0 for name in review.under(text)}
+    return kept
+
+
+def _heading(line: str) -> str:
+    """What is left of a line that goes: headings stay, without their words."""
+    marks = len(line) - len(line.lstrip("#"))
+    return f"{'#' * marks} {MASK}\n" if 0 < marks <= 6 else ""

@@ -30,19 +30,23 @@ if TYPE_CHECKING:
 _SHOWN = 3
 """Lines of each kind that are shown of what goes."""
 
+_LONGEST = 80
+
 
 @frozen
 class Forgotten:
     """What went, or would go: how many of each kind, and the first of them. `id` is the tombstone's ("": nothing was
-    done); `mentions`: other places that name the value of a fact, and stay; `probe`: what reading every byte found."""
+    done); `mentions`: other places that name the value of a fact, and stay; `probe`: what reading every byte found;
+    `names`: what is called so, and stays."""
 
     by: str
     what: str
     counts: dict[str, int]
     first: dict[str, tuple[str, ...]]
-    mentions: int
+    mentions: tuple[str, ...]
     id: str
     probe: Probe | None
+    names: tuple[str, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -54,9 +58,10 @@ class Forgotten:
             "what": self.what,
             "counts": self.counts,
             "first": {name: list(texts) for name, texts in self.first.items()},
-            "mentions": self.mentions,
+            "mentions": list(self.mentions),
             "id": self.id,
             "probe": self.probe.to_dict() if self.probe is not None else None,
+            "names": list(self.names),
         }
 
 
@@ -64,6 +69,11 @@ def forget(
     memory: Memory, given: dict[str, str | None], agent: str | None = None, *, dry_run: bool = False
 ) -> Forgotten:
     by, what = asked(given)
+    if agent is not None and by not in ("session", "origin"):
+        raise Refused(
+            f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
+            "name a session or an origin of that agent."
+        )
     with memory._pages.absorb.threads, memory.store.lock():
         memory.store.recover()
         memory.absorb()
@@ -73,18 +83,22 @@ def forget(
         except Refused:
             if not _was_asked(memory, by, what):
                 raise
-            return _nothing(memory, by, what)
+            return _nothing(memory, by, what, probe(memory.path, Needles(())), ())
         counts, first = plan.counted(_SHOWN)
         if not any(counts.values()):
-            return _nothing(memory, by, what)
+            # What nobody said may still stand somewhere: in a reason, in a damaged line, in what was put aside.
+            found = probe(memory.path, plan.needles)
+            if not found.hits or plan.names:
+                return _nothing(memory, by, what, found, plan.names)
+            counts, first = {**counts, "others": len(found.hits)}, {"others": found.hits[:_SHOWN]}
         if dry_run:
-            return Forgotten(by, what, counts, first, plan.mentions, "", None)
+            return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names)
         name = _switched(memory, plan, by, what, counts)
         memory._pages.absorb.heads.forget()
         memory.store.recover()
         memory._book.build()
     found = probe(memory.path, plan.needles)
-    return Forgotten(by, what, counts, first, plan.mentions, name, found)
+    return Forgotten(by, what, counts, first, plan.mentions, name, found, plan.names)
 
 
 def _switched(memory: Memory, plan: Plan, by: str, what: str, counts: dict[str, int]) -> str:
@@ -110,15 +124,23 @@ def _was_asked(memory: Memory, by: str, what: str) -> bool:
     return Tombstones(memory.store).holds("asked", f"{by}\n{what}")
 
 
-def _nothing(memory: Memory, by: str, what: str) -> Forgotten:
-    """Nothing is there to be forgotten: it went before, or it never was."""
+def _nothing(memory: Memory, by: str, what: str, found: Probe, names: tuple[str, ...]) -> Forgotten:
+    """Nothing is there to be forgotten: it went before, it never was, or it is only a name."""
+    if not _was_asked(memory, by, what) and names:
+        raise Refused(
+            f"Nothing was forgotten: no sentence and no line says {clipped(what)!r}. It is the name of {names[0]}."
+        )
     if not _was_asked(memory, by, what):
         raise Refused(
-            f"Nothing was forgotten: this memory holds nothing of the {by} {what!r}. "
+            f"Nothing was forgotten: this memory holds nothing of the {by} {clipped(what)!r}. "
             "`looseleaf facts`, `looseleaf sessions` and `looseleaf recall` show what there is."
         )
-    needles = Needles([what] if by == "match" else [])
-    return Forgotten(by, what, {}, {}, 0, "", probe(memory.path, needles))
+    return Forgotten(by, what, {}, {}, (), "", found, names)
+
+
+def clipped(what: str) -> str:
+    """What was asked for, as far as an answer repeats it."""
+    return what if len(what) <= _LONGEST else f"{what[:_LONGEST]}…"
 
 
 def _let_go(memory: Memory) -> None:

@@ -14,18 +14,24 @@ if TYPE_CHECKING:
 
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.remake import Remade
+    from looseleaf.forget.writes import Writes
     from looseleaf.values import Record
 
 _HEAD = re.compile(r"\(turns? [0-9]+(?: to [0-9]+)?; looseleaf expand [0-9A-Z]+\)")
 
 
 class Told:
-    """What is known of the traces that go: their ids, and whether words were said by them alone."""
+    """What is known of the traces that go: their ids, whether words were said by them alone, and what an agent wrote
+    by them."""
 
     def __init__(
-        self, gone: Mapping[str, set[str]], masked: Mapping[str, set[str]], alone: Callable[[str], bool]
+        self,
+        gone: Mapping[str, set[str]],
+        masked: Mapping[str, set[str]],
+        alone: Callable[[str], bool],
+        writes: Writes,
     ) -> None:
-        self.gone, self.masked, self.alone = gone, masked, alone
+        self.gone, self.masked, self.alone, self.writes = gone, masked, alone, writes
 
 
 def cleaned(record: Record, cut: Cut, made: Remade, told: Told) -> Record:

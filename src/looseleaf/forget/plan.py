@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 
+from looseleaf.core.heads import AGENT
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.paths import is_page
 from looseleaf.entries import FOLDER
@@ -14,9 +16,23 @@ from looseleaf.forget.needles import LEAST, Needles, worth
 from looseleaf.forget.remake import remake
 from looseleaf.forget.replay import Replay
 from looseleaf.forget.select import canonical_topics
-from looseleaf.forget.tombstones import fact_text
+from looseleaf.forget.spoken import (
+    OWN_WORDS,
+    ROLES,
+    TOPICS,
+    json_of,
+    lost_of,
+    member_names,
+    names_one_of,
+    said_by,
+    said_in,
+    texts_of,
+    words_of,
+)
+from looseleaf.forget.tombstones import fact_text, sentence_text
 from looseleaf.forget.words import each_text, folded, masked_value
 from looseleaf.forget.world import World
+from looseleaf.forget.writes import Writes
 from looseleaf.hashing import sha256_or_none
 from looseleaf.place.review import HELP
 from looseleaf.store import JOURNAL, TOMBSTONES
@@ -27,7 +43,7 @@ from looseleaf.talk import Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from looseleaf.forget.cut import Cut
     from looseleaf.memory import Memory
@@ -41,10 +57,6 @@ _TEXT_LEAST = 20
 _KEPT = ("# ", "- Updated: ", HELP.strip())
 """How lines begin that the program puts on pages of its own accord: they say nothing of anybody."""
 
-_NOT_SAID = frozenset(
-    "id ts turn_id seq trace_type source_event session_id origin tool_call_id correlation_id".split()
-)
-
 
 class Plan:
     """Made under the lock, when everything is absorbed and recovered."""
@@ -55,6 +67,18 @@ class Plan:
         facts = memory._book.known
         topics = canonical_topics(facts)
         self._before = facts.all()
+        while True:
+            self._live(cut, topics)
+            more = self._brought_up()
+            if not more:
+                break
+            cut = self._cut.quoting({**self._cut.quotes, **more})
+        self.needles = self._needles()
+        self._lines = self._prompts()
+
+    def _live(self, cut: Cut, topics: Callable[[str], str]) -> None:
+        """History without what is to go."""
+        memory = self._memory
         while True:
             self._gone: dict[str, list[Record]] = {}
             self._changed: dict[str, list[tuple[Record, Record]]] = {}
@@ -77,8 +101,6 @@ class Plan:
         self._replay()
         self._after = self._replay.facts()
         self._facts_gone = self._compared(self._after)
-        self.needles = self._needles()
-        self._lines = self._prompts()
 
     # --- traces ------------------------------------------------------------------------
 
@@ -96,11 +118,34 @@ class Plan:
         if recalled and fates:
             own = Needles(worth(self._said_by_gone()))
             for stream, record in recalled:
-                words = tuple(own.found(folded(" ".join(each_text(_said(record))))))
+                words = tuple(own.found(folded(" ".join(each_text(said_in(record))))))
                 if words:
-                    said = {name: masked_value(value, words) for name, value in _said(record).items()}
+                    said = {name: masked_value(value, words) for name, value in said_in(record).items()}
                     self._change(fates, stream, record, {**record, **said})
         return fates
+
+    def _brought_up(self) -> dict[str, tuple[str, ...]]:
+        """Of each trace that recall brought up, the facts in it that go and that nothing else says."""
+        there = (
+            left
+            for stream, record in self._traces()
+            if RECALLED in (record.get("tags") or ()) and (left := self._left(stream, record)) is not None
+        )
+        texts = {str(left.get("id")): folded(" ".join(each_text(said_in(left)))) for left in there}
+        if not texts:
+            return {}
+        facts = (
+            each for fact in self._facts_gone for each in (f"{fact.relation}: {fact.object}", fact.object)
+        )
+        own = Needles(each for each in facts if sum(map(str.isalnum, each)) >= LEAST)
+        own = own.without("\n".join(each_text(said_by(record))) for record in self._kept())
+        own = own.without(f"{fact.relation}: {fact.object}" for fact in self._after)
+        found = {name: {*self._cut.quotes.get(name, ()), *own.found(text)} for name, text in texts.items()}
+        return {
+            name: tuple(sorted(words))
+            for name, words in found.items()
+            if words - {*self._cut.quotes.get(name, ())}
+        }
 
     def _change(self, fates: Fates, stream: str, record: Record, left: Record | None) -> None:
         fates.setdefault(stream, {})[str(record.get("id"))] = left
@@ -122,11 +167,11 @@ class Plan:
         """The sentences that went."""
         for records in self._gone.values():
             for record in records:
-                yield from each_text(_values(record))
+                yield from texts_of(record)
         for pairs in self._changed.values():
             for record, left in pairs:
-                kept = set(worth(each_text(_values(left))))
-                yield from (each for each in worth(each_text(_values(record))) if each not in kept)
+                kept = set(worth(texts_of(left)))
+                yield from (each for each in worth(texts_of(record)) if each not in kept)
 
     def _told(self) -> Told:
         def ids(found: Iterable[tuple[str, Iterable[Record]]]) -> dict[str, set[str]]:
@@ -138,16 +183,23 @@ class Plan:
         gone = ids(self._gone.items())
         changed = ids((stream, [old for old, _ in pairs]) for stream, pairs in self._changed.items())
         if not gone and not changed:
-            return Told({}, {}, lambda sentence: False)
+            return Told({}, {}, lambda sentence: False, Writes())
         words = folded("\n".join(self._said_by_gone()))
-        kept = folded("\n".join(text for record in self._kept() for text in each_text(_values(record))))
-        return Told(gone, changed, said_alone(words, kept))
+        kept = folded("\n".join(text for record in self._kept() for text in each_text(said_by(record))))
+        writes = Writes(self._traces(), self._is_gone) if self._cut.is_of_sources else Writes()
+        return Told(gone, changed, said_alone(words, kept), writes)
+
+    def _is_gone(self, stream: str, record: Record) -> bool:
+        return self._left(stream, record) is None
 
     def _kept(self) -> Iterator[Record]:
+        return (record for _, record in self._staying_traces())
+
+    def _staying_traces(self) -> Iterator[tuple[str, Record]]:
         for stream, record in self._traces():
             left = self._left(stream, record)
             if left is not None and RECALLED not in (left.get("tags") or ()):
-                yield left
+                yield stream, left
 
     # --- what went ---------------------------------------------------------------------
 
@@ -164,16 +216,64 @@ class Plan:
         texts = [*worth((*self._said_by_gone(), *self._made.lost, *lines, *quotes))]
         texts += [each for each in values if sum(map(str.isalnum, each)) >= LEAST]
         found = Needles(texts).without(self._staying())
-        return Needles({*found.texts, *self._cut.words})
+        return Needles({*found.texts, *(word for word in self._cut.words if not self._is_ours(word))})
+
+    def _is_ours(self, word: str) -> bool:
+        """Whether words that were asked for are the program's own as well, and nobody else's any more: names of
+        members, and what it puts on pages. Of these only the sentences that went can be looked for."""
+        if self.names:
+            return False
+        names = {name for record in self._records() for name in member_names(record)}
+        if not any(word in folded(name) for name in (*names, *TOPICS, *OWN_WORDS)):
+            return False
+        if any(word in each for each in (*TOPICS, "main")):
+            return True  # in every path and summary
+        entries = (ROLES.sub("", text) for text in self._entries())
+        return not (
+            any(map(self._cut.holds, self._records()))
+            or any(self._cut.holds(json_of(text)) for text in entries)
+            or any(
+                self._cut.version(path, data) != data
+                for path, data in self._world.documents.items()
+                if is_page(path)
+            )
+        )
+
+    def _records(self) -> Iterator[Record]:
+        """Traces and the journal as they will be; edits without the lines, which are looked at on their pages."""
+        yield from self._kept()
+        for record in self._world.journal:
+            yield {name: value for name, value in record.items() if name != "diff"}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names that hold the words, and stay: what has them, and what takes it."""
+        if not self._cut.words:
+            return ()
+        topics = {*self._memory._book.known.topics, *self._store.folders(FOLDER)} - TOPICS
+        streams = (stream.partition("/") for stream in self._store.streams())
+        agents = {name for kind, _, name in streams if kind in ("traces", "prompts")}
+        authors = (str(record.get("author")) for record in self._world.journal)
+        agents |= {name.removeprefix(AGENT) for name in authors if name.startswith(AGENT)}
+        found = [
+            f"the topic {name} (`looseleaf forget --topic '{name}'`)"
+            for name in sorted(topics)
+            if self._cut.holds(name)
+        ]
+        found += [f"the agent {name}" for name in sorted(agents - {"main"}) if self._cut.holds(name)]
+        return tuple(found)
 
     def _staying(self) -> Iterator[str]:
         """All that stays, as texts."""
         for record in self._kept():
-            yield "\n".join(each_text(_values(record)))
+            yield "\n".join(each_text(record))
         for record in self._world.journal:
             yield "\n".join(each_text(record))
         for fact in self._after:
             yield f"{fact.relation}: {fact.object}\n{fact.quote or ''}"
+        yield from self._entries()
+
+    def _entries(self) -> Iterator[str]:
         for topic in self._store.folders(FOLDER):
             for entry in self._world.folders(f"{FOLDER}/{topic}"):
                 for file in ("raw.md", "summary.json", "meta.json"):
@@ -182,28 +282,55 @@ class Plan:
                         yield document.data.decode("utf-8", "replace")
 
     @property
-    def mentions(self) -> int:
+    def mentions(self) -> tuple[str, ...]:
         """Other places that name the value of a fact that goes: traces and lines of pages."""
         if self._cut.by != "fact":
-            return 0
+            return ()
         words = {folded(fact.object) for fact in self._facts_gone if len(fact.object) >= 3}
-        said = sum(_names(words, each_text(_values(record))) for record in self._kept())
+        said = [
+            f"{record.get('turn_id')} of {stream.partition('/')[2]}"
+            for stream, record in self._staying_traces()
+            if names_one_of(words, each_text(said_by(record)))
+        ]
         pages = (
-            data.decode("utf-8", "replace") for path, data in self._world.documents.items() if is_page(path)
+            (path, data.decode("utf-8", "replace").split("\n"))
+            for path, data in sorted(self._world.documents.items())
+            if is_page(path)
         )
-        return said + sum(_names(words, [line]) for page in pages for line in page.split("\n"))
+        lines = [
+            f"{path}:{number}"
+            for path, page in pages
+            for number, line in enumerate(page, 1)
+            if names_one_of(words, [line])
+        ]
+        return (*lines, *said)
 
     def counted(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
         """How many of each kind go, and the first of them."""
         gone = [record for records in self._gone.values() for record in records]
-        masked = [old for pairs in self._changed.values() for old, _ in pairs]
-        traces = [_words(record) for record in (*gone, *masked) if Trace.from_record(record) is not None]
-        facts = [f"{fact.relation}: {fact.object}" for fact in self._facts_gone]
+        traces = [words_of(record) for record in gone if Trace.from_record(record) is not None]
+        traces += [
+            lost_of(old, left)
+            for pairs in self._changed.values()
+            for old, left in pairs
+            if Trace.from_record(old) is not None
+        ]
+        asked = sorted(self._facts_gone, key=self._why)
+        facts = [f"{fact.relation}: {fact.object}{self._why(fact)}" for fact in asked]
         entries = sorted(self._made.gone | self._made.again)
-        lines = sorted(line for line in self._replay.lines_gone() if line)
+        # Titles and dates come last: they go only with the page that was made for the rest.
+        lines = sorted(
+            filter(None, self._replay.lines_gone()), key=lambda line: (line.startswith(_KEPT), line)
+        )
         kinds = {"traces": traces, "entries": entries, "facts": facts, "lines": lines}
         counts = {name: len(found) for name, found in kinds.items()} | {"prompts": self._lines.changed}
         return counts, {name: tuple(found[:most]) for name, found in kinds.items() if found}
+
+    def _why(self, fact: Fact) -> str:
+        """Why a fact goes that was not asked for."""
+        if self._cut.by != "fact" or self._cut.takes_fact(fact.topic, fact.relation, fact.object):
+            return ""
+        return " (said in the same sentence)"
 
     def buried(self) -> Iterator[tuple[str, str]]:
         """What a tombstone keeps from coming back: kinds and texts, to be hashed."""
@@ -214,6 +341,10 @@ class Plan:
             session = record.get("session_id")
             if isinstance(session, str) and session and session not in staying:
                 yield "session", session
+            given = record.get("tool_result")
+            text = given.get("text") if isinstance(given, dict) else None
+            if str(record.get("origin")).startswith("import") and len(str(text or "")) >= _TEXT_LEAST:
+                yield "text", str(text)  # a document that was imported as data, also under another name
         old = [record for records in self._gone.values() for record in records]
         old += [record for pairs in self._changed.values() for record, _ in pairs]
         for record in old:
@@ -232,7 +363,8 @@ class Plan:
                 yield "text", document.data.decode("utf-8", "replace")
         # Of sources that went whole, only what is long enough not to be anybody's phrase.
         least = _TEXT_LEAST if self._cut.is_of_sources else 0
-        yield from (("sentence", text) for text in self.needles.texts if len(text) >= least)
+        sentences = map(sentence_text, self.needles.texts)
+        yield from (("sentence", text) for text in sentences if text and len(text) >= least)
         if not self._cut.is_of_sources:
             for fact in self._facts_gone:
                 yield "fact", fact_text(fact.topic, fact.relation, fact.object)
@@ -322,21 +454,3 @@ class Plan:
             name.encode() in document.data
             for name in (str(each.get("id")) for records in self._gone.values() for each in records)
         )
-
-
-def _said(record: Record) -> Record:
-    return {name: value for name, value in record.items() if name not in _NOT_SAID}
-
-
-def _values(record: Record) -> list[object]:
-    """What a trace says, without the names of its members."""
-    return list(_said(record).values())
-
-
-def _words(record: Record) -> str:
-    return " ".join(" ".join(each_text(_values(record))).split())
-
-
-def _names(words: set[str], texts: Iterable[str]) -> bool:
-    said = folded(" ".join(texts))
-    return any(word in said for word in words)

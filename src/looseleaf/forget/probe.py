@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from looseleaf.forget.needles import Needles
 
-_OWN = ("log", "views", "facts", "episodes", "days", "review")
+_DRAWERS = ("facts", "episodes", "days", "review")
 
 
 @frozen
@@ -40,6 +40,7 @@ class Probe:
 def probe(folder: str, needles: Needles) -> Probe:
     files = total = 0
     hits: list[str] = []
+    weak: list[str] = []
     theirs: list[str] = []
     for path in _files(folder):
         try:
@@ -54,15 +55,25 @@ def probe(folder: str, needles: Needles) -> Probe:
             ) from error
         files += 1
         total += len(data)
-        if needles.hits(data) or needles.hits(path.encode("utf-8", "replace")):
+        found = needles.hits(data) | needles.hits(path.encode("utf-8", "replace"))
+        if not found:
+            continue
+        if path.startswith("views/") and all(map(str.isalnum, found)):
+            weak.append(path)
+        else:
             (hits if _is_ours(path) else theirs).append(path)
-    return Probe(files, total, tuple(hits), tuple(theirs))
+    # Views were made anew of the rest: a single word that stands in them alone is the program's own.
+    return Probe(files, total, tuple([*hits, *weak] if hits else ()), tuple(theirs))
 
 
 def _is_ours(path: str) -> bool:
-    return (
-        path.partition("/")[0] in _OWN or (path.endswith(".md") and "/" not in path) or path == "state.json"
-    )
+    """Whether the program keeps this file; what an editor or a person put beside its pages is theirs."""
+    top, _, rest = path.partition("/")
+    if top in ("log", "views"):
+        return True
+    name = path.rpartition("/")[2]
+    is_page = name.endswith(".md") and not name.startswith((".", "#"))
+    return (is_page and (not rest or top in _DRAWERS)) or path == "state.json"
 
 
 def _files(folder: str) -> Iterator[str]:

@@ -10,7 +10,8 @@ import re
 from collections import Counter
 
 from looseleaf.core.diff import diff, split_lines
-from looseleaf.core.grammar import drawer, parse, remove_line
+from looseleaf.core.grammar import drawer, new_page, parse, remove_line
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.state import empty, highest_id, title_of
 from looseleaf.core.state_text import Unsound, parsed, rendered
 from looseleaf.place import review
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 _KEPT = ("updated", "summary")
 _OWN_ID = re.compile(r"[DT]-[0-9]+\Z")
+_MEMBERS = frozenset(empty(0.0)) | {
+    "blockers",
+    "decisions_recent",
+    "tasks_open",
+    "conventions",
+    "goal",
+    "now",
+}
 _ROWS = {"decisions_recent": "D", "tasks_open": "T", "blockers": ""}
 
 
@@ -136,6 +145,44 @@ def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Recor
     return text.encode()
 
 
+def head_of(path: str, old: str, new: str) -> str:
+    """What an edit finds of a page that would not be there: the head that the program gives to a page, if this one
+    had it. Whoever began the page would have begun it so."""
+    title = new_page(path)
+    if not (old.startswith(title) and new.startswith(title)):
+        return ""
+    if path.startswith("review/") and review.HELP in old:
+        return f"{title}\n{review.HELP}\n"
+    return f"{title}\n"
+
+
+def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
+    """Whether an edit made another summary."""
+    texts = [(each or b"").decode("utf-8", "replace") for each in (old, new)]
+    return drawer(path) == "facts" and _line_of(path, texts[0], "summary") != _line_of(
+        path, texts[1], "summary"
+    )
+
+
+def replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tuple[list[str], bytes]:
+    """A page without values in whose place an edit put another one, and those values as lines: what the edit replaced
+    is not there, and what is there instead gives way to it. Where a slot holds many, nothing does."""
+    try:
+        before, after, text = (each.decode() for each in (old or b"", new or b"", made))
+    except UnicodeDecodeError:
+        return [], made
+    was, now, here = (parse(path, each).facts for each in (before, after, text))
+    seen, before_it = ({(fact.relation, fact.object) for fact in facts} for facts in (now, was))
+    brought = {relation for relation, _ in seen - before_it if not relation_of(relation).many}
+    slots = {slot("", each) for each in brought} & {slot("", each) for each, _ in before_it - seen}
+    gone = [
+        fact for fact in here if slot("", fact.relation) in slots and (fact.relation, fact.object) not in seen
+    ]
+    for fact in reversed(gone):
+        text = remove_line(text, fact.line or 0)
+    return [f"{fact.relation}: {fact.object}" for fact in gone], text.encode()
+
+
 # --- the state -------------------------------------------------------------------------
 
 
@@ -223,7 +270,7 @@ def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = 
         return b"".join(line for line in data.splitlines(keepends=True) if not holds(_plain(line)))
     made: State = {}
     for name, value in state.items():
-        if holds(name):
+        if holds(name) and name not in _MEMBERS:
             continue
         if isinstance(value, list):
             made[name] = [row for row in value if not holds(row)]

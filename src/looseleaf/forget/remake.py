@@ -17,7 +17,7 @@ from looseleaf.entries import (
     traces_of,
 )
 from looseleaf.errors import Refused
-from looseleaf.forget.words import each_text, folded, masked, masked_value
+from looseleaf.forget.words import each_text, folded, is_nothing_else, masked, masked_value
 from looseleaf.hashing import sha256
 from looseleaf.place.material import Sources, Text
 from looseleaf.place.write import made_of
@@ -114,7 +114,8 @@ class _Entry:
             self._go(entry)
             return
         after = self._left(entry, before, is_text)
-        if not after and before:
+        is_empty = is_text and after != before and all(is_nothing_else(each.content) for each in after)
+        if before and (is_empty or not after):
             self._go(entry)
             return
         if after == before and not self._is_taken(entry):
@@ -197,7 +198,9 @@ class _Entry:
             meta |= made_of(Sources(tuple(after)).traces(), distilled)
         if "loss" in meta:
             meta["loss"] = _loss(meta["loss"])
-        meta = masked_value(meta, self._cut.words) if self._cut.words else meta
+        for told in ("failures", "loss"):  # the other members are names, by which the program finds things
+            if told in meta and self._cut.words:
+                meta[told] = masked_value(meta[told], self._cut.words)
         files = {"raw.md": raw, "summary.json": summary_json(distilled), "meta.json": meta_json(meta)}
         for file, data in files.items():
             self._made.files[f"{FOLDER}/{self._reference}/{file}"] = data

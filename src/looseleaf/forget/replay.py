@@ -16,7 +16,14 @@ from looseleaf.core.paths import STATE, path_fault
 from looseleaf.entries import read_entry
 from looseleaf.errors import Refused
 from looseleaf.forget.marks import cleaned
-from looseleaf.forget.rebase import merged_page, merged_state, without_facts
+from looseleaf.forget.rebase import (
+    has_new_summary,
+    head_of,
+    merged_page,
+    merged_state,
+    replaced,
+    without_facts,
+)
 from looseleaf.forget.rests import Rests
 from looseleaf.forget.then import Then, highest_of, said_in, touched
 from looseleaf.history import History
@@ -39,6 +46,8 @@ if TYPE_CHECKING:
     from looseleaf.values import Edit, Fact, Record
 
 _DISTILLED = "distilled from "
+_TOLD = ("raised", "retold", "history", "dropped")
+"""The members of a placing that tell of facts."""
 
 
 class Replay:
@@ -123,6 +132,14 @@ class Replay:
                 self._copy(record)
 
     def _copy(self, record: Record) -> None:
+        """As it is; of a placing, without what it told of facts that go."""
+        if record.get("kind") == "placed" and self._cut.holds(record):
+            told = {
+                name: [each for each in record[name] if not self._cut.holds(each)]
+                for name in _TOLD
+                if isinstance(record.get(name), list)
+            }
+            record = {**record, **told}
         if not self._cut.holds(record):
             self._world.append(JOURNAL, [record])
 
@@ -150,6 +167,10 @@ class Replay:
         owner = self._owner(edit)
         if owner is not None and owner in self._made.gone:
             self._leave_out(edit)
+        elif owner is None and self._told.writes.has(edit):
+            self._leave_out(edit)
+            self._rests.add(str(each.get("id")) for each in edit.facts)
+            self._dirty_topics |= {str(each.get("topic")) for each in edit.facts}
         elif owner is not None and owner in self._placed and self._is_again(owner):
             self._ended.setdefault(owner, set()).update(name for name, _, by in edit.ended if by is None)
             self._soil(path)  # the entry is placed again, when its record comes
@@ -223,8 +244,11 @@ class Replay:
             made = None  # nothing is left of a page that was made for it
         self._soil(path)
         ended = tuple(each for each in edit.ended if self._exists(topic_of(path), each[0]))
-        if made is not None and facts and path != STATE:
-            made = self._then.summarised(path, made, facts)
+        if made is not None and made != own and path != STATE:
+            passed_on, made = replaced(path, old, cut_new, made)
+            ended += self._then.ended(path, passed_on, edit)
+            if facts or has_new_summary(path, old, new):
+                made = self._then.summarised(path, made, facts)
         self._write(edit, own, made, facts, ended)
 
     def _write(
@@ -271,10 +295,12 @@ class Replay:
             return merged_state(base, mine, theirs, renumber=own_ids)
         if base == theirs:
             return mine
-        texts = [(each or b"").decode(edit.encoding, "replace") for each in (base, mine, theirs)]
-        return merged_page(path, *texts).encode(edit.encoding, "replace") or (
-            b"" if theirs is not None else mine
-        )
+        old, new, own = [(each or b"").decode(edit.encoding, "replace") for each in (base, mine, theirs)]
+        head = own if theirs is not None else head_of(path, old, new)
+        made = merged_page(path, old, new, head)
+        if theirs is None and made.strip() == head.strip() and new.strip():
+            return None  # all that the edit did was to lines that are not there
+        return made.encode(edit.encoding, "replace")
 
     def _told_now(self, told: Record) -> Record:
         """What an edit tells of a fact; where one of its sources went, what is known of it without that."""

@@ -18,6 +18,11 @@ class Rests:
         self._gone = set(traces)
         for reference in entries:
             self._gone |= {f"{FOLDER}/{reference}/raw.md", reference.rpartition("/")[2]}
+        self._facts: set[str] = set()
+
+    def add(self, facts: Iterable[str]) -> None:
+        """The ids of facts that rested on an agent's word alone, which goes."""
+        self._facts.update(facts)
 
     def _left(self, told: Record) -> list[str]:
         return [each for each in _sources(told) if each.partition("#")[0] not in self._gone]
@@ -27,6 +32,8 @@ class Rests:
         words = [each for each in _sources(told) if "@" not in each]
         if words:
             return not {*words} & {*self._left(told)}
+        if not told.get("entry_id") and told.get("id") in self._facts:
+            return True
         return told.get("entry_id") in self._gone
 
     def has_lost(self, told: Record) -> bool:

@@ -24,13 +24,16 @@ SELECTORS = ("fact", "topic", "session", "origin", "match")
 _LEAST = 3
 """Letters that words must have to be forgotten wherever they stand."""
 
+_LEAST_UNSPACED = 2
+"""The same in scripts whose words are a character or two."""
+
 
 def asked(given: Mapping[str, str | None]) -> tuple[str, str]:
     """The one selector that was given, and what it names."""
     chosen = [(name, what) for name, what in given.items() if what is not None]
     if len(chosen) != 1 or not chosen[0][1].strip():
-        names = ", ".join(f"`{name}`" for name in SELECTORS[:-1])
-        raise Refused(f"Nothing was forgotten: say what to forget by one of {names} or `{SELECTORS[-1]}`.")
+        names = ", ".join(f"`--{name}`" for name in SELECTORS[:-1])
+        raise Refused(f"Nothing was forgotten: say what to forget by one of {names} or `--{SELECTORS[-1]}`.")
     return chosen[0][0], chosen[0][1].strip()
 
 
@@ -47,17 +50,24 @@ def cut_for(store: Store, facts: Facts, by: str, what: str, agent: str | None) -
             fact = facts.find(what)
             return _of_facts(store, facts, by, fact.id or what, [fact], frozenset())
         case "topic":
+            if what == "sessions":
+                raise Refused(
+                    "Nothing was forgotten: sessions is no topic, but where talk of every topic is kept. "
+                    "`looseleaf sessions` lists them; forget one by `--session`, or all talk by `--origin user`."
+                )
             topics = canonical_topics(facts)
             name = what if what in facts.topics or what in store.folders(FOLDER) else topics(what)
             if name not in facts.topics and name not in store.folders(FOLDER):
-                known = sorted(topic for topic in facts.topics if "/" not in topic)
+                known = sorted(topic for topic in facts.topics if "/" not in topic and topic != "sessions")
                 raise Refused(
                     f"Nothing was forgotten: there is no topic {what!r}. There are: {', '.join(known) or 'none'}."
                 )
             return _of_facts(store, facts, by, name, facts.of(name), frozenset({name}))
         case "match":
             words = folded(what)
-            if sum(map(str.isalnum, words)) < _LEAST:
+            if sum(map(str.isalnum, words)) < (
+                _LEAST_UNSPACED if max(words, default="") >= "\u2e80" else _LEAST
+            ):
                 raise Refused(
                     f"Nothing was forgotten: {what!r} is too short, and would take most sentences with it. "
                     f"Give at least {_LEAST} letters."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from looseleaf.core.gate import proposal_of
+from looseleaf.core.grammar import topic_of
 from looseleaf.core.journal import Broken, edit_of, forward
 from looseleaf.core.paths import STATE
 from looseleaf.core.placing import PROJECT, USER
@@ -21,12 +22,12 @@ from looseleaf.place.state import State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from looseleaf.forget.world import World
     from looseleaf.policy import Policy
-    from looseleaf.values import Fact, Record
+    from looseleaf.values import Edit, Ended, Fact, Record
 
 
 class Then:
@@ -62,6 +63,18 @@ class Then:
             if is_held and fact_text(fact.topic, fact.relation, fact.object) == text:
                 return fact
         return None
+
+    def ended(self, path: str, lines: Sequence[str], edit: Edit) -> tuple[Ended, ...]:
+        """The facts of these lines, ended by what an edit ended others by."""
+        if not lines or not edit.ended:
+            return ()
+        self.place.facts.catch_up()
+        _, when, by = edit.ended[0]
+        return tuple(
+            (fact.id or "", when, by)
+            for fact in self.place.facts.of(topic_of(path))
+            if fact.status == "current" and f"{fact.relation}: {fact.object}" in lines
+        )
 
     def summarised(self, path: str, data: bytes, facts: tuple[Record, ...]) -> bytes:
         """With a summary by rule, where the one that was there is the program's."""

@@ -35,6 +35,14 @@ def hashed(key: bytes, kind: str, text: str) -> str:
     return blake2b(data, key=key, digest_size=_BYTES).hexdigest()
 
 
+def sentence_text(sentence: str) -> str:
+    """A sentence as tombstones of the kind `sentence` know it: folded, without what makes it a line of a page before
+    it, and without its stop."""
+    from looseleaf.forget.words import folded
+
+    return folded(sentence).lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("[x] ").rstrip(" .!?…。！？")
+
+
 def fact_text(topic: str, relation: str, said: str) -> str:
     """A fact as tombstones of the kind `fact` know it: its slot and its object, in their normal forms."""
     from looseleaf.core.identity import key, slot
@@ -52,8 +60,9 @@ class Tombstones:
         self._key = b""
 
     def holds(self, kind: Kind, text: str) -> bool:
-        """Whether this was forgotten: an importer's key of an `item`, a document's whole `text`, a `sentence` (folded),
-        a `fact` (as `fact_text` has it), the name of a `session`, what was `asked` to be forgotten."""
+        """Whether this was forgotten: an importer's key of an `item`, a document's whole `text`, a `sentence` (as
+        `sentence_text` has it), a `fact` (as `fact_text` has it), the name of a `session`, what was `asked` to be
+        forgotten."""
         return self.since(kind, text) is not None
 
     def since(self, kind: Kind, text: str) -> float | None:
@@ -66,6 +75,12 @@ class Tombstones:
         """Whether anything was ever forgotten here."""
         self._read()
         return bool(self._hashes)
+
+    @property
+    def last(self) -> float | None:
+        """When something was last forgotten."""
+        self._read()
+        return max(self._hashes.values(), default=None)
 
     def _read(self) -> None:
         found = self._store.stat(FILE)

@@ -19,23 +19,25 @@ MASK = "[forgotten]"
 
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|\Z)|[。！？]+[”’」』]*|\n")
 _WORD = re.compile(r"\w")
+_GAP = re.compile(r"\s+")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _STOPS = ".!?…。！？"
 _MASKS = re.compile(rf"\[forgotten\]([{_STOPS}]?)(?:[ \t]*\[forgotten\][{_STOPS}]?)+")
 
 
 def folded(text: str) -> str:
-    """As words are compared."""
+    """As words are compared: any white space is one space, and what nobody sees is not there."""
     text = text if is_normalized("NFC", text) else normalize("NFC", text)
-    return text.casefold()
+    return _GAP.sub(" ", _UNSEEN.sub("", text)).casefold()
 
 
 def places(text: str, words: str) -> Iterator[tuple[int, int]]:
     """Where folded words stand in a text that is in normal form C."""
-    low = text.casefold()
+    low = folded(text)
     at = low.find(words)
     if at < 0 or not words:
         return
-    # A character may become several when it is folded: then each must be followed back to its own.
+    # A character may become several when it is folded, or none: then each must be followed back to its own.
     origin = range(len(text) + 1) if len(low) == len(text) else _origins(text)
     while at >= 0:
         yield origin[at], origin[at + len(words) - 1] + 1
@@ -43,7 +45,16 @@ def places(text: str, words: str) -> Iterator[tuple[int, int]]:
 
 
 def _origins(text: str) -> list[int]:
-    return [*(at for at, each in enumerate(text) for _ in each.casefold()), len(text)]
+    """Of each character of the folded text, where it comes from."""
+    found: list[int] = []
+    is_gap = False
+    for at, each in enumerate(text):
+        if _UNSEEN.match(each):
+            continue
+        if not (each.isspace() and is_gap):
+            found += [at] * len(each.casefold())
+        is_gap = each.isspace()
+    return [*found, len(text)]
 
 
 def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -95,6 +106,34 @@ def each_text(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for inner in value:
             yield from each_text(inner)
+
+
+_NAMES = frozenset(
+    "schema schema_version id ts kind path author topic subject agent session session_id entry entry_id entry_ts edit "
+    "edits fact origin level trust status time_span source sources base new crc through undoes undone_by ended "
+    "restated encoding distiller model raw traces turn_id turn_ids source_sha256 recorded_at valid_from valid_to "
+    "superseded_by by updated_at aside hash sha256 tail held far since until start type format upgraded".split()
+)
+"""Members of the program's own records that are no words of anybody: ids, times, names."""
+
+
+_TAGS = frozenset(("pinned", "unverified", "forget", "recalled", "asked"))
+"""Those that the program gives."""
+
+
+def worded(value: Any) -> Iterator[str]:
+    """What a record of the program says in words: without the names of its members, and without its own names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "tags" and isinstance(inner, (list, tuple)):
+                yield from (each for each in worded(inner) if each not in _TAGS)
+            elif name not in _NAMES:
+                yield from worded(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from worded(inner)
 
 
 def masked_value(value: Any, words: tuple[str, ...]) -> Any:

@@ -142,14 +142,9 @@ class PageVerbs(Parts):
         )
         if next(done, 0.0) > forgotten:
             return
-        edit = self._pages.history.last_to_undo(None)
-        then = (
-            f" Before it {edit.path} was changed; `looseleaf undo {edit.path}` takes that back."
-            if edit
-            else ""
-        )
         raise Refused(
-            f"Nothing was undone: the last thing that was done was to forget, which cannot be undone.{then}"
+            "Nothing was undone: the last thing that was done was to forget, which cannot be undone. `looseleaf log` "
+            "shows what was done before it; `looseleaf undo PAGE` takes back the last edit of a page."
         )
 
     def restore_pages(self) -> list[str]:
