@@ -174,17 +174,17 @@ def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
     ]
 
 
-def sources_of(store: Store, entry: Entry) -> list[Trace]:
-    """What an entry was made of: traces of the log, or the text that was written."""
+def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
+    """What an entry was made of: traces of the log, one at a time, or the text that was written."""
     if "traces" in entry.meta:
-        return list(traces_of(store, entry))
+        return traces_of(store, entry)
     path = f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
     raw = store.get(path)
     if raw is None:
         raise Refused(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
     text = raw.data.decode("utf-8", "replace")
     origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts", 0.0))
-    return list(Text(text, origin, path, ts).traces())
+    return Text(text, origin, path, ts).traces()
 
 
 def vouched_for(entry: Entry) -> list[Witness]:

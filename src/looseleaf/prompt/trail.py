@@ -314,7 +314,7 @@ class Trail:
         if entry is None:
             return
         try:
-            traces = sources_of(self._memory.store, entry)
+            traces = list(sources_of(self._memory.store, entry))
         except Refused as refused:
             yield Step("trace", "", str(refused), 1)
             return
