@@ -7,17 +7,18 @@ process before, after or in the middle of a call, and one whose calls fail.
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import traced
-from faults import CountedDisk, DyingDisk, FaultyDisk
+from faults import DyingDisk, FaultyDisk
+from killing import CHANGES, NamesOfCalls, Site, ends, kill_at
 from looseleaf.errors import Refused
 from scripts import forget_work
 from scripts.forget_work import FLAWS, judge, make, mend, open_memory, work
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from looseleaf.store.disk import Disk
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
-
-CHANGES = frozenset("write truncate sync_data sync mkdir unlink rmdir rename rename_new exchange".split())
-"""Calls of a disk that change something, or make it last."""
 
 SHARES = 8
 """A test of the long run sweeps so many-th part of all calls."""
@@ -46,37 +44,13 @@ def test_a_sigkill_before_every_system_call_leaves_the_old_memory_or_the_new_one
 ) -> None:
     monkeypatch.setattr(traced, "SCRIPT", Path(forget_work.__file__))
     where = traced.sites(traced.count_calls(place))[share::SHARES]
-    orders = [{"trace": name, "inject": f"{name}:signal=SIGKILL:when={number}"} for name, number in where]
-    sites, wrong = 0, []
-    for order, answer in traced.killed_by(orders, place):
-        sites += 1
-        wrong += [f"{order['inject']}: {sentence}" for sentence in answer["lost"] + answer["shut"]]
+    sites, wrong = kill_at(where, place)
     print(f"sites={sites} of {len(where)}")
     assert not wrong
     assert sites > 0.75 * len(where)
 
 
 # --- a disk that ends the process --------------------------------------------------------
-
-
-class Site(NamedTuple):
-    """A call of the work: its number, its name, and how the process ends there."""
-
-    number: int
-    call: str
-    how: str
-
-
-class NamesOfCalls(CountedDisk):
-    """Writes down which calls there are."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-        super().__init__()
-
-    def called(self, name: str, real: Callable[..., object], args: tuple[object, ...]) -> object:
-        self.seen.append(name)
-        return real(*args)
 
 
 def sites(place: Path, flaw: str = "") -> list[Site]:
@@ -90,28 +64,12 @@ def sites(place: Path, flaw: str = "") -> list[Site]:
         mend()
     assert judge(place / "whole").sentences == []
     shutil.rmtree(place / "whole")
-    ways = {"write": ("before", "half", "after")}
-    return [
-        Site(number, name, how)
-        for number, name in enumerate(disk.seen, 1)
-        for how in ways.get(name, ("before", "after"))
-    ]
+    return disk.sites()
 
 
-def ends(folder: Path, disk: Disk, flaw: str = "") -> bool:
-    """Whether the work, done in a child, was ended by its disk. Anything that flies there is a failure here."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            FLAWS[flaw]()
-            list(work(folder, disk))
-            code = 0
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
-    return code == DyingDisk.EXIT
+def flawed(folder: Path, disk: Disk, flaw: str) -> None:
+    FLAWS[flaw]()
+    list(work(folder, disk))
 
 
 def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: bool = False) -> list[str]:
@@ -121,7 +79,7 @@ def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: b
     for site in where:
         count += 1
         make(folder)
-        fired += ends(folder, DyingDisk(site.number, site.how), flaw)
+        fired += ends(partial(flawed, folder, DyingDisk(site.number, site.how), flaw))
         wrong += [f"{site}: {sentence}" for sentence in judge(folder).sentences]
         shutil.rmtree(folder)
         if until_wrong and wrong:

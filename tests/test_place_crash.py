@@ -8,17 +8,18 @@ left, and everything must be as if nothing had happened.
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import traced
-from faults import CountedDisk, DyingDisk, FaultyDisk
+from faults import DyingDisk, FaultyDisk
+from killing import CHANGES, NamesOfCalls, Site, ends, kill_at
 from looseleaf.errors import Refused
 from placing import one
 from scripts import place_work
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and signals")
 
-CHANGES = frozenset("write truncate sync_data sync mkdir unlink rmdir rename rename_new exchange".split())
-"""Calls of a disk that change something, or make it last."""
-
 SHARES = 12
 """Each call of the work is one of thousands; a test sweeps so many-th part of them."""
 
@@ -44,17 +42,6 @@ SHARES = 12
 @pytest.fixture
 def orders_for_placing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traced, "SCRIPT", Path(place_work.__file__))
-
-
-def kill_at(where: Iterable[tuple[str, int]], place: Path, **how: str) -> tuple[int, list[str]]:
-    orders = [
-        {"trace": name, "inject": f"{name}:signal=SIGKILL:when={number}", **how} for name, number in where
-    ]
-    sites, wrong = 0, []
-    for order, answer in traced.killed_by(orders, place):
-        sites += 1
-        wrong += [f"{order['inject']}: {sentence}" for sentence in answer["lost"] + answer["shut"]]
-    return sites, wrong
 
 
 @pytest.mark.usefixtures("orders_for_placing")
@@ -87,26 +74,6 @@ def test_placing_that_is_journaled_before_it_is_done_fails_the_sigkill_sweep(pla
 # --- a disk that ends the process --------------------------------------------------------
 
 
-class Site(NamedTuple):
-    """A call of the work: its number, its name, and how the process ends there."""
-
-    number: int
-    call: str
-    how: str
-
-
-class NamesOfCalls(CountedDisk):
-    """Writes down which calls there are."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-        super().__init__()
-
-    def called(self, name: str, real: Callable[..., object], args: tuple[object, ...]) -> object:
-        self.seen.append(name)
-        return real(*args)
-
-
 def sites(place: Path, flaw: str = "") -> list[Site]:
     """Every call of the undisturbed work."""
     expected()
@@ -118,28 +85,12 @@ def sites(place: Path, flaw: str = "") -> list[Site]:
         mend()
     assert judge(place / "whole").sentences == []
     shutil.rmtree(place / "whole")
-    ways = {"write": ("before", "half", "after")}
-    return [
-        Site(number, name, how)
-        for number, name in enumerate(disk.seen, 1)
-        for how in ways.get(name, ("before", "after"))
-    ]
+    return disk.sites()
 
 
-def ends(folder: Path, disk: Disk, flaw: str = "") -> bool:
-    """Whether the work, done in a child, was ended by its disk. Anything that flies there is a failure here."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            FLAWS[flaw]()
-            list(work(folder, disk))
-            code = 0
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
-    return code == DyingDisk.EXIT
+def flawed(folder: Path, disk: Disk, flaw: str) -> None:
+    FLAWS[flaw]()
+    list(work(folder, disk))
 
 
 def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: bool = False) -> list[str]:
@@ -148,7 +99,7 @@ def end_at(where: Iterable[Site], place: Path, flaw: str = "", *, until_wrong: b
     folder = place / "memory"
     for site in where:
         count += 1
-        fired += ends(folder, DyingDisk(site.number, site.how), flaw)
+        fired += ends(partial(flawed, folder, DyingDisk(site.number, site.how), flaw))
         try:
             FLAWS[flaw]()  # whoever goes on has it too
             wrong += [f"{site}: {sentence}" for sentence in judge(folder).sentences]
