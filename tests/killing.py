@@ -1,14 +1,17 @@
-"""Ending a piece of work at any of its calls: by a signal (`traced`), or by a disk that ends the process."""
+"""Ending work at any of its calls: by a signal (`traced`), by a disk that ends the process, or by one that fails."""
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traced
-from faults import CountedDisk, DyingDisk
+from faults import CountedDisk, DyingDisk, FaultyDisk
+from looseleaf.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,3 +74,31 @@ def ends(work: Callable[[], object]) -> bool:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (0, DyingDisk.EXIT), f"the child ended with {code}"
     return code == DyingDisk.EXIT
+
+
+class FaultyChanges(FaultyDisk):
+    """What is there can be read. A full disk is like that."""
+
+    def called(self, name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        return super().called(name, real, args) if name in CHANGES else self._watched(name, real, args)
+
+
+def fail_at(script: Any, where: Iterable[int], place: Path, *, lasting: bool) -> Iterator[str]:
+    """The work of a script, refused at a change; the same process then does the rest, if the disk is well again."""
+    folder = place / "memory"
+    for at in where:
+        disk = FaultyChanges()
+        memory = script.open_memory(folder, disk)
+        disk.arm(errno.ENOSPC, at, lasting=lasting)
+        try:
+            list(script.steps(memory))
+        except Refused:
+            pass
+        disk.heal()
+        list(script.steps(memory))
+        memory.close()
+        yield from (f"change {at}: {sentence}" for sentence in script.judge(folder).sentences)
+        shutil.rmtree(folder)
+        if not disk.fired:
+            assert at > 50, "the work makes more changes than that"
+            break

@@ -7,20 +7,18 @@ left, and everything must be as if nothing had happened.
 
 from __future__ import annotations
 
-import errno
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 import traced
-from faults import DyingDisk, FaultyDisk
-from killing import CHANGES, NamesOfCalls, Site, ends, kill_at
-from looseleaf.errors import Refused
+from faults import DyingDisk
+from killing import CHANGES, NamesOfCalls, Site, ends, fail_at, kill_at
 from placing import one
 from scripts import place_work
 from scripts.place_work import FLAWS, expected, judge, mend, open_memory, steps, work
@@ -148,43 +146,15 @@ def test_placing_with_a_flaw_fails_the_sweep(place: Path, flaw: str) -> None:
 # --- a disk whose calls fail ---------------------------------------------------------------
 
 
-class FaultyChanges(FaultyDisk):
-    """What is there can be read. A full disk is like that."""
-
-    def called(self, name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        return super().called(name, real, args) if name in CHANGES else self._watched(name, real, args)
-
-
-def fail_at(where: Iterable[int], place: Path, *, lasting: bool) -> Iterator[str]:
-    """The work, refused at a change; the same process then does the rest, if the disk is well again."""
-    folder = place / "memory"
-    for at in where:
-        disk = FaultyChanges()
-        memory = open_memory(folder, disk)
-        disk.arm(errno.ENOSPC, at, lasting=lasting)
-        try:
-            list(steps(memory))
-        except Refused:
-            pass
-        disk.heal()
-        list(steps(memory))
-        memory.close()
-        yield from (f"change {at}: {sentence}" for sentence in judge(folder).sentences)
-        shutil.rmtree(folder)
-        if not disk.fired:
-            assert at > 50, "the work makes more changes than that"
-            break
-
-
 @pytest.mark.parametrize("lasting", [False, True])
 def test_what_a_full_disk_refused_is_done_later(place: Path, lasting: bool) -> None:
-    assert list(fail_at(range(5, 1000, 97), place, lasting=lasting)) == []
+    assert list(fail_at(place_work, range(5, 1000, 97), place, lasting=lasting)) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("lasting", [False, True])
 def test_what_a_full_disk_refused_at_any_change_is_done_later(place: Path, lasting: bool) -> None:
-    assert list(fail_at(range(1, 1000), place, lasting=lasting)) == []
+    assert list(fail_at(place_work, range(1, 1000), place, lasting=lasting)) == []
 
 
 def test_the_judge_sees_what_is_lost_or_doubled(place: Path) -> None:

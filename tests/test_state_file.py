@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faults import CountedDisk, DyingDisk
+from killing import FaultyChanges
 from looseleaf import Memory
 from looseleaf.core.state import compact, for_prompt
 from looseleaf.errors import Refused, Stale
@@ -35,7 +36,6 @@ from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from placing import THEN, Stub, journal, stub, tell, tool_says
 from test_cli import modules_after
-from test_place_crash import FaultyChanges
 
 SCHEMA = json.loads(state_file.schema_text())
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
