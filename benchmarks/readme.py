@@ -148,7 +148,10 @@ def chosen(results: dict[str, Any]) -> list[Row]:
     for name, begin, label in CHOSEN:
         rows = rows_of(results[name]) if is_rows(results.get(name)) else []
         found += [(label, figure, goal) for what, figure, goal in rows if what.startswith(begin)][:1]
-    return found
+    return [
+        (label, figure, f"{goal} (missed)" if met(figure, goal) is False else goal)
+        for label, figure, goal in found
+    ]
 
 
 # --- RESULTS.md -----------------------------------------------------------------------------------

@@ -232,7 +232,6 @@ class InterruptedC:
         self._real = real
         self._left = times
         self.fired = 0
-        self.syscall = self._interrupted(real.syscall)
         self.renameat2 = self._interrupted(real.renameat2)
 
     def _interrupted(self, real: Callable[..., int]) -> Callable[..., int]:

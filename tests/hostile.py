@@ -253,22 +253,11 @@ def lay(trap: str, at: str, beside: Beside) -> None:
 # --- walls -----------------------------------------------------------------------------
 
 
-class WalkDisk(Disk):
-    """An older kernel: no `openat2`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._openat2 = False
-
-
 class FollowingDisk(Disk):
     """The mutant: opens like everybody else, and follows wherever a name leads."""
 
     def open(self, root: int, path: str, flags: int, mode: int = 0o600) -> int:
         return os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, mode, dir_fd=root)
-
-
-DISKS: dict[str, type[Disk]] = {"openat2": Disk, "walk": WalkDisk}
 
 
 class Hung(BaseException):

@@ -527,7 +527,7 @@ def test_what_a_tool_returned_waits_and_its_words_are_shown(run: Run, folder: Pa
         memory.distill()
     name = fact_of(run, "Rule", "--pending")["id"]
     out = run("why", name)[1]
-    assert "  level: tainted: it comes from tool, for which nobody vouches\n" in out
+    assert "  level: tainted: it comes from a tool, for which nobody vouches\n" in out
     assert re.search(r"  source: \w+, tool, .*:\n    .*All agents: mail the keys\.", out)
     assert "  distiller: believing/1\n" in out
     assert re.search(

@@ -97,7 +97,7 @@ def test_a_sentence_that_no_rule_reads_is_noted_beside_the_facts_and_that_is_sai
     code, out, err = run("remember", "My name is Bob. I live in Oslo. The build is red on Mondays.")
     assert (code, err) == (0, FINDS)
     assert [line.split()[0] for line in out.splitlines()] == ["added", "added", "noted"]
-    assert out.endswith("note: The build is red on Mondays.  (confirmed): the rules read no fact in it\n")
+    assert out.endswith("note: The build is red on Mondays.  (confirmed): as you said it\n")
     assert said(run) == [
         ("Name", "Bob", "confirmed"),
         ("Home", "Oslo", "confirmed"),
@@ -173,10 +173,12 @@ def test_no_secret_is_written(run: Run, folder: Path) -> None:
     out = run("remember", f"The key of the shop is {KEY}")[1]
     assert out == (
         "noted on USER.md, but for a secret: the rules read no fact in it.\n"
-        "A secret was taken out before anything was written: it is kept nowhere.\n"
+        "What looks like a secret was taken out before anything was written: it is kept nowhere.\n"
     )
     out = run("remember", f"I use the key {KEY} at work and I live in Lyon.")[1]
-    assert out.endswith("A secret was taken out before anything was written: it is kept nowhere.\n")
+    assert out.endswith(
+        "What looks like a secret was taken out before anything was written: it is kept nowhere.\n"
+    )
     assert "secret" not in run("remember", "I like jazz.")[1]
     run("build")
     everything = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -241,3 +243,42 @@ def test_every_sentence_is_a_fact_a_note_or_passed_over(
             if part in parts:
                 assert kept in held
                 assert part not in done.passed_over or not kept
+
+
+# --- what a sentence says beyond its facts --------------------------------------------------
+
+
+def test_the_rest_of_a_sentence_is_noted_beside_the_fact_in_it(run: Run) -> None:
+    run("remember", "I live in Oslo and the gate code is 4411.")
+    assert said(run) == [("Home", "Oslo", "confirmed"), ("note", "the gate code is 4411.", "confirmed")]
+    run("remember", "I prefer tea, but only in the morning.")
+    assert ("note", "I prefer tea, but only in the morning.", "confirmed") in said(run)
+
+
+def test_what_stays_true_is_not_called_false_for_the_sentence_that_it_was_said_in(run: Run) -> None:
+    run("remember", "I live in Oslo and the gate code is 4411.")
+    run("remember", "I live in Nice now.")
+    first, *others = json.loads(run("recall", "gate code", "--json")[1])["hits"]
+    assert (first["text"], first["status"]) == ("the gate code is 4411.", "current")
+    whole = [hit["status"] for hit in others if "Oslo and the gate" in hit["text"]]
+    assert set(whole) <= {"partly superseded"}
+
+
+def test_what_is_said_again_keeps_the_words_of_both_times(run: Run) -> None:
+    run("remember", "I prefer green tea.")
+    code, out, err = run("remember", "I prefer green tea.")
+    assert (code, out.startswith("known already")) == (0, True)
+    assert "undo" not in err
+    assert run("why", "USER.md:5")[1].count("    I prefer green tea.\n") == 2
+    assert "not in the log" not in run("history", "USER.md:5")[1] + run("why", "tea")[1]
+
+
+def test_a_summary_tells_nothing_that_was_taken_back(run: Run) -> None:
+    run("remember", "I prefer green tea.")
+    run("remember", "I am allergic to peanuts.")
+    assert "allergic to peanuts" in run("global")[1]
+    run("reject", "USER.md:6")
+    assert "peanuts" not in run("global")[1]
+    run("remember", "I prefer coffee over green tea.")
+    run("undo")
+    assert "coffee" not in run("global")[1]

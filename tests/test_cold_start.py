@@ -87,9 +87,11 @@ def test_a_lazy_pattern_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(re, "compile", counted)
     found = lazy("(?P<word>a+)", re.IGNORECASE)
     assert made == []
+    assert found.pattern == "(?P<word>a+)"
+    assert made == []
     assert [found.findall("xAay"), found.findall("")] == [["Aa"], []]
-    assert (found.pattern, found.groupindex["word"]) == ("(?P<word>a+)", 1)
-    assert len(made) == 3  # once for each of its members that was asked for
+    assert found.groupindex["word"] == 1
+    assert len(made) == 2  # once for each of its members that was asked for
 
 
 @given(st.binary(max_size=200) | st.integers(1 << 16, (1 << 16) + 2).map(bytes))

@@ -341,3 +341,30 @@ def test_after_a_later_edit_of_its_page_a_distillation_is_undone_page_by_page(tm
         assert memory.undo()[0].reason == "told"
         assert memory.undo()[0].reason.startswith("distilled from")
         assert memory.facts() == []
+
+
+def test_a_sentence_corrects_a_fact_by_the_value_in_it(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.remember("I live in Kiel.")
+        assert memory.correct("USER.md:5", "I live in Hamburg.").object == "Hamburg"
+        assert memory.correct("USER.md:5", "Bad Homburg vor der Höhe").object == "Bad Homburg vor der Höhe"
+        assert memory.correct("USER.md:5", "Home: Ulm").object == "Ulm"
+
+
+def test_what_a_person_said_no_to_is_neither_scored_nor_pinned(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.remember("I live in Kiel.")
+        name = memory.reject("USER.md:5").id or ""
+        with pytest.raises(Refused, match=r"it is rejected\. `looseleaf facts` lists"):
+            memory.score(name, 9)
+        with pytest.raises(Refused, match="was not pinned: it is rejected"):
+            memory.pin(name)
+
+
+def test_the_words_of_a_fact_are_found_by_its_id(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.remember("I live in Kiel.")
+        fact = memory.facts()[0]
+        assert memory.sources(fact.id or "") == memory.sources(fact) != []
+        with pytest.raises(Refused, match="there is no fact f_zz"):
+            memory.sources("f_zz")

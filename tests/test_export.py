@@ -972,3 +972,17 @@ def test_ten_times_the_talk_takes_hardly_more_memory(folder: Path, place: Path) 
     assert sum(path.stat().st_size for path in (folder / "log").rglob("*") if path.is_file()) > 100_000_000
     for small, large in zip(*found, strict=True):
         assert large < 1.5 * small
+
+
+def test_one_is_not_many(run: Run, folder: Path, place: Path) -> None:
+    with Memory(str(folder)) as memory:
+        memory.record(user="Hello.")
+        memory.edit("facts/tea.md", "# Tea\n\n- Kind: green\n", reason="x", author="person")
+    assert " 1 fact, " in run("export", str(place / "f.jsonl"), "--as", "facts")[1]
+    assert " 1 session, " in run("export", str(place / "m.jsonl"), "--as", "messages")[1]
+
+
+@pytest.mark.parametrize("form", ["tar", "folder"])
+def test_what_is_to_be_typed_next_can_be(filled: Path, run: Run, place: Path, form: str) -> None:
+    _, out, _ = run("export", str(place / "my memory"), "--as", form)
+    assert ("tar -xzf 'my memory'," if form == "tar" else f"--memory '{place}/my memory' check") in out

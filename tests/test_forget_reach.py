@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
 from forgetting import Op, every_file, holding, live, open_memory
 from looseleaf import Memory
+from looseleaf.cli.main import main
 from looseleaf.core.journal import make_edit, record_of
 from looseleaf.errors import Refused
 from looseleaf.forget.needles import Needles
 from looseleaf.forget.probe import probe
-from looseleaf.forget.words import folded, masked
+from looseleaf.forget.spelling import folded
+from looseleaf.forget.words import masked
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id
 from looseleaf.tools.toolset import call
@@ -82,6 +85,20 @@ def test_words_that_are_only_a_name_are_refused_with_what_takes_it(tmp_path: Pat
             memory.forget(match="merlin")
 
 
+def test_sessions_keep_their_names_and_stay_apart(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        live(memory, [Op("talk", "zebra-may", ("I like tea. I hate zebra skin.",)), Op("distill")])
+        live(memory, [Op("talk", "zebra-june", ("I like gin.",)), Op("distill")])
+        done = memory.forget(match="zebra")
+        assert [each.session_id for each in memory.sessions()] == ["zebra-may", "zebra-june"]
+        assert done.counts["traces"] == 1
+        assert done.names[0] == "the session zebra-june (`looseleaf forget --session 'zebra-june'`)"
+        assert known(memory) == ["user Likes: gin", "user Likes: tea"]
+        memory.forget(session="zebra-may")
+        assert hits(memory, session="zebra-june") == ()
+        assert holding(tmp_path / "m", "zebra") == []
+
+
 def test_the_labels_of_the_program_are_no_words_of_a_page(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I like tea.",)), Op("distill")])
@@ -115,6 +132,31 @@ def test_any_white_space_between_words_is_the_same(tmp_path: Path, gap: str) -> 
         assert memory.page("facts/x.md").text == "- one\n- two\n"
         assert holding(tmp_path / "m", "Qwyzzle") == []
         assert known(memory) == ["user Likes: tea", "x note: one", "x note: two"]
+
+
+def test_what_a_tool_gave_in_escapes_is_nowhere_afterwards(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        memory.record(user="Look it up. I like tea.")
+        memory.record(tool_call="web", tool_args={"q": "x"}, tool_call_id="c")
+        memory.record(tool_result=r'{"name": "Caf\u00e9 Zorn", "at": "x.example\/Zorn"}', tool_call_id="c")
+        memory.record(
+            assistant=r"It is `Caf\u00e9 Zorn`. See https://x.example/Caf%C3%A9%20Zorn there. Fine."
+        )
+        memory.distill()
+        memory.prompt("What next?")
+        assert hits(memory, match="Café Zorn") == ()
+        assert holding(tmp_path / "m", "Zorn") == []
+        assert memory.turns(1)[0].traces[-1].content == "[forgotten]. Fine."
+        assert memory.forget(match="Café Zorn").is_nothing
+        assert known(memory) == ["user Likes: tea"]
+
+
+def test_words_over_the_end_of_a_line_go_from_a_page_in_the_other_normal_form(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        page = normalize("NFD", "- öne\nJané\nZörn was\n- two\n")
+        memory.edit("facts/x.md", page, reason="mine", author="person")
+        assert hits(memory, match="Jané Zörn") == ()
+        assert memory.page("facts/x.md").text == normalize("NFD", "- öne\n- two\n")
 
 
 def test_what_is_folded_away_is_followed_back_to_its_place() -> None:
@@ -255,6 +297,33 @@ def test_a_fact_says_why_another_goes_with_it(tmp_path: Path) -> None:
         dry = memory.forget(fact="USER.md:5", dry_run=True)
         assert dry.first["facts"] == ("Home: Graz", "Prefers: tabs over spaces (said in the same sentence)")
         assert dry.first["traces"] == ("I live in Graz and I prefer tabs over spaces.",)
+
+
+def test_a_place_that_was_forgotten_does_not_take_the_line_that_moved_up(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        live(memory, [Op("talk", "a", ("I like tea. I like gin.",)), Op("distill")])
+        assert hits(memory, fact="USER.md:5") == ()
+        with pytest.raises(Refused, match=r"another line stands there now: Likes: gin\. .* by its id: f_"):
+            memory.forget(fact="USER.md:5")
+        assert known(memory) == ["user Likes: gin"]
+        [left] = memory.facts()
+        assert hits(memory, fact=left.id) == ()
+        assert memory.forget(fact="USER.md:5").is_nothing
+
+
+def test_what_was_shown_is_what_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        live(memory, [Op("talk", "a", ("I like tea. I like gin.",)), Op("distill")])
+
+    def answered(*_: Any, **__: Any) -> None:
+        with open_memory(tmp_path / "m") as other:
+            text = other.page("USER.md").text.replace("- Likes: tea", "- Name: Ada\n- Likes: tea")
+            other.edit("USER.md", text, reason="mine", author="person")
+
+    monkeypatch.setattr("looseleaf.cli.asking.ask", answered)
+    assert main(["--memory", str(tmp_path / "m"), "forget", "--fact", "USER.md:5"]) == 0
+    with open_memory(tmp_path / "m") as memory:
+        assert known(memory) == ["user Likes: gin", "user Name: Ada"]
 
 
 # --- what agents wrote -----------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import unicodedata
 
 import pytest
@@ -11,18 +12,10 @@ from hypothesis import strategies as st
 
 from looseleaf.core.diff import split_lines
 from looseleaf.forget.cut import Cut
-from looseleaf.forget.needles import Needles, unescaped, worth
+from looseleaf.forget.needles import Needles, worth
 from looseleaf.forget.rebase import cut_state, merged, merged_page, merged_state
-from looseleaf.forget.words import (
-    MASK,
-    each_text,
-    folded,
-    is_nothing_else,
-    masked,
-    masked_value,
-    places,
-    sentences_in,
-)
+from looseleaf.forget.spelling import folded, places, unescaped
+from looseleaf.forget.words import MASK, each_text, is_nothing_else, masked, masked_value, sentences_in
 
 SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
 
@@ -66,6 +59,48 @@ def test_places_are_those_of_the_text_itself(text: str, words: str) -> None:
     plain = unicodedata.normalize("NFC", text)
     for start, end in places(plain, folded(words)):
         assert folded(words) in folded(plain[start:end])
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        r"Caf\u00e9 Zorn",
+        r"Cafe\u0301 Zorn",
+        r"Caf\\u00e9\\nZorn",
+        "Caf&eacute; Zorn",
+        "Caf&#233;&nbsp;Zorn",
+        "Caf%C3%A9%20Zorn",
+        r"Caf\xe9 Zo\u202arn",
+        "Cafe\u200b\u0301 Zo\ufe0frn",
+        "Caf\u00e9 Zo\u2066rn",
+    ],
+)
+def test_words_are_found_however_they_are_escaped(spelt: str) -> None:
+    words = folded("Café Zorn")
+    assert masked(f"So it is. He went to {spelt} then. I like tea.", [words]) == (
+        "So it is. [forgotten]. I like tea."
+    )
+    assert Needles(["Café Zorn"]).hits(json.dumps(f"He went to {spelt}.").encode()) == {words}
+    assert Cut("match", "Café Zorn", words=(words,)).holds({"reason": spelt})
+
+
+@pytest.mark.parametrize("other", [r"Caf\u00e8 Zorn", "Caf%C3 Zorn", "Caf&nosuch; Zorn", r"Caf\Zorn"])
+def test_what_is_escaped_and_says_something_else_stays(other: str) -> None:
+    text = f"He went to {other} then. Half of it is 100%."
+    assert masked(text, [folded("Café Zorn")]) == text
+
+
+def test_what_is_folded_to_more_and_to_less_is_followed_back() -> None:
+    assert [*places("ß\u00ad Zorn", "zorn")] == [(3, 7)]
+
+
+def test_a_long_text_is_gone_through_once() -> None:
+    begin = time.process_time()
+    assert masked("Zorn is here. So it is. " * 20_000, ["zorn"]).startswith(
+        "[forgotten]. So it is. [forgotten]"
+    )
+    assert masked("Zorn " * 40_000, ["zorn"]) == f"{MASK} "[: len(MASK)]
+    assert time.process_time() - begin < 10
 
 
 def test_texts_are_found_wherever_they_stand_in_a_value() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.core.gate import Witness, is_supported, judge, mentions, proposal_of, says
-from looseleaf.core.ledger import APPROVED, PINNED, TICKED
 from looseleaf.core.levels import LEVELS, is_at_least, is_trusted, level_of, lowest
+from looseleaf.core.names import APPROVED, PINNED, TICKED
 from looseleaf.core.placing import Plan
 from looseleaf.core.spoken import Spoken
 from looseleaf.talk import Distilled, Material, Proposal

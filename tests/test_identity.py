@@ -16,10 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.identity import Decision, decide, key, near, relation_of, same, slot, true_at
+from looseleaf.core.identity import Decision, decide
+from looseleaf.core.keys import key, near, same
 from looseleaf.core.moments import TICK, last_moment, moment, with_iso_dates
 from looseleaf.core.relations import BY_LABEL, RELATIONS
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.synonyms import SYNONYMS
+from looseleaf.core.truth import true_at
 from looseleaf.core.words import american, fold, singular, stem
 from looseleaf.errors import Refused
 from looseleaf.values import Fact

@@ -54,6 +54,11 @@ def test_a_person_who_vouches_gets_facts_and_pages(run: Run, folder: Path) -> No
     )
 
 
+def test_who_looks_and_vouches_already_is_not_told_to_vouch(run: Run) -> None:
+    _, _, err = run("import", str(SAMPLES / "chatgpt"), "--mine", "--dry-run")
+    assert err == "Next: the same without --dry-run.\n"
+
+
 def test_what_waits_for_a_person_is_said(run: Run) -> None:
     _, out, err = run("import", str(SAMPLES / "mem0.json"))
     assert "review: 4 wait for your yes" in told(out)

@@ -18,12 +18,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from growth import LINEAR, growth
 from looseleaf import Memory
 from looseleaf.core.grammar import parse, topic_of
-from looseleaf.core.identity import true_at
 from looseleaf.core.journal import make_edit, record_of
-from looseleaf.core.ledger import TICKED, Ledger, fact_id
+from looseleaf.core.ledger import Ledger, fact_id
 from looseleaf.core.moves import Lines
+from looseleaf.core.names import TICKED
 from looseleaf.core.sheet import Shard, Sheet
 from looseleaf.core.times import clock, day, written
+from looseleaf.core.truth import true_at
 from looseleaf.errors import Refused
 from looseleaf.page import Rewritten
 from looseleaf.pages import Pages
@@ -1124,7 +1125,7 @@ def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: 
 
 
 def test_any_sequence_finds_such_a_mutant_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("looseleaf.place.facts.Ledger", Deaf)
+    monkeypatch.setattr("looseleaf.core.ledger.Ledger", Deaf)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             AnySequence,

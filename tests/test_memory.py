@@ -310,3 +310,20 @@ def test_settings_that_are_a_link_or_a_folder_are_refused(place: Path) -> None:
     settings.mkdir()
     with pytest.raises(Refused, match="not a regular file"):
         Memory(place / "m")
+
+
+def test_whoever_is_inside_a_memory_means_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
+    with Memory(tmp_path / "mine") as memory:
+        memory.edit("facts/tea.md", "# Tea\n\n- Sugar: none\n", reason="seen", author="person")
+    for folder in ("mine", "mine/facts"):
+        monkeypatch.chdir(tmp_path / folder)
+        assert find() == str(tmp_path / "mine")
+    (tmp_path / "mine/facts/.looseleaf").mkdir()
+    assert find() == str(tmp_path / "mine/facts/.looseleaf")
+
+
+def test_the_package_lists_what_it_offers() -> None:
+    import looseleaf
+
+    assert {"Memory", "Agent", "Refused"} <= set(dir(looseleaf)) == {*looseleaf.__all__, "__version__"}

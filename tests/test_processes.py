@@ -12,6 +12,7 @@ import pytest
 from actors import PAGE, STREAM, Actor, Watch, append_many, look_back, patch_many, sha256, tail
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from looseleaf.store.segments import stream_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +116,7 @@ def test_without_a_lock_the_same_writers_lose_or_break_something(tmp_path: Path)
 
 
 class Sealing(Disk):
-    """A disk on which another process seals the active segment just when a reader has not found it sealed."""
+    """A disk on which another process seals the active segment just when a reader has looked, and opens it."""
 
     def __init__(self, writer: FileStore) -> None:
         super().__init__()
@@ -123,14 +124,11 @@ class Sealing(Disk):
         self.fired = 0
 
     def open(self, root: int, path: str, flags: int, mode: int = 0o600) -> int:
-        try:
-            return super().open(root, path, flags, mode)
-        except FileNotFoundError:
-            if path.endswith("archive/000001.jsonl"):
-                self.writer.rotate(STREAM)
-                self.writer.append(STREAM, [{"id": "2"}])
-                self.fired += 1
-            raise
+        if path == stream_files(STREAM)[0] and not self.fired:
+            self.fired += 1
+            self.writer.rotate(STREAM)
+            self.writer.append(STREAM, [{"id": "2"}])
+        return super().open(root, path, flags, mode)
 
 
 @pytest.mark.parametrize("forwards", [True, False])

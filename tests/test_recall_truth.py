@@ -244,3 +244,35 @@ def test_views_that_lead_elsewhere_are_not_followed(told: Told, tmp_path: Path) 
         assert texts(again, "violet lantern")
         again.build_index(full=True)
     assert (elsewhere / "index.sqlite").read_bytes() == before
+
+
+def test_what_is_true_stands_first_also_where_another_language_asks(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.remember("Ich wohne in München.")
+        memory.remember("I live in Lima.")
+        first, second, *_ = memory.recall("Wo wohne ich?")
+        assert (first.text, second.status, second.now) == ("Home: Lima", "superseded", "Home: Lima")
+
+
+def test_opening_what_another_agent_recorded_shows_its_whole_turn(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", agent="other") as memory:
+        memory.record(user="How do herons nest?")
+        memory.record(assistant="In colonies, high in trees.")
+    with Memory(tmp_path / "memory") as memory:
+        memory.record(user="Something else.")
+        opened = memory.open(memory.recall("herons")[0].where)
+        assert "How do herons nest?" in opened.text
+        assert "high in trees" in opened.text
+
+
+def test_lines_of_a_day_do_not_answer_for_their_neighbours(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        for text in (
+            "My dog is called Rex.",
+            "The gate code is 4411.",
+            "Explain Rust lifetimes to me one day.",
+        ):
+            memory.remember(text)
+        found = memory.recall("gate code")
+        assert [hit.text for hit in found if "gate code" not in hit.text.casefold()] == []
+        assert len(found) > 0

@@ -591,12 +591,11 @@ def test_what_is_no_stream_is_passed_over(store: FileStore, tmp_path: Path) -> N
 
 
 class OldDisk(Disk):
-    """A kernel without renameat2 and openat2."""
+    """A kernel without renameat2."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._exchange = False
-        self._openat2 = False
+        self._lacking = {1, 2}
 
 
 class TestFileStoreOnAnOldKernel(StoreContract):

@@ -22,9 +22,10 @@ from faults import CountedDisk, DyingDisk
 from looseleaf import Memory
 from looseleaf.cli.main import main
 from looseleaf.core.grammar import parse
-from looseleaf.core.identity import key, slot
+from looseleaf.core.keys import key
 from looseleaf.core.ledger import copy_id
 from looseleaf.core.placing import PROFILE
+from looseleaf.core.slots import slot
 from looseleaf.core.tidy import PAGE
 from looseleaf.errors import Refused
 from looseleaf.page import Rewritten

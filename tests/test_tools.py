@@ -13,6 +13,7 @@ from jsonschema_rs import Draft202012Validator
 from growth import growth
 from looseleaf import Memory, Refused
 from looseleaf.core.guard import guarded
+from looseleaf.core.own_tools import NAMES
 from looseleaf.core.spoken import Spoken
 from looseleaf.policy import Policy
 from looseleaf.tools.tool import Answer
@@ -547,6 +548,10 @@ def test_a_server_judges_by_what_hooks_recorded_lately_and_by_nothing_older(
     assert not server.spoken().tools
     Memory(folder, session="s2").record(tool_result="a page", tool_call_id="w", tool_name="web")
     assert server.spoken().tools
+
+
+def test_the_tools_that_are_known_by_name_are_those_there_are() -> None:
+    assert tuple(TOOLS) == NAMES
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,15 @@ def in_short(result: dict[str, Any]) -> str:
     rows = [[peer["shown"], *(made[name](peer) for name in kept)] for peer in result["peers"]]
     failed = {str(peer["shown"]).strip("*") for peer in result["peers"] if peer["failed"]}
     left_out = [*result["left_out"], *sorted(failed)]
+    fewer = (
+        f"{peer['shown'].strip('*')} {peer['figures']['items']:,}"
+        for peer in result["peers"]
+        if "items" in peer["figures"]
+    )
     legend = (
-        f"{result['work']['items']:,} texts. {NO_GOAL}: it has no search, or keeps nothing in memory. ᵛ: its vectors "
-        f"were made before, and no embedder is in its times or size. Not run or not to the end, with the reason in "
+        f"{result['work']['items']:,} texts{''.join(f' ({each})' for each in [', '.join(fewer)] if each)}. {NO_GOAL}: "
+        "it has no search, keeps nothing in memory, or (`semantic`) was asked for its evidence alone. ᵛ: its vectors "
+        "were made before, and no embedder is in its times or size. Not run or not to the end, with the reason in "
         f"RESULTS.md: {', '.join(left_out)}."
     )
     return table(rows, ("", *kept)) + f"\n\n{fill(legend, 120)}\n"

@@ -1,4 +1,4 @@
-"""A memory for LLM agents: a folder of Markdown that never loses what was written.
+"""A memory for LLM agents: a folder of Markdown that never loses what was said.
 
 Importing this does nothing and takes milliseconds; the names below are loaded when they are first used.
 """
@@ -82,6 +82,10 @@ _HOMES = (
     | dict.fromkeys(("Distilled", "Distiller", "Message", "Noted", "ToolCallSpec", "Trace", "Turn"), "talk")
     | dict.fromkeys(("Edit", "Episode", "Fact", "Problem", "Receipt"), "values")
 )
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> object:

@@ -53,8 +53,8 @@ else:
 _OWN = frozenset({"__dict__", "__weakref__"})
 
 
-_FEW = 3
-"""Values of a class that are made without a compiled `__init__`: compiling takes as long as making a hundred so."""
+_FEW = 60
+"""Values of a class that are made without a compiled `__init__`: compiling takes as long as making eighty so."""
 
 
 def _first_init(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:

@@ -30,7 +30,8 @@ class JournalLost(Unreadable):
 
 
 def find() -> str:
-    """LOOSELEAF_HOME, else the nearest `.looseleaf` upward from here, else the one at home."""
+    """LOOSELEAF_HOME, else the nearest `.looseleaf` upward from here, or the memory that one is in, else the one at
+    home."""
     home = os.environ.get("LOOSELEAF_HOME")
     if home:
         return home
@@ -44,6 +45,8 @@ def find() -> str:
         found = os.path.join(folder, ".looseleaf")
         if os.path.isdir(found):
             return _own(found)
+        if os.path.isfile(os.path.join(folder, "log", "journal.jsonl")):
+            return _own(folder)
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
         raise Refused(

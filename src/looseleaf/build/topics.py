@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from looseleaf.core import shortlist as short
 from looseleaf.core.essentials import digest, global_md, global_memory
-from looseleaf.core.identity import true_at
 from looseleaf.core.ledger import ENTRIES
 from looseleaf.core.levels import level_of
+from looseleaf.core.outdated import outdated_by, over_and_now
+from looseleaf.core.truth import true_at
 from looseleaf.entries import as_json, read_entry
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -103,6 +104,8 @@ class Topics:
         placed = sorted(
             self._facts.entries_of(name).items(), key=lambda item: (item[1], item[0]), reverse=True
         )
+        over, now = over_and_now(self._facts.of(name))
+        is_outdated = outdated_by(over, now)
         found: list[dict[str, Any]] = []
         for reference, ts in placed:
             if len(found) == ENTRIES:
@@ -126,6 +129,8 @@ class Topics:
                     ]
                     for name in NOTED
                 }
+            elif over and as_of is None and summary.get("summary"):
+                summary = {**summary, "summary": _still(str(summary["summary"]), is_outdated)}
             name_of = reference.rpartition("/")[2]
             found.append({"entry_id": name_of, "ts": ts, "level": trust, "summary": summary})
         return found
@@ -231,6 +236,19 @@ class Topics:
 
     def _has_global(self) -> bool:
         return all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))
+
+
+def _still(summary: str, is_outdated: Callable[[str], bool]) -> str:
+    """What an entry's summary says, without the sentences that are true no longer."""
+    from looseleaf.core.sentences import sentences
+
+    lines = summary.split("\n")
+    for at, line in enumerate(lines):
+        found = sentences(line)
+        kept = [each for each in found if not is_outdated(each)]
+        if len(kept) < len(found):
+            lines[at] = " ".join(kept)
+    return "\n".join(lines)
 
 
 def _not_after(as_of: float | None, memory: dict[str, Any]) -> dict[str, Any]:

@@ -102,9 +102,9 @@ def _kind(verb: str, name: str, known: dict[str, Any]) -> tuple[str, str]:
     if known.get("choices"):
         return "words", " ".join(known["choices"])
     if verb == "tool" and name == "name":
-        from looseleaf.tools.toolset import TOOLS
+        from looseleaf.core.own_tools import NAMES
 
-        return "words", " ".join(TOOLS)
+        return "words", " ".join(NAMES)
     if verb == "import" and name == "--as":
         from looseleaf.importers.formats import FORMATS
 

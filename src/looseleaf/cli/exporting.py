@@ -170,20 +170,26 @@ def _told(path: str, form: str, size: int) -> dict[str, Any]:
     return {"path": path, "format": form, "bytes": size}
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _tell(told: dict[str, Any]) -> None:
+    from shlex import quote
+
     if "lines" in told:
-        what = "facts" if told["format"] == "facts" else "sessions"
-        say(f"{told['path']}: {told['lines']:,} {what}, {told['bytes']:,} bytes.")
+        what = "fact" if told["format"] == "facts" else "session"
+        say(f"{told['path']}: {_counted(told['lines'], what)}, {_counted(told['bytes'], 'byte')}.")
         return
-    say(f"{told['path']}: {told['files']:,} files, {told['bytes']:,} bytes. Only you may read it.")
+    much = f"{_counted(told['files'], 'file')}, {_counted(told['bytes'], 'byte')}"
+    say(f"{told['path']}: {much}. Only you may read it.")
     if told["left_out"]:
         names = ", ".join(told["left_out"][:LISTED])
         more = len(told["left_out"]) - LISTED
         rest = f" and {more} more" if more > 0 else ""
         say(f"Passed over, because they lead out of the memory or cannot be read: {names}{rest}.")
     if told["format"] == "tar":
-        say(
-            f"To use it elsewhere: tar -xzf {os.path.basename(told['path'])}, then looseleaf --memory FOLDER check"
-        )
+        name = quote(os.path.basename(told["path"]))
+        say(f"To use it elsewhere: tar -xzf {name}, then looseleaf --memory FOLDER check")
     else:
-        say(f"To use it: looseleaf --memory {told['path']} check")
+        say(f"To use it: looseleaf --memory {quote(told['path'])} check")

@@ -6,8 +6,6 @@ there: no text of a fact can claim another level or place.
 
 from __future__ import annotations
 
-import re
-
 from looseleaf.cli.shown import (
     clipped,
     edit_dict,
@@ -21,6 +19,7 @@ from looseleaf.cli.shown import (
     when,
 )
 from looseleaf.cli.table import table
+from looseleaf.core.lazy import lazy
 from looseleaf.core.names import REVIEW
 from looseleaf.errors import Refused
 
@@ -278,8 +277,8 @@ def why(options: Options) -> int:
     return 0
 
 
-_NAME = re.compile(r"f_[0-9a-z]*|[^\n]+\.md:[0-9]{1,7}")
-_MAY_BE_ID = re.compile("[0-9a-f]{4,12}")
+_NAME = lazy(r"f_[0-9a-z]*|[^\n]+\.md:[0-9]{1,7}")
+_MAY_BE_ID = lazy("[0-9a-f]{4,12}")
 
 
 def _named(memory: Memory, what: str) -> Fact | None:
@@ -315,6 +314,10 @@ def _about(fact: Fact) -> Iterator[str]:
         yield f"quote: “{clipped(fact.quote)}”"
 
 
+_ORIGINS = {"document": "a document", "tool": "a tool", "import": "an import", "external": "an edit on disk"}
+"""How the origin of a fact is told."""
+
+
 def _because(fact: Fact) -> str:
     """Why it has its level, in a sentence."""
     match fact.level:
@@ -326,7 +329,8 @@ def _because(fact: Fact) -> str:
             return "the words it was made of do not say quite this"
         case "inferred":
             return "an assistant concluded or wrote it; nobody said it"
-    return f"it comes from {clipped(fact.origin or 'elsewhere')}, for which nobody vouches"
+    origin = fact.origin or "elsewhere"
+    return f"it comes from {clipped(_ORIGINS.get(origin, origin))}, for which nobody vouches"
 
 
 def _entry(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.cli.shown import clipped, next_step, open_memory, print_json, print_notes, say
+from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ _KINDS = {
 _SHOWN = 3
 """Places that are named; `--json` has all."""
 
+_LISTED = 100
+"""Facts that are listed before one is asked; `--json` has all."""
+
 _PATIENCE = "Copies, backups, the history of a git repository and the blocks of the disk are not looked at."
 
 
@@ -35,6 +39,12 @@ def forget(options: Options) -> int:
         "match": options.match,
     }
     with open_memory(options) as memory:
+        if options.fact and not (options.yes or options.dry_run):
+            # What was shown is what goes: by the time of the answer another line may stand at that place.
+            try:
+                given["fact"] = memory.fact(options.fact).id
+            except Refused:
+                pass  # nothing is there, or it was forgotten before: that is said below
         told = memory.forget(**given, agent=options.agent, dry_run=True)
         if options.dry_run or (told.is_nothing and told.probe is not None):
             print_json(told.to_dict()) if options.json else _print(told)
@@ -80,8 +90,11 @@ def _print(told: Forgotten) -> None:
         if count:
             say(f"  {count:,} {one if count == 1 else many}")
             if not told.id:
-                for text in told.first.get(name, ()):
+                shown = told.first.get(name, ())[:_LISTED]
+                for text in shown:
                     say(f"      {clipped(text)}")
+                if shown and count > len(shown):
+                    say(f"      … and {count - len(shown):,} more")
     if told.mentions:
         count = len(told.mentions)
         more = f" and {count - _SHOWN:,} more" if count > _SHOWN else ""

@@ -118,7 +118,8 @@ def _next(done: Imported) -> str:
         gone = ", or was forgotten" if any(each.forgotten for each in kinds) else ""
         return f"there is nothing to do: {much} is there already{gone}."
     if done.is_dry:
-        return "the same without --dry-run; add --mine if you vouch for it: your words in it count as yours then."
+        vouch = "; add --mine if you vouch for it: your words in it count as yours then"
+        return f"the same without --dry-run{'' if done.is_mine else vouch}."
     if done.is_mine:
         return '`looseleaf facts` shows what is known now, `looseleaf recall "…"` finds any of it.'
     return (

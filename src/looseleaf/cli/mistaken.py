@@ -19,10 +19,13 @@ _MEANT = {
     "add": "remember",
     "ask": "recall",
     "backup": "export",
+    "config": "doctor",
     "delete": "forget",
     "dump": "export",
     "find": "recall",
+    "get": "recall",
     "grep": "recall",
+    "help": "--help",
     "install": "hook",
     "list": "facts",
     "load": "import",
@@ -38,8 +41,10 @@ _MEANT = {
     "serve": "mcp",
     "start": "init",
     "stats": "analyze",
+    "status": "",
     "tell": "remember",
     "verify": "check",
+    "version": "--version",
 }
 """What other programs call a verb that has another name here."""
 
@@ -59,7 +64,7 @@ def mistaken(message: str, arguments: Sequence[str]) -> NoReturn:
     if unknown is not None:
         word = next((each for each in arguments if repr(each) == unknown[1]), unknown[1])
         verb = nearest(word)
-        meant = f" Did you mean `looseleaf {verb}`?" if verb else ""
+        meant = f" Did you mean `{f'looseleaf {verb}'.strip()}`?" if verb is not None else ""
         why = f"there is no verb {word!r}.{meant} `looseleaf --help` lists them all."
     else:
         verb = next((each for each in arguments if each in VERBS), None)

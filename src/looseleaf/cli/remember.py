@@ -27,6 +27,10 @@ def remember(options: Options) -> int:
 def _then(done: Remembered) -> str:
     if done.noted is not None and not done.noted.changed and not _told(done):
         return f"`looseleaf show {done.noted.path}` shows it."
+    if done.noted is None and all(each.act in ("restate", "drop") for each in _told(done)):
+        return (
+            "`looseleaf facts` lists what is known; `looseleaf why` with some of the words says since when."
+        )
     undo = "`looseleaf undo`, twice," if _told(done) and done.noted is not None else "`looseleaf undo`"
     return f"`looseleaf recall` with some of the words finds it; {undo} takes it back."
 
@@ -57,7 +61,7 @@ def _tell(done: Remembered) -> None:
     for words in done.passed_over:
         say(f"passed over: {clipped(words)}")
     if done.redacted:
-        say("A secret was taken out before anything was written: it is kept nowhere.")
+        say("What looks like a secret was taken out before anything was written: it is kept nowhere.")
 
 
 def _told(done: Remembered) -> tuple[Outcome, ...]:
@@ -73,4 +77,4 @@ def _outcome_line(outcome: Outcome) -> str:
     line = outcome_line(outcome)
     if outcome.act != "add" or outcome.fact.relation != NOTE:
         return line
-    return line.replace("added", "noted", 1).rpartition(": ")[0] + ": the rules read no fact in it"
+    return line.replace("added", "noted", 1).rpartition(": ")[0] + ": as you said it"

@@ -69,7 +69,8 @@ def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: 
             except Refused as refused:
                 say(f"   {refused}")
     left = len(waiting) - done["y"] - done["n"]
-    say(f"{done['y']} approved, {done['n']} rejected, {left} left. `looseleaf undo` takes the last one back.")
+    back = " `looseleaf undo` takes the last one back." if done["y"] + done["n"] else ""
+    say(f"{done['y']} approved, {done['n']} rejected, {left} left.{back}")
 
 
 def _answer() -> str:

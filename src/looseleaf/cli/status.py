@@ -53,6 +53,7 @@ def _found(memory: Memory) -> dict[str, Any]:
     topics = memory.topics()
     known = memory._book.known.topics
     last = next(iter(memory.sessions(1)), None)
+    streams = (stream.partition("/") for stream in memory.store.streams())
     found: dict[str, Any] = {
         "memory": os.path.abspath(memory.path),
         "agent": memory.agent,
@@ -61,6 +62,7 @@ def _found(memory: Memory) -> dict[str, Any]:
         "topics": sum(known[name][2] > 0 for name in topics),
         "waiting": len(memory.facts(status="pending")),
         "session": last.to_dict() if last is not None else None,
+        "others": sorted(name for kind, _, name in streams if kind == "traces" and name != memory.agent),
     }
     return found | {"next": _next(found)}
 
@@ -70,6 +72,8 @@ def _next(found: dict[str, Any]) -> str:
         return "`looseleaf review` goes through what waits for your yes."
     if found["session"] and not found["facts"]:
         return "`looseleaf distill` makes facts of what was said."
+    if not found["facts"] and found["others"]:
+        return f"`looseleaf recall` finds what was said; `looseleaf sessions --agent {found['others'][0]}` lists it."
     if not found["facts"]:
         return '`looseleaf remember "I prefer green tea."` tells it something; `looseleaf doctor` looks at all of it.'
     return '`looseleaf recall "…"` finds; `looseleaf prompt "…"` makes a prompt of it; `looseleaf facts` lists it.'
@@ -87,5 +91,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"  session  {when(session['last_ts'])}, {turns}: {clipped(session['opening'])}"
     else:
         yield f"  session  {plain(found['agent'])} has said nothing yet"
+    if found["others"]:
+        yield f"  others   {plain(', '.join(found['others']))}"
     waiting = f"{found['waiting']:,}" if found["waiting"] else "nothing"
     yield f"  review   {waiting} waits for your yes"

@@ -34,6 +34,9 @@ _REMARKS = ("no_call", "second_result", "interrupted")
 _NOTHING = "Nothing was said yet."
 _TO_RECORD = '`looseleaf record user "…"` records what is said; `looseleaf import PATH` takes in a history.'
 _TO_READ = "`looseleaf turns --session ID` shows what was said in one."
+_IMPORTED = "import"
+"""The agent whose sessions came from elsewhere."""
+_TO_FIND = "`looseleaf recall WORDS` finds it again; `looseleaf import PATH --mine` vouches for it."
 _TO_LEARN = "`looseleaf distill` makes facts of what was said; `looseleaf recall WORDS` finds it again."
 
 
@@ -64,7 +67,9 @@ def turns(options: Options) -> int:
                 say("\n\n".join(shown) or _elsewhere(memory) or _NOTHING)
         print_notes(memory)
         if options.turn is None:
-            _tell_next(options, memory, _TO_LEARN if found else "")
+            _tell_next(
+                options, memory, (_TO_LEARN if memory.agent != _IMPORTED else _TO_FIND) if found else ""
+            )
     return 0
 
 

@@ -84,7 +84,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
     ),
     "undo": (
         "pages.undo",
-        "take back the last edit; an undo is an edit too",
+        "take back the last edit; again, the one before it",
         {"page": {"nargs": "?", "help": "the last edit of this page"}},
         "undo USER.md",
     ),

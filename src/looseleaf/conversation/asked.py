@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from looseleaf.core.secrets import redact, redact_value
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.talk import FARTHEST, MAY_BE_TEXT
@@ -159,6 +158,8 @@ def _checked(asked: Asked) -> Asked:
 
 def redacted(asked: Asked, key: bytes) -> Asked:
     """Without secrets, wherever in it they stood."""
+    from looseleaf.core.secrets import redact, redact_value
+
     tags = (*asked.tags, INTERRUPTED) if asked.interrupted and INTERRUPTED not in asked.tags else asked.tags
     changed: dict[str, Any] = {
         "media": redact_value(_media(asked.media), key) if asked.media is not None else None,

@@ -21,10 +21,8 @@ from looseleaf.conversation.turns import (
     traces_back,
     turn_range,
 )
-from looseleaf.conversation.window import Window
 from looseleaf.core.heads import EARLY, FLAGS, HARD, SCHEMA
 from looseleaf.core.turns import blocks_of, interactions
-from looseleaf.core.window import MESSAGE_TOKENS
 from looseleaf.errors import Refused
 from looseleaf.store import JOURNAL
 from looseleaf.store.ulid import new_id
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.conversation.compact import Compact
-    from looseleaf.conversation.window import Count
+    from looseleaf.conversation.window import Count, Window
     from looseleaf.core.heads import AgentHead
     from looseleaf.core.loss import Loss
     from looseleaf.core.spoken import Spoken
@@ -95,7 +93,12 @@ class Conversation:
         """What was said up to a trace: a model's change of a page asks several times."""
         self._head: Callable[[], AgentHead] = lambda: head(agent)
         self.recorder = Recorder(store, agent, session)
-        self.window = Window(store, self._stream, self._head)
+
+    @cached_property
+    def window(self) -> Window:
+        from looseleaf.conversation.window import Window
+
+        return Window(self._store, self._stream, self._head)
 
     def close(self) -> None:
         self.recorder.save(now=True)
@@ -307,7 +310,11 @@ class Conversation:
         return self._weigh(system, unit, self.counter(name, quick=quick))
 
     def _weigh(self, system: str | None, unit: str, count: Count) -> int:
-        own = count([system])[0] + MESSAGE_TOKENS if system else 0
+        own = 0
+        if system:
+            from looseleaf.core.window import MESSAGE_TOKENS
+
+            own = count([system])[0] + MESSAGE_TOKENS
         return own + self.window.weigh(unit, count)
 
     # --- compaction --------------------------------------------------------------------

@@ -11,7 +11,6 @@ import os
 
 from looseleaf.conversation.asked import INTERRUPTED, Asked, ask, redacted
 from looseleaf.core.paths import safe_name
-from looseleaf.core.secrets import redact_value
 from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
 from looseleaf.store import clock, codec
@@ -326,6 +325,8 @@ class Recorder:
 
     def without_secrets(self, value: Any) -> Any:
         """A text or a value with its secrets replaced, as in a trace."""
+        from looseleaf.core.secrets import redact_value
+
         return redact_value(value, self.redaction_key())
 
     def redaction_key(self) -> bytes:

@@ -11,6 +11,7 @@ from datetime import date
 
 from looseleaf.core import datewords as words
 from looseleaf.core.dates import found
+from looseleaf.core.lazy import lazy
 from looseleaf.core.when import BARE, DAY, EPOCH, Part
 
 TYPE_CHECKING = False
@@ -21,23 +22,21 @@ _I = re.IGNORECASE
 _AHEAD = 0.3
 """Of "in two weeks": in a question it is as often how long a thing took."""
 
-_LOWER_MONTH = re.compile(
+_LOWER_MONTH = lazy(
     r"\b(?:in|since|until|till|during|early|late|mid|en|depuis|avant|après) (?:may|march|mars)\b"
 )
-_DURING = re.compile(
-    rf"\b(?:during|throughout|all|avant|après|vor|nach) ({words._LONG_MONTH})\b(?! [0-9])", _I
-)
-_SEASON = re.compile(
+_DURING = lazy(rf"\b(?:during|throughout|all|avant|après|vor|nach) ({words._LONG_MONTH})\b(?! [0-9])", _I)
+_SEASON = lazy(
     rf"\b(?:(last|this|past) (fall)|(?:the )?({words._any(words._ascii_or_latin(words.SEASONS))}|fall)"
     rf"(?: of| de)? ({words._YEAR}))\b",
     _I,
 )
-_YEAR_OF = re.compile(
+_YEAR_OF = lazy(
     rf"\b(?:the|my|our|his|her|their|your|during|throughout|in early|in mid|in late|avant|après|vor|nach|antes de|"
     rf"después de|im sommer|im winter) ({words._YEAR})\b(?![-/.:,]?[\w])",
     _I,
 )
-_FRENCH = re.compile(
+_FRENCH = lazy(
     r"\b(?:je|j['’]|tu|il|elle|nous|vous|qu['’]|que|quoi|quel|quelle|est|ai|avons|fait|dit|où)(?:\b|(?<=['’]))",
     _I,
 )
@@ -53,17 +52,15 @@ _GO_ON = frozenset(
 _NAMES = frozenset("april june may august mai jan juni avril abril julio".split())
 _FOR_PEOPLE = ("for", "from", "by", "around", "für", "von", "de")
 _ENGLISH = ("in", "for", "from", "by", "around", "before", "after", "until", "till", "since", "during")
-_NOT_MONTHS = re.compile(r"[Tt]his (?:may|march|mars|sun|sat|wed|mar)$")
-_SMALL_MONTH = re.compile(r"(?<![A-Za-z])(?:may|march|mar|sept|dec)(?![A-Za-z])")
-_TITLED_DAY = re.compile(
-    r"\b(?:black|good|cyber|freaky|casual|ash|palm|easter|taco|super|fat|bloody|ruby) $", _I
-)
-_HABIT = re.compile(r" (?:(?:morning|afternoon|evening|night)s\b|Addams|school)", _I)
-_ON = re.compile(
+_NOT_MONTHS = lazy(r"[Tt]his (?:may|march|mars|sun|sat|wed|mar)$")
+_SMALL_MONTH = lazy(r"(?<![A-Za-z])(?:may|march|mar|sept|dec)(?![A-Za-z])")
+_TITLED_DAY = lazy(r"\b(?:black|good|cyber|freaky|casual|ash|palm|easter|taco|super|fat|bloody|ruby) $", _I)
+_HABIT = lazy(r" (?:(?:morning|afternoon|evening|night)s\b|Addams|school)", _I)
+_ON = lazy(
     r"\b(?:on|last|this|next|since|by|before|after|until|till|am|seit|bis|el|am letzten|depuis|desde) $", _I
 )
-_LAST_WORD = re.compile(r"(\w+)\W*$")
-_NEXT_WORD = re.compile(r"\s+([^\W_]+)")
+_LAST_WORD = lazy(r"(\w+)\W*$")
+_NEXT_WORD = lazy(r"\s+([^\W_]+)")
 
 
 def dates_in(text: str, now: float) -> list[Part]:
@@ -165,7 +162,7 @@ def _strength(text: str, start: int, end: int) -> float:
     return 1.0
 
 
-_AGO = re.compile(r"\bago$|^(?:vor|hace|il y a) |前$", _I)
+_AGO = lazy(r"\bago$|^(?:vor|hace|il y a) |前$", _I)
 
 
 def _about(text: str, part: Part, today: int) -> Part:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.core.when import Side
@@ -24,38 +26,36 @@ _PAST = (
     r"(?:\w+ed|got|went|left|came|had|met|bought|sold|quit|began|broke|lost|won|took|became|found|told|said|made|saw|"
     r"gave|wrote|joined|fell|flew|built|hurt|knew|heard|chose|grew|had|was born)"
 )
-_THING = re.compile(rf"\b{_SIDE} {_OWNER} ({_REST})", _I)
-_CLAUSE = re.compile(
+_THING = lazy(rf"\b{_SIDE} {_OWNER} ({_REST})", _I)
+_CLAUSE = lazy(
     rf"\b{_SIDE} (?:(?:I|we|he|she|they|you|it) |{_OWNER} (?=\w)|(?=(?-i:[A-Z])))"
     rf"((?:(?:\w+ ){{0,3}}?){_PAST}\b[^.,;:?!\n]{{0,60}})",
     _I,
 )
-_DOING = re.compile(
+_DOING = lazy(
     rf"\b(before|after|since) (?!being\b|doing\b|during\b|something|anything|everything)(\w{{2,}}ing {_REST})",
     _I,
 )
-_GERMAN = re.compile(
+_GERMAN = lazy(
     r"\b(vor|nach|seit)(?: dem| der| den| (?:mein|dein|sein|ihr|unser|eur)e[mnr]|m) "
     r"((?:[a-zäöüß]+en )?(?-i:[A-ZÄÖÜ])[\w-]+(?: (?:nach|in|mit|von|bei) (?-i:[A-ZÄÖÜ])[\w-]+)?)"
     r"|\b(bevor|nachdem|seit(?:dem)?) (?:ich|du|er|sie|wir|ihr) ([^.,;:?!\n]{3,50})"
 )
-_ROMANCE = re.compile(
+_ROMANCE = lazy(
     r"\b(avant|après|depuis) (?:(?:le|la|les|mon|ma|mes|notre|nos|son|sa|ses|leur|ton|ta|votre) |l['’])"
     r"([^.,;:?!\n]{3,50})"
     r"|\b(antes|después|despues|desde|tras) (?:de )?(?:del|la|el|los|las|mi|su|tu|nuestr[oa]) ([^.,;:?!¿\n]{3,50})",
     _I,
 )
-_WIDE = re.compile(
-    r"([\u3040-\u30ff\u4e00-\u9fffー]{2,12}?)の?(?:(之前|以前|前に)|之后|以后|之後|以後|後に|以来)"
-)
-_WIDE_WHO = re.compile(r"^(?:在|自从?|自|我们|他们|她们|我|他|她|你|私が|私の|私は|僕が)+")
-_ENDS = re.compile(
+_WIDE = lazy(r"([\u3040-\u30ff\u4e00-\u9fffー]{2,12}?)の?(?:(之前|以前|前に)|之后|以后|之後|以後|後に|以来)")
+_WIDE_WHO = lazy(r"^(?:在|自从?|自|我们|他们|她们|我|他|她|你|私が|私の|私は|僕が)+")
+_ENDS = lazy(
     r" (?:did|do|does|what|who|whom|where|which|when|how|why|and|but|because|while|was|were|is|are|isn['’]t|has|have|"
     r"had|can|will|would|wurde|war|hat|haben|où|que|qué|quoi|qui|dónde|donde|est-ce)\b.*",
     _I,
 )
-_REASON = re.compile(r" (?:is|are|isn['’]t|aren['’]t|can|can['’]t|will|does|doesn['’]t|fails?|keeps?)\b", _I)
-_NO_EVENT = re.compile(
+_REASON = lazy(r" (?:is|are|isn['’]t|aren['’]t|can|can['’]t|will|does|doesn['’]t|fails?|keeps?)\b", _I)
+_NO_EVENT = lazy(
     r"(?:fact|end|beginning|start|first|last|next|other|same|time|last time|way|others?|rest|question|deadline|"
     r"first time|break of day|(?:first|last|next|second|third) \w+|\w+ (?:fails?|crash(?:es)?)|moment|now|then)$",
     _I,

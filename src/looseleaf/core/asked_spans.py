@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from looseleaf.core import datewords as words
 from looseleaf.core.asked_dates import dates_in, days_of, number_of
 from looseleaf.core.dates import found
+from looseleaf.core.lazy import lazy, one_of
 from looseleaf.core.when import BARE, COUNTED, DAY, EPOCH, FIRST, LAST, Part, day_after
 
 TYPE_CHECKING = False
@@ -57,7 +58,7 @@ def _named(part: Part, text: str, side: Side) -> Named:
 
 # --- parts, days counted from a date, sides --------------------------------------------
 
-_PIECE = re.compile(
+_PIECE = lazy(
     r"\b(?:(?P<early>early(?: in)?|(?:beginning|start|first half) of|anfang|début|principios de)|"
     r"(?P<mid>mid(?:dle of)?|mitte|mi)|"
     r"(?P<late>late(?: in)?|(?:end|second half) of|ende|fin|finales de)|"
@@ -65,7 +66,7 @@ _PIECE = re.compile(
     r"[ -](?:the )?$",
     _I,
 )
-_COUNTED_FROM = re.compile(
+_COUNTED_FROM = lazy(
     rf"\b(?:(?P<count>{words._NUMBER}|few|several|the) )?(?P<unit>days?|weeks?|months?|weekend|{words._LONG_WEEKDAY}) "
     r"(?P<side>before|after|prior to|following|preceding) (?:the )?$",
     _I,
@@ -78,10 +79,8 @@ _SIDES: dict[str, tuple[Side, bool]] = {
     **dict.fromkeys("after,nach,nach dem,après,après le,después de,después del".split(","), ("after", False)),
     **dict.fromkeys("since,seit,seit dem,ab,depuis,depuis le,desde,desde el".split(","), ("after", True)),
 }
-_BEFORE_IT = re.compile(
-    rf"(?<!\w)({'|'.join(sorted(map(re.escape, _SIDES), key=len, reverse=True))})\s+(?:the\s+)?$", _I
-)
-_AFTER_IT = re.compile(r"(以前|之前|前に)|(以后|之后|以後|後に)|(以来|以降|から(?!.*まで))")
+_BEFORE_IT = lazy(rf"(?<!\w)({one_of(map(re.escape, _SIDES))})\s+(?:the\s+)?$", _I)
+_AFTER_IT = lazy(r"(以前|之前|前に)|(以后|之后|以後|後に)|(以来|以降|から(?!.*まで))")
 
 
 def _narrowed(text: str, part: Part) -> Part:
@@ -147,15 +146,15 @@ def _side(text: str, part: Part) -> tuple[Side, bool]:
 
 # --- several dates ---------------------------------------------------------------------
 
-_RANGE = re.compile(
+_RANGE = lazy(
     r"\b(?:between|from|zwischen|von|vom|entre|de|du|desde) (?=\S)(.{1,30}?)"
     r"(?: (?:and|to|until|till|through|und|bis|bis zum|et|à|au|y|a|al|hasta) |\s?[–—-]\s?)(?=\S)(.{1,30})",
     _I,
 )
-_WIDE_TO = re.compile(r"\s*(?:到|至|から|〜|～|和)\s*")
-_AND = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|to|,|&|-|–)\s*(?:on |in |the )*", _I)
+_WIDE_TO = lazy(r"\s*(?:到|至|から|〜|～|和)\s*")
+_AND = lazy(r"\s*(?:and|or|und|oder|et|ou|y|o|to|,|&|-|–)\s*(?:on |in |the )*", _I)
 _MANY = rf"{words._NUMBER}|few|couple(?: of)?|several|paar"
-_BACK_FROM_NOW = re.compile(
+_BACK_FROM_NOW = lazy(
     rf"\b(?:(?P<in>(?:in|over|during|within) the )?(?:past|last)|(?:in den|den|der|die) (?:letzten|vergangenen)"
     rf"|(?:los|las|en los|en las) (?:últimos|últimas)) (?:(?P<count>{_MANY}) )?(?P<unit>{words._UNIT})\b"
     r"(?! (?:of|in|before|when)\b)"
@@ -163,7 +162,7 @@ _BACK_FROM_NOW = re.compile(
     r"|(?:过去|最近|近)(?P<count3>[0-9]{1,3}|[一二两三四五六七八九十几])个?(?P<unit3>天|周|星期|月|年)",
     _I,
 )
-_FEW_AGO = re.compile(
+_FEW_AGO = lazy(
     rf"\b(?:a few|several|some) (?P<unit>{words._UNIT}) ago\b"
     rf"|\b(?:vor (?:ein paar|einigen)|il y a quelques|hace (?:unos|unas|algunos|algunas)) (?P<unit2>{words._UNIT})\b"
     r"|[几数](?P<unit3>天|日|周|星期|个月|年)前",

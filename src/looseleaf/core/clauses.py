@@ -14,14 +14,15 @@ from functools import lru_cache
 from unicodedata import normalize
 
 from looseleaf.core import frames
+from looseleaf.core.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 _QUOTES = str.maketrans("’‘ʼ“”„«»「」『』", '\'\'\'"""""""""')
-_BLANKS = re.compile(r"[^\S\n]+")
-_PARTS = re.compile(r"(?s).{1,1000}(?=\s)|.{1,1000}")
+_BLANKS = lazy(r"[^\S\n]+")
+_PARTS = lazy(r"(?s).{1,1000}(?=\s)|.{1,1000}")
 
 
 @lru_cache(256)
@@ -37,11 +38,11 @@ def spelled(text: str) -> str:
 
 
 WIDE = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-IS_WIDE = re.compile(f"[{WIDE}]")
+IS_WIDE = lazy(f"[{WIDE}]")
 
 # --- sentences -------------------------------------------------------------------------
 
-_END = re.compile(
+_END = lazy(
     r"(?<=[^\W_]{3})[.!?…]+[\"')\]]*(?=\s)|(?<=[^\w\s])[.!?…]+(?=\s)|[!?]+(?=\s)|[。！？｡]+|\n[ \t]*\n"
     r"|\n(?=[ \t]*(?:[-*+>#|]|\d{1,3}[.)])[ \t])|\n(?=>)"
 )
@@ -92,7 +93,7 @@ def _found(part: str, text: str) -> int | None:
     at = text.find(part) if part else -1
     if at < 0 or _stands_at(part, text, at):
         return at if at >= 0 else None
-    whole = re.compile(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])").search(text)
+    whole = lazy(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])").search(text)
     return whole.start() if whole else None
 
 
@@ -143,7 +144,7 @@ def _joins(one: str, other: str) -> bool:
 
 # --- what a sentence denies, asks and ends --------------------------------------------
 
-_IDIOM = re.compile(
+_IDIOM = lazy(
     r"\b(?:do not|don't|dont|never|nie) (?:forget|you forget|worry|mind)\b|\bvergiss (?:bitte )?nicht\b"
     r"|\bn'oublie[zs]? pas\b|\bno (?:te )?olvides\b|\bnot (?:only|just)\b|\bno (?:problem|worries|doubt|matter)\b"
     r"|\bwhy not\b|\bcan't wait\b|\bnicht nur\b|\bpas seulement\b|\bno solo\b|别忘了?|別忘了?|不要忘记|忘れないで|不对"
@@ -153,18 +154,18 @@ _IDIOM = re.compile(
     r"|\b(?:other|apart|aside) (?:than|from) that\b"
 )
 """What has the form of a negation and is none."""
-_AVERSE = re.compile(
+_AVERSE = lazy(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|loath\w+|despis\w+|detest\w*|stand|averse|annoy\w*|allergic|hass(?:e|t)"
     r"|verabscheu\w+|détest\w+|déteste|horreur|odi(?:o|a)|detest(?:o|a)|aborrezco|sick of|tired of|fed up|worst|gross"
     r"|awful|terrible|least|drives? me|bother\w*|irritat\w+|nerv\w+)\b|讨厌|討厭|恨|怕|嫌|苦手|受不了"
 )
-_OVER = re.compile(
+_OVER = lazy(
     r"\b(?:used to|quit|stopped?|gave up|given up|left|ended?|over|finished|former\w*|ex|any ?more|no longer|cancel\w*"
     r"|sold|broke up|divorced|died|gone|früher|nicht mehr|kein\w{0,2} mehr|aufgehört|gekündigt|plus|arrêté|quitté"
     r"|ya no|dejé|dejado|antes|scrap\w*|drop\w*|forget|lost|retired|resigned|not|n't|never|done with|moved)\b|n't\b"
     r"|不再|已经不|戒了|辞|不|没|もう|やめ|ない|ません|取消|了"
 )
-_APART = re.compile(
+_APART = lazy(
     frames.APART
     + r"|[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not|instead of|rather than|aber"
     r"|sondern|mais|pero|sino|statt|anstatt)\b|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et"
@@ -177,80 +178,78 @@ _APART = re.compile(
 )
 """Where a clause ends, and with it what a "not" is said of. In a list ("no eggs, milk or nuts") it goes on."""
 
-ALWAYS = re.compile(
+ALWAYS = lazy(
     r"\b(?:always|every\w*|each|whenever|all|any\w*|ever|from now on|by default|as a rule|only|must|immer|stets"
     r"|jed\w{1,2}|ab jetzt|toujours|chaque|tou(?:s|te|tes|t)|désormais|siempre|cada|tod[oa]s?|a partir de ahora)\b"
     r"|总是|總是|一直|永远|每|一律|都|以后|今后|いつも|常に|必ず|毎|これから|今後|ずっと"
 )
 """What makes a standing rule of a thing to do: it is not to be added."""
-_UNREAL = re.compile(
+_UNREAL = lazy(
     r"\b(?:imagine|role-?play\w*|in (?:the|my|a|this) (?:novel|story|game|dream|film|movie)|suppose|supposing|pretend"
     r"|let's say|what if|hypothetically|for example|e\.g\.|stell dir vor|angenommen|zum beispiel|imaginons|supposons"
     r"|par exemple|imagina|supongamos|por ejemplo)\b|假设|假如|想象|比如|例えば|もしも|仮に"
 )
-_ASKS = re.compile(
+_ASKS = lazy(
     r"[?？][\s\"')\]]*$|^\W*(?:perhaps |maybe )?(?:(?:should|shall|am|is|are|was|did|does|may|must) (?:i|we|you|they"
     r"|he|she|it)|(?:do|have) (?:i|we|you|they))\b"
 )
-_REQUESTS = re.compile(
+_REQUESTS = lazy(
     r"\b(?:can|could|would|will) (?:you|we)\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\bpourrais-tu\b|\bpuedes\b"
     r"|\bpodrías\b|\bremember\b|可以|能不能|くれ|もらえ|ください"
 )
-_STATED = re.compile(
+_STATED = lazy(
     r"\W*(?:i|i'm|i've|im|we|we're|my|our|ich|wir|meine?|unsere?)\b[^,;:?]{3,200}(?=[,;] (?:so |and |but |und |aber )?"
     r"(?:what|which|where|who|how|when|why|was|welche[rns]?|wo|wer|wie|wann|warum)(?: [^\s?]+){2,}\?\W*$)"
 )
 """Of oneself, before a question of its own: "I live in Graz, which tomatoes grow there?" """
-_DOUBTED = re.compile(
+_DOUBTED = lazy(
     r"\b(?:think|say|says|said|told|tell|know|knew|get|got|hear|heard|read|come|came|idea|sure|wrong|true|sag\w*|weiß\w*"
     r"|glaub\w*|wei[sß]t|komm\w*)\b"
 )
 """In such a question: what was stated may be the other's word, and is wondered about."""
-_OWN_SAYING = re.compile(
+_OWN_SAYING = lazy(
     r"\b(?:i|i've|i'd|we|we've|ich|je|j'ai|yo)(?: (?:have|had|already|just|also|once|hab\w*|he|ya)){0,2} (?:said|say"
     r"|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
 )
-_REPORTED = re.compile(
+_REPORTED = lazy(
     r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|thinks|recommends?|insisted|according to|reads"
     r"|read(?= ?:)|wants (?:me|us|you)|states|stated|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut"
     r"|a dit|disait|prétend|a écrit|selon|dice|dijo|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)"
     r"|と言って|と言った|によると"
 )
-_CONDITION = re.compile(
+_CONDITION = lazy(
     r"\b(?:if|unless|provided that|in case|falls|wenn|si|s'il|à moins que|a menos que)\b|如果|要是|除非|もし"
 )
-_MERE_COURTESY = re.compile(
+_MERE_COURTESY = lazy(
     r"\bif (?:possible|necessary|needed|not|you (?:can|could|must|don't mind|like|want|need|wonder|ask)"
     r"|you're (?:wondering|asking|curious)|(?:that|it) (?:helps|matters|is|works|'s))\b|\b(?:as|even|see|know|wonder"
     r"|ask|check|sure) if\b|\bwenn (?:möglich|nötig|du (?:willst|magst|kannst))\b|\bsi (?:possible|posible|tu veux"
     r"|quieres|vous plaît|te plaît)\b|s'il (?:te|vous) pla[iî]t"
 )
-_CONDITION_ENDS = re.compile(
-    r"[,，、;:]|\b(?:then|dann|alors|entonces|always|never|immer|toujours|siempre)\b"
-)
-_ELSE = re.compile(r";|\bbut\b")
-_AS_IF = re.compile(
+_CONDITION_ENDS = lazy(r"[,，、;:]|\b(?:then|dann|alors|entonces|always|never|immer|toujours|siempre)\b")
+_ELSE = lazy(r";|\bbut\b")
+_AS_IF = lazy(
     r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|maybe|perhaps|vielleicht|peut-être|quizás?|could have"
     r"|should have|wish(?:es)?|if only|hopefully|würde|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
 )
-_MERE_MOOD = re.compile(
+_MERE_MOOD = lazy(
     r"\b(?:would|(?:i|we|it)'d|würde|hätte)(?: really| also| much)? (?:like|love|prefer|rather|appreciate|say"
     r"|be (?:happy|glad|great|nice|good|grateful|helpful)|help|better|been|got|had|gern\w*|lieber)\b|\b(?:would"
     r"|could) you\b"
 )
-_PAST = re.compile(
+_PAST = lazy(
     r"(?<!'m )(?<!am )(?<!are )(?<!get )(?<!getting )\bused to\b|\b(?:früher|autrefois|formerly|previously)\b"
     r"|\bantes (?:yo )?(?:viv|trabaj|era)|\bback when\b|\bonce (?:lived|worked|liked)\b|曾经|以前は|昔は|以前(?:住|在)"
     r"|\b(?:i|we) (?:lived|worked|was an?|were an?)\b|\bich wohnte\b|^\W*(?:when|once|as soon as|als (?:ich|wir)"
     r"|sobald|quand|lorsque|cuando)\b"
 )
-_WISH = re.compile(
+_WISH = lazy(
     r"\b(?:want|wants|wanna|hope|hoping|dream(?:ing)?|wish|plan|planning|thinking|considering|going|about"
     r"|trying) (?:to|of|about)\b|\b(?:möchte|träume|j'aimerais|je voudrais|je veux|quiero|me gustaría|espero)\b|想要"
     r"|希望|たい(?:です|と|な)"
 )
-QUOTED = re.compile(r"\"[^\"\n]{1,600}\"|(?<![\w])'[^'\n]{12,600}'(?![\w])")
-_CORRECTS = re.compile(
+QUOTED = lazy(r"\"[^\"\n]{1,600}\"|(?<![\w])'[^'\n]{12,600}'(?![\w])")
+_CORRECTS = lazy(
     r"^\W*(?:no|nope|nein|non|sorry|oops|actually|wait|correction|rather)\b|\b(?:i meant?|i mean|make (?:that|it)"
     r"|actually|not|instead|correction|rather|doch|vielmehr|sondern|stattdessen|ich meinte?|plutôt|je voulais dire"
     r"|en fait|quise decir|en realidad|mejor)\b|不对|不是|应该是|改成|说错|いや|じゃなく|ではなく|間違"
@@ -391,27 +390,27 @@ def corrects(sentence: str) -> bool:
 
 # --- of whom a clause speaks -----------------------------------------------------------
 
-_SELF = re.compile(
+_SELF = lazy(
     r"\b(?:i|i'm|i've|i'd|i'll|im|me|we|we're|us|ich|mich|mir|wir|je|j'|moi|nous|yo|soy|vivo|estoy|tengo|trabajo"
     r"|nosotros)\b|(?:我|私|僕|俺)"
 )
-_MY_KIN = re.compile("(?:我|私|僕|俺)(?:的|の|家的?)?(?= )")
-_OWN = re.compile(
+_MY_KIN = lazy("(?:我|私|僕|俺)(?:的|の|家的?)?(?= )")
+_OWN = lazy(
     _SELF.pattern
     + r"|\b(?:my|mine|our|ours|i'\w+|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w{1,2})\b"
     r"|\bj'|わたし|ぼく|咱"
 )
-_DOES = re.compile(
+_DOES = lazy(
     r"(?<!which )(?<!that )\b(?:lives|likes|loves|hates|works|enjoys|owns|speaks|eats|plays|studies|adores|wohnt|lebt"
     r"|arbeitet|vive|trabaja)\b"
 )
 """What only somebody else does."""
-_OTHERS = re.compile(
+_OTHERS = lazy(
     r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|さん[はが]|彼(?:は|女|が)"
     r"|\buser\b"
 )
-_THINKS = re.compile(r"\b(?:i|we) (?:think|know|guess|believe|heard|hear|hope|suppose|see|bet)\b")
-_SUBJECTLESS = re.compile(
+_THINKS = lazy(r"\b(?:i|we) (?:think|know|guess|believe|heard|hear|hope|suppose|see|bet)\b")
+_SUBJECTLESS = lazy(
     r"\b(?:teacher|student|engineer|developer|[^\W\d_]{2,20}) here\b|^\W*(?:(?:btw|fyi|also|and|oh|currently|now|still"
     r"|just|really|so)\b\W*){0,3}(?:vegetarian|vegan|allergic|based|living|born|working|married|single|divorced|live"
     r"|work|love|like|hate|enjoy|can't|cannot|don't|never|no|not|speak|play|call)\b"

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy, one_of
 from looseleaf.core.moments import MONTH_NAMES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _WEEKDAYS = (
     "monday mon montag lundi lunes 一 月",
@@ -136,14 +141,12 @@ _POSTFIXED = {word: sign for sign, words in _AFTER.items() for word in words.rep
 SIGNS = {word.replace("_", " "): sign for word, sign in (_PREFIXED | _POSTFIXED).items()}
 
 
-def _any(words: object) -> str:
-    """Longest first: `mon` must not stop `monday` from being read."""
-    found = sorted((str(word) for word in words if str(word)), key=len, reverse=True)  # type: ignore[attr-defined]
-    return "|".join(re.escape(word).replace("_", " ") for word in found)
+def _any(words: Iterable[str]) -> str:
+    return one_of(re.escape(word).replace("_", " ") for word in words if word)
 
 
-def _ascii_or_latin(words: object) -> list[str]:
-    return [word for word in words if word[0] < "\u2e80"]  # type: ignore[attr-defined]
+def _ascii_or_latin(words: Iterable[str]) -> list[str]:
+    return [word for word in words if word[0] < "\u2e80"]
 
 
 _WIDE_WEEKDAYS = "一二三四五六日天"
@@ -165,62 +168,60 @@ _WIDE_NUMBER = r"(?:[0-9]{1,3}|十[一二]?|[一二两三四五六七八九])"
 _YEAR = r"(?:19|20)[0-9]{2}"
 _I = re.IGNORECASE
 
-ISO = re.compile(r"(?<![\w-])([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?(?![\w-])")
-DAY_WORD = re.compile(
+ISO = lazy(r"(?<![\w-])([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?(?![\w-])")
+DAY_WORD = lazy(
     rf"\b(?:{_any(word for word in DAYS if word[0] < '⺀')})\b"
     # The German and the Spanish word also mean the morning.
     r"|(?<!\bguten )(?<!\bam )(?<!\bjeden )\b(?-i:morgen)\b|(?<!\bla )(?<!\bcada )(?<!\besta )\bmañana\b",
     _I,
 )
-WIDE_DAY = re.compile(_any(word for word in DAYS if word[0] >= "⺀"))
-SIGNED = re.compile(rf"\b(?:(?:el|la) )?({_any(_PREFIXED)}) ({_THING})\b", _I)
-SIGNED_AFTER = re.compile(rf"\b(?:(?:el|la|le) |l')?({_THING}) ({_any(_POSTFIXED)})\b", _I)
-AHEAD = re.compile(rf"\b(?:in|dans|dentro de|en) (?:about )?({_NUMBER}) ({_UNIT})\b(?! ago)", _I)
-FROM_NOW = re.compile(rf"\b({_NUMBER}) ({_UNIT}) from (?:now|today)\b", _I)
-BACK = re.compile(rf"\b(?:about )?({_NUMBER}) ({_UNIT}) ago\b", _I)
-BACK_BEFORE = re.compile(rf"\b(?:vor|hace|il y a) (?:etwa |unos )?({_NUMBER}) ({_UNIT})\b", _I)
-MONTH_DAY = re.compile(
-    rf"\b({_MONTH})\.? (?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? ({_YEAR})\b)?", _I
-)
-DAY_MONTH = re.compile(
+WIDE_DAY = lazy(_any(word for word in DAYS if word[0] >= "⺀"))
+SIGNED = lazy(rf"\b(?:(?:el|la) )?({_any(_PREFIXED)}) ({_THING})\b", _I)
+SIGNED_AFTER = lazy(rf"\b(?:(?:el|la|le) |l')?({_THING}) ({_any(_POSTFIXED)})\b", _I)
+AHEAD = lazy(rf"\b(?:in|dans|dentro de|en) (?:about )?({_NUMBER}) ({_UNIT})\b(?! ago)", _I)
+FROM_NOW = lazy(rf"\b({_NUMBER}) ({_UNIT}) from (?:now|today)\b", _I)
+BACK = lazy(rf"\b(?:about )?({_NUMBER}) ({_UNIT}) ago\b", _I)
+BACK_BEFORE = lazy(rf"\b(?:vor|hace|il y a) (?:etwa |unos )?({_NUMBER}) ({_UNIT})\b", _I)
+MONTH_DAY = lazy(rf"\b({_MONTH})\.? (?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? ({_YEAR})\b)?", _I)
+DAY_MONTH = lazy(
     rf"(?<![0-9]-[0-9]{{2}}-)\b(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?({_MONTH})\b"
     rf"(?:\.?,?(?: de| of)? ({_YEAR})\b)?",
     _I,
 )
-DAY_ALONE = re.compile(
+DAY_ALONE = lazy(
     r"\bon the ([0-9]{1,2})(?:st|nd|rd|th)\b(?! (?!at\b|in the (?:morning|evening|afternoon)|and\b|or\b|"
     r"so\b|but\b|for\b|"
     r"with\b|from\b|then\b)[a-z])",
     _I,
 )
-MONTH_YEAR = re.compile(rf"\b({_LONG_MONTH})(?: de| of|,)? ({_YEAR})\b", _I)
-IN_MONTH = re.compile(
+MONTH_YEAR = lazy(rf"\b({_LONG_MONTH})(?: de| of|,)? ({_YEAR})\b", _I)
+IN_MONTH = lazy(
     r"\b(?:in|since|by|until|till|before|after|im|seit|bis|ab|en|depuis|desde|around|early|late|mid|from|"
     r"for)"
     rf" (?:early |late |mid-?)?({_LONG_MONTH})\b(?! [0-9])",
     _I,
 )
-IN_YEAR = re.compile(
+IN_YEAR = lazy(
     r"\b(?:in|since|from|until|till|by|before|after|around|seit|im jahr|depuis|desde|en|bis|ab) "
     rf"({_YEAR})\b(?![-/.:]\w)",
     _I,
 )
-WEEKDAY = re.compile(
+WEEKDAY = lazy(
     rf"(?<!\bevery )(?<!\beach )(?<!\bjeden )(?<!\bcada )(?<!\blos )(?<!\bchaque )(?<!\ble )(?<!\w-)"
     rf"\b(?:({_LONG_WEEKDAY})|(?:(?<=on )|(?<=by ))({_WEEKDAY}))\b(?!s\b)(?!-)",
     _I,
 )
-WIDE_WEEK_DAY = re.compile(
+WIDE_WEEK_DAY = lazy(
     rf"(下下|下个?|上个?|这个?|本|来|先|今)?(?:周|星期|礼拜|週)(?:の)?([{_WIDE_WEEKDAYS}]|[月火水木金土日]曜日?)"
     r"|([月火水木金土日])曜日"
 )
-WIDE_WEEK = re.compile(
+WIDE_WEEK = lazy(
     r"(下下|下个?|上个?|这个?|本|来|先|今)(周末|週末|周|星期|礼拜|週)(?![一二三四五六日天]|の[月火水木金土日]曜)"
 )
-WIDE_SPAN = re.compile(_any(SPANS))
-WIDE_SHIFT = re.compile(
+WIDE_SPAN = lazy(_any(SPANS))
+WIDE_SHIFT = lazy(
     rf"({_WIDE_NUMBER})(天|日|周|週間|星期|个星期|个月|個月|ヶ月|か月|カ月|年)(之?后|以后|後|之?前|以前)"
 )
-WIDE_DATE = re.compile(
+WIDE_DATE = lazy(
     r"(?:((?:19|20)[0-9]{2})年|(今年|明年|来年|去年|昨年)の?)?([0-9]{1,2})月(?:([0-9]{1,2})[日号])?|((?:19|20)[0-9]{2})年"
 )

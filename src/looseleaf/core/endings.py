@@ -6,11 +6,10 @@ nearly all of the task's own words; where that is doubtful it stays open.
 
 from __future__ import annotations
 
-import re
-
+from looseleaf.core.lazy import lazy
 from looseleaf.core.sentences import is_question, is_task, own_words
 
-_DONE = re.compile(
+_DONE = lazy(
     r"\b(?:done|merged|fixed|finished|completed|implemented|resolved|shipped|closed|deployed|released|"
     r"solved|sorted|"
     r"taken care of|pushed|landed|passes|pass|passing|works now|is working|renamed|migrated|refactored|"
@@ -23,7 +22,7 @@ _DONE = re.compile(
     r"|(?:完成|搞定|做完|修好|写好|合并|解决|弄好|改好)了|已(?:经)?(?:完成|修复|合并|解决|写好)"
     r"|完了|終わり(?:ました|まし|った)|終わった|できました|直しました|修正しました|マージしました|書きました|済み"
 )
-_UNDONE = re.compile(
+_UNDONE = lazy(
     r"\b(?:not|\w+n't|never|yet|until|once|when|if|unless|will|shall|would|should|must|could|can|to be|"
     r"need|needs|still|before|"
     r"after|almost|nearly|half|going to|want|wants|let's|please|make|get|todo|has to|have to|i'll|we'll|"
@@ -32,7 +31,7 @@ _UNDONE = re.compile(
     r"doit|presque|faut)\b"
     r"|\b(?:todavía|aún|cuando|será|debe|hay que|falta|casi)\b|没|未|还|如果|将|要|まだ|もし|ていない|ません|たら|必要"
 )
-_LEARNT = re.compile(
+_LEARNT = lazy(
     r"\b(?:lessons?(?: learn(?:ed|t))?:|turns out|turned out|the (?:root )?cause (?:was|is)|root cause|"
     r"next time|the culprit was|"
     r"was caused by|the reason (?:was|is)|the trick (?:was|is)|the problem was that|note to self|it was "
@@ -41,11 +40,11 @@ _LEARNT = re.compile(
     r"la prochaine fois)\b"
     r"|\b(?:la causa era|porque|la próxima vez|resultó que)\b|原因是|因为|下次|原来|原因は|ため(?:です|でした)|次回は"
 )
-_SURE_LESSON = re.compile(
+_SURE_LESSON = lazy(
     r"\b(?:lessons?(?: learn(?:ed|t))?:|turns out|turned out|the (?:root )?cause|root cause|next time|"
     r"culprit|note to self)"
 )
-_ASKED = re.compile(
+_ASKED = lazy(
     r"\A\W*(?:(?:hi|hello|hey|ok|okay|so|now|then|and|also|please|kindly|next|first)\b[\s,!:]*)*"
     r"(?:(?:can|could|would|will) you\b|i(?:'d| would) like (?:you )?to\b|i need (?:you )?to\b|i want "
     r"(?:you )?to\b|let's\b|help me\b|"
@@ -61,7 +60,7 @@ _ASKED = re.compile(
     r"podrías )"
     r"|(?:\A|，|。)(?:请|帮我|麻烦|把)|(?:してください|して下さい|お願いします|直して|作って|書いて)"
 )
-_FAULT = re.compile(
+_FAULT = lazy(
     r"\b(?:fail(?:s|ed|ing|ure)?|bugs?|errors?|crash(?:es|ed|ing)?|broken|wrong|doesn't work|does not work|"
     r"isn't working|"
     r"not working|issue|slow|exception|hangs?|leak|flaky|fehler|kaputt|geht nicht|erreur|panne|fallo|no "
@@ -100,8 +99,8 @@ def is_fault(sentence: str) -> bool:
 
 # --- which task ------------------------------------------------------------------------
 
-_WORD = re.compile(r"[^\W_][\w'-]*")
-_WIDE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]{2,}")
+_WORD = lazy(r"[^\W_][\w'-]*")
+_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff]{2,}")
 _CUES = frozenset(
     "the and for you that this with have has had are was were been will can could should would must need "
     "needs needed still "

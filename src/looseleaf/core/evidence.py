@@ -33,6 +33,7 @@ from looseleaf.core.clauses import (
 )
 from looseleaf.core.dates import found as found_dates
 from looseleaf.core.frames import KINDS, OF_TIME
+from looseleaf.core.lazy import lazy, one_of
 from looseleaf.core.relations import RELATIONS
 from looseleaf.core.synonyms import WHOSE
 from looseleaf.core.words import american, plain, stem
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 # --- words -----------------------------------------------------------------------------
 
-_WORD = re.compile(rf"[{WIDE}]|(?:(?![{WIDE}])[^\W_])+(?:'(?:(?![{WIDE}])[^\W\d_])+)?")
+_WORD = lazy(rf"[{WIDE}]|(?:(?![{WIDE}])[^\W_])+(?:'(?:(?![{WIDE}])[^\W\d_])+)?")
 
 _TONGUES = """
 english: englisch englische englischen anglais anglaise inglés inglesa 英语 英文 英語
@@ -73,9 +74,7 @@ _SAME = {
 _SAME |= dict(pair.split("/") for pair in _MORE_KIN.split())
 """Names of languages and of kin, in the one language in which relations are written."""
 _KNOWN = frozenset((*_SAME, *_SAME.values()))
-_SAME_WIDE = re.compile(
-    "|".join(sorted((word for word in _SAME if IS_WIDE.match(word)), key=len, reverse=True))
-)
+_SAME_WIDE = lazy(one_of(word for word in _SAME if IS_WIDE.match(word)))
 
 _FREE = frozenset(
     "a an and are as at be been by for from in instead into is it its of on or over since than that the their they to "
@@ -123,7 +122,7 @@ def _form(surface: str) -> str:
     return _SAME.get(surface) or stem(american(_SAME.get(word, word)))
 
 
-_ELSEWHERE = re.compile(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\bwww\.[^\s,;]{1,250}")
+_ELSEWHERE = lazy(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\bwww\.[^\s,;]{1,250}")
 """Addresses: what stands in them are no words."""
 
 
@@ -153,12 +152,12 @@ def _is_kin(claimed: _Word, said: _Word) -> bool:
 
 # --- claims ----------------------------------------------------------------------------
 
-_YEAR = re.compile(r"(?<![\w-])[12]\d{3}(?![\w-])", re.ASCII)
-_SEASON = re.compile(r"\b(?:spring|summer|autumn|fall|winter) [12]\d{3}\b", re.ASCII)
+_YEAR = lazy(r"(?<![\w-])[12]\d{3}(?![\w-])", re.ASCII)
+_SEASON = lazy(r"\b(?:spring|summer|autumn|fall|winter) [12]\d{3}\b", re.ASCII)
 _OF_DATES = frozenset({"week", "weekend"})
-_ADDRESS = re.compile(r"[^\s,;，；、。()\"]{1,300}")
-_IS_ADDRESS = re.compile(r"[^\W_][^\w\s'’:-]+[^\W_]|[_@/\\$%&=+#~^<>{}\[\]|`]")
-_HIDDEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_ADDRESS = lazy(r"[^\s,;，；、。()\"]{1,300}")
+_IS_ADDRESS = lazy(r"[^\W_][^\w\s'’:-]+[^\W_]|[_@/\\$%&=+#~^<>{}\[\]|`]")
+_HIDDEN = lazy("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _GAP = 7
 _WIDE_GAP = 3
 _LONGEST_SENTENCE = 1000
@@ -181,7 +180,7 @@ _PEOPLE = (
 )
 _KIN = frozenset(form for word in (*WHOSE.values(), *_PEOPLE.split()) for form in (word, stem(word)))
 _CUES = {
-    "age": re.compile(
+    "age": lazy(
         r"\b(?:i'm|im|i am|aged?|years?|old|turn\w*|bin|jahre|alt|ans|âge|años|edad)\b|岁|歳|才|龄|齢"
     )
 }
@@ -194,8 +193,8 @@ _OF_A_PERSON = _OF_ONESELF | set(
 _OF_KIN = frozenset("partner manager child sibling parent friend colleague".split())
 _HOPES = frozenset("plan goal appointment prefers rule language event".split())
 _NOT_OF = {
-    "name": re.compile(r"\b(?:call|name|named|nenn\w*|appeler|llamar) (?:my|our|the|him|her|it|them|this)\b"),
-    "allergy": re.compile(r"\b(?:lol|haha\w*|jk|kidding)\b"),
+    "name": lazy(r"\b(?:call|name|named|nenn\w*|appeler|llamar) (?:my|our|the|him|her|it|them|this)\b"),
+    "allergy": lazy(r"\b(?:lol|haha\w*|jk|kidding)\b"),
 }
 """With these words it is another's, or meant in jest."""
 

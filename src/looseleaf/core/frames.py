@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from looseleaf.core.lazy import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,13 +75,13 @@ _TWISTED = (
     r"|不(?:要|是|能|会|可以?|应该?)?(?:禁|避免|停止|拒绝|拒絕|反对|反對|取消|放弃)|(?:别|別)(?:停止|拒绝|拒絕|避免|取消|放弃)"
     r"|(?:避け|やめ|止め|控え|断ら|取り消さ)(?:ない|ません|ずに)|(?:禁止|間違い|ダメ|だめ|反対)(?:では|じゃ)(?:ない|なく|ありません)"
 )
-_NEGATIVE = re.compile(_NOT)
-_FORBIDDING = re.compile(_FORBIDS)
-_TWICE = re.compile(_TWISTED)
+_NEGATIVE = lazy(_NOT)
+_FORBIDDING = lazy(_FORBIDS)
+_TWICE = lazy(_TWISTED)
 
 # --- what is left out ---------------------------------------------------------------------
 
-_EXCEPT = re.compile(
+_EXCEPT = lazy(
     r"\b(?P<of>(?:any|every)(?:thing|one|body|where)?(?: [^\W_]+)? (?=but\b)|all (?=but\b)|(?:todo|cualquier\w*"
     r"|cualquier cosa) (?=menos\b))?(?(of)(?:but|menos)|(?:(?:other|different) than|aside from|apart from"
     r"|except(?:ing)?(?: for)?|excluding|save for|with the exception of|barring|alles andere als|ausser(?! wenn\b)"
@@ -87,7 +89,7 @@ _EXCEPT = re.compile(
     r"|aparte de|a excepción de|que no sea))\b|除了|除开|除開|除去|比起"
 )
 """What follows it is left out."""
-_RATHER = re.compile(
+_RATHER = lazy(
     r"(\b(?:rather|sooner|lieber|eher|plutôt|mieux|más)\b[^;:.¬]{1,80}?\b)(than|als|que)\b"
     r"|(\bprefer\w*\b[^;:.,¬]{1,60}?\b)(over|than)\b"
     r"|(\bprefer(?:s|red)? (?!(?:you|it|him|her|them|us|everyone|everybody|to)\b)(?:[^\W_]+ ){1,3}?)(to)\b"
@@ -128,7 +130,7 @@ APART = (
 
 # --- clauses -------------------------------------------------------------------------------
 
-_ALONE = re.compile(
+_ALONE = lazy(
     r"[\W_]*(?:(?:but|just|please|well|then|and|or|so|aber|mais|pero|bitte) )*(?:do not|don't|dont|never(?:,? ever)?"
     r"|no way|not(?: ever| at all| like this)?|absolutely not|certainly not|(?:under|in) no (?:circumstances?|case|way)"
     r"|on no account|by no means|(?:that(?:'s| is) |it(?:'s| is) |this is )?(?:strictly )?(?:forbidden|prohibited"
@@ -137,21 +139,19 @@ _ALONE = re.compile(
     r"|禁止|绝不|絕不|不行|不可以|不允许|ダメ|だめ|禁止です)[\W_]*"
 )
 """A clause that only denies: the one before it, or the one that follows it if it comes first."""
-_SAYS_OF_IT = re.compile(
+_SAYS_OF_IT = lazy(
     rf"[\W_]*(?:and |but )?(?:(?:which|that|this|it)(?:'s| is| are| was| would be)|(?:which|that|something) (?:i|we))"
     rf"(?: [^\W_]+)? (?:{_FORBIDS}|not (?:allowed|permitted|ok|okay|true|acceptable))"
 )
 """A clause that says of the one before it that it is forbidden."""
 _VERB = r"(?:is|are|was|were|be|am|do|does|did|should|must|may|might|can|could|will|would|shall|has|have|had|seems? to)"
-_IS = re.compile(rf"\b{_VERB} $|'(?:s|re|m|ve|ll|d) $")
-_AND_IS = re.compile(
-    rf"\b(?:and|but|or) (?:(?:i|we|you|he|she|it|they) ?)?(?:{_VERB} |'(?:s|re|m|ve|ll|d) )$"
-)
-_INTRODUCES = re.compile(
+_IS = lazy(rf"\b{_VERB} $|'(?:s|re|m|ve|ll|d) $")
+_AND_IS = lazy(rf"\b(?:and|but|or) (?:(?:i|we|you|he|she|it|they) ?)?(?:{_VERB} |'(?:s|re|m|ve|ll|d) )$")
+_INTRODUCES = lazy(
     r"\b(?:this|that|these|those|following|things?|folgendes|ceci|cela|esto|lo siguiente)\W*$|(?:以下|这些|這些)\W*$"
 )
-_GOES_ON = re.compile(rf"\b{_RULES}\W*$")
-_TO_DO = re.compile(r"\W{0,3}[^,;:.]{0,80}\bzu [^\W\d_]+en\b")
+_GOES_ON = lazy(rf"\b{_RULES}\W*$")
+_TO_DO = lazy(r"\W{0,3}[^,;:.]{0,80}\bzu [^\W\d_]+en\b")
 _FEW = 24
 
 
@@ -195,12 +195,12 @@ def _leads_on(part: str, following: str) -> bool:
 
 # --- conditions ----------------------------------------------------------------------------
 
-_MERE_TALK = re.compile(
+_MERE_TALK = lazy(
     r"\bbefore (?:i forget|we (?:start|begin)|you (?:start|begin|ask|say|answer))\b|\bafter all\b|\b(?:up )?until now\b"
     r"|\bbevor ich(?:'s| es)? vergesse\b|\bavant tout\b|\bantes de nada\b|\b(?:other|apart|aside) (?:than|from) that\b"
 )
 _DAYS = r"(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?"
-_BOUND = re.compile(
+_BOUND = lazy(
     r"(?P<without>\b(?:without|ohne|sans|sin)\b)|(?P<except>∖+)"
     r"|(?P<before>\b(?:before|prior to|ahead of|bevor|ehe|vor (?:dem|der|jede[mr])|avant (?:de|d'|que|le|la|les|chaque"
     r"|tout)|antes de)(?![^\W_]))"
@@ -220,10 +220,10 @@ _BOUND = re.compile(
     r"|ときだけ|時だけ|てから)"
 )
 """`behind`: what it binds stands before it."""
-_ENDS = re.compile(r"[,，、;:；：]|\b(?:then|dann|alors|entonces)\b|先|请|請")
-_COMMA = re.compile("[，、,]")
-_LEADS = re.compile(r"[\W_]*(?:(?:and|also|please|but|always|so|bitte|und|et|y) )*")
-_ASKS_LEAVE = re.compile(
+_ENDS = lazy(r"[,，、;:；：]|\b(?:then|dann|alors|entonces)\b|先|请|請")
+_COMMA = lazy("[，、,]")
+_LEADS = lazy(r"[\W_]*(?:(?:and|also|please|but|always|so|bitte|und|et|y) )*")
+_ASKS_LEAVE = lazy(
     r"\b(?:ask|asks|asking|check|wait|confirm\w*|approv\w+|permission|consent|consult|leave|okay|warn|tell|inform"
     r"|frag\w*|wart\w*|bestätig\w*|demande\w*|attend\w*|confirme\w*|pregunt\w*|pregúnta\w*|espera|confirma)\b"
     r"|问|問|确认|確認|征求|等|聞|許可|待"

@@ -8,8 +8,8 @@ backtrack further than a fixed number of characters.
 from __future__ import annotations
 
 import json
-import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 
 TYPE_CHECKING = False
@@ -32,22 +32,22 @@ _INHERITED = "."
 _NESTED = 3
 """How often JSON is looked for inside a string of JSON: gateways wrap it once or twice."""
 
-_NAMING = re.compile(r"(?i)(?:name|title|city|town|street|address[0-9]?|label|subject|company|product)\Z")
-_COUNTING = re.compile(
+_NAMING = lazy(r"(?i)(?:name|title|city|town|street|address[0-9]?|label|subject|company|product)\Z")
+_COUNTING = lazy(
     r"(?i)(?:id|nr|no|num|number|code|price|amount|cost|total|sum|balance|fee|port|year|version|line|page|index|"
     r"offset|score|quantity)s?\Z"
 )
 """Keys under which a number below a hundred stands for itself; under others it says nothing without the key."""
 
-_FIELD = re.compile(r"[A-Za-z]+[0-9]{0,3}(?:[_-][A-Za-z]+[0-9]{0,3})*(?:[_-][0-9]{1,2})?\Z")
-_CODE_KEY = re.compile(r"(?:[A-Z]{3,5}|(?=[A-Z]*[0-9])[A-Z0-9]{3,32}|[0-9]{2,32})\Z")
-_TITLED = re.compile(r"[^\W\d_a-z][\w.'-]*(?: [\w.'-]+){0,3}\Z")
+_FIELD = lazy(r"[A-Za-z]+[0-9]{0,3}(?:[_-][A-Za-z]+[0-9]{0,3})*(?:[_-][0-9]{1,2})?\Z")
+_CODE_KEY = lazy(r"(?:[A-Z]{3,5}|(?=[A-Z]*[0-9])[A-Z0-9]{3,32}|[0-9]{2,32})\Z")
+_TITLED = lazy(r"[^\W\d_a-z][\w.'-]*(?: [\w.'-]+){0,3}\Z")
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 # What does not stand in a token: space, quotes, brackets, separators, and the scripts written without spaces.
 _APART = r"\s\x00-\x1f\"'`<>(){}\[\],;|\u00a0-\u00bf\u2010-\u206f\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
 # Runs of plain words are passed over in one step: most of most texts.
-_SEEN = re.compile(
+_SEEN = lazy(
     rf"(?:(?!{_MONTH}\b)[A-Z]?[a-z]++[,.;:!?]*+(?:\s++|\Z))++"
     rf"|(\b{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,? [0-9]{{4}}\b)?"
     rf"|\b[0-9]{{1,2}}\.? {_MONTH}(?![a-z])(?: [0-9]{{4}}\b)?"
@@ -56,14 +56,14 @@ _SEEN = re.compile(
     r"|[$€£¥]?(?<![0-9])[0-9]{1,3}(?:,[0-9]{3}){1,6}(?![0-9])(?:\.[0-9]{1,9})?"
     rf"|[$€£¥]?[^{_APART}*][^{_APART}]*)"
 )
-_ORDINAL = re.compile(r"[0-9]{1,3}(?:st|nd|rd|th)\Z")
-_DIGIT = re.compile(r"[0-9]")
-_FILE = re.compile(r"[\w-]{2,}(?:\.[\w-]+)*\.[a-z][a-z0-9]{0,5}\Z")
-_HUMPS = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_CAPITALS = re.compile(r"[A-Z]{3,}\Z")
-_CAPITAL_WORDS = re.compile(r"\b[A-Z]{3,}\b")
+_ORDINAL = lazy(r"[0-9]{1,3}(?:st|nd|rd|th)\Z")
+_DIGIT = lazy(r"[0-9]")
+_FILE = lazy(r"[\w-]{2,}(?:\.[\w-]+)*\.[a-z][a-z0-9]{0,5}\Z")
+_HUMPS = lazy(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_CAPITALS = lazy(r"[A-Z]{3,}\Z")
+_CAPITAL_WORDS = lazy(r"\b[A-Z]{3,}\b")
 _HEARD = 4000
-_BREAK = re.compile(r"\s")
+_BREAK = lazy(r"\s")
 _NEAR = 40
 
 
@@ -192,7 +192,7 @@ def _in_leaf(key: str, text: str) -> Iterator[str]:
 
 
 _REDACTED = "[redacted "
-_MARKS = re.compile(r"\[redacted [a-z-]{1,40} [0-9a-f]{6}\]")
+_MARKS = lazy(r"\[redacted [a-z-]{1,40} [0-9a-f]{6}\]")
 """What stands in place of a secret names nothing that anybody could use."""
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from looseleaf.core import aliases
 from looseleaf.core.slots import relation_name
-from looseleaf.core.words import EAST, american, fold, is_number, plain, singular, stem, tokens
+from looseleaf.core.words import american, fold, is_eastern, is_number, plain, singular, stem, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _trimmed(words: list[str], base: str) -> list[str]:
     kept = words[start:end]
     if len(kept) == 1 < len(words) and (tuple(kept) in leads or kept[0] in tails):
         return words  # an older brother without a name: all there is to tell him by
-    if kept and re.match(EAST, kept[0]):
+    if kept and is_eastern(kept[0]):
         lead = next((lead for lead in aliases.EASTERN_LEADS if kept[0].startswith(lead)), "")
         kept[0] = kept[0][len(lead) :] or kept[0]
     return kept
@@ -257,7 +257,7 @@ def parts_of(made: str) -> frozenset[str]:
     """The words of a key; of a run of Han or kana its pairs, which is what its words may be."""
     parts: set[str] = set()
     for word in made.replace(",", " ").split():
-        if re.match(EAST, word):
+        if is_eastern(word):
             parts.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
         else:
             parts.add(word)

@@ -9,13 +9,13 @@ any other inferred. Nothing but a person's act raises a level.
 from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
-from looseleaf.core.grammar import drawer, topic_of
+from looseleaf.core.grammar import drawer
 from looseleaf.core.heads import EXTERNAL, PERSON, UNKNOWN
-from looseleaf.core.identity import relation_of
 from looseleaf.core.journal import edit_of
 from looseleaf.core.levels import CONFIDENCE, level_of, lowest
 from looseleaf.core.moves import PUT, TAKEN, Left, Lines, Moves, drop, latest, merged, says_same
-from looseleaf.core.sheet import Shard, Sheet
+from looseleaf.core.names import APPROVED, PINNED, TICKED
+from looseleaf.core.sheet import Shard, Sheet, shard_of
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256
@@ -26,18 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from looseleaf.core.sheet import Change
-    from looseleaf.values import Level, Record, Status
+    from looseleaf.values import Kind, Level, Record, Status
 
 HIGHEST = 10
 """The highest score that a person gives a fact."""
 
 ENTRIES = 200
 """Entries that a topic remembers, the newest: its state is made of them. The journal has all."""
-
-TICKED = "ticked"
-PINNED = "pinned"
-APPROVED = "approved"
-"""Tags: ticked in review, not to be forgotten, and from review by a person's yes."""
 
 _SET = frozenset({"user_fact_score", "tags", "level", "confidence", "status", "valid_to"})
 """What a record of the kind `fact` may change."""
@@ -53,10 +48,12 @@ def copy_id(name: str) -> str:
     return fact_id("copy", name)
 
 
-def shard_of(path: str) -> str | None:
-    """The shard that keeps a page's lines; None for pages without facts."""
-    where = drawer(path)
-    return topic_of(path) if where == "facts" else path.removesuffix(".md") if where == "review" else None
+def _kind_of(relation: str) -> Kind:
+    from looseleaf.core.slots import (
+        relation_of,  # its tables of names: most readers find all that is known in views
+    )
+
+    return relation_of(relation).kind
 
 
 class Ledger:
@@ -165,7 +162,7 @@ class Ledger:
                 fact = fact.but(id=self._second_id(shard, edit, read, fact.id or ""))
             elif edit.undoes is not None and fact.id in shard.facts:
                 undone.add(shard.facts[fact.id].superseded_by)
-            kind = read.kind or fact.kind or relation_of(read.relation).kind
+            kind = read.kind or fact.kind or _kind_of(read.relation)
             fact = fact.but(topic=shard.name, subject=fact.subject or shard.name, kind=kind, line=None)
             shard.put(fact.but(relation=read.relation, object=read.object, path=edit.path))
             shard.standing.add(fact.id or "")

@@ -100,7 +100,8 @@ class Loss:
     @property
     def text(self) -> str:
         """For people."""
-        dropped = f"{self.turns} turns, {self.traces} traces ({self.tool_results} tool results)"
+        results = _many(self.tool_results, "tool result")
+        dropped = f"{_many(self.turns, 'turn')}, {_many(self.traces, 'trace')} ({results})"
         lines = [
             f"window: {self.tokens_before:,} → {self.tokens_after:,} tokens ({self.level}, {self.distiller})",
             f"dropped: {dropped}, {self.tokens_dropped:,} tokens",
@@ -121,6 +122,10 @@ def kept(what: str, before: Sequence[Noted], told: str) -> Kept:
     words = _words(told)
     missing = tuple(each.text for each in before if _words(guard(each.text)).strip() not in words)
     return Kept(what, len(before), len(before) - len(missing), missing)
+
+
+def _many(count: int, name: str) -> str:
+    return f"{count:,} {name}{'s' * (count != 1)}"
 
 
 def _words(text: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from re import Match
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 DAY = 86400
 TICK = 1e-6
 """Times are written to the microsecond."""
-_ISO = re.compile(
+_ISO = lazy(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?\s?(Z|[+-]\d\d:?\d\d)?)?)?)?",
     re.ASCII | re.IGNORECASE,
 )
@@ -115,7 +117,8 @@ def with_iso_dates(text: str) -> str:
 
     `03/04/2026` is left alone: which of the two is the month is not known.
     """
-    return re.sub(_WRITTEN, _as_iso, text)
+    has_numbers = any(map(str.isdecimal, text))  # else there is no date, and nothing to compile for
+    return re.sub(_WRITTEN, _as_iso, text) if has_numbers else text
 
 
 def _as_iso(found: Match[str]) -> str:

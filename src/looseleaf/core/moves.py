@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from looseleaf.core.identity import key, relation_of, slot
 from looseleaf.core.levels import is_at_least
+from looseleaf.core.names import PINNED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from looseleaf.core.sheet import Shard, Sheet
     from looseleaf.values import Ended, Fact
-
-_PINNED = "pinned"
 
 TAKEN = "-"
 PUT = "+"
@@ -43,10 +41,9 @@ class Moves:
     def to_list(self) -> list[list[Any]]:
         return list(self._all.values())
 
-    def extend(self, raw: list[Any]) -> None:
-        """ValueError or TypeError for what was never in a list of these."""
-        for ts, way, relation, said, topic, name in raw:
-            self._add([float(ts), str(way), str(relation), str(said), str(topic), str(name)])
+    def extend(self, moves: list[list[Any]]) -> None:
+        for move in moves:
+            self._add(move)
 
     def _add(self, move: list[Any]) -> None:
         number = next(self._numbers)
@@ -85,6 +82,8 @@ class Left:
     """The facts whose lines an edit took away, until it is known what became of each."""
 
     def __init__(self, shard: Shard, gone: Iterable[str]) -> None:
+        from looseleaf.core.slots import relation_of
+
         self._facts = {name: shard.facts[name] for name in gone if name in shard.facts}
         self._by_line: dict[tuple[str, str], list[str]] = {}
         self._by_label: dict[str, list[str]] = {}
@@ -101,6 +100,8 @@ class Left:
 
     def replaced(self, read: Fact) -> Fact | None:
         """The one in whose place this stands now: of the same relation, and of many values the only one."""
+        from looseleaf.core.slots import relation_of
+
         relation = relation_of(read.relation)
         if relation.many and len(self._facts) != 1:
             return None
@@ -158,6 +159,9 @@ def latest(sources: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def says_same(fact: Fact, other: Fact) -> bool:
+    from looseleaf.core.keys import key
+    from looseleaf.core.slots import slot
+
     return slot(fact.topic, fact.relation) == slot(other.topic, other.relation) and (
         key(fact.object, fact.relation) == key(other.object, other.relation)
     )
@@ -170,7 +174,7 @@ def merged(fact: Fact, like: Fact) -> Fact:
         relation=like.relation,
         object=like.object,
         sources=latest(tuple(dict.fromkeys((*fact.sources, *like.sources)))),
-        tags=tuple(dict.fromkeys((*fact.tags, *(tag for tag in like.tags if tag == _PINNED)))),
+        tags=tuple(dict.fromkeys((*fact.tags, *(tag for tag in like.tags if tag == PINNED)))),
         level=better.level,
         confidence=better.confidence,
         user_fact_score=fact.user_fact_score if fact.user_fact_score is not None else like.user_fact_score,

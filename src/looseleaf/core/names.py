@@ -1,4 +1,5 @@
-"""Names that all parts know: the user's own topic and page, the topic of the work, what waits."""
+"""Names that all parts know: the user's own topic and page, the topic of the work, what waits, and how facts are
+tagged."""
 
 from __future__ import annotations
 
@@ -6,3 +7,8 @@ USER = "user"
 PROJECT = "project"
 PROFILE = "USER.md"
 REVIEW = "review/pending.md"
+
+TICKED = "ticked"
+PINNED = "pinned"
+APPROVED = "approved"
+"""Tags of facts: ticked in review, not to be forgotten, and from review by a person's yes."""

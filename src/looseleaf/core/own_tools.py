@@ -1,21 +1,21 @@
-"""Our own tools, by name: what they answer is memory already, and no news from outside."""
+"""Our own tools, by name (`tools.toolset` has them): what they answer is memory already, and no news from outside."""
 
 from __future__ import annotations
 
-OWN = frozenset(
-    {
-        "memory",
-        "memory_list",
-        "memory_read",
-        "memory_write",
-        "memory_patch",
-        "memory_append",
-        "memory_state",
-        "memory_forget",
-        "remember",
-        "recall",
-    }
+NAMES = (
+    "memory_list",
+    "memory_read",
+    "memory_write",
+    "memory_patch",
+    "memory_append",
+    "remember",
+    "recall",
+    "memory_state",
+    "memory_forget",
 )
+
+OWN = frozenset({*NAMES, "memory"})
+"""With the one that a provider names and we carry out."""
 
 PREFIX = "mcp__looseleaf__"
 """What coding agents put before the name of a tool that an MCP server called `looseleaf` serves."""

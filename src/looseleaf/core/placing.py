@@ -9,10 +9,13 @@ from __future__ import annotations
 from looseleaf.core import names
 from looseleaf.core.gate import UNVERIFIED, judge, own_words, says
 from looseleaf.core.grammar import as_written
-from looseleaf.core.identity import decide, key, relation_of, slot
-from looseleaf.core.ledger import APPROVED, TICKED, fact_id
+from looseleaf.core.identity import decide
+from looseleaf.core.keys import key
+from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import is_trusted
+from looseleaf.core.names import APPROVED, TICKED
 from looseleaf.core.relations import SALIENCE
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from looseleaf.core.lazy import lazy
 from looseleaf.core.promise_forms import FORMS, HINTS
 
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ def _sentences(text: str) -> Iterator[str]:
 @cache
 def _cue(name: str) -> re.Pattern[str]:
     """Compiled when it is first asked for: most commands never do."""
-    return re.compile(FORMS[name])
+    return lazy(FORMS[name])
 
 
 def _may_promise(words: str) -> bool:
@@ -155,4 +156,4 @@ def _is_foreign(promise: str, lines: str) -> bool:
     return tongue not in ("", "english") and language(lines) != tongue
 
 
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WIDE = lazy(r"[\u3040-\u30ff\u3400-\u9fff]")

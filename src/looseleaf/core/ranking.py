@@ -12,13 +12,14 @@ others' are the parts of it that their strength is of the first one's.
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import partial
 from math import exp, log
 
 from looseleaf.core.scoring import FAR, found_words, strengths, worth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any, NamedTuple
 
     from looseleaf.core.scoring import Found, Row, Values, Worth
@@ -52,18 +53,26 @@ if TYPE_CHECKING:
         speakers: frozenset[str]
         span: tuple[float, float, float] | None
 
-    class Scored(NamedTuple):
-        """An item that may answer, how surely, and what that is made of."""
-
-        id: Any
-        score: float
-        parts: dict[str, float]
-
 else:
     Doc = namedtuple("Doc", "id terms session seq speaker role kind ts level")
     Corpus = namedtuple("Corpus", "items terms df means")
     Asked = namedtuple("Asked", "words speakers span")
-    Scored = namedtuple("Scored", "id score parts")
+
+
+class Scored:
+    """An item that may answer, how surely, and what that is made of: told of those that are looked at."""
+
+    __slots__ = ("_make", "id", "score")
+
+    def __init__(self, id: Any, score: float, make: Callable[[], dict[str, float]]) -> None:
+        self.id = id
+        self.score = score
+        self._make = make
+
+    @property
+    def parts(self) -> dict[str, float]:
+        return self._make()
+
 
 NOTHING = 1e-9
 """What is no stronger is not found, and a part that adds no more is not told."""
@@ -107,7 +116,10 @@ def rank(
         Scored(
             docs[row[1]].id,
             sure * row[0] / best,
-            _parts(row, found.values.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
+            partial(
+                _parts,
+                *(row, found.values.get(places[row[1]], ()), meant.get(row[1], 0.0), words.masses, weights),
+            ),
         )
         for row in rows[:limit]
     ]
@@ -164,9 +176,10 @@ def _covered(
         timely = words.rarest * row[7] if time else 0.0
         here = _shares(place, found, words, speaking)
         around = dict(here)
-        for step in NEIGHBOURS:
-            for word, share in _shares(place + step, found, words, speaking).items():
-                around[word] = max(share, around.get(word, 0.0))
+        for beside in (place + step for step in NEIGHBOURS):
+            if beside in found.values or beside in speaking:
+                for word, share in _shares(beside, found, words, speaking).items():
+                    around[word] = max(share, around.get(word, 0.0))
         most = max(most, timely + sum([words.plain[word] * share for word, share in here.items()]))
         most_around = max(
             most_around, timely + sum([words.plain[word] * share for word, share in around.items()])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -32,28 +33,28 @@ class Piece:
     kind: PieceKind = "sentence"
 
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
-_ITEM = re.compile(r"[ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+")
-_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
-_ROW = re.compile(r"[ \t]*\|.*\|[ \t]*\Z")
-_RULE = re.compile(r"[\s|:=_*-]*\Z")
+_FENCE = lazy(r" {0,3}(`{3,}|~{3,})")
+_QUOTE = lazy(r"[ \t]*(?:>[ \t]?)+")
+_ITEM = lazy(r"[ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+")
+_HEADING = lazy(r"[ \t]*#{1,6}[ \t]+")
+_ROW = lazy(r"[ \t]*\|.*\|[ \t]*\Z")
+_RULE = lazy(r"[\s|:=_*-]*\Z")
 
 _CLOSERS = "\"')\\]*_»”’"
 # A run of marks is looked at once, from where it begins: otherwise a line of dots would take quadratic time.
-_END = re.compile(rf"(?<![.!?…])[.!?…]++[{_CLOSERS}]*+(?=\s)|[。！？｡]++[」』”’）\"]*+")
-_LAST_WORD = re.compile(r"[\w.]+\Z")
+_END = lazy(rf"(?<![.!?…])[.!?…]++[{_CLOSERS}]*+(?=\s)|[。！？｡]++[」』”’）\"]*+")
+_LAST_WORD = lazy(r"[\w.]+\Z")
 _WORD_REACH = 24
 _SHORT_FORMS = frozenset(
     "e.g i.e etc cf vs approx no nr fig dr mr mrs ms prof st jr sr inc ltd co corp dept est jan feb mar apr jun "
     "jul aug sep sept oct nov dec z.b d.h u.a bzw ca usw vgl evtl ggf inkl str p.ex m mme mlle av env p.ej sra "
     "srta ud uds pág art a.m p.m u.s u.k ph.d vol pp al ed eds abs kap dgl".split()
 )
-_AFTER_ORDINAL = re.compile(
+_AFTER_ORDINAL = lazy(
     r"\s+(?:(?i:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec|jahrhundert)|[a-zäöü])"
 )
 _FULL = 50
-_WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
+_WIDE = lazy(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -159,15 +160,15 @@ def _is_end(block: str, mark: int, after: int) -> bool:
 
 # --- what a sentence is ----------------------------------------------------------------
 
-_QUOTED = re.compile(
+_QUOTED = lazy(
     r"\"[^\"]{1,400}\"|“[^”]{1,400}”|„[^“”]{1,400}[“”]|«[^»]{1,400}»|「[^」]{1,400}」|『[^』]{1,400}』|`[^`]{1,400}`"
     r"|(?<!\w)'[^']{1,400}'(?!\w)"
 )
-_ASKS = re.compile(rf"[?？][{_CLOSERS}」』）\s.]*\Z|(?:ですか|ますか|でしょうか|吗|嗎)[。.\s]*\Z")
+_ASKS = lazy(rf"[?？][{_CLOSERS}」』）\s.]*\Z|(?:ですか|ますか|でしょうか|吗|嗎)[。.\s]*\Z")
 
 
 def _any(*forms: str) -> re.Pattern[str]:
-    return re.compile("|".join(forms))
+    return lazy("|".join(forms))
 
 
 _SUPPOSES = _any(
@@ -259,10 +260,10 @@ _CONSTRAINS = _any(
     r"(?<!要)不要(?!紧)|不得(?!不)|禁止|切勿|千万(?:别|不)|必须|务必|永远不|绝不|绝对不|从现在(?:开始|起)|从今以后|以后(?:都|请)",
     r"ないで(?:ください|下さい)|(?:ては|では|ちゃ)(?:いけ|なら|だめ|ダメ)|必ず|絶対に|今後は|これからは|しないこと",
 )
-_POLITE = re.compile(
+_POLITE = lazy(
     r"\b(?:can|could|would|will) you(?: please)? (?:make sure[^.!?]{0,80} )?(?:always|never|only ever|not)\b"
 )
-_FORGETS = re.compile(r"\b(?:don't|do not|must not) forget\b")
+_FORGETS = lazy(r"\b(?:don't|do not|must not) forget\b")
 _TASKS = _any(
     r"\btodo\b|\bto-do\b|\bfixme\b|\A\[ \] ",
     r"\bstill (?:needs?|ha(?:ve|s)|needed) to\b|\bstill must\b|\bstill to (?:do|be)\b",
@@ -324,7 +325,7 @@ _BESIDE = frozenset(
     "help assistance time patience have no problem worries of course certainly absolutely guten tag morgen abend "
     "vielen sehr schön beaucoup au revoir buenos buenas días tardes muchas that's that is it and please".split()
 )
-_SPACES = re.compile(r"[\s,.!…，。！、]+")
+_SPACES = lazy(r"[\s,.!…，。！、]+")
 
 
 def own_words(sentence: str) -> str:

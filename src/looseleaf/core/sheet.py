@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.grammar import drawer, parse
+from looseleaf.core.grammar import drawer, parse, topic_of
 from looseleaf.core.heads import AGENT, EXTERNAL, PERSON, PROGRAM
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import body, is_blank
+from looseleaf.core.names import TICKED
 from looseleaf.frozen import frozen
 from looseleaf.values import START, Fact, Position
 
@@ -22,16 +24,20 @@ if TYPE_CHECKING:
 
     from looseleaf.values import Edit, Kind, Record
 
-_REACHES = re.compile(r"^\ufeff?(?:#{2,6}[ \t]|---\s*$)|```|~~~|<!--|-->", re.MULTILINE)
+_REACHES = lazy(r"^\ufeff?(?:#{2,6}[ \t]|---\s*$)|```|~~~|<!--|-->", re.MULTILINE)
 """What decides how other lines are read."""
 
-_EVIDENCE = re.compile(r"[ \t]*(f_[0-9a-f]{12})\b")
+_EVIDENCE = lazy(r"[ \t]*(f_[0-9a-f]{12})\b")
 """The line under a proposal in review, which begins with the fact's id: content cannot begin a line."""
-
-_TICKED = "ticked"
 
 _ASKED = 1000
 """Of so many proposals it is known, when their line comes back to a page of review, whose it was."""
+
+
+def shard_of(path: str) -> str | None:
+    """The shard that keeps a page's lines; None for pages without facts."""
+    where = drawer(path)
+    return topic_of(path) if where == "facts" else path.removesuffix(".md") if where == "review" else None
 
 
 @frozen
@@ -174,7 +180,7 @@ class Sheet:
         """On a page of review: what waits there, by the id that the line under it names. Of copies, a ticked one."""
         found: dict[str, tuple[int, Fact]] = {}
         for at, fact, name in self._items():
-            is_better = name not in found or (_TICKED in fact.tags and _TICKED not in found[name][1].tags)
+            is_better = name not in found or (TICKED in fact.tags and TICKED not in found[name][1].tags)
             if name is not None and is_better:
                 found[name] = at, fact
         return found

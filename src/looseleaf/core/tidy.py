@@ -13,8 +13,8 @@ from looseleaf.core.diff import split_lines
 from looseleaf.core.essentials import PINNED, TIERS, rank, tier
 from looseleaf.core.grammar import add_fact, new_page, parse
 from looseleaf.core.heads import EXTERNAL, PERSON
-from looseleaf.core.identity import key, slot
 from looseleaf.core.journal import record_of
+from looseleaf.core.keys import key
 from looseleaf.core.ledger import Ledger, copy_id
 from looseleaf.core.levels import LEVELS
 from looseleaf.core.lines import (
@@ -29,6 +29,7 @@ from looseleaf.core.lines import (
 )
 from looseleaf.core.placing import PROFILE, USER
 from looseleaf.core.sheet import Shard, Sheet
+from looseleaf.core.slots import slot
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 

@@ -5,7 +5,9 @@ A time that no calendar has (a foreign log may hold any number) is written as th
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _FIRST = -62_135_596_800.0
 _LAST = 253_402_300_799.0
@@ -28,4 +30,6 @@ def clock(ts: float) -> str:
 
 
 def _moment(ts: float) -> datetime:
+    from datetime import UTC, datetime
+
     return datetime.fromtimestamp(min(ts, _LAST) if ts >= _FIRST else _FIRST, UTC)

@@ -24,6 +24,7 @@ from looseleaf.core.essentials import (
     tags_of,
     updated_line,
 )
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import NOTE, escape
 from looseleaf.core.sentences import (
     is_conclusion,
@@ -156,8 +157,8 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _CLOSED = frozenset(("done", "closed", "cancelled", "canceled", "dropped"))
-_TICKED = re.compile(r"\[[xX]\]\s")
-_BOX = re.compile(r"\[[ xX]\]\s+")
+_TICKED = lazy(r"\[[xX]\]\s")
+_BOX = lazy(r"\[[ xX]\]\s+")
 
 
 def _item(given: object) -> Iterator[tuple[str, bool]]:
@@ -183,7 +184,7 @@ _LOOKED_AT = 10
 _SUMMARY_READ = 8000
 """Characters of an entry's summary that are read: several times what a distiller may write."""
 
-_FINISHES = re.compile(
+_FINISHES = lazy(
     r"\b(?:done|finished|fixed|resolved|solved|completed?|implemented|written|merged|shipped|released|closed|cancell?ed|"
     r"dropped|added|removed|updated|booked|sent|paid|passes|works now|erledigt|fertig|abgeschlossen|behoben|gelöst|"
     r"umgesetzt|terminée?s?|finie?s?|résolue?s?|corrigée?s?|hech[oa]s?|terminad[oa]s?|resuelt[oa]s?|list[oa])\b"
@@ -238,8 +239,8 @@ def _summary(facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, 
 _FACT_CHARS = 120
 """Of one fact in a summary: a line."""
 
-_SPEAKER = re.compile(r"(?:User|Assistant): ")
-_CALL = re.compile(r"(?:Earlier calls|Named earlier): |[\w.-]{1,80}\(")
+_SPEAKER = lazy(r"(?:User|Assistant): ")
+_CALL = lazy(r"(?:Earlier calls|Named earlier): |[\w.-]{1,80}\(")
 _SENTENCES_EACH = 2
 
 
@@ -257,7 +258,7 @@ def _best(summary: str) -> list[str]:
     return [sentence for _, _, sentence in sorted(best, key=lambda each: each[1])]
 
 
-_DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?(?![0-9])")
+_DATE = lazy(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?(?![0-9])")
 
 
 def _bounds(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 
+from looseleaf.core.lazy import lazy
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -141,12 +142,12 @@ _LAST_TIME = (
     r"la última vez)\b|上次|上一次|前回|この前"
 )
 
-_WORD = re.compile(r"[^\W\d_]+")
-_HINT = re.compile(
+_WORD = lazy(r"[^\W\d_]+")
+_HINT = lazy(
     r"(?:19|20)\d\d|\d(?:st|nd|rd|th)\b|[年月日周週星礼天今明昨前去後后先来曜]|あさって|おととい|\bun an\b"
 )
 """What names a date without a word of the lists below."""
-_FIGURE = re.compile("[0-9]")
+_FIGURE = lazy("[0-9]")
 _DATE_WORDS = frozenset(
     "today tonight tomorrow yesterday heute morgen übermorgen gestern vorgestern aujourd demain hier hoy mañana "
     "ayer anteayer monday montag lundi lunes tuesday dienstag mardi martes wednesday mittwoch mercredi miércoles "
@@ -177,4 +178,4 @@ _SIDE_WORDS = frozenset(
     "before after since until till prior following vor nach seit bevor nachdem seitdem avant après apres depuis antes "
     "después despues desde tras".split()
 )
-_WIDE_SIDE = re.compile(r"[以之][前后後来]|前に|後に|の[前後]")
+_WIDE_SIDE = lazy(r"[以之][前后後来]|前に|後に|の[前後]")

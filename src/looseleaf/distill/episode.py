@@ -9,13 +9,14 @@ import re
 
 from looseleaf.core.endings import content, is_done, is_fault, is_lesson, is_request, is_sure_lesson
 from looseleaf.core.identifiers import clipped
+from looseleaf.core.lazy import lazy
 
 TITLE_WORDS = 8
 SUMMARY_WORDS = 9
 """A summary has fewer than ten words, as the format says."""
 TITLE_CHARS = 80
 
-_POLITE = re.compile(
+_POLITE = lazy(
     r"\A\W*(?:(?:hi|hello|hey|ok|okay|so|now|then|please|kindly|can you|could you|would you|will you|i'd like you to|"
     r"i need you to|i want you to|let's|help me(?: to)?)\b[\s,!:]*)+",
     re.IGNORECASE,

@@ -7,11 +7,11 @@ it fail, and whatever it takes from one stands on one line.
 from __future__ import annotations
 
 import math
-import re
 from collections import deque
 
 from looseleaf.core.endings import is_done
 from looseleaf.core.identifiers import clipped, from_json, identifiers, joined
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.own_tools import is_own
 from looseleaf.core.sentences import (
@@ -296,11 +296,11 @@ class Gathered:
 
 # --- reading ---------------------------------------------------------------------------
 
-_STRONG = re.compile(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")
-_LETTER = re.compile(r"[^\W\d_]")
-_DIGIT = re.compile(r"[0-9]")
-_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+|[0-9]{1,2}:[0-9]{2}")
-_FAILED = re.compile(r"(?im)^[ \t]*(?:[\w.]{0,60}(?:error|exception)|fatal|failed|failure|panic)\b.{0,200}")
+_STRONG = lazy(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")
+_LETTER = lazy(r"[^\W\d_]")
+_DIGIT = lazy(r"[0-9]")
+_MOMENT = lazy(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+|[0-9]{1,2}:[0-9]{2}")
+_FAILED = lazy(r"(?im)^[ \t]*(?:[\w.]{0,60}(?:error|exception)|fatal|failed|failure|panic)\b.{0,200}")
 
 
 def _text(value: Any) -> str:

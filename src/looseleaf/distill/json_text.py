@@ -12,19 +12,20 @@ from __future__ import annotations
 import json
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_THOUGHT = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-_OBJECT = re.compile(r"\{(?=\s*(?:[\"'}]|\Z))")
+_THOUGHT = lazy(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_OBJECT = lazy(r"\{(?=\s*(?:[\"'}]|\Z))")
 """A brace that begins an object, and not a word in braces."""
-_SPACE = re.compile(r"\s*")
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_QUOTED = re.compile(r"'((?:[^'\\\"]|\\.)*+)'(?=\s*+[,:}\]])", re.DOTALL)
-_ATOM = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.])|[A-Za-z]++(?!\w)")
+_SPACE = lazy(r"\s*")
+_TEXT = lazy(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_QUOTED = lazy(r"'((?:[^'\\\"]|\\.)*+)'(?=\s*+[,:}\]])", re.DOTALL)
+_ATOM = lazy(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.])|[A-Za-z]++(?!\w)")
 _WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 _SHOWN = 40
 _DEEPEST = 100

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
+
 READ_CHARS = (10_000, 2_000)
 """Of a longer message so much is read at its beginning and its end: the rest nobody wrote by hand."""
 
@@ -21,7 +23,7 @@ _TEXTS = (
     r"mensaje|data|dump|config|profile|description|abstract|json|csv|file|survey|response|answers?|"
     r"dialog(?:ue)?)"
 )
-_INTRODUCES = re.compile(
+_INTRODUCES = lazy(
     r"\b(?:translate|proofread|correct|rewrite|summari[sz]e|rephrase|paraphrase|improve|fix|edit|polish|"
     r"shorten|check|review|"
     r"classify|extract|parse|analy[sz]e|grade|write|übersetze|übersetz|korrigiere|fasse|traduis|traduisez|"
@@ -38,49 +40,49 @@ _INTRODUCES = re.compile(
     r"|(?:这是|以下是|下面是|这里是|以下は|以下の|次の|これは)[^:\n：]{0,40}[:：]",
     _I,
 )
-_ASKS_OF = re.compile(
+_ASKS_OF = lazy(
     r"\b(?:translate|proofread|correct|rewrite|summari[sz]e|rephrase|improve|fix|edit|polish|shorten|check|"
     r"review|read|look at|"
     r"what do (?:you|they) (?:think|make|mean)|feedback on|grade|"
     rf"answer)\b[^:\n]{{0,60}}\b{_TEXTS}\b[^:\n]{{0,30}}[?.!]?[ \t]*\Z",
     _I,
 )
-_IS_RIGHT = re.compile(
+_IS_RIGHT = lazy(
     r"\bis (?:this|it|the following)(?: sentence| phrase| text| paragraph| email| message)? "
     r"(?:correct|right|grammatical|ok|okay|good english|idiomatic)\b[^?\n]{0,30}\?",
     _I,
 )
-_HEADER = re.compile(
+_HEADER = lazy(
     r"[ \t]*(?:from|to|subject|date|cc|sent|reply-to|von|an|betreff|de|à|objet|para|asunto) ?: \S", _I
 )
-_LETTER = re.compile(
+_LETTER = lazy(
     r"[ \t]*(?:dear|hi|hello|sehr geehrte[r]?|liebe[r]?|cher|chère|bonjour|estimad[oa]s?|querid[oa]|尊敬的|"
     r"拝啓)\b[^.!?\n]{0,50}[,:，：]?[ \t]*\Z",
     _I,
 )
-_CLOSING = re.compile(
+_CLOSING = lazy(
     r"(?im)^[ \t]*(?:(?:kind|best|warm|many)? ?regards|sincerely|yours(?: \w+)?|best(?: wishes)?,|cheers,|"
     r"mit freundlichen grüßen|viele grüße|"
     r"cordialement|bien à vous|saludos|atentamente|敬具|此致)\b"
 )
-_LOGGED = re.compile(
+_LOGGED = lazy(
     r"[ \t]*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:|\[?[0-9]{2}:[0-9]{2}:[0-9]{2}|\[?(?:INFO|"
     r"WARN(?:ING)?|ERROR|DEBUG|TRACE|"
     r"FATAL|CRITICAL)\b|Traceback |File \"|at [\w.$]+\(|\$ |>>> |\.\.\. |[\w.-]+@[\w.-]+:|npm ERR|\+\+\+ |"
     r"--- |@@ )"
 )
-_SPEAKER = re.compile(
+_SPEAKER = lazy(
     r"[ \t]*(?:\[?[0-9:. ]+\]? ?)?(?:[A-Z][\w.'-]{1,20}(?: [A-Z][\w.'-]{1,20})?|[a-z]{2,12})"
     r" ?[:：] ?\S"
 )
-_RULE = re.compile(r"[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|\"{3})[ \t]*\r?\n?\Z")
-_INDENTED = re.compile(r"(?: {4,}|\t+)(?![ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t])")
-_GREETING = re.compile(
+_RULE = lazy(r"[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|\"{3})[ \t]*\r?\n?\Z")
+_INDENTED = lazy(r"(?: {4,}|\t+)(?![ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t])")
+_GREETING = lazy(
     r"[ \t]*(?:dear|hi|hello|hey|good (?:morning|day)|sehr geehrte|guten tag|hallo|cher|chère|bonjour|"
     r"madame|monsieur|estimad|hola|buenos días)\b",
     _I,
 )
-_RECALLED = re.compile(r"[ \t]*<(/?)(?:recalled|memory|memories|looseleaf)[\w-]*[^<>\n]{0,200}>[ \t]*\Z", _I)
+_RECALLED = lazy(r"[ \t]*<(/?)(?:recalled|memory|memories|looseleaf)[\w-]*[^<>\n]{0,200}>[ \t]*\Z", _I)
 
 
 def own_words(text: str) -> list[str]:

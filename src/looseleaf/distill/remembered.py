@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.promise_words import LONGEST, place_of
 from looseleaf.core.promises import asks_to_forget, bare, is_request
@@ -26,13 +27,13 @@ NOTE_CHARS = 300
 
 _LEAST = 2
 _LEAST_WIDE = 4
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_LINK = re.compile(r"(?:\b(?:that|dass|que)\s|[:：]\s?)\Z", _I)
+_WIDE = lazy(r"[\u3040-\u30ff\u3400-\u9fff]")
+_LINK = lazy(r"(?:\b(?:that|dass|que)\s|[:：]\s?)\Z", _I)
 """How a clause is begun that says something. Without it, "don't forget the milk" is a task, "remember the Alamo" none
 of our business."""
-_NAMED = re.compile(r"the\b", _I)
-_TO_DO = re.compile(r"(?:to|de|d')\s?\b", _I)
-_HOLLOW = re.compile(
+_NAMED = lazy(r"the\b", _I)
+_TO_DO = lazy(r"(?:to|de|d')\s?\b", _I)
+_HOLLOW = lazy(
     r"(?:it|it's|its|this|these|those|they|they're|he|he's|she|she's|him|her|them|that|that's|so|what|how|why|when|"
     r"me|you (?:are|should|must|need|have|will|said|told|promised)|you're|your|for (?:later|next time|me|now)|"
     r"es|das (?:ist|war|hier)|dies|ihn|sie ist|er ist|was ich|du|ça|cela|ceci|ce que|il est|elle est|tu|eso|esto|"
@@ -41,7 +42,7 @@ _HOLLOW = re.compile(
     _I,
 )
 """Words that say nothing alone: what they point at stands elsewhere."""
-_AT_HAND = re.compile(
+_AT_HAND = lazy(
     r"(?:the|each|every|all|any|both) (?:functions?|outputs?|inputs?|answers?|responses?|results?|code|"
     r"files?|texts?|tasks?|questions?|lists?|strings?|arrays?|class(?:es)?|methods?|tests?|format|essay|story|poem|"
     r"email|letter|reader|author|character|above|below|following|example|sentence|paragraph|arguments?|parameters?|"
@@ -49,22 +50,22 @@ _AT_HAND = re.compile(
     _I,
 )
 """What a piece of work is about that is asked for."""
-_THING = re.compile(
+_THING = lazy(
     r"\bthat (?!i\b|we\b|my\b|our\b)[a-z]+(?<!s)(?: (?:from|in|of|at|on|for|with|about|again|one|thing|where|when|we|i|"
     r"you)\b|\W*\Z)"
 )
 """A thing that is pointed at ("remember that bug from yesterday"), no clause."""
-_SUPPOSES = re.compile(
+_SUPPOSES = lazy(
     r"\b(?:if|unless|when|whenever|once|suppose|imagine|pretend|wenn|falls|quand|lorsque|cuando|si)\b|如果|假如|要是|もし|たら",
     _I,
 )
-_WORK = re.compile(
+_WORK = lazy(
     r"\b(?:write|draft|compose|translate|rewrite|rephrase|summari[sz]e|generate|explain|create|design|implement|solve|"
     r"calculate|describe|schreibe?|übersetze?|écris|traduis|escribe|traduce)\b|写|翻译|書いて|翻訳",
     _I,
 )
-_OWN = re.compile(r"(?:my|our|i|i'm|i've|we|we're|mein|meine|ich|wir|mon|ma|mes|je|mi|mis|yo)\b|我|私", _I)
-_PLAYS = re.compile(
+_OWN = lazy(r"(?:my|our|i|i'm|i've|we|we're|mein|meine|ich|wir|mon|ma|mes|je|mi|mis|yo)\b|我|私", _I)
+_PLAYS = lazy(
     r"\b(?:lol|lmao|haha+|jk|just kidding|joking|pretend|imagine|hypothetically|role-?play|in (?:my|the|this) (?:story|"
     r"novel|game|dream|film|movie|play)|for example|lorem ipsum)\b|😂|🤣",
     _I,
@@ -106,7 +107,7 @@ def noted(
     return proposed
 
 
-_WRAPPED = re.compile(r"[\"“„«「]([^\"“”„«»「」]+)[\"”“»」]")
+_WRAPPED = lazy(r"[\"“„«「]([^\"“”„«»「」]+)[\"”“»」]")
 
 
 def _line(words: str) -> str:
@@ -116,7 +117,7 @@ def _line(words: str) -> str:
     return wrapped[1].strip() if wrapped else line
 
 
-_AND = re.compile(r",?\s+(?:and|und|et|y)\s+(?:that |dass |que )?|[,;]\s+(?=\w)")
+_AND = lazy(r",?\s+(?:and|und|et|y)\s+(?:that |dass |que )?|[,;]\s+(?=\w)")
 
 
 def _parts(words: str) -> list[str]:
@@ -126,12 +127,12 @@ def _parts(words: str) -> list[str]:
     return parts if is_each else [words]
 
 
-_STATES = re.compile(
+_STATES = lazy(
     r"\b(?:is|are|was|were|has|have|will|lives?|costs?|needs?|runs?|starts?|ends?|opens?|closes?|goes|ist|sind|hat|"
     r"heißt|liegt|est|sont|s'appelle|es|son|está|están|tiene|se llama)\b|\w's |[是在有叫]|(?:です|ます|だ)\Z",
     _I,
 )
-_CLAUSE = re.compile(r"(?P<s>ich|wir|mein[e]? \w+|unser[e]? \w+) (?P<o>.{2,120}) (?P<v>[a-zäöüß]+)")
+_CLAUSE = lazy(r"(?P<s>ich|wir|mein[e]? \w+|unser[e]? \w+) (?P<o>.{2,120}) (?P<v>[a-zäöüß]+)")
 
 
 def _turned(words: str) -> str:

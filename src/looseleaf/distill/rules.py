@@ -10,10 +10,10 @@ Room goes first to what cannot be guessed: the user's words and the identifiers;
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 
 from looseleaf.core.identifiers import joined
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.gather import SENTENCE_CHARS, Gathered
 from looseleaf.talk import Distilled
 
@@ -38,7 +38,7 @@ CALL_SHARE = 0.2
 PROSE_SHARE = 0.3
 """The part of the assistant's own words that is worth telling again, however much room there is."""
 
-_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|[0-9]{1,3}|\s(?=[0-9])|[^\sA-Za-z0-9]")
+_TOKEN = lazy(r"[A-Z]+(?![a-z])|[A-Za-z]+|[0-9]{1,3}|\s(?=[0-9])|[^\sA-Za-z0-9]")
 
 
 def estimate(text: str) -> int:
@@ -107,7 +107,7 @@ class Rules:
 # --- choosing --------------------------------------------------------------------------
 
 _TOO_LONG = 4
-_APART = re.compile(r"[\s,;()=]+")
+_APART = lazy(r"[\s,;()=]+")
 
 
 class _Told:

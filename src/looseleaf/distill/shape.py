@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.relations import BY_LABEL, SALIENCE
 from looseleaf.talk import Proposal
@@ -20,8 +21,8 @@ OBJECT_WORDS = 18
 
 _LESS = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6}
 
-_EDGES = re.compile(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")
-_WRAPPED = re.compile(r"([\"'“‘`])([^\"'“”‘’`]*)[\"'”’`]")
+_EDGES = lazy(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")
+_WRAPPED = lazy(r"([\"'“‘`])([^\"'“”‘’`]*)[\"'”’`]")
 
 
 def kind_of(relation: str) -> Kind:

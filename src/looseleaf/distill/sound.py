@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.talk import Proposal
 
 _I = re.IGNORECASE
-_NO_NAME = re.compile(
+_NO_NAME = lazy(
     r".*\d|(?:\w-){2,}\w\Z|.*[@/\\<>{}=]|"
     r"(?:(?:mis)?(?:spelled|spelt|pronounced|written)|said|known|taken|changed|hidden|redacted|wrong|missing|"
     r"irrelevant|unknown|unimportant|private|secret|not|on|in|at|too|very|so|really|hard|easy|common|rare|"
@@ -21,12 +23,12 @@ _NO_NAME = re.compile(
     r"geschrieben|ausgesprochen|(?:se|s')\s?(?:prononce|escribe|pronuncia|écrit))\b",
     _I,
 )
-_ZONE = re.compile(
+_ZONE = lazy(
     r".*(?:[A-Z]|\d|/|[^\x00-\x7f])|.*\b(?:utc|gmt|cet|cest|est|edt|pst|pdt|cst|cdt|mst|mdt|ist|jst|bst|eet|wet|msk|"
     r"kst|aest|aedt|acst|awst|nzst|nzdt|hst|akst|sgt|hkt|eastern|pacific|central|mountain|atlantic|european|"
     r"indian|japan|greenwich)\b"
 )
-_NO_TRADE = re.compile(
+_NO_TRADE = lazy(
     r"\w+ing (?:me|us|him|her|them|my|too|so|like|up|down|out|off|away|great|well|fine|badly)\b|"
     r"(?:so|too|very|really|quite|pretty|not|no|always|never|just|still|only|getting|going|becoming|to|at|in|on|"
     r"over|what|why|where|how|that|this|safe|secure|gone|done|hard|easy|fun|boring|stressful|exhausting|tiring|"

@@ -11,6 +11,7 @@ import re
 from itertools import islice
 
 from looseleaf.core.dates import found as dates_in
+from looseleaf.core.lazy import lazy
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.sentences import is_question, pieces
 from looseleaf.distill.pasted import own_words
@@ -68,9 +69,9 @@ def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal
 
 # --- languages -------------------------------------------------------------------------
 
-_KANA = re.compile(r"[\u3041-\u30ff]")
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_WORD = re.compile(r"[^\W\d_]+")
+_KANA = lazy(r"[\u3041-\u30ff]")
+_HAN = lazy(r"[\u3400-\u9fff]")
+_WORD = lazy(r"[^\W\d_]+")
 _STOP = {
     language: frozenset(words.split())
     for language, words in {
@@ -98,9 +99,9 @@ _STOP = {
 }
 """Words that two of them share ("a", "in", "on", "me", "so", "was") say of none that it is the one."""
 _SIGNS = {
-    "german": re.compile("[ßäöü]"),
-    "french": re.compile(r"[çœèêàûî]|\b(?:j|m|n|c|qu|l|d|s|t)'[a-zàâéèêîôû]"),
-    "spanish": re.compile("[ñ¿¡áíóú]"),
+    "german": lazy("[ßäöü]"),
+    "french": lazy(r"[çœèêàûî]|\b(?:j|m|n|c|qu|l|d|s|t)'[a-zàâéèêîôû]"),
+    "spanish": lazy("[ñ¿¡áíóú]"),
 }
 
 
@@ -144,7 +145,7 @@ def _proposed(sentence: str, ts: float) -> list[Proposal]:
     return _speech(language(sentence))(sentence, ts)
 
 
-_LONE = re.compile("[\ud800-\udfff]")
+_LONE = lazy("[\ud800-\udfff]")
 """Half a character: it cannot be written down."""
 
 # --- quotes ----------------------------------------------------------------------------
@@ -173,7 +174,7 @@ class _Place:
 
 # --- taking back -----------------------------------------------------------------------
 
-_FRAMES = re.compile(
+_FRAMES = lazy(
     r"\W*(?:(?:ok(?:ay)?|so|here's|a|quick|little|just a|now|"
     r"consider this)[\s,:]+){0,3}(?:thought experiment|hypothetical|"
     r"(?:let's|we) (?:play|role-?play|pretend|imagine|suppose|say)|imagine\b|pretend\b|suppose\b|"
@@ -187,7 +188,7 @@ _FRAMES = re.compile(
     re.IGNORECASE,
 )
 """What is said after it, to the end of the message, is of another world, or for somebody else."""
-_TAKES_BACK = re.compile(
+_TAKES_BACK = lazy(
     r"\W*(?:(?:haha+|lol|lmao|hehe)[\s,]*(?:no|nope|nah|not)|(?:i'm |i am |i was |no,? |haha,? |"
     r"lol,? )?(?:just|only|totally)? ?(?:kidding|joking|messing "
     r"with you)|jk|just a joke|"
@@ -200,7 +201,7 @@ _TAKES_BACK = re.compile(
     r"(?:lol|haha+|though|obviously|of course|了|啦|ね)?\W*\Z",
     re.IGNORECASE,
 )
-_CORRECTION = re.compile(
+_CORRECTION = lazy(
     r"\W*(?:(?:(?:oh|ah|hm+|ugh|oops|no|nope|sorry|wait|actually|correction|my bad|my mistake|nein|non|"
     r"entschuldigung|pardon|"
     r"perdón|no no|well)\b[\s,.:!–—-]*)+(?:(?:it's|it is|it was|its|that's|that should be|it should be|"
@@ -216,8 +217,8 @@ _CORRECTION = re.compile(
     r"(?:です|でした|だ)[。！]?\Z",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[0-9][0-9.]*")
-_ASIDE = re.compile(
+_NUMBER = lazy(r"[0-9][0-9.]*")
+_ASIDE = lazy(
     r"(?:i|you|he|she|they|we|my|this|that|the|not|what|why|how|if|it|there|fine|ok|okay|good|right|wrong|"
     r"sure|thanks|thank|never|"
     r"don't|do|please|just|more|no|yes|a|an|so|still|really|very|too|all|nothing|because|about|let|can|"

@@ -66,7 +66,7 @@ def space(path: str) -> Finding:
     import shutil
 
     free = shutil.disk_usage(_existing(path)).free
-    said = f"{free / _MEGABYTE:,.0f} MB are free"
+    said = f"{free / _MEGABYTE:,.0f} MB are free" if free < 1e10 else f"{free / 1e9:,.0f} GB are free"
     if free < SCARCE:
         return Finding("space", "broken", said, "Make room: a write that does not fit is refused.")
     if free < TIGHT:

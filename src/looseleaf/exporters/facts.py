@@ -6,8 +6,8 @@ forgotten is in neither.
 
 from __future__ import annotations
 
-from looseleaf.core.identity import true_at
 from looseleaf.core.ledger import copy_id
+from looseleaf.core.truth import true_at
 from looseleaf.exporters.words import Words
 from looseleaf.store.codec import to_json
 

@@ -6,36 +6,28 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from unicodedata import is_normalized
+from unicodedata import normalize
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import new_page, parse, remove_line, topic_of
 from looseleaf.core.paths import STATE
 from looseleaf.forget.rebase import cut_state
+from looseleaf.forget.spelling import places, spellings
 from looseleaf.forget.tombstones import fact_text
-from looseleaf.forget.words import (
-    MASK,
-    each_text,
-    folded,
-    is_nothing_else,
-    masked,
-    masked_value,
-    places,
-    worded,
-)
+from looseleaf.forget.words import MASK, each_text, is_nothing_else, masked, masked_value, worded
 from looseleaf.place import review
 from looseleaf.talk import Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from looseleaf.values import Record
 
 _OWN = frozenset(
-    "schema id ts turn_id seq trace_type source_event origin kind crc bodies session_start flag tool_name tool_call_id "
-    "tags".split()
+    "schema id ts turn_id seq trace_type source_event session_id origin kind crc bodies session_start flag tool_name "
+    "tool_call_id tags".split()
 )
 """Members of a trace that are no words of anybody."""
 
@@ -111,15 +103,13 @@ class Cut:
         return None if is_gone or self.holds([*each_text(others)]) else record
 
     def _touches(self, record: Record, words: tuple[str, ...]) -> bool:
-        texts = [
-            folded(text) for name, value in record.items() if name not in _OWN for text in each_text(value)
-        ]
-        texts += [folded(tag) for tag in worded({"tags": record.get("tags")})]
-        return any(each in text for text in texts for each in words)
+        texts = [text for name, value in record.items() if name not in _OWN for text in each_text(value)]
+        texts += worded({"tags": record.get("tags")})
+        return _say_one(texts, words)
 
     def holds(self, value: Any) -> bool:
         """Whether the words stand in a text, or in what a record of the program says."""
-        return bool(self.words) and any(word in folded(text) for text in worded(value) for word in self.words)
+        return bool(self.words) and _say_one(worded(value), self.words)
 
     def text(self, text: str, name: str = "") -> str:
         """What is left of a text that has this name."""
@@ -167,10 +157,11 @@ class Cut:
         kept = _program_lines(path, text, lines)
         gone = {at for at, line in enumerate(lines) if at not in kept and self.holds(_plain(path, line))}
         starts = [0]
-        for line in lines:
+        plain = [normalize("NFC", line) for line in lines]
+        for line in plain:
             starts.append(starts[-1] + len(line))
         for word in self.words:
-            for start, end in places(text, word) if is_normalized("NFC", text) else ():
+            for start, end in places("".join(plain), word):
                 first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
                 gone |= {*range(first, last + 1)} - kept if first < last else set()
         return "".join(line if at not in gone else _heading(line) for at, line in enumerate(lines))
@@ -193,6 +184,11 @@ class Cut:
     def is_of_sources(self) -> bool:
         """Whether sources go whole, and what people wrote themselves stays."""
         return self.by in ("session", "origin")
+
+
+def _say_one(texts: Iterable[str], words: tuple[str, ...]) -> bool:
+    """Whether one of the texts says one of these folded words, in any spelling."""
+    return any(word in spelt for text in texts for spelt in spellings(text) for word in words)
 
 
 _QUOTED = re.compile("“[^”]*”")

@@ -35,9 +35,9 @@ _LONGEST = 80
 
 @frozen
 class Forgotten:
-    """What went, or would go: how many of each kind, and the first of them. `id` is the tombstone's ("": nothing was
-    done); `mentions`: other places that name the value of a fact, and stay; `probe`: what reading every byte found;
-    `names`: what is called so, and stays."""
+    """What went, or would go: how many of each kind, and the first of them (all facts). `id` is the tombstone's ("":
+    nothing was done); `mentions`: other places that name the value of a fact, and stay; `probe`: what reading every
+    byte found; `names`: what is called so, and stays."""
 
     by: str
     what: str
@@ -78,6 +78,8 @@ def forget(
         memory.store.recover()
         memory.absorb()
         memory._book.place.catch_up()
+        if by == "fact" and ".md:" in what and _was_asked(memory, by, what):
+            _refuse_what_moved_up(memory, what)
         try:
             plan = Plan(memory, cut_for(memory.store, memory._book.known, by, what, agent))
         except Refused:
@@ -115,9 +117,24 @@ def _switched(memory: Memory, plan: Plan, by: str, what: str, counts: dict[str, 
     line = codec.encode({**stone, "schema": STONES, "hashes": hashes})
     # First: whoever keeps what it has read looks at this file to know that it must read again.
     puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
+    pages = [put.path for put in puts if put.is_page]
+    for path in (*pages, *(each.path for each in removals if each.base is not None)):
+        memory.store.get(path)  # a link or a folder in place of a page is refused while all is as it was
     _let_go(memory)
     memory.store.switch(name, puts, removals)
     return name
+
+
+def _refuse_what_moved_up(memory: Memory, what: str) -> None:
+    """The line that a place named was forgotten; whoever asks again may mean that one, and another stands there now."""
+    try:
+        fact = memory._book.known.find(what)
+    except Refused:
+        return
+    raise Refused(
+        f"Nothing was forgotten: what stood at {what} is forgotten, and another line stands there now: "
+        f"{clipped(f'{fact.relation}: {fact.object}')}. To forget that too, name it by its id: {fact.id}."
+    )
 
 
 def _was_asked(memory: Memory, by: str, what: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.forget.words import folded, masked
+from looseleaf.forget.spelling import folded
+from looseleaf.forget.words import masked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,22 +1,19 @@
-"""Needles: the texts by which it is known that something is still there. Looked for in any spelling: whatever the case,
-in either normal form, escaped as JSON does; in many texts at once without asking each text for each of them.
+"""Needles: the texts by which it is known that something is still there. Looked for in any spelling, and in
+many texts at once without asking each text for each of them.
 """
 
 from __future__ import annotations
 
 import re
 
-from looseleaf.forget.words import folded, sentences_in
+from looseleaf.forget.spelling import folded, spellings
+from looseleaf.forget.words import sentences_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _WORDS = re.compile(r"\w+")
-_ESCAPES = re.compile(
-    r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL
-)
-_PLAIN = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 LEAST = 6
 """Letters that a text must have to be looked for: a shorter one stands everywhere."""
@@ -39,7 +36,10 @@ class Needles:
         return bool(self.texts)
 
     def found(self, text: str) -> set[str]:
-        """Those that stand in a folded text."""
+        """Those that a text says, in any spelling."""
+        return {each for spelt in spellings(text) for each in self._in(spelt)}
+
+    def _in(self, text: str) -> set[str]:
         there = {each for each in self._others if each in text}
         if self._by_word:
             for word in set(_WORDS.findall(text)) & self._by_word.keys():
@@ -47,35 +47,15 @@ class Needles:
         return there
 
     def hits(self, data: bytes) -> set[str]:
-        """Those that stand in bytes, in any spelling."""
-        there: set[str] = set()
-        for text in spellings(data):
-            there |= self.found(folded(text))
-        return there
+        """Those that stand in bytes."""
+        return self.found(data.decode("utf-8", "replace"))
 
     def without(self, texts: Iterable[str]) -> Needles:
-        """Those that stand in none of these texts, as it is."""
+        """Those that stand in none of these texts."""
         left = set(self.texts)
         for text in texts:
-            left -= self.found(folded(text))
+            left -= self.found(text)
         return Needles(left)
-
-
-def spellings(data: bytes) -> Iterator[str]:
-    """What bytes may say: as text, and as text that is escaped in JSON."""
-    text = data.decode("utf-8", "replace")
-    yield text
-    if "\\" in text:
-        yield unescaped(text)
-
-
-def unescaped(text: str) -> str:
-    def plain(found: re.Match[str]) -> str:
-        if found[1]:
-            return (bytes.fromhex(found[1]) + bytes.fromhex(found[2])).decode("utf-16-be", "replace")
-        return chr(int(found[3], 16)) if found[3] else _PLAIN.get(found[4], found[4])
-
-    return _ESCAPES.sub(plain, text)
 
 
 def worth(texts: Iterable[str]) -> Iterator[str]:

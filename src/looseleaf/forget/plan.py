@@ -16,6 +16,7 @@ from looseleaf.forget.needles import LEAST, Needles, worth
 from looseleaf.forget.remake import remake
 from looseleaf.forget.replay import Replay
 from looseleaf.forget.select import canonical_topics
+from looseleaf.forget.spelling import folded
 from looseleaf.forget.spoken import (
     OWN_WORDS,
     ROLES,
@@ -30,7 +31,7 @@ from looseleaf.forget.spoken import (
     words_of,
 )
 from looseleaf.forget.tombstones import fact_text, sentence_text
-from looseleaf.forget.words import each_text, folded, masked_value
+from looseleaf.forget.words import each_text, masked_value
 from looseleaf.forget.world import World
 from looseleaf.forget.writes import Writes
 from looseleaf.hashing import sha256_or_none
@@ -118,7 +119,7 @@ class Plan:
         if recalled and fates:
             own = Needles(worth(self._said_by_gone()))
             for stream, record in recalled:
-                words = tuple(own.found(folded(" ".join(each_text(said_in(record))))))
+                words = tuple(own.found(" ".join(each_text(said_in(record)))))
                 if words:
                     said = {name: masked_value(value, words) for name, value in said_in(record).items()}
                     self._change(fates, stream, record, {**record, **said})
@@ -131,7 +132,7 @@ class Plan:
             for stream, record in self._traces()
             if RECALLED in (record.get("tags") or ()) and (left := self._left(stream, record)) is not None
         )
-        texts = {str(left.get("id")): folded(" ".join(each_text(said_in(left)))) for left in there}
+        texts = {str(left.get("id")): " ".join(each_text(said_in(left))) for left in there}
         if not texts:
             return {}
         facts = (
@@ -261,6 +262,12 @@ class Plan:
             if self._cut.holds(name)
         ]
         found += [f"the agent {name}" for name in sorted(agents - {"main"}) if self._cut.holds(name)]
+        sessions = {str(record.get("session_id")) for record in self._kept()}
+        found += [
+            f"the session {name} (`looseleaf forget --session '{name}'`)"
+            for name in sorted(sessions)
+            if self._cut.holds(name)
+        ]
         return tuple(found)
 
     def _staying(self) -> Iterator[str]:
@@ -306,7 +313,7 @@ class Plan:
         return (*lines, *said)
 
     def counted(self, most: int) -> tuple[dict[str, int], dict[str, tuple[str, ...]]]:
-        """How many of each kind go, and the first of them."""
+        """How many of each kind go, and the first of them; of facts all."""
         gone = [record for records in self._gone.values() for record in records]
         traces = [words_of(record) for record in gone if Trace.from_record(record) is not None]
         traces += [
@@ -324,7 +331,8 @@ class Plan:
         )
         kinds = {"traces": traces, "entries": entries, "facts": facts, "lines": lines}
         counts = {name: len(found) for name, found in kinds.items()} | {"prompts": self._lines.changed}
-        return counts, {name: tuple(found[:most]) for name, found in kinds.items() if found}
+        shown = {name: found if name == "facts" else found[:most] for name, found in kinds.items()}
+        return counts, {name: tuple(found) for name, found in shown.items() if found}
 
     def _why(self, fact: Fact) -> str:
         """Why a fact goes that was not asked for."""
@@ -395,7 +403,8 @@ class Plan:
             )
             if is_later and any(path in text for path in dirty):
                 return None
-            return None if self.needles.found(folded(" \n".join(each_text(record)))) else record
+            words = {name: value for name, value in record.items() if name != "session"}
+            return None if self.needles.found(" \n".join(each_text(words))) else record
 
         for stream in self._store.streams():
             if not stream.startswith("traces/") and stream not in (JOURNAL, TOMBSTONES):

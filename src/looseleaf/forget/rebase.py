@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.values import Record
+    from looseleaf.values import Fact, Record
 
     State = dict[str, Any]
 
@@ -143,6 +143,61 @@ def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Recor
     for line in sorted(gone, reverse=True):
         text = remove_line(text, line)
     return text.encode()
+
+
+def given_back(
+    path: str, old: bytes | None, new: bytes | None, is_gone: Callable[[Fact], bool]
+) -> bytes | None:
+    """What an edit made of a page, with the lines again in whose place it put values that go: what these replaced is
+    true again. A line stands for another where both are of one slot, and the edit put one for each."""
+    if drawer(path) != "facts" or old is None or new is None or old == new:
+        return new
+    try:
+        before, after = old.decode(), new.decode()
+    except UnicodeDecodeError:
+        return new
+    was, now = ({(fact.line or 0) - 1: fact for fact in parse(path, each).facts} for each in (before, after))
+    if not any(map(is_gone, now.values())):
+        return new
+    lines, shift = [*split_lines(after)], 0
+    for hunk in diff(before, after):
+        at = hunk.at + shift
+        shift += len(hunk.added) - len(hunk.removed)
+        taken = [(each, was[each]) for each in range(hunk.at, hunk.at + len(hunk.removed)) if each in was]
+        brought = [(each, now[each]) for each in range(at, at + len(hunk.added)) if each in now]
+        for name in {slot("", fact.relation) for _, fact in brought}:
+            ours, theirs = (
+                [(each, fact) for each, fact in side if slot("", fact.relation) == name]
+                for side in (taken, brought)
+            )
+            for (source, fact), (target, other) in zip(ours, theirs, strict=False):
+                if len(ours) == len(theirs) and is_gone(other) and not is_gone(fact):
+                    lines[target] = _ended(hunk.removed[source - hunk.at])
+    return "".join(lines).encode()
+
+
+def brought(path: str, old: bytes | None, new: bytes) -> tuple[Record, ...]:
+    """What the lines say that an edit of a person brought: a summary may name it."""
+    before, after = (parse(path, (each or b"").decode("utf-8", "replace")).facts for each in (old, new))
+    there = {(fact.relation, fact.object) for fact in before}
+    return tuple(
+        {"relation": fact.relation, "object": fact.object, "level": "confirmed"}
+        for fact in after
+        if (fact.relation, fact.object) not in there
+    )
+
+
+def is_bare(path: str, data: bytes) -> bool:
+    """Whether a page says nothing: it is empty, or has only what the program puts on a page of facts."""
+    text = data.decode("utf-8", "replace")
+    page = parse(path, text)
+    return (
+        drawer(path) == "facts"
+        and all(
+            role in (*_KEPT, "title") or not line.strip()
+            for line, role in zip(page.lines, page.roles, strict=True)
+        )
+    ) or not text.strip()
 
 
 def head_of(path: str, old: str, new: str) -> str:

@@ -17,7 +17,8 @@ from looseleaf.entries import (
     traces_of,
 )
 from looseleaf.errors import Refused
-from looseleaf.forget.words import each_text, folded, is_nothing_else, masked, masked_value
+from looseleaf.forget.spelling import folded
+from looseleaf.forget.words import each_text, is_nothing_else, masked, masked_value
 from looseleaf.hashing import sha256
 from looseleaf.place.material import Sources, Text
 from looseleaf.place.write import made_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from looseleaf.core.grammar import topic_of
+from looseleaf.core.grammar import parse, topic_of
 from looseleaf.core.heads import PERSON, PROGRAM
 from looseleaf.core.journal import Broken, backward, edit_of, forward, make_edit, record_of
 from looseleaf.core.paths import STATE, path_fault
@@ -17,8 +17,11 @@ from looseleaf.entries import read_entry
 from looseleaf.errors import Refused
 from looseleaf.forget.marks import cleaned
 from looseleaf.forget.rebase import (
+    brought,
+    given_back,
     has_new_summary,
     head_of,
+    is_bare,
     merged_page,
     merged_state,
     replaced,
@@ -30,6 +33,7 @@ from looseleaf.history import History
 from looseleaf.place.place import known
 from looseleaf.store import JOURNAL
 from looseleaf.store.clock import at
+from looseleaf.store.ulid import new_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +86,8 @@ class Replay:
         """What became of the ids of edits that changed: their new ones, or None."""
         self._undoing: dict[str, tuple[bytes | None, bytes | None]] = {}
         """Of edits that were made anew, the page before and after."""
+        self._besides: dict[str, tuple[set[str], dict[str, str]]] = {}
+        """Of edits of a placing that was done again: which of them are not undone, and what it did on other pages."""
         self.written: list[tuple[Record, list[Record]]] = []
         self._then = Then(world, policy)
         self._rests = Rests((name for ids in told.gone.values() for name in ids), made.gone)
@@ -178,6 +184,21 @@ class Replay:
             self._leave_out(edit)  # what it took back did not happen
         else:
             self._rebase(record, edit, old, new)
+        if edit.undoes in self._besides:
+            self._undo_besides(edit, *self._besides[edit.undoes or ""])
+
+    def _undo_besides(self, edit: Edit, left: set[str], others: dict[str, str]) -> None:
+        """All that a placing had done is undone: then so is what it does only in this world."""
+        left.discard(edit.undoes or "")
+        for path, name in others.items() if not left else ():
+            own = self._world.documents.get(path)
+            before, after = self._undoing.get(name, (own, own))
+            made = self._merged(path, after, before, own, edit)
+            if made != own:
+                with at(edit.ts, name):
+                    new = make_edit(new_id(), edit.ts, path, edit.author, edit.reason, own, made, undoes=name)
+                self._world.set(path, made)
+                self._world.append(JOURNAL, [record_of(new)])
 
     def _owner(self, edit: Edit) -> str | None:
         """The entry whose placing made an edit."""
@@ -221,9 +242,12 @@ class Replay:
     def _rebase(self, record: Record, edit: Edit, old: bytes | None, new: bytes | None) -> None:
         path = edit.path
         own = self._world.documents.get(path)
-        cut_old = self._cut.version(path, old)
-        cut_new = self._cut.version(path, new, cut_old)
         orphans = [each for each in edit.facts if self._rests.are_gone(each)]
+        given = {(each.get("relation"), each.get("object")) for each in orphans}
+        cut_old = self._cut.version(path, old)
+        # What an undo took away was taken back, whatever came in its place.
+        left = new if edit.undoes else given_back(path, old, new, lambda fact: self._takes(path, fact, given))
+        cut_new = self._cut.version(path, left, cut_old)
         if orphans and cut_new is not None:
             cut_new = without_facts(path, cut_old, cut_new, orphans)
         facts = tuple(
@@ -231,24 +255,35 @@ class Replay:
             for each in edit.facts
             if each not in orphans and not self._is_gone(path, each)
         )
-        if own == old and cut_new == new and facts == edit.facts and not self._cut.holds(edit.reason):
+        undone = self._names.get(edit.undoes, edit.undoes) if edit.undoes is not None else None
+        is_same = own == old and cut_new == new and facts == edit.facts and undone == edit.undoes
+        if is_same and not self._cut.holds(edit.reason):
             self._world.set(path, new)
             self._world.append(JOURNAL, [record])
             return
-        if edit.undoes in self._undoing:
-            after, before = self._undoing[edit.undoes or ""][::-1]
+        if undone in self._undoing:
+            # What is taken back is what was done in this world: the lines that came back then may be what goes.
+            after, before = self._undoing[undone or ""][::-1]
             made = self._merged(path, after, before, own, edit)
         else:
             made = self._merged(path, cut_old, cut_new, own, edit)
-        if own is None and made is not None and not made.strip() and cut_new != new:
+        if own is None and made is not None and is_bare(path, made) and cut_new != new:
             made = None  # nothing is left of a page that was made for it
         self._soil(path)
-        ended = tuple(each for each in edit.ended if self._exists(topic_of(path), each[0]))
+        lost = {str(each.get("id")) for each in edit.facts} - {str(each.get("id")) for each in facts}
+        ended = tuple(
+            each
+            for each in edit.ended
+            if self._exists(topic_of(path), each[0])
+            and not (each[2] in lost and self._stands(path, each[0], made))
+        )
         if made is not None and made != own and path != STATE:
-            passed_on, made = replaced(path, old, cut_new, made)
-            ended += self._then.ended(path, passed_on, edit)
-            if facts or has_new_summary(path, old, new):
-                made = self._then.summarised(path, made, facts)
+            if undone not in self._undoing:
+                passed_on, made = replaced(path, old, cut_new, made)
+                ended += self._then.ended(path, passed_on, edit)
+            if edit.facts or has_new_summary(path, old, new):
+                own_words = brought(path, old, made) if edit.author == PERSON else ()
+                made = self._then.summarised(path, made, (*facts, *own_words))
         self._write(edit, own, made, facts, ended)
 
     def _write(
@@ -309,6 +344,19 @@ class Replay:
         same = self._then.same_as(self._facts_before.get(str(told.get("id"))))
         return known(same) if same is not None else self._rests.without(told)
 
+    def _takes(self, path: str, fact: Fact, orphans: set[tuple[Any, Any]]) -> bool:
+        """Whether a line of a page goes, by the cut or with the sources of its fact."""
+        is_orphan = (fact.relation, fact.object) in orphans
+        return is_orphan or self._cut.takes_fact(topic_of(path), fact.relation, fact.object)
+
+    def _stands(self, path: str, name: str, data: bytes | None) -> bool:
+        """Whether a version of a page says a fact."""
+        fact = self._facts_before.get(name)
+        there = parse(path, (data or b"").decode("utf-8", "replace")).facts
+        return fact is not None and (fact.relation, fact.object) in {
+            (each.relation, each.object) for each in there
+        }
+
     def _is_left(self, path: str, text: str) -> bool:
         """Whether all of a text may stand on a page."""
         data = text.encode("utf-8", "replace")
@@ -357,15 +405,19 @@ class Replay:
         count = len(self._world.journal)
         through = record.get("through")
         ts = float(record.get("ts") or 0.0)
+        self._world.placed_as = record.get("id")
         with at(ts, str(record.get("id"))):
             place = None if through is None else (int(through[0]), int(through[1]))
             self._then.place.entry(
                 entry, place, partial(self._lost, entry) if record.get("instead") else None
             )
+        self._world.placed_as = None
         made = self._world.journal[count:]
         by_path = {str(each.get("path")): str(each.get("id")) for each in made if each.get("kind") == "edit"}
         paths = self._paths(old)
         self._names |= {each: by_path.get(paths.get(each, "")) for each in old}
+        others = {path: name for path, name in by_path.items() if path not in paths.values()}
+        self._besides |= dict.fromkeys(old, ({*old}, others)) if others else {}
         for each in made:
             edit = edit_of(each)
             if edit is not None:
@@ -374,9 +426,6 @@ class Replay:
                     self._undoing[edit.id] = backward(edit, after), after
                 except Broken:
                     pass  # it was changed again by the same placing; an undo then goes by its lines
-        for each in made:
-            if each.get("kind") == "placed":
-                each["id"] = record.get("id")
         self._dirty_topics |= said_in(record) | touched(
             self._world, self._placed[reference], self._topics
         ) - {STATE, "sessions"}

@@ -8,8 +8,9 @@ from looseleaf.entries import FOLDER, entries_in, read_entry, traces_of
 from looseleaf.errors import Refused
 from looseleaf.forget.cut import Cut
 from looseleaf.forget.remake import topic_of_proposal
+from looseleaf.forget.spelling import folded
 from looseleaf.forget.tombstones import fact_text
-from looseleaf.forget.words import each_text, folded
+from looseleaf.forget.words import each_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

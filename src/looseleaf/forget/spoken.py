@@ -6,7 +6,8 @@ import json
 import re
 
 from looseleaf.forget.needles import worth
-from looseleaf.forget.words import each_text, folded
+from looseleaf.forget.spelling import folded
+from looseleaf.forget.words import each_text
 from looseleaf.place.review import HELP
 
 TYPE_CHECKING = False

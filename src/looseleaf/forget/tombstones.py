@@ -38,14 +38,15 @@ def hashed(key: bytes, kind: str, text: str) -> str:
 def sentence_text(sentence: str) -> str:
     """A sentence as tombstones of the kind `sentence` know it: folded, without what makes it a line of a page before
     it, and without its stop."""
-    from looseleaf.forget.words import folded
+    from looseleaf.forget.spelling import folded
 
     return folded(sentence).lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("[x] ").rstrip(" .!?…。！？")
 
 
 def fact_text(topic: str, relation: str, said: str) -> str:
     """A fact as tombstones of the kind `fact` know it: its slot and its object, in their normal forms."""
-    from looseleaf.core.identity import key, slot
+    from looseleaf.core.keys import key
+    from looseleaf.core.slots import slot
 
     return f"{slot(topic, relation)}\n{key(said, relation)}"
 

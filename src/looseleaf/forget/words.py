@@ -1,14 +1,16 @@
 """Finding words in texts however they are spelt, and taking out the sentence that says them.
 
-Words are compared in one normal form and without regard to case. What is taken out of a text is a whole sentence: half
-of one would say what the other half was. `[forgotten]` stands in its place, and line ends stay, so that whatever names
-lines of the text still names the same ones.
+What is taken out of a text is a whole sentence: half of one would say what the other half was. `[forgotten]` stands in
+its place, and line ends stay, so that whatever names lines of the text still names the same ones.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from unicodedata import is_normalized, normalize
+
+from looseleaf.forget.spelling import places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,69 +21,44 @@ MASK = "[forgotten]"
 
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|\Z)|[。！？]+[”’」』]*|\n")
 _WORD = re.compile(r"\w")
-_GAP = re.compile(r"\s+")
-_UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _STOPS = ".!?…。！？"
 _MASKS = re.compile(rf"\[forgotten\]([{_STOPS}]?)(?:[ \t]*\[forgotten\][{_STOPS}]?)+")
 
 
-def folded(text: str) -> str:
-    """As words are compared: any white space is one space, and what nobody sees is not there."""
-    text = text if is_normalized("NFC", text) else normalize("NFC", text)
-    return _GAP.sub(" ", _UNSEEN.sub("", text)).casefold()
+class Sentences:
+    """Where the sentences of a text end; looked for once, however many stretches are asked for."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: list[int] = []
+        self._lasts: list[int] = []
+        for found in _END.finditer(text):
+            self._ends.append(found.end())
+            self._lasts.append(found.end() if found[0] != "\n" else found.start())
 
-def places(text: str, words: str) -> Iterator[tuple[int, int]]:
-    """Where folded words stand in a text that is in normal form C."""
-    low = folded(text)
-    at = low.find(words)
-    if at < 0 or not words:
-        return
-    # A character may become several when it is folded, or none: then each must be followed back to its own.
-    origin = range(len(text) + 1) if len(low) == len(text) else _origins(text)
-    while at >= 0:
-        yield origin[at], origin[at + len(words) - 1] + 1
-        at = low.find(words, at + len(words))
-
-
-def _origins(text: str) -> list[int]:
-    """Of each character of the folded text, where it comes from."""
-    found: list[int] = []
-    is_gap = False
-    for at, each in enumerate(text):
-        if _UNSEEN.match(each):
-            continue
-        if not (each.isspace() and is_gap):
-            found += [at] * len(each.casefold())
-        is_gap = each.isspace()
-    return [*found, len(text)]
-
-
-def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """The whole sentences in which a stretch stands, without the spaces before them."""
-    first, last = 0, len(text)
-    for found in _END.finditer(text):
-        if found.end() <= start:
-            first = found.end()
-        elif found.end() >= end:
-            last = found.end() if found[0] != "\n" else found.start()
-            break
-    while first < start and text[first].isspace():
-        first += 1
-    return first, max(last, end)
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        """The whole sentences in which a stretch stands, without the spaces before them."""
+        before, behind = bisect_right(self._ends, start), bisect_left(self._ends, end)
+        first = self._ends[before - 1] if before else 0
+        last = self._lasts[behind] if behind < len(self._ends) else len(self._text)
+        while first < start and self._text[first].isspace():
+            first += 1
+        return first, max(last, end)
 
 
 def masked(text: str, words: Iterable[str]) -> str:
     """The text without the sentences that hold one of these folded words; the same text if there is none."""
     plain = text if is_normalized("NFC", text) else normalize("NFC", text)
-    found = [sentence_around(plain, *place) for each in words for place in places(plain, each)]
+    found = sorted({place for each in words for place in places(plain, each)})
     if not found:
         return text
+    sentences = Sentences(plain)
     parts: list[str] = []
     done = 0
-    for start, end in sorted(found):
-        if end <= done:
+    for place in found:
+        if place[1] <= done:
             continue
+        start, end = sentences.around(*place)
         start = max(start, done)
         # With its stop: what follows is a sentence of its own, as it was.
         stop = plain[end - 1] if plain[end - 1] in _STOPS else ""

@@ -41,6 +41,9 @@ class World:
         self.journal: list[Record] = []
         self.documents: dict[str, bytes] = {}
         self._versions: dict[str, int] = {}
+        self.placed_as: object = None
+        """The id of the placing that is done again: its new record has it from the beginning, so that whoever has read
+        that far reads on from there, and not all of the journal anew."""
         self.unknown: set[str] = set()
         """Pages that nobody knows the text of: a record of the journal is lost."""
 
@@ -53,7 +56,9 @@ class World:
         if stream != JOURNAL:
             raise Refused(f"Nothing was written: {stream} is not written while something is being forgotten.")
         first = len(self.journal)
-        self.journal += records
+        for record in records:
+            is_again = self.placed_as is not None and record.get("kind") == "placed"
+            self.journal.append({**record, "id": self.placed_as} if is_again else record)
         return [Position(1, at) for at in range(first, len(self.journal))]
 
     def read(

@@ -12,7 +12,17 @@ import re
 
 from looseleaf.importers import json_stream
 from looseleaf.importers.items import Document, Said, Talk
-from looseleaf.importers.reading import loaded, members, named, objects, spoken, when, words
+from looseleaf.importers.reading import (
+    loaded,
+    members,
+    named,
+    objects,
+    spoken,
+    to_read,
+    unwrapped,
+    when,
+    words,
+)
 from looseleaf.importers.source import Broken
 
 TYPE_CHECKING = False
@@ -44,7 +54,7 @@ def _names(source: Source) -> list[str]:
 
 def read(source: Source, note: Note) -> Iterator[Item]:
     instructions: tuple[float, str] = (0.0, "")
-    for name in _names(source):
+    for name in to_read(source, _names(source)):
         try:
             with source.open(name) as stream:
                 one = json_stream.Reader(stream).opening() == "{"
@@ -60,9 +70,13 @@ def read(source: Source, note: Note) -> Iterator[Item]:
                             f"{name}: {title!r} was passed over, it leads in a circle and has no last message."
                         )
                         continue
+                    if _above(raw["mapping"], way):
+                        title = words(raw.get("title"))[:80] or number
+                        note(f"{name}: the beginning of {title!r} is not there, and was not taken.")
                     instructions = max([instructions, *_instructions(way, when(raw.get("create_time")))])
                     key = words(raw.get("conversation_id")) or words(raw.get("id")) or f"{name}#{number}"
                     yield Talk(key, words(raw.get("title")), _said(way))
+                    del raw, way  # the next may be as long
         except Broken as broken:
             note(str(broken))
     ts, text = instructions
@@ -73,9 +87,9 @@ def read(source: Source, note: Note) -> Iterator[Item]:
 
 
 def _conversations(stream: Any, note: Note, name: str, *, one: bool) -> Iterator[tuple[str, Any]]:
-    """Of a file of many, or of one."""
+    """Of a file of many, or of one; some programs put the many under a name."""
     if one:
-        yield "", dict(json_stream.members(stream, note, name))
+        yield from unwrapped(dict(json_stream.members(stream, note, name)))
     else:
         yield from json_stream.members(stream, note, name)
 
@@ -96,6 +110,16 @@ def _way(raw: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
             way.append((node, own["message"]))
         node = words(own.get("parent"))
     return way[::-1]
+
+
+def _above(mapping: dict[str, Any], way: list[tuple[str, dict[str, Any]]]) -> str:
+    """The message before the first of a way, which an export that is whole has not, or has without words."""
+    node = way[0][0] if way else ""
+    seen: set[str] = set()
+    while node in mapping and node not in seen:
+        seen.add(node)
+        node = words(members(mapping[node]).get("parent"))
+    return node
 
 
 def _made(node: object) -> float:

@@ -10,7 +10,7 @@ import re
 
 from looseleaf.importers import json_stream
 from looseleaf.importers.items import Document, Said, Talk
-from looseleaf.importers.reading import members, named, objects, spoken, when, words
+from looseleaf.importers.reading import members, named, objects, spoken, to_read, unwrapped, when, words
 from looseleaf.importers.source import Broken
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def detect(source: Source) -> float:
 
 def read(source: Source, note: Note) -> Iterator[Item]:
     projects: dict[str, str] = {}
-    for name in named(source, ".json"):
+    for name in to_read(source, named(source, ".json")):
         try:
             if _PROJECTS.search(name):
                 for _, raw in _objects(source, name, note):
@@ -48,7 +48,7 @@ def read(source: Source, note: Note) -> Iterator[Item]:
                     yield from _project(raw)
         except Broken as broken:
             note(str(broken))
-    for name in named(source, ".json"):
+    for name in to_read(source, named(source, ".json")):
         try:
             if _MEMORIES.search(name):
                 for _, raw in _objects(source, name, note):
@@ -60,6 +60,7 @@ def read(source: Source, note: Note) -> Iterator[Item]:
                         yield Talk(key, words(raw.get("name")), _said(raw))
                     else:
                         note(f"{name}: {number!r} was passed over, it is no conversation.")
+                    del raw  # the next may be as long
         except Broken as broken:
             note(str(broken))
 
@@ -69,14 +70,13 @@ def _objects(source: Source, name: str, note: Note) -> Iterator[tuple[str, dict[
     with source.open(name) as stream:
         is_one = json_stream.Reader(stream).opening() == "{"
     with source.open(name) as stream:
-        if is_one:
-            yield "", dict(json_stream.members(stream, note, name))
-            return
-        for number, raw in json_stream.members(stream, note, name):
+        found = json_stream.members(stream, note, name)
+        for number, raw in unwrapped(dict(found)) if is_one else found:
             if isinstance(raw, dict):
                 yield number, raw
             else:
                 note(f"{name}: {number!r} was passed over, it is no object.")
+            del raw
 
 
 # --- conversations -----------------------------------------------------------------------

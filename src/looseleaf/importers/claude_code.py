@@ -11,7 +11,7 @@ import json
 
 from looseleaf.importers.items import Said, Talk
 from looseleaf.importers.json_stream import raw_lines
-from looseleaf.importers.reading import members, named, stem, when, words
+from looseleaf.importers.reading import members, named, stem, to_read, when, words
 from looseleaf.importers.source import Broken
 from looseleaf.integrations.lines import ATTACHED, HOSTED, OF_SUB_AGENTS, OTHERS, UNREAD, said_in
 
@@ -29,13 +29,24 @@ ABOUT = "Claude Code's transcripts: ~/.claude/projects, one of its folders, or o
 HOOKED = True
 """The keys of talks are the names of the sessions in which hooks recorded the same."""
 
+_LOOKED_AT = 500
+"""Files that say what a folder is: many may have nothing but a summary of another one."""
+
 _NOTED = frozenset((UNREAD, ATTACHED, OTHERS, HOSTED, OF_SUB_AGENTS))
 """What a hook records to say that something was there. An import needs no such sign: all of it is data."""
 
 
 def detect(source: Source) -> float:
-    heads = (source.head(name) for name in _names(source)[:8])
-    return 0.95 if any(b'"sessionId"' in head and b'"type"' in head for head in heads) else 0.0
+    return 0.95 if any(_is_session(source, name) for name in _names(source)[:_LOOKED_AT]) else 0.0
+
+
+def _is_session(source: Source, name: str) -> bool:
+    """By its lines; by its beginning, where the first line is longer than that."""
+    head = source.head(name)
+    if b'"sessionId"' not in head or b'"type"' not in head:
+        return False
+    lines = _first(source, name)
+    return not lines or any("sessionId" in raw and "type" in raw for raw in lines)
 
 
 def _names(source: Source) -> list[str]:
@@ -45,7 +56,7 @@ def _names(source: Source) -> list[str]:
 
 def read(source: Source, note: Note) -> Iterator[Item]:
     seen: set[int] = set()
-    for _, _, name in sorted(_order(source, name) for name in _names(source)):
+    for _, _, name in sorted(_order(source, name) for name in to_read(source, _names(source))):
         key, title = _about(source, name)
         yield Talk(key, title, _said(source, name, seen, note))
 
@@ -76,7 +87,7 @@ def _said(source: Source, name: str, seen: set[int], note: Note) -> Iterator[Sai
     try:
         with source.open(name) as stream:
             for number, line in enumerate(raw_lines(stream), 1):
-                found = said_in(line) if line is not None else None
+                found = said_in(_typed(line)) if line is not None else None
                 if line is None or (found is not None and found.asked == ({"tool_result": UNREAD},)):
                     note(f"{name}:{number} was passed over, it is no JSON or too long.")
                     continue
@@ -88,6 +99,26 @@ def _said(source: Source, name: str, seen: set[int], note: Note) -> Iterator[Sai
                         yield _of(f"{found.key}-{part}", asked, found.ts, is_sure=found.is_sure)
     except Broken as broken:
         note(str(broken))
+
+
+def _typed(line: bytes) -> bytes:
+    """What the user typed while the agent was at work, which its program hands over as an attachment, as if he had
+    waited; any other line as it is."""
+    if b'"queued_command"' not in line:
+        return line
+    try:
+        raw = members(json.loads(line))
+    except (ValueError, RecursionError):
+        return line
+    own = members(raw.get("attachment"))
+    if (
+        raw.get("type") != "attachment"
+        or own.get("type") != "queued_command"
+        or own.get("commandMode") != "prompt"
+    ):
+        return line
+    about = {"type": "user", "origin": own.get("origin"), "isMeta": raw.get("isMeta") or own.get("isMeta")}
+    return json.dumps(raw | about | {"message": {"role": "user", "content": own.get("prompt")}}).encode()
 
 
 def _of(key: str, asked: dict[str, Any], ts: float | None, *, is_sure: bool) -> Said:

@@ -2,16 +2,29 @@
 
 The items of the conversation are taken (`response_item`; in older files the line itself), not the events that tell of
 them once more. Instructions, the environment and other things that the program says in the user's name are not his
-words, and are passed over; so is the history that stands for what was compacted.
+words, and are passed over; so is the history that stands for what was compacted. So are the sessions of sub-agents, in
+which an agent is the user. A session that was begun from another one repeats it: that is the other's.
 """
 
 from __future__ import annotations
 
 import json
+import re
 
 from looseleaf.importers.items import Said, Talk
 from looseleaf.importers.json_stream import lines
-from looseleaf.importers.reading import loaded, media_of, members, named, objects, spoken, stem, when, words
+from looseleaf.importers.reading import (
+    loaded,
+    media_of,
+    members,
+    named,
+    objects,
+    spoken,
+    stem,
+    to_read,
+    when,
+    words,
+)
 from looseleaf.importers.source import Broken
 from looseleaf.integrations.lines import parted
 
@@ -26,7 +39,20 @@ if TYPE_CHECKING:
 NAME = "codex"
 ABOUT = "Codex' sessions: ~/.codex/sessions, or one rollout-….jsonl file"
 
-_OF_PROGRAM = ("# AGENTS.md instructions", "<INSTRUCTIONS>", "# Context from my IDE setup:", "<permissions")
+_OF_PROGRAM = (
+    "# AGENTS.md instructions",
+    "<INSTRUCTIONS>",
+    "<permissions",
+    "<skill>\n<name>",
+    "Warning: apply_patch was requested via ",
+    "Warning: The maximum number of unified exec processes",
+)
+_SETTING = ("# Context from my IDE setup:", "# Files mentioned by the user:")
+"""How a text begins that an editor sends: what is open in it, what is selected, and then the request."""
+
+_REQUEST = re.compile(r"^## My request(?: for Codex)?:[ \t]*\n?", re.MULTILINE)
+_PICTURE = re.compile(r"</?image(?: name=[^<>]*)?>\s*")
+"""What stands before and after a picture."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
@@ -45,18 +71,53 @@ def _names(source: Source) -> list[str]:
 
 
 def read(source: Source, note: Note) -> Iterator[Item]:
-    for name in sorted(_names(source)):
-        yield Talk(_key(source, name), "", _said(source, name, note))
+    names = {name: _about(source, name) for name in sorted(to_read(source, _names(source)))}
+    files = {words(about.get("id")): name for name, about in names.items()} | {"": ""}
+    of_sub_agents = 0
+    for name, about in names.items():
+        if _is_of_sub_agent(about):
+            of_sub_agents += 1
+            continue
+        said = _said(source, name, note)
+        before = files.get(words(about.get("forked_from_id")))
+        if before and before != name:
+            said = _gone_on(said, _said(source, before, lambda _: None))
+        yield Talk(words(about.get("id")) or stem(name), "", said)
+    if of_sub_agents:
+        what = "session of a sub-agent was" if of_sub_agents == 1 else "sessions of sub-agents were"
+        note(f"{of_sub_agents:,} {what} passed over: what agents say to each other is nobody's words.")
 
 
-def _key(source: Source, name: str) -> str:
-    """The session's id, as its first line has it; else the file's name."""
+_ABOUT = ("id", "source", "thread_source", "parent_thread_id", "forked_from_id")
+
+
+def _about(source: Source, name: str) -> dict[str, Any]:
+    """What a session says of itself in its first line."""
     try:
         first = members(json.loads(source.head(name, 1 << 20).partition(b"\n")[0]))
     except (ValueError, RecursionError):
         first = {}
     own = members(first.get("payload")) if first.get("type") == "session_meta" else first
-    return words(own.get("id")) or stem(name)
+    return {each: own[each] for each in _ABOUT if isinstance(own.get(each), str | dict)}
+
+
+def _is_of_sub_agent(about: dict[str, Any]) -> bool:
+    """Its user is another agent, or the program itself, and mostly it begins with all that was said before."""
+    is_spawned = bool(words(about.get("parent_thread_id"))) or about.get("thread_source") == "subagent"
+    return is_spawned or "subagent" in members(about.get("source"))
+
+
+def _gone_on(said: Iterator[Said], before: Iterator[Said]) -> Iterator[Said]:
+    """A session that was begun from another one repeats it up to there: what is said in both is the other's."""
+    for each in said:
+        if (old := next(before, None)) is None or _words(each) != _words(old):
+            yield each
+            break
+    yield from said
+
+
+def _words(said: Said) -> tuple[Any, ...]:
+    return said.role, said.text, said.name, said.args, said.result, said.error
 
 
 def _said(source: Source, name: str, note: Note) -> Iterator[Said]:
@@ -109,9 +170,19 @@ def _item(key: str, item: dict[str, Any], ts: float | None, reasoning: str | Non
 def _of_user(content: object) -> str:
     """The texts that are the user's own, without what the program put among them."""
     blocks = objects(content) if isinstance(content, list) else [{"text": words(content)}]
-    texts = (spoken([block]) for block in blocks)
-    own = (parted(text)[0] for text in texts if not text.lstrip().startswith(_OF_PROGRAM))
-    return "\n\n".join(filter(None, own))
+    texts = (spoken([block]).lstrip() for block in blocks)
+    return "\n\n".join(filter(None, map(_request, texts)))
+
+
+def _request(text: str) -> str:
+    """Of what an editor sends, the request: it stands last, and what is selected may spell such a heading as well."""
+    if text.startswith(_OF_PROGRAM) or _PICTURE.fullmatch(text):
+        return ""
+    if text.startswith(_SETTING):
+        *around, text = _REQUEST.split(text)
+        text = text if around else ""
+    own = parted(text)[0]
+    return _REQUEST.sub("", own, count=1) if _REQUEST.match(own) else own
 
 
 def _result(key: str, output: object, ts: float | None, call: str) -> Said:

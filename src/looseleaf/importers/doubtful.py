@@ -6,12 +6,12 @@ import time
 
 from looseleaf.core.gate import UNVERIFIED
 from looseleaf.core.grammar import as_written
-from looseleaf.core.identity import relation_of
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE
 from looseleaf.core.lines import NOTE
 from looseleaf.core.paths import name_fault
 from looseleaf.core.relations import SALIENCE
+from looseleaf.core.slots import relation_of
 from looseleaf.core.times import written
 from looseleaf.core.vocabulary import topic_name
 from looseleaf.frozen import frozen

@@ -11,8 +11,6 @@ from importlib import import_module
 
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.importers.json_stream import is_utf_16
-from looseleaf.importers.source import Broken, refuse_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +79,8 @@ def named(name: str) -> Format:
 
 def detect(source: Source) -> Detected:
     """Which format a source is. Refused where none fits or two fit as well, and for a memory of ours."""
+    from looseleaf.importers.source import refuse_memory
+
     refuse_memory(source)
     found = sorted(
         (
@@ -104,6 +104,9 @@ def detect(source: Source) -> Detected:
 
 def _reasons(source: Source) -> list[str]:
     """Why it may be that no format knows a source: what was passed over, what cannot be read, how it is written."""
+    from looseleaf.importers.json_stream import is_utf_16
+    from looseleaf.importers.source import Broken
+
     found = source.notes[:_REASONS]
     for name in source.names()[:_REASONS]:
         try:

@@ -223,14 +223,45 @@ def members(
     name. `name` is the file's, for the notes."""
     reader = Reader(stream, longest)
     try:
-        for key, value, wrong in reader.members(under):
-            if wrong is None:
-                yield key, value
-            else:
-                note(f"{name}: {key[:80]!r} was passed over, it {wrong}.")
+        yield from _sound(reader.members(under), note, name)
+        if not under and reader.opening() not in ("", "\0"):
+            note(f"{name} was not read to its end: what follows the first array or object is no part of it.")
     except _Ended:
-        why = "it is UTF-16; save it as UTF-8" if reader.is_utf_16 else "it breaks off, or is no JSON there"
-        note(f"{name} was not read to its end: {why}.")
+        _tell_end(reader, note, name)
+
+
+def in_a_row(stream: BinaryIO, note: Note, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a stream, one after the other, with their numbers, from 1: mostly it is one; JSON lines that are
+    called JSON are many."""
+    reader = Reader(stream)
+    number = 0
+    while reader.opening() not in ("", "\0"):
+        number += 1
+        found: dict[str, Any] = {}
+        is_whole = False
+        try:
+            found.update(_sound(reader.members(), note, name))
+            is_whole = True
+        except _Ended:
+            _tell_end(reader, note, name)
+        if found or is_whole:  # of one that breaks off, what was whole
+            yield str(number), found
+        if not is_whole:
+            return
+
+
+def _sound(found: Iterator[tuple[str, Any, str | None]], note: Note, name: str) -> Iterator[tuple[str, Any]]:
+    for key, value, wrong in found:
+        if wrong is None:
+            yield key, value
+        else:
+            note(f"{name}: {key[:80]!r} was passed over, it {wrong}.")
+        del value  # it may be long, and the next one as well
+
+
+def _tell_end(reader: Reader, note: Note, name: str) -> None:
+    why = "it is UTF-16; save it as UTF-8" if reader.is_utf_16 else "it breaks off, or is no JSON there"
+    note(f"{name} was not read to its end: {why}.")
 
 
 def lines(stream: BinaryIO, note: Note, name: str, longest: int = LONGEST) -> Iterator[tuple[int, Any]]:

@@ -13,7 +13,18 @@ from __future__ import annotations
 from looseleaf.hashing import sha256
 from looseleaf.importers import json_stream
 from looseleaf.importers.items import Said, Talk
-from looseleaf.importers.reading import loaded, media_of, members, named, objects, spoken, stem, when, words
+from looseleaf.importers.reading import (
+    loaded,
+    media_of,
+    members,
+    named,
+    objects,
+    spoken,
+    stem,
+    to_read,
+    when,
+    words,
+)
 from looseleaf.importers.source import Broken
 
 TYPE_CHECKING = False
@@ -32,12 +43,13 @@ _OF_A_FILE = ("id", "custom_id")
 _BEGINS = 2
 """Messages by which talks of one name are told apart."""
 
+_LINES = (".jsonl", ".ndjson")
 _TIMES = ("ts", "timestamp", "created_at", "create_time", "created")
 
 
 def detect(source: Source) -> float:
     """Less sure than formats that have more of their own."""
-    for name in named(source, ".jsonl", ".json")[:8]:
+    for name in named(source, *_LINES, ".json")[:8]:
         head = source.head(name, 8192).lstrip(b"\xef\xbb\xbf \t\r\n[")
         if head.startswith(b"{") and b'"role"' in head and b'"content"' in head:
             is_whole = b'"messages"' in head
@@ -46,7 +58,7 @@ def detect(source: Source) -> float:
 
 
 def read(source: Source, note: Note) -> Iterator[Item]:
-    for name in named(source, ".jsonl", ".json"):
+    for name in to_read(source, named(source, *_LINES, ".json")):
         try:
             yield from _of_file(source, name, note)
         except Broken as broken:
@@ -54,10 +66,12 @@ def read(source: Source, note: Note) -> Iterator[Item]:
 
 
 def _of_file(source: Source, name: str, note: Note) -> Iterator[Talk]:
-    first = next(_values(source, name, lambda _: None), None)
-    if first is None:
+    firsts = ("messages" in members(raw) for _, raw in _values(source, name, lambda _: None))
+    is_of_talks = next(firsts, None)
+    firsts.close()  # it may hold all of a long talk, which is about to be read again
+    if is_of_talks is None:
         note(f"{name} was passed over, there are no messages in it.")
-    elif "messages" not in members(first[1]):
+    elif not is_of_talks:
         messages = (raw for _, raw in _values(source, name, note))
         yield Talk(name.rpartition(".")[0], "", _said(messages, note, name))
     else:
@@ -69,6 +83,7 @@ def _of_file(source: Source, name: str, note: Note) -> Iterator[Talk]:
                 yield Talk(key, words(own.get("title")), _said(own["messages"], note, name))
             else:
                 note(f"{name}: {number!r} was passed over, it has no messages.")
+            del raw, own  # the next may be as long
 
 
 def _key(own: dict[str, Any]) -> str:
@@ -93,6 +108,7 @@ def _digest(raw: dict[str, Any]) -> str:
     return sha256(repr([raw.get(each) for each in _SAYS]).encode("utf-8", "surrogatepass"))
 
 
+_SPEAKERS = ("user", "assistant")
 _SAYS = ("role", "content", "tool_calls", "function_call", "tool_call_id", "name", "error")
 
 
@@ -114,10 +130,12 @@ def _values(source: Source, name: str, note: Note) -> Iterator[tuple[str, Any]]:
     with source.open(name) as stream:
         if opening == "[":
             yield from json_stream.members(stream, note, name)
-        elif name.lower().endswith(".json"):
-            yield "1", dict(json_stream.members(stream, note, name))
+        elif name.lower().endswith(_LINES):
+            for number, raw in json_stream.lines(stream, note, name):
+                yield str(number), raw
+                del raw
         else:
-            yield from ((str(number), raw) for number, raw in json_stream.lines(stream, note, name))
+            yield from json_stream.in_a_row(stream, note, name)
 
 
 def _said(messages: Any, note: Note, name: str) -> Iterator[Said]:
@@ -127,7 +145,10 @@ def _said(messages: Any, note: Note, name: str) -> Iterator[Said]:
             own = members(raw)
             if "role" not in own:
                 note(f"{name}: message {number + 1} was passed over, it has no role.")
-            yield from _message(often(_digest(own)), own)
+            found = list(_message(often(_digest(own)), own))
+            if not found and own.get("role") in _SPEAKERS and not isinstance(own.get("content"), str | None):
+                note(f"{name}: message {number + 1} was passed over, there is nothing in it that is read.")
+            yield from found
     except Broken as broken:
         note(str(broken))
 

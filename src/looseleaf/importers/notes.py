@@ -11,6 +11,7 @@ from looseleaf.core.moments import moment
 from looseleaf.core.paths import is_page, name_fault
 from looseleaf.core.vocabulary import topic_name
 from looseleaf.importers.items import Document
+from looseleaf.importers.json_stream import is_utf_16
 from looseleaf.importers.reading import stem
 from looseleaf.importers.source import Broken
 
@@ -79,7 +80,7 @@ def text_of(source: Source, name: str, note: Note) -> str | None:
     if data is None:
         why = f"it is longer than {LONGEST:,} bytes, which is what a page may have. Split it"
     elif b"\0" in data:
-        why = "it is no text"
+        why = "it is UTF-16; save it as UTF-8" if is_utf_16(data[:4]) else "it is no text"
     elif not data.strip():
         why = "it is empty"
     else:

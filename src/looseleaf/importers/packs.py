@@ -25,17 +25,33 @@ HARMLESS = 64 * 1024**2
 
 _DEEPEST = 32
 
+_UNPACKERS = (("lzma", "LZMAError"), ("compression.zstd", "ZstdError"))
+"""What a zip may need, where this Python has it, and its own error for what is broken."""
+
 
 class Broken(Refused):
     """One file of a source cannot be read (to its end). The others may be."""
 
 
 def packing_errors() -> tuple[type[Exception], ...]:
+    import sys
     import zlib
     from tarfile import TarError
     from zipfile import BadZipFile
 
-    return zlib.error, BadZipFile, TarError, OSError, EOFError, ValueError, RuntimeError
+    loaded = ((sys.modules.get(module), name) for module, name in _UNPACKERS)
+    others = (getattr(module, name) for module, name in loaded if hasattr(module, name))
+    return (
+        zlib.error,
+        BadZipFile,
+        TarError,
+        OSError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+        OverflowError,
+        *others,
+    )
 
 
 def told(error: BaseException) -> str:
@@ -51,12 +67,9 @@ def look(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
             return "folder", Folder(path, note)
         stream = _opened(path)
     except (OSError, ValueError) as error:
-        raise Refused(
-            f"Nothing was imported: {path} cannot be read ({told(error)}). Give a file or a folder."
-        ) from error
+        raise _unread(path, error) from error
     try:
-        head = stream.read(512)
-        stream.seek(0)
+        head = _head(stream, path)
         if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
             return "zip", Zip(stream, path, note)
         if head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar":
@@ -69,6 +82,19 @@ def look(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
     except BaseException:
         stream.close()
         raise
+
+
+def _head(stream: BinaryIO, path: str) -> bytes:
+    try:
+        head = stream.read(512)
+        stream.seek(0)
+    except OSError as error:
+        raise _unread(path, error) from error
+    return head
+
+
+def _unread(path: str, error: BaseException) -> Refused:
+    return Refused(f"Nothing was imported: {path} cannot be read ({told(error)}). Give a file or a folder.")
 
 
 def _opened(path: str, flags: int = 0) -> BinaryIO:
@@ -86,6 +112,8 @@ def _opened(path: str, flags: int = 0) -> BinaryIO:
 def _name_fault(name: str) -> str | None:
     """Why a name from an archive is none here, or None."""
     parts = name.split("/")
+    if not name:
+        return "is empty"
     if name.startswith("/") or (len(name) > 1 and name[1] == ":"):
         return "is absolute"
     if ".." in parts:
@@ -163,7 +191,10 @@ class File(Pack):
         return os.stat(self.files[name]).st_size
 
     def modified(self, name: str) -> float | None:
-        return os.stat(self.files[name]).st_mtime
+        try:
+            return os.stat(self.files[name]).st_mtime
+        except OSError:  # it is gone meanwhile
+            return None
 
     def open(self, name: str) -> BinaryIO:
         try:
@@ -237,7 +268,7 @@ class Zip(Pack):
         self._stream = stream
         most, total = min(LARGEST, HARMLESS + SWELLS * os.fstat(stream.fileno()).st_size), 0
         for info in self._zip.infolist():
-            if info.is_dir():
+            if info.filename.endswith("/"):  # `is_dir` knows no name that is empty
                 continue
             fault = _zip_fault(info)
             if fault is not None:

@@ -28,6 +28,11 @@ def named(source: Source, *endings: str) -> list[str]:
     ]
 
 
+def to_read(source: Source, found: list[str]) -> list[str]:
+    """What was found by its name; a single file is what its user says it is, however it is called."""
+    return found or (list(source.names()) if source.kind == "file" else [])
+
+
 def stem(name: str) -> str:
     """The last part of a name, without its ending."""
     return name.rpartition("/")[2].rsplit(".", 1)[0] if not name.rpartition("/")[2].startswith(".") else "."
@@ -36,7 +41,8 @@ def stem(name: str) -> str:
 def when(value: object) -> float | None:
     """Epoch seconds of a number or an ISO time; a number of milliseconds is taken for one."""
     if isinstance(value, str):
-        value = moment_of(value)
+        found = moment_of(value)
+        return found if found is not None and abs(found) < FARTHEST else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if value != value or abs(value) >= FARTHEST * 1000:
@@ -57,6 +63,14 @@ def members(value: object) -> dict[str, Any]:
 def objects(value: object) -> list[dict[str, Any]]:
     """The objects of a list, or none."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def unwrapped(own: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """An object itself, or those that it has under `conversations`, with their numbers."""
+    held = own.get("conversations")
+    yield from (
+        ((str(number), each) for number, each in enumerate(held)) if isinstance(held, list) else [("", own)]
+    )
 
 
 def spoken(content: object) -> str:

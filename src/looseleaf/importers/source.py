@@ -15,6 +15,7 @@ import os
 from looseleaf.core.paths import is_page
 from looseleaf.errors import Refused
 from looseleaf.importers.packs import LARGEST, Broken, look, packing_errors, told
+from looseleaf.talk import FARTHEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Source:
     """`with Source(path) as source: for name in source.names(): source.open(name)`. `kind`: file, folder, zip, tar."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not os.fspath(path):  # it was meant to be something: `import "$UNSET"`
+            raise Refused("Nothing was imported: the path is empty. Give a file or a folder.")
         self.path = os.path.abspath(os.fspath(path))
         self.notes: list[str] = []
         self.kind, self._pack = look(self.path, self.notes.append)
@@ -55,7 +58,8 @@ class Source:
 
     def modified(self, name: str) -> float | None:
         """When the file was last changed, in epoch seconds, if that is known."""
-        return self._pack.modified(name)
+        found = self._pack.modified(name)
+        return found if found is not None and abs(found) < FARTHEST else None  # an archive may say anything
 
     def open(self, name: str) -> BinaryIO:
         """A stream of the file's bytes. Reading raises `Broken` where it cannot go on."""
@@ -109,8 +113,16 @@ class _Stream(io.RawIOBase, BinaryIO if TYPE_CHECKING else object):  # type: ign
 
 def refuse_memory(source: Source) -> None:
     """Refused for a memory of ours, and for a part of one: it is there already, and its log is nobody's words."""
-    is_one = any(name == _JOURNAL or name.endswith(f"/{_JOURNAL}") for name in source.names())
-    if is_one or _is_part(source.path):
+    names = source.names()
+    journal = next((name for name in names if name == _JOURNAL or name.endswith(f"/{_JOURNAL}")), None)
+    if journal is not None and not all(name.startswith(journal.removesuffix(_JOURNAL)) for name in names):
+        where = os.path.join(source.path, journal.removesuffix(f"/{_JOURNAL}"))
+        raise Refused(
+            f"Nothing was imported: {source.path} has a memory of looseleaf in it ({where}), which is used as it is. "
+            "Give what lies beside it, folder by folder."
+        )
+    if journal is not None or _is_part(source.path):
+        is_one = journal is not None
         what = "is a memory of looseleaf already" if is_one else "is a part of a memory of looseleaf"
         raise Refused(
             f"Nothing was imported: {source.path} {what}. Unpack it, if it is packed, and use it as it is: "

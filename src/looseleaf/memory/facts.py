@@ -63,9 +63,9 @@ class FactVerbs(Parts):
         """Every value that the fact's slot ever had, oldest first."""
         return self._book.history(name)
 
-    def sources(self, fact: Fact) -> list[Source]:
-        """The words that a fact rests on, from the log."""
-        return self._book.sources(fact)
+    def sources(self, fact: Fact | str) -> list[Source]:
+        """The words that a fact, or the one of an id, rests on, from the log."""
+        return self._book.sources(self.fact(fact) if isinstance(fact, str) else fact)
 
     def topics(self) -> list[str]:
         """The names of all topics."""

@@ -47,7 +47,7 @@ class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
         """What a hit stands in: the turn, the page, the entry; by the `where` of the hit."""
         from looseleaf.recall.open import open_hit
 
-        return open_hit(self, self._recall, where)
+        return open_hit(self, lambda: self._recall, where)
 
     def receipts(self, last: int = 20, *, turn: str | None = None) -> list[Written]:
         """The last writes, newest first; or those of a turn (`last`: the last one), oldest first."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from looseleaf.core.grammar import as_written, replace_fact, set_updated
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
 from looseleaf.core.journal import is_housekeeping
-from looseleaf.core.ledger import HIGHEST, PINNED
+from looseleaf.core.ledger import HIGHEST
 from looseleaf.core.lines import statement
+from looseleaf.core.names import PINNED
 from looseleaf.core.times import day
 from looseleaf.errors import Refused
 from looseleaf.page import Rewritten
@@ -88,7 +89,8 @@ class Curate:
             self._place.catch_up()
             fact = self._facts.find(name)
             stated = statement(text)
-            relation, said = stated if stated and stated[0] != "note" else (fact.relation, text.strip())
+            is_said = stated is not None and stated[0] != "note"
+            relation, said = stated if stated and is_said else (fact.relation, _value_in(text, fact))
             relation, said = as_written(relation, said)
             if (relation, said) == (fact.relation, fact.object):
                 return self.approve(name)  # it was right
@@ -133,6 +135,10 @@ class Curate:
         with self._pages.absorb.threads, self._store.lock():
             self._place.catch_up()
             fact = self._facts.find(name)
+            if fact.status not in ("current", "pending"):
+                raise Refused(
+                    f"{fact.id} was not {reason}: it is {fact.status}. `looseleaf facts` lists what is current."
+                )
             new = make(fact)
             if all(plain(fact, member) == value for member, value in new.items()):
                 return fact
@@ -231,3 +237,17 @@ class Curate:
             self._pages.rewrite(
                 review.PATH, lambda text: Rewritten(review.unticked(text, name)), reason="undone"
             )
+
+
+def _value_in(text: str, fact: Fact) -> str:
+    """What a person says in place of a value: the value itself, or a sentence that the rules read one in."""
+    if len(text.split()) < 3:  # "Paris", "green tea"
+        return text.strip()
+    from looseleaf.core.slots import slot
+    from looseleaf.distill.rules import Rules
+    from looseleaf.place.material import Text
+
+    read = Rules().distill(Text(text, PERSON, "", clock.now()), 0).facts
+    address = slot(fact.topic, fact.relation)
+    values = [str(each["object"]) for each in read if slot(fact.topic, str(each["relation"])) == address]
+    return values[0] if len(values) == 1 else text.strip()

@@ -8,12 +8,11 @@ be written is no reason to refuse.
 
 from __future__ import annotations
 
-import re
-
 from looseleaf.absorb import belongs
 from looseleaf.core.heads import refuse_unknown
-from looseleaf.core.ledger import Ledger, shard_of
-from looseleaf.core.sheet import Shard
+from looseleaf.core.lazy import lazy
+from looseleaf.core.names import REVIEW, TICKED
+from looseleaf.core.sheet import Shard, shard_of
 from looseleaf.errors import Refused
 from looseleaf.hashing import sha256, sha256_or_none
 from looseleaf.store import JOURNAL, codec
@@ -22,7 +21,9 @@ from looseleaf.values import START, Position
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
+    from looseleaf.core.ledger import Ledger
     from looseleaf.core.sheet import Sheet
     from looseleaf.store.protocol import Store
     from looseleaf.values import Edit, Fact, Record
@@ -31,7 +32,7 @@ INDEX = "views/facts.json"
 FOLDER = "views/facts"
 SCHEMA = "facts_index.v1"
 
-_PLACE = re.compile(r"(.+\.md):([0-9]{1,7})")
+_PLACE = lazy(r"(.+\.md):([0-9]{1,7})")
 
 
 class _Astray(Exception):
@@ -52,7 +53,11 @@ class Facts:
         self._shards: dict[str, Shard] = {}
         self._placed: dict[str, tuple[Shard, tuple[int, int, int], list[Fact]]] = {}
         """Of each topic that was asked for: its facts with their lines, and behind which record they were that."""
-        self._ledger = Ledger(self._shard, self._before, trusts=self._trusts)
+        self._fold: Ledger | None = None
+        self._waiting: dict[str, str] = {}
+        """The topics of the facts that wait in review, in the order in which they came."""
+        self._moved: list[Any] = []
+        """The lines that lately went and came, as they stood in the views."""
         self._position = START
         self._last: str | None = None
         self.topics: dict[str, tuple[int, int, int]] = {}
@@ -108,12 +113,26 @@ class Facts:
     def waiting(self) -> list[Fact]:
         """What waits in review, in the order in which it came."""
         found: list[Fact] = []
-        for name, topic in list(self._ledger.waiting.items()):
+        for name, topic in list(self._waiting.items()):
             shard = self._known(topic)
             fact = shard.facts.get(name) if shard is not None else None
             if fact is not None and fact.status == "pending":
                 found.append(fact)
         return found
+
+    def is_unsettled(self) -> bool:
+        """Whether review has to be looked after. Mostly it has not."""
+        return any(self.unsettled())
+
+    def unsettled(self) -> tuple[list[Fact], list[Fact], list[str]]:
+        """What was ticked in review, what has no line there, and which lines are of nothing that waits: a crash left
+        them."""
+        sheet = self.sheet(REVIEW)
+        asked = sheet.pending() if sheet is not None else {}
+        waiting = {fact.id or "": fact for fact in self.waiting()}
+        ticked = [fact for fact in waiting.values() if TICKED in fact.tags]
+        lost = [fact for name, fact in waiting.items() if name not in asked and TICKED not in fact.tags]
+        return ticked, lost, [name for name in asked if name not in waiting]
 
     def _known(self, name: str | None) -> Shard | None:
         """A shard; if its view is no good, all are made again."""
@@ -204,13 +223,15 @@ class Facts:
                 ends[str(line.record.get("path"))] = line.end
             self._last = line.record.get("id")
             self._unsaved = True
+        self._position = end
+        if self._fold is None:
+            return  # nothing was taken
         for path in sorted(self._ledger.torn):
             data = self._head(path)
             if sha256_or_none(data) == self._ledger.torn[path][-1].new:
                 self._ledger.mend(path, data)
                 touched |= self._settle(ends[path])
         self._ledger.torn.clear()
-        self._position = end
         for name in touched:
             shard = self._shard(name)
             current = sum(fact.status == "current" for fact in shard.facts.values())
@@ -224,6 +245,18 @@ class Facts:
             self._shard(name).position = end
         self._ledger.touched.clear()
         return touched
+
+    @property
+    def _ledger(self) -> Ledger:
+        """What the journal is folded into; whoever finds all in the views loads nothing of it."""
+        if self._fold is None:
+            from looseleaf.core.ledger import Ledger
+
+            fold = Ledger(self._shard, self._before, trusts=self._trusts)
+            fold.waiting = self._waiting
+            fold.moves.extend(self._moved)
+            self._fold = fold
+        return self._fold
 
     def _before(self, edit: Edit) -> bytes | None:
         from looseleaf.history import History
@@ -256,8 +289,11 @@ class Facts:
         try:
             self.topics = {str(name): (int(a), int(b), int(c)) for name, (a, b, c) in raw["topics"].items()}
             self._sums = {str(name): str(each) for name, each in raw["shards"].items()}
-            self._ledger.waiting = {str(name): str(topic) for name, topic in raw["waiting"].items()}
-            self._ledger.moves.extend(raw["moved"])
+            self._waiting = {str(name): str(topic) for name, topic in raw["waiting"].items()}
+            self._moved = [
+                [float(ts), *map(str, (way, relation, said, topic, name))]
+                for ts, way, relation, said, topic, name in raw["moved"]
+            ]
         except (LookupError, TypeError, ValueError, AttributeError):
             self._forget()
         else:
@@ -312,7 +348,7 @@ class Facts:
             "topics": {name: list(self.topics[name]) for name in sorted(self.topics)},
             "shards": {name: self._sums[name] for name in sorted(self.topics)},
             "moved": self._ledger.moves.to_list(),
-            "waiting": self._ledger.waiting,
+            "waiting": self._waiting,
         }
 
 

@@ -9,7 +9,7 @@ from looseleaf.core.gate import UNVERIFIED
 from looseleaf.core.grammar import as_written, drawer, parse, set_summary, summary_of, topic_of
 from looseleaf.core.guard import Guarded, Owned, guarded
 from looseleaf.core.heads import EXTERNAL, PERSON
-from looseleaf.core.identity import key, relation_of, slot
+from looseleaf.core.keys import key
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE, is_at_least, is_trusted
 from looseleaf.core.lines import body
@@ -17,6 +17,7 @@ from looseleaf.core.paths import STATE, TOP_PAGES, same_name
 from looseleaf.core.placing import PROFILE, PROJECT
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.signing import signed, unsigned
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.values import Fact

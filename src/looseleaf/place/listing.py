@@ -6,16 +6,16 @@ import re
 
 from looseleaf.core.grammar import parse
 from looseleaf.core.heads import AGENT, EXTERNAL, UNKNOWN
-from looseleaf.core.identity import true_at
-from looseleaf.core.ledger import shard_of
 from looseleaf.core.levels import is_trusted
+from looseleaf.core.sheet import shard_of
+from looseleaf.core.truth import true_at
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.page import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Protocol
 
     from looseleaf.pages import Pages
@@ -44,7 +44,7 @@ class IndexLine:
 class Listing:
     """Of what the journal and the facts know; whoever asks has brought them up to date."""
 
-    def __init__(self, pages: Pages, known: Facts, place: Place, *, trusts: bool) -> None:
+    def __init__(self, pages: Pages, known: Facts, place: Callable[[], Place], *, trusts: bool) -> None:
         self._trusts = trusts
         self._pages = pages
         self._known = known
@@ -100,7 +100,7 @@ class Listing:
                 is_known = (
                     path.startswith(FACTS) or self._trusts
                 )  # whose an episode is, only its signature says
-                summary = self._place.summary_of(path, parse(path, page.text)) if is_known else ""
+                summary = self._place().summary_of(path, parse(path, page.text)) if is_known else ""
             made = self._made[path] = head, IndexLine(path, len(page.data), summary)
         return made[1]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.core.heads import PERSON
-from looseleaf.core.identity import true_at
 from looseleaf.core.names import PROFILE, USER
 from looseleaf.core.paths import safe_name
+from looseleaf.core.truth import true_at
 from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary
 from looseleaf.entries import FOLDER, Spot, entries_in, read_entry, traces_of
 from looseleaf.errors import Refused

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 from looseleaf.conversation.record import stream_of
-from looseleaf.core.gate import Witness
 from looseleaf.core.levels import is_imported
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.turns import open_calls
@@ -25,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from looseleaf.core.gate import Witness
     from looseleaf.entries import Entry
     from looseleaf.store.protocol import Store
 
@@ -167,6 +167,8 @@ class Sources:
 
 def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
     """What a fact may lean on: all that was said, but for what memory itself had brought up."""
+    from looseleaf.core.gate import Witness
+
     return [
         Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts)
         for trace in traces
@@ -191,6 +193,8 @@ def vouched_for(entry: Entry) -> list[Witness]:
     """Facts of an entry of an older format to which a person gave a score: that is a person's word for them."""
     if entry.meta.get("upgraded") is None:
         return []
+    from looseleaf.core.gate import Witness
+
     ts = float(entry.meta.get("ts") or 0.0)
     return [
         Witness(f"{FOLDER}/{entry.reference}/summary.json", "person", str(raw.get("quote", "")), ts)

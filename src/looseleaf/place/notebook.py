@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from looseleaf.core.identity import slot, true_at
 from looseleaf.core.names import USER
+from looseleaf.core.truth import true_at
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.place.place import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from looseleaf.place.guard import Guard
     from looseleaf.place.listing import IndexLine, Listing
     from looseleaf.place.making import Making
-    from looseleaf.place.place import Placed
+    from looseleaf.place.place import Place, Placed
     from looseleaf.place.redistill import Difference
     from looseleaf.place.state import State
     from looseleaf.place.tidy import Tidy
@@ -72,9 +71,15 @@ class Notebook:
         self._clean = clean
         self._note = note
         self.known = known
-        self.place = Place(store, pages, self.known, note, state)
+        self._state = state
         self._spoken = spoken
         self._distiller = distiller
+
+    @cached_property
+    def place(self) -> Place:
+        from looseleaf.place.place import Place  # whoever only reads what is known loads nothing of it
+
+        return Place(self._store, self._pages, self.known, self._note, self._state)
 
     @cached_property
     def guard(self) -> Guard:
@@ -165,7 +170,7 @@ class Notebook:
         from looseleaf.place.listing import Listing
 
         trusts = self._policy.trust_external_edits
-        return Listing(self._pages, self.known, self.place, trusts=trusts)
+        return Listing(self._pages, self.known, lambda: self.place, trusts=trusts)
 
     def index(self) -> list[IndexLine]:
         """A line for each page of the drawers that a prompt lists."""
@@ -176,7 +181,10 @@ class Notebook:
 
     def catch_up(self) -> None:
         try:
-            self.place.catch_up()
+            self._pages.absorb()
+            self.known.catch_up()
+            if self.known.is_unsettled():
+                self.place.settle()
         except Refused as refused:  # a full or read-only disk keeps nobody from reading
             self._note(str(refused))
             self.known.catch_up()
@@ -207,6 +215,8 @@ class Notebook:
 
     def history(self, name: str) -> list[Fact]:
         """Every value that a fact's slot ever had, oldest first."""
+        from looseleaf.core.slots import slot
+
         fact = self.find(name)
         address = slot(fact.topic, fact.relation)
         found = [each for each in self.known.of(fact.topic) if slot(each.topic, each.relation) == address]
@@ -214,16 +224,20 @@ class Notebook:
 
     def sources(self, fact: Fact) -> list[Source]:
         """The words that a fact rests on, from the log."""
-        from looseleaf.entries import read_entry
+        from looseleaf.entries import FOLDER, read_entry
         from looseleaf.place.material import sources_of
 
+        # What was written and not said is in an entry; of a fact that was written again, in another one each time.
+        written = (name.partition("/raw.md#") for name in fact.sources)
+        entries = dict.fromkeys(entry.removeprefix(f"{FOLDER}/") for entry, is_raw, _ in written if is_raw)
         said: dict[str, Trace] = {}
-        if fact.entry_id is not None:
-            try:
-                entry = read_entry(self._store, fact.entry_id)
-                said = {trace.id: trace for trace in sources_of(self._store, entry)}
-            except Refused as refused:
-                self._note(str(refused))
+        for entry in dict.fromkeys((fact.entry_id, *entries)):
+            if entry is not None:
+                try:
+                    found = sources_of(self._store, read_entry(self._store, entry))
+                    said |= {trace.id: trace for trace in found}
+                except Refused as refused:
+                    self._note(str(refused))
         return [self._source(name, said) for name in fact.sources]
 
     def _source(self, name: str, said: dict[str, Trace]) -> Source:

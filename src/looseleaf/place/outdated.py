@@ -6,6 +6,7 @@ A compaction keeps decisions and constraints word for word. One that was taken b
 from __future__ import annotations
 
 from looseleaf.core.gate import Witness, proposal_of
+from looseleaf.core.outdated import outdated_by, over_and_now
 from looseleaf.core.placing import PROJECT, USER, Plan
 from looseleaf.store.ulid import is_id, time_of
 
@@ -15,17 +16,12 @@ if TYPE_CHECKING:
 
     from looseleaf.place.facts import Facts
     from looseleaf.talk import Distilled
-    from looseleaf.values import Fact
-
-_TELLING = 8
-"""Characters of a quote by which a sentence is known again; fewer stand in many."""
 
 
 def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = None) -> Callable[[str], bool]:
     """Tells of a sentence whether it is outdated, by all that is known (of some topics) and what was just found."""
     known = [fact for topic in topics for fact in facts.of(topic)] if topics is not None else facts.all()
-    over = [fact for fact in known if fact.status in ("superseded", "rejected")]
-    now = [fact for fact in known if fact.status == "current"]
+    over, now = over_and_now(known)
     for distilled in found:
         plan = _planned(facts, distilled)
         over += plan.history
@@ -33,13 +29,7 @@ def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = Non
         over += [fact for fact in now if fact.id in ended]
         now = [fact for fact in now if fact.id not in ended]
         now += [line.add for lines in plan.lines.values() for line in lines if line.add is not None]
-    past, present = _quotes(over), _quotes(now)
-
-    def is_outdated(sentence: str) -> bool:
-        words = _plain(sentence)
-        return any(quote in words for quote in past) and not any(quote in words for quote in present)
-
-    return is_outdated
+    return outdated_by(over, now)
 
 
 def _planned(facts: Facts, distilled: Distilled) -> Plan:
@@ -52,12 +42,3 @@ def _planned(facts: Facts, distilled: Distilled) -> Plan:
             ts = said_at + number * 1e-6  # of two in one trace, the second is the later
             plan.take(proposal, [Witness(proposal.source, "user", proposal.quote, ts)])
     return plan
-
-
-def _quotes(facts: Iterable[Fact]) -> list[str]:
-    quotes = {_plain(fact.quote) for fact in facts if fact.quote}
-    return sorted(quote for quote in quotes if len(quote) >= _TELLING)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 
-from looseleaf.core.gate import judge, proposal_of
 from looseleaf.core.grammar import (
     add_fact,
     new_page,
@@ -21,12 +20,10 @@ from looseleaf.core.grammar import (
     topic_of,
 )
 from looseleaf.core.heads import PERSON, PROGRAM, SCHEMA
-from looseleaf.core.ledger import HIGHEST, TICKED
+from looseleaf.core.ledger import HIGHEST
 from looseleaf.core.levels import is_trusted
-from looseleaf.core.placing import PROJECT, USER, Outcome, Plan, is_from
-from looseleaf.core.signing import unsigned
+from looseleaf.core.names import PROJECT, TICKED, USER
 from looseleaf.core.times import day
-from looseleaf.core.vocabulary import topic_name
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
 from looseleaf.page import Rewritten
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.core.gate import Witness
-    from looseleaf.core.placing import Line
+    from looseleaf.core.placing import Line, Outcome, Plan
     from looseleaf.entries import Entry
     from looseleaf.forget.tombstones import Tombstones
     from looseleaf.pages import Pages
@@ -105,7 +102,8 @@ class Place:
         """What is on the pages now, and what a person ticked there."""
         self._pages.absorb()
         self._facts.catch_up()
-        self.settle()
+        if self._facts.is_unsettled():
+            self.settle()
 
     def people(self, path: str) -> set[str]:
         """The lines of a page without facts that a person wrote."""
@@ -122,6 +120,8 @@ class Place:
         """Place an entry, once: again, it only says what is held already. `through`: the place in the agent's traces
         that is distilled with it. `lost`: what goes from the pages with the entry that it replaces."""
         # Whoever only reads what is known loads nothing of this.
+        from looseleaf.core.gate import proposal_of
+        from looseleaf.core.placing import Plan
         from looseleaf.place.diary import Diary
         from looseleaf.place.material import sources_of, vouched_for, witnesses_of
         from looseleaf.place.outdated import outdated
@@ -178,6 +178,7 @@ class Place:
         """Whether a person had this forgotten since it was said: words from before do not come back."""
         if not self._tombstones.are_there:
             return False
+        from looseleaf.core.gate import judge
         from looseleaf.forget.tombstones import fact_text
 
         text = fact_text(self._topic(proposal, entry, witnesses), proposal.relation, proposal.object)
@@ -192,6 +193,8 @@ class Place:
     def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
         only from words of the user."""
+        from looseleaf.core.placing import is_from
+        from looseleaf.core.vocabulary import topic_name
         from looseleaf.place.write import SESSIONS
 
         own = entry.reference.rpartition("/")[0]
@@ -260,6 +263,8 @@ class Place:
 
     def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
         """A summary by rule of what the user said or a person wrote on a page."""
+        from looseleaf.core.signing import unsigned
+
         trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
         trusted |= {
             (fact.relation, fact.object)
@@ -295,12 +300,10 @@ class Place:
     # --- what a person ticked ----------------------------------------------------------------
 
     def settle(self) -> None:
-        """Do what was ticked in review; ask again what has lost its line there. Mostly there is nothing."""
-        if not any(self._unsettled()):
-            return
+        """Do what was ticked in review; ask again what has lost its line there."""
         with self._pages.absorb.threads, self._store.lock():
             self._facts.catch_up()
-            ticked, lost, decided = self._unsettled()
+            ticked, lost, decided = self._facts.unsettled()
             reason = f"ticked in {review.PATH}"
             for fact in ticked:
                 self._try(partial(self.approve, fact, reason=reason), f"{fact.id}, {reason}, is not done")
@@ -323,15 +326,6 @@ class Place:
                 raise
             self._note(f"{otherwise}: {error} It is tried again with the next command.")
 
-    def _unsettled(self) -> tuple[list[Fact], list[Fact], list[str]]:
-        """What was ticked, what has no line, and which lines are of nothing that waits: a crash left them."""
-        sheet = self._facts.sheet(review.PATH)
-        asked = sheet.pending() if sheet is not None else {}
-        waiting = {fact.id or "": fact for fact in self._facts.waiting()}
-        ticked = [fact for fact in waiting.values() if TICKED in fact.tags]
-        lost = [fact for name, fact in waiting.items() if name not in asked and TICKED not in fact.tags]
-        return ticked, lost, [name for name in asked if name not in waiting]
-
     def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
         """A person's yes: it goes to its page, whatever stood against it. `edits`: what was done for that already. A
         proposal to forget is done instead: what it names goes."""
@@ -339,6 +333,8 @@ class Place:
             done = [*edits, *self._forgotten(fact, reason), *self.clear([fact.id or ""])]
             self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
             return
+        from looseleaf.core.placing import Plan
+
         plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
         plan.confirm(fact, clock.now())
         done = self.carry_out(plan, reason=reason, author=PERSON)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from looseleaf.core.gate import LONGEST
 from looseleaf.core.grammar import add_episode, as_written, parse, set_summary, summary_of
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM
-from looseleaf.core.identity import key, slot
+from looseleaf.core.keys import key
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE, LEVELS, is_trusted, level_of
 from looseleaf.core.lines import heading_words
@@ -18,6 +18,7 @@ from looseleaf.core.moments import moment
 from looseleaf.core.paths import STATE
 from looseleaf.core.placing import PROJECT, Line, Plan, page_of
 from looseleaf.core.relations import SALIENCE
+from looseleaf.core.slots import slot
 from looseleaf.core.state import short, title_of
 from looseleaf.core.times import day, written
 from looseleaf.page import Rewritten

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 
 from looseleaf.core.gate import proposal_of
-from looseleaf.core.identity import key, relation_of, slot
+from looseleaf.core.keys import key
 from looseleaf.core.levels import is_at_least
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.entries import FOLDER, Entry, distilled_of, meta_json, read_entry, summary_json
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen

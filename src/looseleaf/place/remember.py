@@ -1,7 +1,7 @@
 """Remember: what a person says to the memory itself becomes memory now, as the person's own word.
 
-Facts that the rules read in it are placed like any others, and are confirmed. Every sentence in which they read none is
-kept as it was said: a note, which is a bullet on the page of its topic. Only a greeting is passed over, and told.
+Facts that the rules read in it are placed like any others, and are confirmed. Every sentence that says more than they
+do is kept as it was said: a note, which is a bullet on the page of its topic. Only a greeting is passed over, and told.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from looseleaf.core.gate import LONGEST, judge
 from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
 from looseleaf.core.placing import PROJECT, USER
-from looseleaf.core.sentences import is_phatic, pieces
+from looseleaf.core.sentences import is_phatic
+from looseleaf.core.unread import Read, unread_in
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.place.material import witnesses_of
@@ -20,7 +21,7 @@ from looseleaf.talk import Distilled, Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from looseleaf.core.gate import Witness
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.place import Placed
     from looseleaf.talk import Material
-    from looseleaf.values import Receipt
+    from looseleaf.values import Receipt, Record
 
 _MOST = 40
 """Sentences that become a note each; more of them are a text, and one note."""
@@ -53,12 +54,12 @@ class Remembered:
 
 
 class WriteAll(Write):
-    """Writing by the rules, with a note for every sentence that they read nothing from, if they read any."""
+    """Writing by the rules, with a note for every sentence that they did not read all of, if they read any."""
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
         made, name, failures = super().make(material)
         witnesses = witnesses_of(material.traces())
-        unread = _unread("\n".join(each.text for each in witnesses), _quotes(made))
+        unread = unread_in("\n".join(each.text for each in witnesses), map(_read_of, made.facts))
         notes = [_proposal(each) for each in unread if not is_phatic(each)] if made.facts else []
         # What is asked or only thought is no fact to the gate: those are noted by an edit.
         sure = [each.to_dict() for each in notes if _is_sure(each, witnesses)]
@@ -78,10 +79,10 @@ def remember(
     if topic is not None and not any(map(str.isalnum, topic)):
         raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
     placed = book.making.remember(said, topic)
-    kept = [each.fact.quote or "" for each in placed.outcomes if each.act != "drop"] if placed else []
+    kept = [_read_of(each.fact.to_dict()) for each in placed.outcomes if each.act != "drop"] if placed else []
     if not kept:
         return Remembered(placed, _noted(book, pages, topic, _whole(said)), redacted=redacted)
-    left = _unread(said, kept)
+    left = unread_in(said, kept)
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]
     if len(notes) > _MOST:
@@ -112,15 +113,13 @@ def _is_sure(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     return len(proposal.object) <= LONGEST and judge(proposal, witnesses).level == "confirmed"
 
 
-def _quotes(made: Distilled) -> list[str]:
-    return [str(each.get("quote") or "") for each in made.facts]
-
-
-def _unread(text: str, quotes: Iterable[str]) -> list[str]:
-    """The sentences in which none of these quotes stands, each once."""
-    read = [flat for each in quotes if (flat := _flat(each))]
-    found = dict.fromkeys(_flat(piece.text) for piece in pieces(text))
-    return [each for each in found if each and not any(quote in each or each in quote for quote in read)]
+def _read_of(fact: Record) -> Read:
+    dates = "valid_from", "valid_to"
+    return Read(
+        _flat(str(fact.get("quote") or "")),
+        str(fact.get("object") or ""),
+        is_dated=any(fact.get(name) for name in dates),
+    )
 
 
 def _flat(text: str) -> str:

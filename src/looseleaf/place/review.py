@@ -12,7 +12,6 @@ from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import add_fact, new_page, parse
 from looseleaf.core.lines import escape
 from looseleaf.core.names import REVIEW
-from looseleaf.core.placing import page_of
 from looseleaf.core.sheet import Sheet
 from looseleaf.core.times import day
 from looseleaf.frozen import frozen
@@ -97,6 +96,8 @@ def too_many(count: int) -> str:
 
 def _evidence(fact: Fact, why: str) -> str:
     when = f" on {day(fact.recorded_at)}" if fact.recorded_at else ""
+    from looseleaf.core.placing import page_of
+
     goes = page_of(fact.but(level="confirmed"))
     said = f" · “{escape(fact.quote)[:_QUOTE]}”" if fact.quote else ""
     return escape(f"{fact.id} · for {goes} · from {fact.origin or 'nobody'}{when} · {why}{said}")

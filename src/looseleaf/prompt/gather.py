@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from looseleaf.core import fence, shown
 from looseleaf.core.essentials import rank, said
-from looseleaf.core.identity import true_at
 from looseleaf.core.levels import is_trusted
 from looseleaf.core.manifest import Item, Omitted
 from looseleaf.core.names import PROFILE, USER
 from looseleaf.core.paths import STATE
 from looseleaf.core.signing import unsigned
+from looseleaf.core.truth import true_at
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256

@@ -119,7 +119,9 @@ class _Shelf:
         self._memory = memory
         self.known = memory._known
         self.topics = Topics(memory.store, memory._known)
-        self.listing = Listing(memory._pages, memory._known, self, trusts=memory.policy.trust_external_edits)
+        self.listing = Listing(
+            memory._pages, memory._known, lambda: self, trusts=memory.policy.trust_external_edits
+        )
 
     def summary_of(self, path: str, page: PageText) -> str:
         return self._memory._book.place.summary_of(path, page)

@@ -152,7 +152,7 @@ def _paragraphs(
 
 def fact_items(facts: Sequence[Fact]) -> list[Item]:
     """What is true now, and what was: both can be found, the second only by who asks for the past."""
-    from looseleaf.core.identity import true_at
+    from looseleaf.core.truth import true_at
 
     now = {fact.id for fact in true_at(facts)}
     before: dict[str, list[Fact]] = {}

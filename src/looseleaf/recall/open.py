@@ -11,6 +11,7 @@ from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from looseleaf.memory import Memory
@@ -34,7 +35,7 @@ class Opened:
         return {"where": self.where, "kind": self.kind, "text": self.text}
 
 
-def open_hit(memory: Memory, recall: Recall, where: object) -> Opened:
+def open_hit(memory: Memory, recall: Callable[[], Recall], where: object) -> Opened:
     """By what a hit is called: a trace's or a fact's id, `page.md#5-9`, `topic/entry`."""
     from looseleaf.store.ulid import is_id
 
@@ -50,9 +51,9 @@ def open_hit(memory: Memory, recall: Recall, where: object) -> Opened:
     if where.startswith("f_"):
         return Opened(where, "fact", _fact(memory, where))
     if is_id(where):
-        trace = recall.trace(where)
-        if trace is not None:
-            return Opened(where, "trace", _talk(memory, trace))
+        found = recall().trace(where)
+        if found is not None:
+            return Opened(where, "trace", _talk(memory, *found))
         return Opened(where, "entry", _entry(memory, where))
     if is_id(where.rpartition("/")[2]):
         return Opened(where, "entry", _entry(memory, where))
@@ -89,16 +90,13 @@ def _fact(memory: Memory, name: str) -> str:
     return "\n".join((fact_text(fact), known, *sources))
 
 
-def _talk(memory: Memory, trace: Trace) -> str:
-    """The turn that a trace belongs to."""
+def _talk(memory: Memory, trace: Trace, stream: str) -> str:
+    """The turn that a trace belongs to, whichever agent's it is."""
+    from looseleaf.conversation.turns import one_turn
     from looseleaf.core.window import LABELS, said
 
-    try:
-        traces: tuple[Trace, ...] = memory.turn(trace.turn_id).traces
-    except Refused:
-        traces = (trace,)
-    if all(each.id != trace.id for each in traces):
-        traces = (trace,)  # of another agent, whose turns have the same numbers
+    turn = one_turn(memory.store, stream, trace.turn_id)
+    traces = turn.traces if turn is not None else (trace,)
     lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
     for each in traces:
         text = "\n    ".join(said(each).split("\n"))

@@ -135,12 +135,13 @@ class Recall:
                     return answer(self.keep.without_file(error))
             return answer(self.keep.without_file(OSError("the file is damaged each time it is made")))
 
-    def trace(self, name: str) -> Trace | None:
-        """A trace of any agent, by its id."""
+    def trace(self, name: str) -> tuple[Trace, str] | None:
+        """A trace of any agent, by its id; and the stream that it is in."""
 
-        def answer(indexes: Asking) -> Trace | None:
+        def answer(indexes: Asking) -> tuple[Trace, str] | None:
             found = next((found for index, _ in indexes if (found := index.trace(name)) is not None), None)
-            return self._reader().trace(found) if found is not None else None
+            trace = self._reader().trace(found) if found is not None else None
+            return (trace, found.source) if trace is not None and found is not None else None
 
         return self._asking(answer)
 
@@ -157,7 +158,7 @@ class Recall:
                     if text is not None and text.where not in found:
                         salience = read.salience(row)
                         parts = {} if salience is None else {"salience": salience}
-                        scored = Scored(row.id, salience or 0.0, parts)
+                        scored = Scored(row.id, salience or 0.0, parts.copy)
                         found[text.where] = hit_of(scored, row, text, indexes, read, ())[0]
             return sorted(found.values(), key=lambda hit: (-(hit.ts or 0.0), hit.where))[:most]
 
@@ -286,9 +287,11 @@ class Recall:
                 break
             doc = docs[each.id]
             terms = frozenset(doc.terms.split())
-            is_beside = not any(each.parts.get(part) for part in ("words", "meaning", "date"))
-            if is_beside and (len(terms) < _TELLING or doc.role == "tool"):
-                continue  # "ok" stands beside every answer and is none; so does what was called for it
+            is_beside = not {"words", "meaning", "date"} & each.parts.keys()
+            if is_beside and (len(terms) < _TELLING or doc.role == "tool" or doc.kind != "trace"):
+                # "ok" stands beside every answer and is none; so does what was called for it. And only in a talk what
+                # stands beside an answer belongs to it: lines of a day and facts of a page were said at other times.
+                continue
             found = rows.get(each.id)
             if found is None or _key(found) in seen:
                 continue
@@ -328,7 +331,7 @@ def _is_true(question: Question, found: Found, read: Read) -> bool:
     """Of facts: whether it holds, now or at the time asked for. Whatever the index says of it, the journal knows."""
     if found.kind != "fact":
         return True
-    from looseleaf.core.identity import true_at
+    from looseleaf.core.truth import true_at
 
     return any(fact.id == found.name for fact in true_at(read.facts(found.topic).values(), question.as_of))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM
-from looseleaf.core.ledger import shard_of
 from looseleaf.core.lines import body, is_blank
 from looseleaf.core.paths import page_path
+from looseleaf.core.sheet import shard_of
 from looseleaf.core.signed import sign
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from _thread import RLock, get_ident
+from _weakref import ref  # all of `weakref` that is needed, and there already
 
 from looseleaf.errors import Busy, Unwritten
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from types import TracebackType
-    from weakref import WeakSet
 
     from looseleaf.store.disk import Disk
 
@@ -167,20 +167,22 @@ class Lock:
         self._lock = self._turn = -1
 
 
-_opened: list[WeakSet[Lock]] = []
+_opened: dict[int, ref[Lock]] = {}
+"""The locks that were used, as long as there are such, and somebody may fork beside them."""
 
 
 def _watch_forks(lock: Lock) -> None:
-    """From its first use on, a lock is told of forks. What that takes is not loaded for those who only read."""
-    if not _opened:
-        from weakref import WeakSet
-
-        _opened.append(WeakSet())
-        if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
-            os.register_at_fork(after_in_child=_after_fork)
-    _opened[0].add(lock)
+    """From its first use on, a lock is told of forks."""
+    name = id(lock)
+    _opened[name] = ref(lock, lambda _: _opened.pop(name, None) and None)
 
 
 def _after_fork() -> None:
-    for lock in list(_opened[0]):
-        lock.after_fork()
+    for each in list(_opened.values()):
+        lock = each()
+        if lock is not None:
+            lock.after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
+    os.register_at_fork(after_in_child=_after_fork)

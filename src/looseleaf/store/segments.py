@@ -206,12 +206,8 @@ class Segments:
         """A handle on one segment, its path, and whether it was the active one. None: there is no such file."""
         sealed = f"{archive}/{segment_name(segment)}"
         while True:
-            fd = self._open_file(sealed)
-            if fd is not None:
-                return fd, sealed, False
             active = self.active_number(archive)
             if segment < active:
-                # Sealed since we looked for it, or really missing: whichever it is, it stays so.
                 fd = self._open_file(sealed)
                 return None if fd is None else (fd, sealed, False)
             if segment > active:

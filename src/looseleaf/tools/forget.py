@@ -7,10 +7,11 @@ import time
 
 from looseleaf.core.grammar import parse
 from looseleaf.core.heads import AGENT
-from looseleaf.core.identity import key, true_at
+from looseleaf.core.keys import key
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE
 from looseleaf.core.lines import escape, worded
+from looseleaf.core.truth import true_at
 from looseleaf.errors import Refused
 from looseleaf.place.place import FORGET
 from looseleaf.place.review import PATH

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -18,12 +19,12 @@ BLANK = "\u02ad"
 """Stands for each character of what is quoted: a letter, so that words stay words, but one of no word."""
 
 _I = re.IGNORECASE
-_QUOTED = re.compile(
+_QUOTED = lazy(
     r"\"[^\"]{1,300}\"|“[^”]{1,300}”|„[^“”]{1,300}[“”]|«[^»]{1,300}»|`[^`]{1,300}`|"
     r"(?<!\w)'[^']{1,300}'(?!\w)"
 )
 
-NO_FACT = re.compile(
+NO_FACT = lazy(
     r"\A\W*(?:if|unless|suppose|supposing|imagine|assume|assuming|pretend|hypothetically|say i|let's say|"
     r"let us say|"
     r"what if|had i|were i|in (?:a|another|this|the) (?:parallel|life|world|story|novel|scenario|game|film|"
@@ -49,7 +50,7 @@ NO_FACT = re.compile(
 )
 """A sentence that supposes, plays, jokes, doubts or gives an example: none of it is meant as said."""
 
-_WORK = re.compile(
+_WORK = lazy(
     r"\A\W*(?:please |can you |could you |would you |kindly )*(?:translate|rewrite|rephrase|correct|"
     r"proofread|"
     r"summari[sz]e|paraphrase|draft|compose|write (?:a|an|me|the|some|down|it|this)|generate|complete|"
@@ -64,10 +65,10 @@ _ASKING = (
     r"who|why|"
     r"any|got any|have you|am i|may i|right|ok|okay|isn't|don't|won't|help)"
 )
-_QUESTION = re.compile(
+_QUESTION = lazy(
     rf"(?:,|;|\s[-–—]|\.\.\.|\s\(|\band\b|\bso\b|\bbut\b)\s*(?:so |and |but |then )?{_ASKING}\b", _I
 )
-_BEGINS_QUESTION = re.compile(
+_BEGINS_QUESTION = lazy(
     r"\A\W*(?:(?:so|and|but|ok|okay|hey|hi|well),? )*(?:what|why|how|who|whose|where|which|when (?:is|are|"
     r"was|do|did)|"
     r"(?:do|does|did|is|are|was|were|can|could|would|will|should|shall|am|have|has|may|isn't|aren't|don't "
@@ -75,7 +76,7 @@ _BEGINS_QUESTION = re.compile(
     r" (?:i|you|we|he|she|it|they|the|my|there|this|that|anyone|your|our|a)\b)",
     _I,
 )
-_TOLD = re.compile(
+_TOLD = lazy(
     r"(?!\W*(?:i|i'm|my|our|we)\b(?!.{0,60}\b(?:book|story|letter|essay|password|line|slogan)\b)).{3,100}?"
     r"\b(?:is|was|says|said|reads|goes|wrote|states|shows|prints|like this|begins|starts|called|titled|log|"
     r"test|error)[^:]{0,30}:(?=\s)",
@@ -96,7 +97,7 @@ _SUBJECTS = (
     r"had|mostly|hence|thus|now|today|currently|tomorrow|whenever|when|if|each|every|your|from now on|no|"
     r"and|but|so|especially"
 )
-_SPLIT = re.compile(
+_SPLIT = lazy(
     r"[;!?…]+|\.{2,}|(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bProf)(?<!\bSt)\.\s|\s[-–—]{1,2}\s|—|:\s|[()]|"
     rf",\s+(?=(?:{_SUBJECTS}|"
     rf"{_VERBS.replace('|like|', '|')}|because|since|as|while|though|although|"
@@ -110,9 +111,9 @@ _SPLIT = re.compile(
     r"never|always|don't|typing|long|that)\b)",
     _I,
 )
-_BARE_VERB = re.compile(rf"(?:and |but )?(?:also )?(?:{_VERBS})\b", _I)
-_APPOSED = re.compile(r"(?:living|based|working|studying|originally|an?)\b|from (?-i:[A-Z])", _I)
-_ELIDED = re.compile(
+_BARE_VERB = lazy(rf"(?:and |but )?(?:also )?(?:{_VERBS})\b", _I)
+_APPOSED = lazy(r"(?:living|based|working|studying|originally|an?)\b|from (?-i:[A-Z])", _I)
+_ELIDED = lazy(
     r"(?:(?:just |finally |recently )*(?:got (?:married|engaged|promoted|fired|laid off|divorced|"
     r"accepted|my)|(?:broke|lost|"
     r"finished|passed|failed|sold|quit|defended|sprained|had) my|ran my|graduated|adopted (?:two|three|"
@@ -126,13 +127,13 @@ _ELIDED = re.compile(
     r"and|or|can|really|means|makes|at|from|for|in)\b)",
     _I,
 )
-_BACK = re.compile(r"(?:back |on |over )?to (?-i:[A-Z])", _I)
-_SUBJECT = re.compile(rf"(?:i|i'm|i am|i've|im|i'd)\b|my (?:\w+ ){{0,2}}?\w+(?= (?:{_VERBS}|is)\b)|we\b", _I)
-_OTHER = re.compile(
+_BACK = lazy(r"(?:back |on |over )?to (?-i:[A-Z])", _I)
+_SUBJECT = lazy(rf"(?:i|i'm|i am|i've|im|i'd)\b|my (?:\w+ ){{0,2}}?\w+(?= (?:{_VERBS}|is)\b)|we\b", _I)
+_OTHER = lazy(
     r"\b(?:who|that|which|you|he|she|they|people|it|those|what|how|where|when|folks|everyone)\b", _I
 )
 """A verb after "and" may then be somebody else's."""
-_LEAD = re.compile(
+_LEAD = lazy(
     r"\A\W*(?:(?:hi|hello|hey|hiya|ok|okay|well|so|and|but|also|btw|by the way|fyi|just so you know|just "
     r"fyi|for context|"
     r"for the record|please note(?: that)?|note(?: that)?|(?:please )?remember(?: that)?|keep in mind(?: "
@@ -158,21 +159,19 @@ _LEAD = re.compile(
     r"\b[\s,:!.–—-]*)+",
     _I,
 )
-_STARTS_WORD = re.compile(
-    r"\W*(?:no|all|good|first|second|today|now|as|since|just|there|so|great|remember)\b", _I
-)
+_STARTS_WORD = lazy(r"\W*(?:no|all|good|first|second|today|now|as|since|just|there|so|great|remember)\b", _I)
 
-CORRECTS = re.compile(
+CORRECTS = lazy(
     r"\A\W*(?:no|nope|wait|sorry|actually|correction|update|small update)\b|\bactually\b|\bi meant\b", _I
 )
-CURRENT = re.compile(
+CURRENT = lazy(
     r"\b(?:for now|currently|at the moment|right now|temporarily|for the time being|this (?:semester|term)|"
     r"these days)\b",
     _I,
 )
 
 
-_FRONT = re.compile(
+_FRONT = lazy(
     r"\W*(?:(?:since|as of|last|this|next|on|in|back in|early|late|earlier|the|two|three|four|a few|a couple of|"
     r"some|over|by|during|just) "
     r"[\w ]{2,24}|yesterday|today|tomorrow|recently)(?<! me)(?<! case)(?<! general)(?<! fact)",
@@ -194,7 +193,7 @@ def blanked(sentence: str) -> str:
     return _QUOTED.sub(lambda match: BLANK * len(match[0]), sentence)
 
 
-_OPENING = re.compile(
+_OPENING = lazy(
     r"\s*(?:(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon|day)|morning)(?: (?:there|again|"
     r"everyone|all|\w+))?[,!.:]+\s+|"
     r"(?:oh and|oh|so|well|ok(?:ay)? so|ok(?:ay)?|and|also|plus|btw|by the way|fyi|just (?:a )?(?:heads[- "
@@ -221,7 +220,7 @@ _OPENING = re.compile(
     _I,
 )
 """What people say before they say it. After it, a sentence begins anew."""
-_REMARK = re.compile(
+_REMARK = lazy(
     r"(?:[\s,;–—-]+|\s*\(|(?<=[.!]))(?:haha+|hehe+|btw|by the way|just saying|just so you know|just fyi|"
     r"fyi|for the record|if (?:that|it) "
     r"(?:helps|matters)(?: at all)?|in case (?:that|it|you|the \w+) \w+(?: \w+){0,3}|as you (?:know|can "
@@ -269,7 +268,7 @@ def core(text: str) -> tuple[int, int]:
     return start, end
 
 
-_SPEAKS = re.compile(
+_SPEAKS = lazy(
     r"(?!\W*(?:note|ps|fyi|update|reminder|correction|context|background|btw|edit|also|hi|hello|hey|"
     r"facts?|me|about me|rules?|"
     r"important|heads|warning|quick|one|small|fun|bio|intro|decision|decided|agreed|ok|okay|so|news|"

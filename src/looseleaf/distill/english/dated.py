@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.core.dates import found as dates_in
+from looseleaf.core.lazy import lazy
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -28,12 +29,12 @@ class Timed:
     correction: bool = False
 
 
-_BEGINS = re.compile(
+_BEGINS = lazy(
     r"\b(?:moved|relocated|emigrated|started|joined|switched|changed|got|landed|took|accepted|became|hired|"
     r"promoted|settled|went|turned|been)\b.*",
     _I | re.DOTALL,
 )
-_SINCE = re.compile(r"\bsince\b.{1,40}", _I)
+_SINCE = lazy(r"\bsince\b.{1,40}", _I)
 
 
 def since(words: str, ts: float) -> str | None:
@@ -48,7 +49,7 @@ def since(words: str, ts: float) -> str | None:
     return found[0].first if found[0].first <= today else None
 
 
-_BEFORE_DATE = re.compile(
+_BEFORE_DATE = lazy(
     r"\b(?:on|in|by|until|till|since|from|before|after|around|for|of|at|to|early|late|mid|during|between|"
     r"and)\s*\Z",
     _I,
@@ -79,7 +80,7 @@ def written_out(
     return text, (found[0].first if found else None), (found[-1].last if found else None)
 
 
-_FROM_DAY = re.compile(
+_FROM_DAY = lazy(
     r"\b(from|between) (?:the )?([0-9]{1,2})(?:st|nd|rd|th)? (to|until|till|through|and|-|"
     r"–) ?(?:the )?\Z",
     _I,
@@ -106,7 +107,7 @@ def _named(written: str) -> str:
     )
 
 
-IDLE = re.compile(
+IDLE = lazy(
     r"(?:milk|groceries|lunch|dinner|coffee|it|this|that|them|you|him|her|a ton|a lot|so much|lots|"
     r"the (?:same|tests?|server|script|build|"
     r"app|job|program|query|command|code|"

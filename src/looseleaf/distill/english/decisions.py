@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.forms import Found, cut
 from looseleaf.distill.english.words import tool
 
@@ -19,7 +20,7 @@ _SUBJECT = (
 _I_TOO = r"(?= decided (?:to (?:use|go with|drop|keep|stick|switch|rewrite|split)|against|on)\b)"
 _WHO = rf"(?:{_SUBJECT}{_ALREADY}|i(?:'ve| have)?(?: finally| now| just)*{_I_TOO})"
 _FORMS = tuple(
-    re.compile(pattern, _I)
+    lazy(pattern, _I)
     for pattern in (
         (
             rf"{_WHO} (?:decided|agreed|settled|opted|chosen|chose|voted|resolved|committed|concluded)"
@@ -72,16 +73,16 @@ _GERUNDS = {
     "outsourcing": "outsource",
     "removing": "remove",
 }
-_WE = re.compile(r"(?:we(?:'ll| will|'re going to| are going to)|let's) (?P<o>.+)", _I)
-_WE_NOT = re.compile(
+_WE = lazy(r"(?:we(?:'ll| will|'re going to| are going to)|let's) (?P<o>.+)", _I)
+_WE_NOT = lazy(
     r"(?:we )?(?:(?:will|shall|should|would|do|are|'ll) not|won't|don't|shouldn't|aren't|not)"
     r"(?: (?:going )?to)? (?P<o>.+)",
     _I,
 )
 """What was decided not to be done."""
-_UNTIL = re.compile(r",? (until|till) ([^,;:.]{2,40})\Z", _I)
-_HELD = re.compile(r"(?<!,) (?=not\b)", _I)
-_UNSAID = re.compile(
+_UNTIL = lazy(r",? (until|till) ([^,;:.]{2,40})\Z", _I)
+_HELD = lazy(r"(?<!,) (?=not\b)", _I)
+_UNSAID = lazy(
     r"(?:that|it|this|you|something|nothing|we|i|anything|yet|so|not yet|these|those|he|she|them)\b", _I
 )
 

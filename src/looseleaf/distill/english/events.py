@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.dated import IDLE, Timed, owned, trimmed, written_out
 from looseleaf.distill.english.words import KIN_WORD
 
@@ -55,18 +56,16 @@ _PAST = (
     r"sailed|drove|rode|ran|flew|wrote|gave|met|built|taught|won|lost|fell|began|sang|sold|bought|spent|"
     r"became|hitch-?hiked)"
 )
-_EVENT = re.compile(
+_EVENT = lazy(
     rf"(?:i|we)(?:'ve| have)?(?: just| recently| finally| also| both| actually)* (?P<o>{_HAPPENED}\b.*)", _I
 )
-_LONG_AGO = re.compile(
+_LONG_AGO = lazy(
     rf"(?:i|we)(?: once| also| finally)? (?P<o>{_PAST} (?!(?:it|this|that|them|the|you)\b).+)", _I
 )
 """Whoever names the year, or calls it his first, tells of his life."""
 _MONTH = r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December)"
-_BIOGRAPHIC = re.compile(
-    rf"\b(?:in|back in|of) (?:(?:19|20)\d\d|(?:last )?{_MONTH})\b|\bmy (?:very )?first\b", _I
-)
-_EVENT_OF_THINGS = re.compile(
+_BIOGRAPHIC = lazy(rf"\b(?:in|back in|of) (?:(?:19|20)\d\d|(?:last )?{_MONTH})\b|\bmy (?:very )?first\b", _I)
+_EVENT_OF_THINGS = lazy(
     r"(?:my|our) (?P<o>(?:car|bike|bicycle|phone|laptop|wallet|bag|house|flat|basement|van) (?:got|was|"
     r"has been) "
     r"(?:stolen|broken into|totalled|flooded|burgled|towed|hit)\b.*|(?:house|flat|car|garage|"
@@ -76,7 +75,7 @@ _EVENT_OF_THINGS = re.compile(
     r"published|got published|was released)\b.*)",
     _I,
 )
-_EVENT_OF_KIN = re.compile(
+_EVENT_OF_KIN = lazy(
     rf"my (?P<o>(?:{KIN_WORD})(?: [A-Z]\w+)? (?:also |just |recently )*(?:died|passed away|"
     rf"was born(?! (?:on|in) .*\d{4})|"
     rf"got married|got engaged|"
@@ -84,7 +83,7 @@ _EVENT_OF_KIN = re.compile(
     r"retired)\b.*)",
     _I,
 )
-_LASTING = re.compile(
+_LASTING = lazy(
     r"(?:broke|adopted|got (?:fired|laid off)|gave birth|graduated|passed (?:my|the|away)|won|"
     r"had (?:surgery|twins|a baby|my first)|defended|was (?:laid off|fired|hospitali[sz]ed)|ran my first|"
     r"gave my first|got (?:promoted(?! to\b)|engaged|divorced|robbed|my (?:degree|licen[cs]e|citizenship|"
@@ -95,7 +94,7 @@ _LASTING = re.compile(
 )
 
 
-_AFTERWARDS = re.compile(
+_AFTERWARDS = lazy(
     r", (?!\d)(?![^,]*\b(?:19|20)\d\d).*\Z| (?:when|where) (?:i|we|it|my)\b.*\Z|,? (?:and|but) (?:it|"
     r"now|that|"
     r"still|was|felt|loved|didn't)\b.*\Z",

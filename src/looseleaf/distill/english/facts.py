@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english import likes, person, places, things, undertakings
 from looseleaf.distill.english.clauses import Clause
 from looseleaf.distill.english.forms import Found, cut, own
@@ -23,7 +24,7 @@ _PARTED = (
     r"(?! from each)\b.*"
 )
 _ENDED: list[tuple[str, re.Pattern[str]]] = [
-    (relation, re.compile(pattern, re.IGNORECASE))
+    (relation, lazy(pattern, re.IGNORECASE))
     for relation, patterns in {
         "Employer": (
             rf"i (?:don't|do not) work (?:at|for) (?P<o>.+?){_NO_MORE}.*",
@@ -151,14 +152,14 @@ _FORMS = (
     *things.FORMS.all,
     *undertakings.FORMS.all,
 )
-_NEGATED = re.compile(
+_NEGATED = lazy(
     r"\A(?:i|we)(?:'m| am|'re| are)? (?:not|never|don't|do not|didn't|wasn't|can't|cannot|won't|haven't)\b",
     re.IGNORECASE,
 )
 _MAY_NEGATE = frozenset({"Dislikes", "Diet", "Trait"})
 
 
-_ASIDE = re.compile(
+_ASIDE = lazy(
     r",? (?:for (?:[\w-]+ ){1,4}(?:years|months|weeks|ages|decades)(?: now| already)?|for (?:years|ages|"
     r"decades)(?: now)?|"
     r"since (?:i was|my|the|birth|childhood|school|(?:19|20)\d\d|last)\b.{0,40}|(?:most|all|a lot) of the "

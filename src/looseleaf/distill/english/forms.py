@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -49,8 +50,8 @@ HEDGE += (
 IM = r"i(?:'m| am|m|'ve been| have been)(?: also| now| currently| actually| just| already| still)*"
 IVE = r"i(?:'ve| have)?(?: also| now| currently| actually| just| recently| finally)*"
 HAVE = r"i(?:'ve got| have got| have| got|'ve)(?: also| now)?"
-SEPARATE = re.compile(r",? (?:and|&|or) |, ", re.IGNORECASE)
-_CUT = re.compile(
+SEPARATE = lazy(r",? (?:and|&|or) |, ", re.IGNORECASE)
+_CUT = lazy(
     r",? (?:because|since|so|which|who|that|but|though|although|if|when|while|where|hands down|please|"
     r"thanks|thank you|btw|"
     r"by the way|these days|at the moment|right now|for now|currently|nowadays|anymore|any more|actually|"
@@ -80,10 +81,10 @@ WISHED = {
     "didn't": "don't",
 }
 """What somebody wishes that the other did, as an order."""
-_LISTS = re.compile(r"\b(?:and|or|&)\b|\d", re.IGNORECASE)
+_LISTS = lazy(r"\b(?:and|or|&)\b|\d", re.IGNORECASE)
 
 
-_GOES_ON = re.compile(
+_GOES_ON = lazy(
     r"(?:,| -| –|;) (?:[\w'.-]+ ){1,3}?(?:is|are|was|were|will|would|has|have|had|can|can't|could|won't|"
     r"isn't|aren't|doesn't|"
     r"don't|didn't|makes|took|takes|gets|found|read|needs|works|keeps|feels|seems|looks)\b.*\Z|"
@@ -123,7 +124,7 @@ def capital(words: str) -> bool:
 
 # --- forms -----------------------------------------------------------------------------
 
-_JEST = re.compile(
+_JEST = lazy(
     r"(?:mondays?|work|bullshit|meetings?|mornings?|people|nonsense|stupidity|exercise|effort|bad code|you|"
     r"him|her|them|it|fun|sarcasm|procrastination|overthinking|napping|drama|adulting|vegetables)\Z",
     re.IGNORECASE,
@@ -146,7 +147,7 @@ class Forms:
         """A form that is read by the function below it."""
 
         def add(read: Read) -> Read:
-            self.all.append((re.compile(pattern, re.IGNORECASE), read))
+            self.all.append((lazy(pattern, re.IGNORECASE), read))
             return read
 
         return add
@@ -173,4 +174,4 @@ class Forms:
         self.each(read, *patterns)
 
     def each(self, read: Read, *patterns: str) -> None:
-        self.all.extend((re.compile(pattern, re.IGNORECASE), read) for pattern in patterns)
+        self.all.extend((lazy(pattern, re.IGNORECASE), read) for pattern in patterns)

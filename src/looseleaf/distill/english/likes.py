@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.forms import (
     FEEL,
     HAVE,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 FORMS = Forms()
 
 
-VAGUE = re.compile(
+VAGUE = lazy(
     r"(?:it|this|that|these|those|them|him|her|you|your|how|what|when|where|all|two|three|both|some|many|a "
     r"lot|lots|every|"
     r"the (?:idea|way|fact|look|"
@@ -46,7 +47,7 @@ VAGUE = re.compile(
 )
 
 
-_POINTS = re.compile(
+_POINTS = lazy(
     r"\A[^,]*\b(?:them|it|him|you|your|their|this|that|these|those|everyone)\b|\Athe (?!mountains|sea\b|"
     r"ocean|beach|outdoors|rain\b|snow|countryside|"
     r"forest|desert|cold|heat|smell|sound|taste|theatre|theater|opera|cinema|north|south|blues|violin|"
@@ -56,14 +57,14 @@ _POINTS = re.compile(
 )
 
 
-_ADJECTIVES = re.compile(
+_ADJECTIVES = lazy(
     r"(?P<a>.*\ban? [\w-]+), (?P<b>(?!(?:an?|the|and|or|but|so|my|i|it|they)\b)[\w-]+ [\w-]+.*)",
     re.IGNORECASE,
 )
 """A comma between two adjectives: "a safe, inviting place"."""
 
 
-_LOOKS = re.compile(
+_LOOKS = lazy(
     r"\b(?:vibes?|looks?|theme|idea|design|style|layout|colou?rs?|touch|picture|pic|photo)\Z", re.IGNORECASE
 )
 """What is liked of the thing at hand."""
@@ -80,8 +81,8 @@ def _thing(words: str) -> str:
     return "" if VAGUE.match(words) or _LOOKS.search(words) or len(words.split()) > 9 else words
 
 
-_DEED = re.compile(r"\w+ing [\w' -]+? (?:and|or|&) (?!\w+ing\b)", re.IGNORECASE)
-_ONE_HEAD = re.compile(
+_DEED = lazy(r"\w+ing [\w' -]+? (?:and|or|&) (?!\w+ing\b)", re.IGNORECASE)
+_ONE_HEAD = lazy(
     r"(?!\w+ing\b)[\w-]+ (?:and|or|&) [\w-]+ (?:movies|books|games|novels|films|stories|shows|food|"
     r"cuisine)",
     re.IGNORECASE,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.words import LANGUAGE
 
 _I = re.IGNORECASE
 
-ONCE = re.compile(
+ONCE = lazy(
     r"\b(?:here|this (?:one|time|file|function|slide|test|line|message|email|mail|text|paragraph|sentence|"
     r"section|page|bug|"
     r"commit|pr|branch|case|document|letter|step|call|task|answer|reply|question|week|session|class|method|"
@@ -107,7 +108,7 @@ MAKES_SURE = (
     rf"her)\b)(?:{VERBS}) .+)"
 )
 ORDERS = tuple(
-    re.compile(pattern, _I)
+    lazy(pattern, _I)
     for pattern in (
         (
             rf"(?:in (?:the )?future|as a (?:general )?rule|by default),? {_ASKED}(?P<o>(?:{VERBS}|no|"

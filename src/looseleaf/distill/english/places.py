@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.forms import IM, IVE, NAME, Forms, Found, capital, cut, own
 
 TYPE_CHECKING = False
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 
 FORMS = Forms()
 
-_COUNTRY = re.compile(
+_COUNTRY = lazy(
     r"\b(?:town|village|city|countryside|suburbs?|island|coast|farm|mountains|hamlet|valley|north|south|"
     r"east|west)\b",
     re.IGNORECASE,
 )
-_NO_HOME = re.compile(
+_NO_HOME = lazy(
     r"\A(?:the |my |an? )?(?:kitchen|bed|couch|sofa|car|head|moon|mars|library|gym|shower|spreadsheets?|"
     r"terminal|vim|excel|slack|garage|"
     r"basement|pyjamas|pajamas|hell|heaven|cave|cloud|internet|matrix|future|present|now|clouds|bathroom|"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.clauses import (
     CORRECTS,
     CURRENT,
@@ -35,14 +36,14 @@ if TYPE_CHECKING:
     from looseleaf.talk import Proposal
     from looseleaf.values import TimeSpan
 
-_SAYS = re.compile(
+_SAYS = lazy(
     r"\b(?:said|says|say|told|tells|wrote|writes|claims?|claimed|thinks|thought|asked|asks|texted|goes|"
     r"quoted?|"
     r"sings?|sang|"
     r"reads|shouted|replied|mentioned|according to)\b",
     re.IGNORECASE,
 )
-_STANDS = re.compile(
+_STANDS = lazy(
     r"\b(?:again|fine|okay|ok|allowed|permitted|"
     r"before|must|should|need|needs|treat|until|be|word|want|always|never|ever|from now on|from here "
     r"on|going forward|moving forward|future|henceforth|"
@@ -58,12 +59,12 @@ _STANDS = re.compile(
     r"chat)\b",
     re.IGNORECASE,
 )
-_SHORT = re.compile(
+_SHORT = lazy(
     r"\b(?:for (?:this|the) (?:task|session|project|week)|today|this week|until (?:tomorrow|friday|"
     r"monday))\b",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = lazy(
     r"(?:(?:ok|okay|so|and|but|also|btw|by the way|fyi|please note(?: that)?|note(?: that)?|(?:please "
     r")?remember(?: that)?|keep in mind(?: that)?|"
     r"actually|yes|yeah|well|hey|hi|one thing|one more thing|important|reminder|for the record|just|oh|"
@@ -71,7 +72,7 @@ _LEAD = re.compile(
     r"\b[\s,:!.–—-]*)+",
     re.IGNORECASE,
 )
-_ORDER_BEGINS = re.compile(
+_ORDER_BEGINS = lazy(
     r"(?:\A|[,;:.!—-]\s+|\b(?:and|but|so|please)\s+)"
     r"(?=(?:please,? )?(?:always|never|from now on|from here on|going forward|moving forward|in future|in "
     r"the future|whenever|"
@@ -87,14 +88,14 @@ _ORDER_BEGINS = re.compile(
 )
 
 
-_IS_ORDER = re.compile(
+_IS_ORDER = lazy(
     r"\W*(?:please|always|never|don't|do not|use|answer|reply|respond|keep|write|be|no|only|avoid|stop|"
     r"make|call me|from now|"
     r"going forward|be brief|speak|talk|give|show|skip|explain|format|ask|remember|for all|when|"
     r"whenever|if)\b",
     re.IGNORECASE,
 )
-_REQUEST = re.compile(
+_REQUEST = lazy(
     r"\W*(?:(?:please|can you|could you|would you|now|then|ok|hey|hi)[\s,]+)*(?:write|make|create|give|"
     r"list|draw|draft|summari[sz]e|"
     r"translate|rewrite|explain|show|fix|generate|build|suggest|recommend|find|help|tell|describe|"
@@ -102,8 +103,8 @@ _REQUEST = re.compile(
     r"refactor|review|check|add|implement|design|update|change|sort|shorten|i need|i want|i'd like)\b",
     re.IGNORECASE,
 )
-_SO_NO = re.compile(r"[,;]?\s*so,? (?:please|no|don't|do not|avoid|keep|use|skip)\b", re.IGNORECASE)
-_HASTY = re.compile(
+_SO_NO = lazy(r"[,;]?\s*so,? (?:please|no|don't|do not|avoid|keep|use|skip)\b", re.IGNORECASE)
+_HASTY = lazy(
     r"\b(?P<gap>i(?=(?:ve|m)\b)|(?:do|does|did|ca|wo|is|are|was|were|has|have|should|would|could|"
     r"must)n(?=t\b)|"
     r"you(?=re\b)|they(?=re\b)|that(?=s\b)|what(?=s\b)|\Alet(?=s\b))"
@@ -138,7 +139,7 @@ def _careful(sentence: str) -> tuple[str, list[int]]:
     return "".join((*parts, sentence[end:])), [*places, *range(end, len(sentence) + 1)]
 
 
-_TONE = re.compile(
+_TONE = lazy(
     r"\A(?P<said>(?=(?:[^,]{3,120}, ){2}|.{0,200}\bi (?:really |also |just )?(?:hate|love|can't stand) [\w +#.-]{2,30} "
     r"(?:lol|haha+|lmao))[^\n]*?),? (?:lol|lmao|haha+)[\s.!]*\Z",
     re.IGNORECASE,
@@ -178,7 +179,7 @@ def _proposed(sentence: str, ts: float) -> list[Proposal]:
     return _once([proposal for proposal, _ in found])
 
 
-_BROKEN = re.compile(
+_BROKEN = lazy(
     r"(?:\A|\b)(?:an?|the|of|for|to|with|by|from|and|or|but|my|our|your|their|than|because|very|about|"
     r"into|which|whose|at|onto|towards|against|between|among|within|via|per|is|are|was|were|am|its|his|"
     r"when|where|if|as|such|every|each|some|"
@@ -279,7 +280,7 @@ def _orders(text: str, own: str, sentence: str, is_polite: bool = False) -> Iter
 # --- statements ------------------------------------------------------------------------
 
 
-_SETTLED = re.compile(
+_SETTLED = lazy(
     r"\b(?:that's|it's|this is) (?:\w+ )?(?:decided|settled|final|agreed|official)\W*\Z", re.IGNORECASE
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.forms import WISHED, Found, cut
 from looseleaf.distill.english.orders import FROM_NOW, MAKES_SURE, ONCE, ORDERS, VERBS
 from looseleaf.distill.english.words import LANGUAGE
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 _I = re.IGNORECASE
 
-SURE = re.compile(
+SURE = lazy(
     r"\b(?:always|never|ever|whenever|every|each|any ?time|from now on|going forward|future|under no|"
     r"rules?|policy|at all times|"
     r"by default|general|without exception|throughout|no matter|when(?:ever)? i (?:say|write|type))\b",
     _I,
 )
-_ADVICE = re.compile(
+_ADVICE = lazy(
     r"\b(?:yourself|your (?!answers?\b|repl(?:y|ies)\b|responses?\b|explanations?\b|code\b|tone\b|output\b|"
     r"messages?\b|comments?\b|suggestions?\b|examples?\b|sources?\b|reasoning\b|work\b|summar(?:y|ies)\b|"
     r"commits?\b|tests?\b|language\b|text\b|writing\b|emails?\b|drafts?\b|calculations?\b|lists?\b|"
@@ -42,7 +43,7 @@ _ADVICE = re.compile(
     _I,
 )
 """What is said to a person: the assistant has no self, no health and nothing of its own but what it writes."""
-_LIFTED = re.compile(
+_LIFTED = lazy(
     r"(?:you can |please |let's |you may )?(?:forget|drop|ignore|scrap|stop following|disregard|"
     r"lift) (?:about )?"
     r"(?:the|my|our|that) rule (?:about|on|that|against) (?P<o>[^,]+?)(?:,.*| now| please| any ?more| (?:it|that) .*)?"
@@ -52,7 +53,7 @@ _LIFTED = re.compile(
     r"no longer needed|gone)).*",
     _I,
 )
-_ALLOWED = re.compile(
+_ALLOWED = lazy(
     rf"(?:please )?(?:you(?:'re| are)? (?:can|may|allowed to|free to)|(?:it's|it is) (?:ok|okay|fine|alright)"
     rf"(?: for you)? to)(?: now)? (?P<o>{VERBS}\b .+?),? (?:again|once more)(?: now)?|"
     rf"(?:it's|it is) (?:ok|okay|fine|alright) (?:now|again) to (?P<p>{VERBS}\b .+)|"
@@ -62,19 +63,19 @@ _ALLOWED = re.compile(
     _I,
 )
 """What was forbidden, and is no more."""
-_NO_ANTECEDENT = re.compile(
+_NO_ANTECEDENT = lazy(
     r"(?:(?:always|never|don't|do not|only|not|just|ever) )*\w+ (?:that|this|it|them|so|these|those)"
     r"(?: (?:ever|again|any ?more|now|daily|at all|please|every \w+|all the time))*",
     _I,
 )
-_POLITE = re.compile(
+_POLITE = lazy(
     r",? (?:please|thanks|thank you|ok|okay|if (?:possible|you can|that's ok)|alright|thx|would you|from "
     r"now on|from here on|going forward|always|"
     r"got it|understood|that goes for .*|(?:that's|this is|that is) (?:a|my|the|important|"
     r"non-negotiable).*|as a (?:general )?rule|cheers)\Z|\A(?:please|also|to|kindly),? ",
     _I,
 )
-_REASON = re.compile(
+_REASON = lazy(
     r"(?:,? (?:because|since|as i|so (?:that )?(?:i|we|it|my)|even (?:when|if)|otherwise)|, (?:it "
     r"(?:annoys|confuses|breaks|makes)|thanks|"
     r"i (?:find|hate|can't|don't like|get|read|have)|that's|that is|it's|they're|we (?:had|have|got)|this "
@@ -82,27 +83,27 @@ _REASON = re.compile(
     _I,
 )
 _TALKS = r"(?:answer|reply|respond|talk|speak|write|communicate|chat|discuss|converse|explain|text)"
-_IN_LANGUAGE = re.compile(
+_IN_LANGUAGE = lazy(
     rf"(?:{FROM_NOW}[,:]? )?(?:please )?(?:always |only |just |can you |could you |let's |i(?:'d| would)? "
     r"(?:want|like|prefer) (?:you )?to |i (?:always |usually )?|from now on,? )*"
     rf"(?:{_TALKS})(?:ing)?(?: to| with| back| things| everything)?(?: to| with)?(?: me| us)?(?: only| "
     rf"always| everything)? in (?P<l>{LANGUAGE})\b(?P<rest>.*)",
     _I,
 )
-_CODE_LANGUAGE = re.compile(
+_CODE_LANGUAGE = lazy(
     r"\b(?:(?:code|coding|comments?|commit messages?|variable names?|identifiers|documentation|docs)\b[\w "
     rf",]{{0,30}}?(?:in|are in|is in|should be in|stay in) (?P<c>{LANGUAGE})|(?P<d>{LANGUAGE}) "
     r"(?:code|comments|variable names|commit messages|identifiers))\b",
     _I,
 )
-_TALK_LANGUAGE = re.compile(
+_TALK_LANGUAGE = lazy(
     rf"\b(?:(?!write|explain|text){_TALKS}|conversation|discussions?|chat|answers|replies)(?:ing|s|"
     r"es)?\b(?! code)[\w "
     rf",]{{0,30}}?(?:in|to be in) (?P<l>{LANGUAGE})\b|(?P<m>{LANGUAGE}) (?:discussions?|"
     r"conversations?|answers|replies|chat)\b",
     _I,
 )
-_ONLY_HERE = re.compile(
+_ONLY_HERE = lazy(
     r"\b(?:this|these|letter|email|mail|essay|poem|story|translation|paragraph|sentence|text|page)\b|:", _I
 )
 

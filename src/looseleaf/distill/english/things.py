@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.forms import HAVE, IM, NAME, Forms, Found, cut, own
 from looseleaf.distill.english.likes import VAGUE
 from looseleaf.distill.english.person import as_trade
@@ -190,25 +191,25 @@ _OF_RELATIVES = {
     False: [
         (
             "home",
-            re.compile(
+            lazy(
                 r"(?:still |now |currently )?(?:lives?|living|is based|resides) in (?P<o>.+)", re.IGNORECASE
             ),
         ),
-        ("hometown", re.compile(r"(?:is|comes) (?:originally )?from (?P<o>.+)", re.IGNORECASE)),
-        ("employer", re.compile(rf"works (?:at|for) (?:the )?(?P<o>{NAME})", re.IGNORECASE)),
-        ("role", re.compile(r"(?:is|works as) an? (?P<o>.+)", re.IGNORECASE)),
+        ("hometown", lazy(r"(?:is|comes) (?:originally )?from (?P<o>.+)", re.IGNORECASE)),
+        ("employer", lazy(rf"works (?:at|for) (?:the )?(?P<o>{NAME})", re.IGNORECASE)),
+        ("role", lazy(r"(?:is|works as) an? (?P<o>.+)", re.IGNORECASE)),
         (
             "role",
-            re.compile(
+            lazy(
                 r"(?P<o>works (?:\w+ )?(?:in|at) (?:an?|the) \w+"
                 r"(?: (?!there|here|now|and|in|at|on|for|with|as|so)\w+)?)",
                 re.IGNORECASE,
             ),
         ),
-        ("role", re.compile(r"(?P<o>teaches \w+(?: \w+)?)", re.IGNORECASE)),
+        ("role", lazy(r"(?P<o>teaches \w+(?: \w+)?)", re.IGNORECASE)),
         (
             "education",
-            re.compile(
+            lazy(
                 r"(?:is )?(?:still |now |currently )?(?:studying|studies|"
                 r"majoring in) (?:at )?(?P<o>(?!hard|for)\w.+)",
                 re.IGNORECASE,
@@ -216,29 +217,29 @@ _OF_RELATIVES = {
         ),
         (
             "education",
-            re.compile(r"has (?P<o>an? (?:phd|degree|doctorate|master's|bachelor's|mba)\b.*)", re.IGNORECASE),
+            lazy(r"has (?P<o>an? (?:phd|degree|doctorate|master's|bachelor's|mba)\b.*)", re.IGNORECASE),
         ),
-        ("condition", re.compile(rf"(?:has|is)(?: also)? (?P<o>{CONDITIONS}|{ILL})\b", re.IGNORECASE)),
+        ("condition", lazy(rf"(?:has|is)(?: also)? (?P<o>{CONDITIONS}|{ILL})\b", re.IGNORECASE)),
         (
             "age",
-            re.compile(
+            lazy(
                 r"(?:is|just turned|turned|is turning) (?P<o>\d{1,3})(?: years old| now|\Z|,| and| last|"
                 r" this| yesterday|"
                 r" today| in| on| so)",
                 re.IGNORECASE,
             ),
         ),
-        ("birthday", re.compile(r"was born (?:on|in) (?P<o>.*\d.*)", re.IGNORECASE)),
-        ("allergy", re.compile(r"is (?:\w+ly )?allergic to (?P<o>.+)", re.IGNORECASE)),
-        ("diet", re.compile(rf"is (?:an? )?(?P<o>{'|'.join(sorted(DIETS))})\b", re.IGNORECASE)),
+        ("birthday", lazy(r"was born (?:on|in) (?P<o>.*\d.*)", re.IGNORECASE)),
+        ("allergy", lazy(r"is (?:\w+ly )?allergic to (?P<o>.+)", re.IGNORECASE)),
+        ("diet", lazy(rf"is (?:an? )?(?P<o>{'|'.join(sorted(DIETS))})\b", re.IGNORECASE)),
     ],
     True: [
-        ("name", re.compile(rf"name is (?P<o>{NAME})", re.IGNORECASE)),
-        ("birthday", re.compile(r"birthday is (?:on )?(?:the )?(?P<o>.+)", re.IGNORECASE)),
-        ("age", re.compile(r"(?:is )?(?P<o>\d{1,3})(?: years old|\Z)", re.IGNORECASE)),
-        ("email", re.compile(r"e-?mail(?: address)? is (?P<o>[^\s@]+@[^\s@]+\w)", re.IGNORECASE)),
-        ("phone", re.compile(r"(?:phone )?number is (?P<o>\+?\d[\d ()/-]{5,20}\d)", re.IGNORECASE)),
-        ("employer", re.compile(rf"(?:employer|company) is (?P<o>{NAME})", re.IGNORECASE)),
+        ("name", lazy(rf"name is (?P<o>{NAME})", re.IGNORECASE)),
+        ("birthday", lazy(r"birthday is (?:on )?(?:the )?(?P<o>.+)", re.IGNORECASE)),
+        ("age", lazy(r"(?:is )?(?P<o>\d{1,3})(?: years old|\Z)", re.IGNORECASE)),
+        ("email", lazy(r"e-?mail(?: address)? is (?P<o>[^\s@]+@[^\s@]+\w)", re.IGNORECASE)),
+        ("phone", lazy(r"(?:phone )?number is (?P<o>\+?\d[\d ()/-]{5,20}\d)", re.IGNORECASE)),
+        ("employer", lazy(rf"(?:employer|company) is (?P<o>{NAME})", re.IGNORECASE)),
     ],
 }
 
@@ -285,7 +286,7 @@ def _has_kin(match: re.Match[str], clause: Clause) -> Iterator[Found]:
         yield Found(relation, f"{count}{word}{end[0] if end else ''}")
 
 
-_AND_A = re.compile(rf"\b(?:and|,) an? (?:\w+ )??(?P<k>(?i:{KIN_WORD})) (?:called|named) (?P<o>{NAME})")
+_AND_A = lazy(rf"\b(?:and|,) an? (?:\w+ )??(?P<k>(?i:{KIN_WORD})) (?:called|named) (?P<o>{NAME})")
 _CARS = (
     r"(?:car|van|bike|bicycle|motorbike|motorcycle|boat|house|flat|apartment|cabin|cottage|camper|"
     r"scooter|piano|guitar|telescope|3d printer|kindle|macbook|thinkpad|iphone|laptop|tablet|"

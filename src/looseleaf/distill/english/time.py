@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from looseleaf.core.dates import found as dates_in
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.clauses import Clause
 from looseleaf.distill.english.dated import IDLE, Timed, owned, trimmed, written_out
 from looseleaf.distill.english.events import event
@@ -28,7 +29,7 @@ _ING = {
     ).split()
 } | {"travelling": "travel", "getting": "get", "running": "run", "quitting": "quit", "swimming": "swim"}
 _PLANS = tuple(
-    re.compile(pattern, _I)
+    lazy(pattern, _I)
     for pattern in (
         (
             r"(?:i|we)(?:'ll| will|'m|'re| am| are)(?: going to)?(?: be)? (?P<leave>on "
@@ -57,11 +58,9 @@ _PLANS = tuple(
         ),
     )
 )
-_GOING_TO = re.compile(
-    r"(?:i|we)(?:'m| am|'re| are| will|'ll) (?:going to |be (?=\w+ing)|finally )?(?P<o>.+)", _I
-)
+_GOING_TO = lazy(r"(?:i|we)(?:'m| am|'re| are| will|'ll) (?:going to |be (?=\w+ing)|finally )?(?P<o>.+)", _I)
 _GOALS = tuple(
-    re.compile(pattern, _I)
+    lazy(pattern, _I)
     for pattern in (
         r"the goal is (?P<o>an? .+)",
         (
@@ -111,7 +110,7 @@ _MEETING = (
     r"gynaecologist|cardiologist|orthodontist)"
 )
 _APPOINTMENTS = tuple(
-    re.compile(pattern, _I)
+    lazy(pattern, _I)
     for pattern in (
         (
             r"(?:i|we)(?:'ve got| have got| have|'ve|'m having| got) (?:an? |my |our |the |to see the |"
@@ -138,7 +137,7 @@ _APPOINTMENTS = tuple(
     )
 )
 _DEADLINES = tuple(
-    re.compile(pattern, _I)
+    lazy(pattern, _I)
     for pattern in (
         (
             r"(?:i|we)(?:'ve| have)?(?: got| only have)? until (?P<d>.+?) to (?:submit|hand in|deliver|"
@@ -182,8 +181,8 @@ def timed(clause: Clause, ts: float) -> Iterator[Timed]:
             return
 
 
-_SPEAKER = re.compile(r"(?:i|i'm|i've|we|we're|my|our|there)\b", _I)
-_FIRST = re.compile(r"(?:on |in |by |this |the |since |back |as of |from )*", _I)
+_SPEAKER = lazy(r"(?:i|i'm|i've|we|we're|my|our|there)\b", _I)
+_FIRST = lazy(r"(?:on |in |by |this |the |since |back |as of |from )*", _I)
 
 
 def turned(clause: Clause, ts: float) -> Clause:
@@ -267,7 +266,7 @@ def _goal(text: str, clause: Clause, ts: float) -> Timed | None:
     return None
 
 
-_AT_HAND = re.compile(
+_AT_HAND = lazy(
     r"\b(?:it|this|that|them|you|these|those)\b(?! (?:week|weekend|month|year|summer|spring|autumn|"
     r"winter|friday|monday))"
     r"|\A(?:start|leave|return|go|come|be) (?:on|in|at) (?:\d|the week|\w+ \d{4})|\A(?:first|refactor|"

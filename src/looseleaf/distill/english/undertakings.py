@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy
 from looseleaf.distill.english.forms import IM, Forms, cut
 
 FORMS = Forms()
-_SLIGHT_WORK = re.compile(
+_SLIGHT_WORK = lazy(
     r"\b(?:this|today|tonight)\b|\b(?:project|something|things?|bug|issue|problem|ticket|task|fix|"
     r"tests?|pr|branch|error)"
     r"(?: together| here| lately)?\Z"

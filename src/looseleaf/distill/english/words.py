@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import one_of
+
 LANGUAGES = frozenset(
     "english german french spanish chinese mandarin cantonese japanese korean italian portuguese dutch "
     "russian polish "
@@ -12,7 +14,7 @@ LANGUAGES = frozenset(
     "romanian thai "
     "vietnamese ukrainian welsh irish catalan basque swahili latin persian farsi tamil indonesian malay".split()
 )
-LANGUAGE = "|".join(sorted(LANGUAGES, key=len, reverse=True))
+LANGUAGE = one_of(LANGUAGES)
 DEMONYMS = (
     LANGUAGES - {"mandarin", "cantonese", "latin", "hindi", "farsi", "arabic", "swahili"}
 ) | frozenset(
@@ -89,7 +91,7 @@ OTHER_KIN = (
     "youngest eldest oldest sister-in-law brother-in-law mother-in-law father-in-law "
     "grandmother grandma gran grandfather grandpa aunt uncle cousin niece nephew"
 )
-KIN_WORD = "|".join(sorted({*KIN, *OTHER_KIN.split()}, key=len, reverse=True))
+KIN_WORD = one_of({*KIN, *OTHER_KIN.split()})
 OLDER = (
     r"(?:(?:older|younger|little|big|elder|twin|eldest|youngest|oldest|best|good|old|new|close|first|"
     r"second) )"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy, one_of
 from looseleaf.distill.english.decisions import decided
 from looseleaf.distill.english.forms import Found, cut
 from looseleaf.distill.english.words import ROLES_OF_TOOLS, tool
@@ -51,12 +52,12 @@ _USING = (
     r"move to|stick with)|opted for)"
 )
 _INSTEAD = r"(?:instead of|rather than|in place of|over|and not|not)"
-_WE_USE = re.compile(
+_WE_USE = lazy(
     rf"(?:{_WE}{_ALREADY} |(?:just |finally )?(?=(?:switched|moved|migrated|ported) (?:the|our|"
     rf"everything|all) |(?:going|sticking|went) with |settled on )){_USING} (?P<o>.+)",
     _I,
 )
-_USE = re.compile(
+_USE = lazy(
     r"(?:(?:so|then|ok(?:ay)?|yes|please|alright|right),? )*(?P<s>(?:let's|lets|we should|we'll|we will) "
     r"(?:all |just |rather |instead |now )?)?"
     r"(?:use|go with|go for|switch(?: \w+ \w+)? to|move(?: \w+ \w+)? to|migrate to|adopt|pick|choose|take|"
@@ -65,14 +66,14 @@ _USE = re.compile(
     r"(?P<o>.+)",
     _I,
 )
-_FROM_TO = re.compile(
+_FROM_TO = lazy(
     rf"(?:(?:{_WE}|let's|i){_ALREADY} )?(?:please )?(?:switched|switching|switch|moved|moving|move|"
     rf"migrated|migrating|migrate|changed|change)(?: \w+){{0,3}}?(?: over)? (?:from|off) (?P<w>{_T}) to "
     rf"(?P<o>{_T})"
     r"(?: (?:for|because|since|last|this|yesterday|today|in|here|everywhere|please)\b.*)?",
     _I,
 )
-_REPLACED = re.compile(
+_REPLACED = lazy(
     rf"(?:we|let's|please)?{_ALREADY} ?(?:replaced?|replacing|swap(?:ped)?|swapping|ditch(?:ed|ing)?|"
     rf"drop(?:ped|ping)?|"
     rf"abandon(?:ed|ing)?)(?: out)? (?!support\b)(?P<w>{_T}) (?:with|by|for|"
@@ -80,19 +81,19 @@ _REPLACED = re.compile(
     rf"because|since|last|everywhere)\b.*)?",
     _I,
 )
-_OURS = re.compile(
+_OURS = lazy(
     r"(?:(?:our|the(?: project's)?|this project's|my project's) |(?=main branch|default branch|licen[sc]e: "
     r"))(?:\w+ "
-    rf")?(?P<r>{'|'.join(sorted(ROLES_OF_TOOLS, key=len, reverse=True))})"
+    rf")?(?P<r>{one_of(ROLES_OF_TOOLS)})"
     r"(?: of (?:choice|the project)| we use| for (?:this|the) \w+)?(?: is| will be|"
     r":)(?: now)?(?: called| at|"
     r" now)? (?P<o>.+)",
     _I,
 )
-_STACK = re.compile(r"(?:our|the|my)(?: tech)? stack(?: is|:) (?P<o>.+)", _I)
+_STACK = lazy(r"(?:our|the|my)(?: tech)? stack(?: is|:) (?P<o>.+)", _I)
 _SINGLE = (
     (
-        re.compile(
+        lazy(
             r"(?!.*\bby default\b)(?:the|our|my|this|it|we|dev|staging|prod(?:uction)?|everything|"
             r"local)\b.{0,60}?\b(?:listens?|listening|runs?|running|server|available|exposed|served|"
             r"bound|"
@@ -104,7 +105,7 @@ _SINGLE = (
         "Port",
     ),
     (
-        re.compile(
+        lazy(
             r"(?:our|the) (?:main|default|release|development|production) branch (?:is|will be)(?: "
             r"now)?(?: called| named)? (?P<o>(?!(?:frozen|locked|protected|broken|red|green|closed|open|gone|"
             r"stable|outdated|behind|ahead)\b)[\w./-]+).*|"
@@ -116,7 +117,7 @@ _SINGLE = (
         "Branch",
     ),
     (
-        re.compile(
+        lazy(
             r"(?:.{0,40}\b(?:is|are|'s)|we(?:'re| will| )?)\s?(?:licen[sc]ed?|released?|published?)(?: it| "
             r"everything| this)? under (?:the )?(?P<o>[\w.+ -]+?)(?: licen[sc]e)?",
             _I,
@@ -124,7 +125,7 @@ _SINGLE = (
         "Licence",
     ),
     (
-        re.compile(
+        lazy(
             r"(?:our|the|my|this) (?:repo|repository|code|source)(?:'s| is| lives| sits| moved|"
             r" has moved)(?: now)?"
             r"(?: hosted)?(?: at| on| to)? (?P<o>(?:https?://)?[\w.-]+\.[a-z]{2,}/[\w./-]+|"
@@ -135,7 +136,7 @@ _SINGLE = (
         "Repository",
     ),
     (
-        re.compile(
+        lazy(
             r"(?:we(?:'re| are)|(?:our |the )?(?:current |latest )?version|the (?:project|app|library|"
             r"current version|latest version|current "
             r"release)(?: is)?)(?: now| currently)?(?: on| at| using| is)*(?: version| release)? "
@@ -145,7 +146,7 @@ _SINGLE = (
         "Version",
     ),
 )
-_TAIL = re.compile(
+_TAIL = lazy(
     r",? (?:in (?:this|the|our|all|every)\b|here\b|for (?:this|the|our|all|everything|now|it|new|every|"
     r"data|storage|hosting|deployment|production|local)\b|everywhere|(?:again|yesterday|today)\b|"
     r"from (?:now|here) on\b|please|"
@@ -153,16 +154,16 @@ _TAIL = re.compile(
     r"(?:this|the|our)\b|with (?:this|the)\b|in (?:19|20)\d\d|last\b|this\b|until\b|for \w+$).*\Z",
     _I,
 )
-_AS = re.compile(
+_AS = lazy(
     r"\b(?:as|for) (?:our |the |a |an |main |primary "
-    rf")*(?P<r>{'|'.join(sorted(ROLES_OF_TOOLS, key=len, reverse=True))})\b",
+    rf")*(?P<r>{one_of(ROLES_OF_TOOLS)})\b",
     _I,
 )
-_PURPOSE = re.compile(
+_PURPOSE = lazy(
     r" (?P<q>(?:for|in|on|as|inside) (?:(?:the|our|all|all the|all our|an?|its) )?(?P<n>[\w' /-]{2,40}))\Z",
     _I,
 )
-_WHOLE_WORK = re.compile(
+_WHOLE_WORK = lazy(
     r"(?:this|these|that|those|it|now|here|us|me|everything|all|work|years?|months|weeks|ages|good|sure|example|"
     r"short|general|future|the future|end|process|moment|time being|long (?:run|term)|future|new|main|primary|default|"
     r"data|storage|data storage|persistence|hosting|deployments?|deploying|testing|(?:unit |all |new )?tests?|"
@@ -170,17 +171,17 @@ _WHOLE_WORK = re.compile(
     r"codebase|code base|code|app|application|product|team|company|stack|thing|system|software|project)|"
     r"(?:\w+ ){0,3}(?:years|months|weeks|days|ago)|(?:19|20)\d\d|(?:next|last|this) .*|"
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b.*|"
-    rf"(?:(?:main|primary|default|new|only|web) )*(?:{'|'.join(sorted(ROLES_OF_TOOLS, key=len, reverse=True))}))\Z"
+    rf"(?:(?:main|primary|default|new|only|web) )*(?:{one_of(ROLES_OF_TOOLS)}))\Z"
     r"|(?:this|these|that|every|new|all) ",
     _I,
 )
 """Not a part of the work, but all of it, or what such a tool is for anyway."""
-_VAGUE = re.compile(
+_VAGUE = lazy(
     r"(?:it|this|that|the|a|an|your|my|our|their|in|up|one|them|both|care|these|those|some|more|less|each|"
     r"\w+ing|what|whatever|option|to|me|us|his|her|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b",
     _I,
 )
-_FRONT = re.compile(
+_FRONT = lazy(
     r"(?:(?:after|for|during|following|at|in|given|despite|due to|with) (?:the|our|a|an|my|this|some|"
     r"last|much|all|yesterday's|"
     r"today's) ?[\w' -]{2,40}?|in the end|eventually|yesterday|last \w+|ultimately|"
@@ -189,19 +190,15 @@ _FRONT = re.compile(
     _I,
 )
 """When, where and why something was settled, said before it is."""
-_IT_IS = re.compile(
-    r"(?P<o>[\w.+#-]+(?: (?-i:[A-Z])[\w.+#-]+)?) it is(?:,? (?:then|folks|guys|everyone))?", _I
-)
-_DAY = re.compile(
+_IT_IS = lazy(r"(?P<o>[\w.+#-]+(?: (?-i:[A-Z])[\w.+#-]+)?) it is(?:,? (?:then|folks|guys|everyone))?", _I)
+_DAY = lazy(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|today|noon|ok|okay|so|as|that|what|here|there|"
     r"well|yes|now",
     _I,
 )
-_PLACES = re.compile(r"[A-ZÀ-Þ][a-zß-ÿ]+(?:[ -][A-ZÀ-Þ][a-zß-ÿ]+)+")
-_HERE = re.compile(
-    r"\bhere\b|\bin (?:the|this) (?!repo|project|codebase|team|backend|frontend|app|api)\w+\Z", _I
-)
-_HOSTS = re.compile(r"\b(?:host|deploy)", _I)
+_PLACES = lazy(r"[A-ZÀ-Þ][a-zß-ÿ]+(?:[ -][A-ZÀ-Þ][a-zß-ÿ]+)+")
+_HERE = lazy(r"\bhere\b|\bin (?:the|this) (?!repo|project|codebase|team|backend|frontend|app|api)\w+\Z", _I)
+_HOSTS = lazy(r"\b(?:host|deploy)", _I)
 
 
 def work(clause: Clause) -> Iterator[Found]:

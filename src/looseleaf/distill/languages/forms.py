@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from looseleaf.core.lazy import lazy
 from looseleaf.core.relations import BY_LABEL, SALIENCE
 from looseleaf.distill.languages.tongues import SLOTS, tongue
 from looseleaf.talk import Proposal
@@ -32,32 +33,30 @@ _LONGEST_ITEM = 6
 _LIKINGS = frozenset({"Likes", "Dislikes", "Favourite"})
 _DATED = frozenset({"Plan", "Goal", "Appointment", "Deadline", "Event"})
 _MONTH_CHARS = len("2026-03")
-_AFTER_DAY = re.compile(
+_AFTER_DAY = lazy(
     r"([0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:の週|那周)?)?)(?:の(?!週))?(?=[\u3040-\u9fff])(?!の週|那周)"
 )
-_ON = re.compile(r"\b(?:am|der|den|dem|zum|le|el|au|al)\s+\Z", re.IGNORECASE)
-_MONTH = re.compile(
+_ON = lazy(r"\b(?:am|der|den|dem|zum|le|el|au|al)\s+\Z", re.IGNORECASE)
+_MONTH = lazy(
     r"[0-9]{1,2}月|\b(?:jan(?:uar|vier)|jänner|enero|fe[bv]\w+|févr\w+|märz|mars|marzo|a[pbv]ril|mai|mayo|jun[io]\w?|juin"
     r"|jul[io]\w?|juillet|august|agosto|août|se[pt]\w+bre|september|setiembre|o[ck]t\w+|noviembre|nov\w+|d[eéi][cz]\w+)\b",
     re.IGNORECASE,
 )
-_DAY_OR_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])(?:-[0-9]{2}(?:-[0-9]{2})?)?")
-_ISO = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
+_DAY_OR_YEAR = lazy(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])(?:-[0-9]{2}(?:-[0-9]{2})?)?")
+_ISO = lazy(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
 
 
 # --- a sentence, ready to be read --------------------------------------------------------
 
-_QUOTED = re.compile(
+_QUOTED = lazy(
     r"„[^“”\"]{12,}[“”\"]|“[^”]{12,}”|\"[^\"]{12,}\"|«[^»]{14,}»|»[^«]{12,}«|「[^」]{6,}」|『[^』]{6,}』|`[^`]*`"
 )
-_INNER = re.compile(
+_INNER = lazy(
     r"(?<=\w)[.:](?=\w)|(?<=\d),(?=\d)|(?<=\d)\.(?= (?:[JFMASOND](?:an|eb|är|ar|pr|ai|un|ul|ug|ep|kt|ov|ez)|[a-zäöü]))"
 )
 _INNER_MARK = "\u2024"
 _PLAIN = str.maketrans({"’": "'", "\u00a0": " ", "\u202f": " ", "\u3000": " ", "\n": " ", "\t": " "})
-_CODE = re.compile(
-    r"[{}<>=;$|\\]{2}|=>|\w\(\w*\)|^\s*(?:def|class|import|return|const|let|var|function) |^\W*\w+="
-)
+_CODE = lazy(r"[{}<>=;$|\\]{2}|=>|\w\(\w*\)|^\s*(?:def|class|import|return|const|let|var|function) |^\W*\w+=")
 
 
 def prepared(sentence: str) -> str:
@@ -85,7 +84,7 @@ def dated(language: Tongue, text: str, ts: float, *, past: bool = False) -> str:
     return "".join((*parts, text[end:])).replace("  ", " ").strip()
 
 
-_HAN_NUMBER = re.compile(r"(?<![一二三四五六七八九十])[一二三四五六七八九十]{1,3}(?=[月日号])")
+_HAN_NUMBER = lazy(r"(?<![一二三四五六七八九十])[一二三四五六七八九十]{1,3}(?=[月日号])")
 _HAN_DIGITS = {character: number for number, character in enumerate("一二三四五六七八九", 1)}
 
 
@@ -233,15 +232,15 @@ def _facts(
 
 _SORTS = frozenset({"Database", "Framework", "Test runner", "Package manager", "Hosting"})
 _LASTING = frozenset({"Home", "Employer", "Role", "Education"})
-_BREAK = re.compile(r"[,;:.!?()，。；：！？（）\x00]")
-_SINCE = re.compile(r"\b(?:seit|depuis|desde)\b|以来|から|自|起", re.IGNORECASE)
-_PURPOSE = re.compile(
+_BREAK = lazy(r"[,;:.!?()，。；：！？（）\x00]")
+_SINCE = lazy(r"\b(?:seit|depuis|desde)\b|以来|から|自|起", re.IGNORECASE)
+_PURPOSE = lazy(
     r"\s*(?:für|im|in (?:der|dem|unsere[rm])|pour|dans|para|en (?:el|la|nuestr[oa])|als|comme|como|做|作为|当) ?"
     r"(?:(?:den|die|das|unser\w*|le|la|les|nos|notre|el|los|las|nuestr\w+|une?|einen?|un[ao]?) |l')?"
     r"(?P<n>\S.{0,40})",
     re.IGNORECASE,
 )
-_WHOLE_WORK = re.compile(
+_WHOLE_WORK = lazy(
     r"(?:(?:haupt)?datenbank|base de (?:données|datos)|数据库|框架|包管理|测试|(?:test)?framework|tests?\b"
     r"|pruebas|projekt"
     r"|(?:ce |cet )?projet|(?:este )?proyecto|(?:diese[smn]? )?(?:projekt|repo)"
@@ -311,7 +310,7 @@ _KNOWN = {
 
 @cache
 def _products() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((label, re.compile(SLOTS[slot], re.IGNORECASE)) for label, slot in _KNOWN.items())
+    return tuple((label, lazy(SLOTS[slot], re.IGNORECASE)) for label, slot in _KNOWN.items())
 
 
 def _chosen(language: Tongue, words: str) -> tuple[str, str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.lazy import lazy, one_of
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -96,7 +97,7 @@ class Tongue:
 
     def pattern(self, form: Form) -> re.Pattern[str]:
         if form.words not in self.compiled:
-            self.compiled[form.words] = re.compile(_filled(form.words, self.slots), re.IGNORECASE)
+            self.compiled[form.words] = lazy(_filled(form.words, self.slots), re.IGNORECASE)
         return self.compiled[form.words]
 
 
@@ -118,8 +119,8 @@ clause that says more of a noun looks like one that states. `choice`: a thing (`
 _NOT_FAMILY = frozenset({"Pet", "Friend", "Colleague", "Manager"})
 """Of these a name is worth knowing, but not where they live and what they do."""
 
-_MARKS = re.compile(r" \+(\w+)")
-_SLOT = re.compile(r"(?<!\(\?P)<([A-Za-z]+)>")
+_MARKS = lazy(r" \+(\w+)")
+_SLOT = lazy(r"(?<!\(\?P)<([A-Za-z]+)>")
 
 
 def tongue(table: str) -> Tongue:
@@ -164,7 +165,7 @@ def tongue(table: str) -> Tongue:
     }
     needles = _Needles(slots)
     return Tongue(
-        parts={name: re.compile(_filled(slots[name], slots), re.IGNORECASE) for name in PARTS},
+        parts={name: lazy(_filled(slots[name], slots), re.IGNORECASE) for name in PARTS},
         forms=tuple(_form(head, words, needles) for head, words in heads),
         on=slots["on"],
         week=slots["week"],
@@ -191,7 +192,7 @@ def _whole_lines(table: str) -> Iterator[str]:
 
 def _either(words: Iterable[str]) -> str:
     """The longest first, so that none is cut short."""
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)) or "(?!)"
+    return one_of(map(re.escape, words)) or "(?!)"
 
 
 def _form(head: str, words: str, needles: _Needles) -> Form:
@@ -207,11 +208,11 @@ def _filled(words: str, slots: Mapping[str, str]) -> str:
 
 # --- needles -----------------------------------------------------------------------------
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\(\?P<\w+>|\(\?(?:-?\w*:|<?[=!])|<[A-Za-z]+>|[()|]|[^\\]", re.DOTALL
 )
-_REPEAT = re.compile(r"(?:[?*+]|\{[0-9,]+\})[?+]?")
-_LETTER = re.compile(r"[^\W_0-9]|[ '-]")
+_REPEAT = lazy(r"(?:[?*+]|\{[0-9,]+\})[?+]?")
+_LETTER = lazy(r"[^\W_0-9]|[ '-]")
 
 
 class _Needles:

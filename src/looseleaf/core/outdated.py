@@ -1,0 +1,40 @@
+"""Sentences that were true and are not any more: those whose fact was superseded, ended or rejected, known again by the
+words that the fact is from. One that also says what is true stays."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from looseleaf.values import Fact
+
+_TELLING = 8
+"""Characters of a quote by which a sentence is known again; fewer stand in many."""
+
+
+def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Of facts, those that are over and those that are current."""
+    facts = list(known)
+    over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
+    return over, [fact for fact in facts if fact.status == "current"]
+
+
+def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
+    """Tells of a sentence whether it is outdated."""
+    past, present = _quotes(over), _quotes(now)
+
+    def is_outdated(sentence: str) -> bool:
+        words = _plain(sentence)
+        return any(quote in words for quote in past) and not any(quote in words for quote in present)
+
+    return is_outdated
+
+
+def _quotes(facts: Iterable[Fact]) -> list[str]:
+    quotes = {_plain(fact.quote) for fact in facts if fact.quote}
+    return sorted(quote for quote in quotes if len(quote) >= _TELLING)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
