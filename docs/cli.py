@@ -23,8 +23,8 @@ HEAD = """\
 
 Made of the table of verbs by `python docs/cli.py`; `looseleaf VERB --help` says the same.
 
-Which memory: `--memory PATH`, else `LOOSELEAF_HOME`, else the nearest `.looseleaf/` upward from here, else
-`~/.looseleaf`. A date means all of that day: `--as-of` its end, `--since` its beginning.
+Which memory: `--memory PATH`, else `LOOSELEAF_HOME`, else the nearest `.looseleaf/` upward from here, or the memory
+that one is in, else `~/.looseleaf`. A date means all of that day: `--as-of` its end, `--since` its beginning.
 
 Exit codes:
 

@@ -282,3 +282,40 @@ def test_a_summary_tells_nothing_that_was_taken_back(run: Run) -> None:
     run("remember", "I prefer coffee over green tea.")
     run("undo")
     assert "coffee" not in run("global")[1]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "My dog is called Rex.",
+        "I have a dog named Rex.",
+        "I'm 42 years old.",
+        "My sister Anna lives in Bergen.",
+    ],
+)
+def test_a_sentence_that_is_all_facts_is_not_noted_as_well(run: Run, sentence: str) -> None:
+    run("remember", sentence)
+    assert "note" not in {relation for relation, _, _ in said(run)}
+
+
+def test_each_rest_is_noted_once(run: Run) -> None:
+    run("remember", "My mother's name is Eva and my father's is Karl.")
+    assert [relation for relation, _, _ in said(run)].count("note") == 1
+
+
+def test_a_note_that_says_a_fact_again_ends_with_it(run: Run, folder: Path) -> None:
+    run("remember", "I prefer tea, but only in the morning.")
+    run("remember", "My manager is Bob, who sits in Oslo.")
+    run("remember", "My manager is Eve.")
+    assert not any("Bob" in value for _, value, _ in said(run))
+    wanted = next(fact["id"] for fact in facts(run) if fact["object"] == "tea")
+    run("reject", wanted)
+    assert not any("tea" in value for _, value, _ in said(run))
+    assert "tea" not in (folder / "USER.md").read_text()
+
+
+def test_a_note_that_stands_alone_outlives_the_fact_beside_it(run: Run) -> None:
+    run("remember", "I live in Oslo and the gate code is 4411.")
+    run("remember", "I live in Rome.")
+    assert said(run) == [("Home", "Rome", "confirmed"), ("note", "the gate code is 4411.", "confirmed")]
+    assert "Oslo" not in run("global")[1]

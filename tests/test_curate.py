@@ -351,6 +351,17 @@ def test_a_sentence_corrects_a_fact_by_the_value_in_it(tmp_path: Path) -> None:
         assert memory.correct("USER.md:5", "Home: Ulm").object == "Ulm"
 
 
+@pytest.mark.parametrize("text", ["I no longer live in Kiel.", "I no longer live in Bergen"])
+def test_a_sentence_that_only_says_no_corrects_nothing(tmp_path: Path, text: str) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.remember("I live in Kiel.")
+        with pytest.raises(
+            Refused, match=r"was not corrected: this says what is no longer so\. Say what is right"
+        ):
+            memory.correct("USER.md:5", text)
+        assert [fact.object for fact in memory.facts()] == ["Kiel"]
+
+
 def test_what_a_person_said_no_to_is_neither_scored_nor_pinned(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory") as memory:
         memory.remember("I live in Kiel.")

@@ -327,3 +327,14 @@ def test_the_package_lists_what_it_offers() -> None:
     import looseleaf
 
     assert {"Memory", "Agent", "Refused"} <= set(dir(looseleaf)) == {*looseleaf.__all__, "__version__"}
+
+
+@pytest.mark.parametrize("line", ["", '{"ts":1}\n', '{"schema":"journal"}\n'])
+def test_a_log_of_another_program_is_no_memory_that_one_is_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
+    (tmp_path / "app/log").mkdir(parents=True)
+    (tmp_path / "app/log/journal.jsonl").write_text(line)
+    monkeypatch.chdir(tmp_path / "app")
+    assert not find().startswith(str(tmp_path / "app"))

@@ -20,6 +20,10 @@ GATE = "I live in Oslo and the gate code is 4411."
         ("Ich wohne in Wien und arbeite bei BMW.", [("Ich wohne in Wien", "Wien"), ("arbeite bei BMW", "BMW")]),
         ("I speak a bit of French.", [("I speak a bit of French", "French")]),
         ("我叫李雷，我住在上海", [("我叫李雷", "李雷"), ("我住在上海", "上海")]),
+        ("My dog is called Rex.", [("My dog is called Rex", "Rex (dog)")]),
+        ("Mein Hund heißt Rex.", [("Mein Hund heißt Rex", "Rex (dog)")]),
+        ("My son Tom works at Acme.", [("My son Tom works at Acme", "Tom"), ("My son Tom works at Acme", "Acme")]),
+        ("I'm 42 years old.", [("I'm 42 years old", "42")]),
     ],
 )  # fmt: skip
 def test_a_sentence_that_says_no_more_than_its_facts_is_read(
@@ -38,6 +42,9 @@ def test_a_sentence_that_says_no_more_than_its_facts_is_read(
         ("My dog Rex is a beagle.", [("My dog Rex is a beagle", "Rex (dog)")]),
         ("我叫李雷，喜欢用中文讨论", [("我叫李雷", "李雷")]),
         ("The gate code is 4411.", []),
+        ("I'm vegan, but no soy.", [("I'm vegan", "vegan")]),
+        ("I'm vegetarian, no car, no van.", [("I'm vegetarian", "vegetarian")]),
+        ("I am a nurse at Acme and the boss is Bob and the code is 4411.", [("I am a nurse at Acme", "Acme")]),
     ],
 )  # fmt: skip
 def test_a_sentence_that_says_more_is_given_whole(sentence: str, facts: list[tuple[str, str]]) -> None:
@@ -48,6 +55,8 @@ def test_a_last_part_that_stands_alone_is_given_without_the_rest() -> None:
     assert unread_in(GATE, [Read("I live in Oslo", "Oslo")]) == ["the gate code is 4411."]
     assert unread_in(GATE, [Read(GATE.rstrip("."), "Oslo")]) == ["the gate code is 4411."]
     assert unread_in(GATE, [Read("the gate code is 4411", "4411")]) == [GATE]
+    noted = Read("the gate code is 4411.", "the gate code is 4411.", is_note=True)
+    assert unread_in(GATE, [Read(GATE.rstrip("."), "Oslo"), noted]) == []
     assert unread_in(GATE, []) == [GATE]
 
 

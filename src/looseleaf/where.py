@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.policy import Policy, policy_from
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SETTINGS = "looseleaf.toml"
+
+_OURS = re.compile(rb' ?\{"schema": ?"(?:journal|lost|gone)\.v[0-9]+"')
+_BEGINNING = 64
+"""Bytes of a journal by which it is known."""
 
 
 class JournalLost(Unreadable):
@@ -45,7 +50,7 @@ def find() -> str:
         found = os.path.join(folder, ".looseleaf")
         if os.path.isdir(found):
             return _own(found)
-        if os.path.isfile(os.path.join(folder, "log", "journal.jsonl")):
+        if _has_journal(os.path.join(folder, "log")):
             return _own(folder)
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
@@ -53,6 +58,18 @@ def find() -> str:
             "Nothing was done: there is no home folder to look for a memory in. Name one: --memory PATH."
         )
     return os.path.join(home, ".looseleaf")
+
+
+def _has_journal(log: str) -> bool:
+    """Whether a folder `log` holds a journal of ours: others may have files of that name."""
+    for name in ("journal.jsonl", os.path.join("archive", "000001.jsonl")):
+        try:
+            with open(os.path.join(log, name), "rb") as file:
+                if _OURS.match(file.read(_BEGINNING)):
+                    return True
+        except OSError:
+            continue
+    return False
 
 
 def _own(path: str) -> str:

@@ -73,7 +73,10 @@ def _next(found: dict[str, Any]) -> str:
     if found["session"] and not found["facts"]:
         return "`looseleaf distill` makes facts of what was said."
     if not found["facts"] and found["others"]:
-        return f"`looseleaf recall` finds what was said; `looseleaf sessions --agent {found['others'][0]}` lists it."
+        from shlex import quote
+
+        agent = quote(found["others"][0])
+        return f"`looseleaf recall` finds what was said; `looseleaf sessions --agent {agent}` lists it."
     if not found["facts"]:
         return '`looseleaf remember "I prefer green tea."` tells it something; `looseleaf doctor` looks at all of it.'
     return '`looseleaf recall "…"` finds; `looseleaf prompt "…"` makes a prompt of it; `looseleaf facts` lists it.'

@@ -47,6 +47,8 @@ class Lazy:
 
     def __getattr__(self, name: str) -> Any:
         """Asked once for each method: from then on it is an attribute like any other."""
+        if name.startswith("__"):
+            raise AttributeError(name)
         pieces = _needed(*self.given) if name in _IN_VAIN else ()
         if not pieces:
             return self._compiled(name)

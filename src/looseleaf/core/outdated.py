@@ -3,6 +3,8 @@ words that the fact is from. One that also says what is true stays."""
 
 from __future__ import annotations
 
+from looseleaf.core.lines import NOTE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -14,8 +16,9 @@ _TELLING = 8
 
 
 def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Of facts, those that are over and those that are current."""
-    facts = list(known)
+    """Of facts, those that are over and those that are current. A note says again what others say, and vouches for
+    none of it."""
+    facts = [fact for fact in known if fact.relation != NOTE]
     over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
     return over, [fact for fact in facts if fact.status == "current"]
 
@@ -26,9 +29,24 @@ def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bo
 
     def is_outdated(sentence: str) -> bool:
         words = _plain(sentence)
-        return any(quote in words for quote in past) and not any(quote in words for quote in present)
+        return any(stands_in(quote, words) for quote in past) and not any(
+            stands_in(quote, words) for quote in present
+        )
 
     return is_outdated
+
+
+def stands_in(quote: str, words: str) -> bool:
+    """Whether it is there as words of its own: "I like tea" is not in "I like teaching"."""
+    at = words.find(quote)
+    while at >= 0:
+        end = at + len(quote)
+        if not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
+            return True
+        if not quote[:1].isascii():
+            return True  # of a script without spaces nobody can tell
+        at = words.find(quote, at + 1)
+    return False
 
 
 def _quotes(facts: Iterable[Fact]) -> list[str]:

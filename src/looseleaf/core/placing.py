@@ -13,6 +13,7 @@ from looseleaf.core.identity import decide
 from looseleaf.core.keys import key
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import is_trusted
+from looseleaf.core.lines import NOTE
 from looseleaf.core.names import APPROVED, TICKED
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.slots import relation_of, slot
@@ -107,6 +108,8 @@ class Plan:
             fact = _joined(fact, waits)
         if act in ("add", "supersede"):
             fact = self._dated(fact, proposal, facts)
+        if act in ("supersede", "end"):
+            facts = (*facts, *(each for each in held if any(retells(each, old) for old in facts)))
         self.outcomes.append(Outcome(act, fact, why))
         match act:
             case "add" | "supersede":
@@ -324,6 +327,13 @@ class Plan:
         past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
         self._held[fact.topic].append(past)
         self.history.append(past)
+
+
+def retells(note: Fact, fact: Fact) -> bool:
+    """Whether a note is the sentence that a fact is from, kept because it says more: it ends with the fact."""
+    if note.relation != NOTE or note.status != "current" or not fact.quote:
+        return False
+    return note.entry_id == fact.entry_id and fact.quote.casefold() in note.object.casefold()
 
 
 def _ending(fact: Fact) -> Fact:

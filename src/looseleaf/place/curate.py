@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.core.grammar import as_written, replace_fact, set_updated
+from looseleaf.core.grammar import as_written, remove_line, replace_fact, set_updated
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
 from looseleaf.core.journal import is_housekeeping
 from looseleaf.core.ledger import HIGHEST
@@ -104,11 +104,16 @@ class Curate:
 
             def change(old: str) -> Rewritten:
                 new = replace_fact(old, path, line_on(fact, path, old), relation, said)
+                for note in notes:
+                    new = remove_line(new, line_on(note, path, new))
                 new = set_updated(new, path, day(clock.now()))
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
                 # What is told of the old value says that the summary is the program's; the new one is the person's.
-                return Rewritten(self._place.summarised(path, new, [trusted]), (known(fact),))
+                return Rewritten(
+                    self._place.summarised(path, new, [trusted]), tuple(map(known, (fact, *notes)))
+                )
 
+            notes = self._place.retold(fact)
             self._pages.rewrite(path, change, reason="corrected", author=PERSON)
             self._facts.catch_up()
             there = (
@@ -240,14 +245,21 @@ class Curate:
 
 
 def _value_in(text: str, fact: Fact) -> str:
-    """What a person says in place of a value: the value itself, or a sentence that the rules read one in."""
+    """What a person says in place of a value: the value itself, or a sentence that says nothing else."""
     if len(text.split()) < 3:  # "Paris", "green tea"
         return text.strip()
     from looseleaf.core.slots import slot
+    from looseleaf.core.unread import Read, unread_in
     from looseleaf.distill.rules import Rules
     from looseleaf.place.material import Text
 
-    read = Rules().distill(Text(text, PERSON, "", clock.now()), 0).facts
     address = slot(fact.topic, fact.relation)
-    values = [str(each["object"]) for each in read if slot(fact.topic, str(each["relation"])) == address]
-    return values[0] if len(values) == 1 else text.strip()
+    read = Rules().distill(Text(text, PERSON, "", clock.now()), 0).facts
+    here = [each for each in read if slot(fact.topic, str(each["relation"])) == address]
+    if any(each.get("ended") for each in here):
+        raise Refused(
+            f"{fact.id} was not corrected: this says what is no longer so. Say what is right, or "
+            f"`looseleaf reject {fact.id}`."
+        )
+    whole = [each for each in here if not unread_in(text, [Read(str(each["quote"]), str(each["object"]))])]
+    return str(whole[0]["object"]) if len(whole) == len(here) == 1 else text.strip()

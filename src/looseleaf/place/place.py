@@ -353,14 +353,22 @@ class Place:
     def remove(self, fact: Fact, reason: str) -> str:
         """A person has a fact go from its page; it does not come back by itself. The id of the edit."""
         path = fact.path or ""
+        gone = [fact, *self.retold(fact)]
 
         def change(text: str) -> Rewritten:
-            new = remove_line(text, line_on(fact, path, text))
-            return Rewritten(self.summarised(path, new), (known(fact),))
+            for each in gone:
+                text = remove_line(text, line_on(each, path, text))
+            return Rewritten(self.summarised(path, text), tuple(map(known, gone)))
 
         receipt = self._pages.rewrite(path, change, reason=reason, author=PERSON)
         self._facts.catch_up()
         return receipt.id
+
+    def retold(self, fact: Fact) -> list[Fact]:
+        """The notes on its page that say it again."""
+        from looseleaf.core.placing import retells
+
+        return [each for each in self._facts.of(fact.topic) if each.path == fact.path and retells(each, fact)]
 
     def say(
         self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()

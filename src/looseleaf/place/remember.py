@@ -10,6 +10,7 @@ from looseleaf.core.adding import stated, with_facts
 from looseleaf.core.gate import LONGEST, judge
 from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
+from looseleaf.core.moments import moment
 from looseleaf.core.placing import PROJECT, USER
 from looseleaf.core.sentences import is_phatic
 from looseleaf.core.unread import Read, unread_in
@@ -114,12 +115,14 @@ def _is_sure(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
 
 
 def _read_of(fact: Record) -> Read:
-    dates = "valid_from", "valid_to"
-    return Read(
-        _flat(str(fact.get("quote") or "")),
-        str(fact.get("object") or ""),
-        is_dated=any(fact.get(name) for name in dates),
+    began = moment(fact.get("valid_from"))
+    said_at = fact.get("entry_ts")
+    # What has no date of its own holds from when it was said.
+    is_dated = bool(fact.get("valid_to")) or (
+        began is not None and (said_at is None or abs(began - said_at) > 1)
     )
+    quote, said = _flat(str(fact.get("quote") or "")), str(fact.get("object") or "")
+    return Read(quote, said, is_dated, fact.get("relation") == NOTE)
 
 
 def _flat(text: str) -> str:

@@ -96,7 +96,9 @@ def _talk(memory: Memory, trace: Trace, stream: str) -> str:
     from looseleaf.core.window import LABELS, said
 
     turn = one_turn(memory.store, stream, trace.turn_id)
-    traces = turn.traces if turn is not None else (trace,)
+    traces = turn.traces if turn is not None else ()
+    if all(each.id != trace.id for each in traces):
+        traces = (trace,)  # of a turn that is called as another one is
     lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
     for each in traces:
         text = "\n    ".join(said(each).split("\n"))

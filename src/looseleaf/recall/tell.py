@@ -78,7 +78,7 @@ def _worst(past: Collection[Fact]) -> str:
 def _is_asked(fact: Fact, forms: Collection[str]) -> bool:
     """Whether a fact is what the question is about: by what it says, by what it is called, or by the words that said so
     ("ich wohne in" before the name of a town)."""
-    before, is_there, _ = (fact.quote or "").casefold().partition(fact.object.casefold())
+    before, is_there, _ = (fact.quote or "").casefold().partition(fact.object.casefold() or "\0")
     said = {*terms(fact.relation), *terms(fact.object), relation_term(fact.relation)}
     return not said.isdisjoint(forms) or (bool(is_there) and not set(terms(before)).isdisjoint(forms))
 
