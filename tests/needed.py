@@ -2,6 +2,7 @@
 
     python tests/needed.py          writes core/needed.py anew, for all patterns of the package that are compiled late
     python tests/needed.py --check  ends with 1 if that would change it
+    python tests/needed.py --list   all those patterns, as JSON
 
 A pattern is taken apart by Python's own parser. Texts that it can only be as a whole are its pieces; of parts that
 follow each other one set of pieces is enough, the one that is most telling; of alternatives all are needed. What may
@@ -11,6 +12,7 @@ be anything has none, and a set that is not sure is no set.
 from __future__ import annotations
 
 import gc
+import json
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -151,13 +153,11 @@ def _worth(pieces: Pieces) -> tuple[int, int]:
 
 
 def patterns() -> set[tuple[str, int]]:
-    """All lazy patterns of the package."""
+    """All lazy patterns of the package, in a process in which nothing else made any."""
     for module in walk_packages(looseleaf.__path__, "looseleaf."):
         if module.name.split(".")[1] in ("core", "distill", "recall", "place"):
             import_module(module.name)
-    # By name: some tests load modules anew, and have another class of that name then.
-    found = (each for each in gc.get_objects() if type(each).__name__ == Lazy.__name__)
-    return {each.given for each in found if type(each).__module__ == Lazy.__module__}
+    return {each.given for each in gc.get_objects() if isinstance(each, Lazy)}
 
 
 def written(those: Iterable[tuple[str, int]]) -> str:
@@ -171,6 +171,9 @@ def written(those: Iterable[tuple[str, int]]) -> str:
 
 
 if __name__ == "__main__":
+    if "--list" in sys.argv:
+        sys.stdout.write(json.dumps(sorted(patterns())))
+        sys.exit()
     now = written(patterns())
     if "--check" in sys.argv:
         sys.exit(now != FILE.read_text("utf-8"))

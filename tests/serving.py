@@ -89,6 +89,8 @@ class Served:
         return f"http://127.0.0.1:{self.port}{http.PATH}"
 
 
+_PATIENCE = 60.0
+
 Told = list[tuple[str, str, int]]
 """What a server was asked, and what it answered: the method, the host, the status."""
 
@@ -111,7 +113,10 @@ def serving(
             yield Served(folder, port)
         finally:
             runner.should_exit = True
-            thread.join()
+            thread.join(_PATIENCE)
+            if thread.is_alive():  # whoever asks twice does not wait for connections
+                runner.force_exit = True
+                thread.join()
 
 
 def _telling(app: Any, told: Told) -> Any:
