@@ -959,7 +959,8 @@ def test_ten_times_the_talk_takes_hardly_more_memory(folder: Path, place: Path) 
     def resident(number: int, *arguments: str) -> int:
         to = place / f"out{number}-{arguments[-1]}"
         command = [sys.executable, "-c", RESIDENT, "--memory", str(folder), "export", str(to), *arguments]
-        return int(subprocess.run(command, capture_output=True, text=True, check=True).stderr)
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return int(done.stderr.split()[-1])
 
     found: list[list[int]] = []
     for many in (150, 1500):  # both are more than a segment, which is what is held of a log
