@@ -1,6 +1,6 @@
 """Every benchmark, one after the other, each in a process of its own; then the tables and plots of what they measured.
 
-    python benchmarks/run.py                 all of them, in about half an hour
+    python benchmarks/run.py                 all of them, in three quarters of an hour
     python benchmarks/run.py --full          and larger sizes, which take hours
     python benchmarks/run.py --only NAME     that one; may be given again
     python benchmarks/run.py --envs FOLDER   where the environments of other memories are, or are made
