@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from looseleaf.core.names import IMPORTER
 from looseleaf.importers.formats import detect, named
 from looseleaf.importers.items import Claim, Document, Said, Talk
-from looseleaf.importers.run import AGENT, run
+from looseleaf.importers.run import run
 from looseleaf.importers.source import Broken, Source
 from looseleaf.importers.summary import Imported
 from looseleaf.memory import Memory
@@ -30,7 +31,7 @@ TALKS = {
 """Samples of conversations, and what each must be taken for."""
 
 
-def open_memory(folder: Path | str, agent: str = AGENT) -> Memory:
+def open_memory(folder: Path | str, agent: str = IMPORTER) -> Memory:
     return Memory(folder, agent=agent)
 
 
@@ -63,7 +64,7 @@ def line_of(said: Said) -> str:
     return f"{said.role}: {said.text}{more}"
 
 
-def traces_of(memory: Memory, agent: str = AGENT) -> list[Trace]:
+def traces_of(memory: Memory, agent: str = IMPORTER) -> list[Trace]:
     found = (Trace.from_record(line.record) for line in memory.store.read(f"traces/{agent}"))
     return [trace for trace in found if trace is not None]
 

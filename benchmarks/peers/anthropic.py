@@ -7,6 +7,7 @@ from hashlib import sha256
 from importlib import import_module
 
 from benchmarks.peers.wire import Peer, Vectors, serve
+from benchmarks.peers.words import lines_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +36,7 @@ class MemoryTool(Peer):
         self._tool.call({"command": "insert", "path": path, "insert_line": 0, "insert_text": text})
 
     def all(self) -> list[str]:
-        texts: list[str] = []
-        for name in sorted(os.listdir(self._folder)):
-            with open(f"{self._folder}/{name}", encoding="utf-8") as file:
-                texts += file.read().splitlines()
-        return texts
+        return lines_in(self._folder)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from benchmarks.peers.wire import Peer, Vectors, serve
-from benchmarks.peers.words import by_words, telling
+from benchmarks.peers.words import by_words, lines_in, telling
 
 
 class Ripgrep(Peer):
@@ -43,11 +43,7 @@ class Ripgrep(Peer):
         return by_words(query, done.stdout.decode().splitlines(), k)
 
     def all(self) -> list[str]:
-        texts: list[str] = []
-        for name in sorted(os.listdir(self._folder)):
-            with open(f"{self._folder}/{name}", encoding="utf-8") as file:
-                texts += file.read().splitlines()
-        return texts
+        return lines_in(self._folder)
 
     def rss(self) -> int:
         """Nothing stays between two questions."""

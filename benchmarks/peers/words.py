@@ -3,6 +3,7 @@ would, and what holds more of them comes first."""
 
 from __future__ import annotations
 
+import os
 import re
 
 TYPE_CHECKING = False
@@ -15,6 +16,15 @@ STOPS = frozenset(
     "them then there these they this to up us was we were what when where which who whom why will with would you "
     "your".split()
 )
+
+
+def lines_in(folder: str) -> list[str]:
+    """All lines of the files of a folder."""
+    texts: list[str] = []
+    for name in sorted(os.listdir(folder)):
+        with open(f"{folder}/{name}", encoding="utf-8") as file:
+            texts += file.read().splitlines()
+    return texts
 
 
 def telling(question: str) -> list[str]:

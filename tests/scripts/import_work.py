@@ -20,10 +20,11 @@ import ctypes  # noqa: E402
 
 from importing import SAMPLES, take, traces_of  # noqa: E402
 from looseleaf import Memory  # noqa: E402
+from looseleaf.core.names import IMPORTER  # noqa: E402
 from looseleaf.errors import Refused  # noqa: E402
 from looseleaf.importers import run as run_module  # noqa: E402
 from looseleaf.importers.ledger import Ledger  # noqa: E402
-from looseleaf.importers.run import AGENT, Import  # noqa: E402
+from looseleaf.importers.run import Import  # noqa: E402
 from looseleaf.store import files  # noqa: E402
 from looseleaf.store.ulid import new_id  # noqa: E402
 from scripts import crash_work  # noqa: E402
@@ -48,7 +49,7 @@ def open_memory(folder: str | os.PathLike[str], disk: Disk | None = None) -> Mem
     if disk is not None:
         vars(files)["this_disk"] = lambda: disk
     try:
-        return Memory(folder, agent=AGENT)
+        return Memory(folder, agent=IMPORTER)
     finally:
         vars(files)["this_disk"] = real
 
@@ -119,13 +120,13 @@ def judge(folder: str | os.PathLike[str], told: str = "") -> Verdict:
             ]
             before = (
                 memory.store.end("imports"),
-                memory.store.end(f"traces/{AGENT}"),
+                memory.store.end(f"traces/{IMPORTER}"),
                 memory.store.end("journal"),
             )
             list(steps(memory))
             after = (
                 memory.store.end("imports"),
-                memory.store.end(f"traces/{AGENT}"),
+                memory.store.end(f"traces/{IMPORTER}"),
                 memory.store.end("journal"),
             )
             if after != before:

@@ -69,8 +69,7 @@ def _names(memory: Memory, what: str) -> list[str]:
         case "sessions":
             return [each.session_id for each in memory.sessions(_SESSIONS)]
         case "agents":
-            streams = (stream.partition("/") for stream in memory.store.streams())
-            return sorted({name for kind, _, name in streams if kind == "traces"} | {memory.agent})
+            return sorted({*memory.agents(), memory.agent})
         case _:
             return [fact.id or "" for fact in (*memory.facts(), *memory.facts(status="pending"))]
 

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 def import_(options: Options) -> int:
     from looseleaf.cli.progress import progress
+    from looseleaf.core.names import IMPORTER
     from looseleaf.importers.formats import detect, named
-    from looseleaf.importers.run import AGENT, run
+    from looseleaf.importers.run import run
     from looseleaf.importers.source import Source
 
-    options.agent = options.agent or AGENT
+    options.agent = options.agent or IMPORTER
     with Source(options.path or "") as source, open_memory(options) as memory:
         format_ = named(options.format) if options.format is not None else detect(source).format
         if not options.json:

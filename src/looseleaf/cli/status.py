@@ -53,7 +53,6 @@ def _found(memory: Memory) -> dict[str, Any]:
     topics = memory.topics()
     known = memory._book.known.topics
     last = next(iter(memory.sessions(1)), None)
-    streams = (stream.partition("/") for stream in memory.store.streams())
     found: dict[str, Any] = {
         "memory": os.path.abspath(memory.path),
         "agent": memory.agent,
@@ -62,7 +61,7 @@ def _found(memory: Memory) -> dict[str, Any]:
         "topics": sum(known[name][2] > 0 for name in topics),
         "waiting": len(memory.facts(status="pending")),
         "session": last.to_dict() if last is not None else None,
-        "others": sorted(name for kind, _, name in streams if kind == "traces" and name != memory.agent),
+        "others": [name for name in memory.agents() if name != memory.agent],
     }
     return found | {"next": _next(found)}
 

@@ -19,6 +19,7 @@ from looseleaf.cli.shown import (
 )
 from looseleaf.cli.table import on_terminal, table
 from looseleaf.cli.verbs import LAST
+from looseleaf.core.names import IMPORTER
 from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
@@ -34,8 +35,6 @@ _REMARKS = ("no_call", "second_result", "interrupted")
 _NOTHING = "Nothing was said yet."
 _TO_RECORD = '`looseleaf record user "…"` records what is said; `looseleaf import PATH` takes in a history.'
 _TO_READ = "`looseleaf turns --session ID` shows what was said in one."
-_IMPORTED = "import"
-"""The agent whose sessions came from elsewhere."""
 _TO_FIND = "`looseleaf recall WORDS` finds it again; `looseleaf import PATH --mine` vouches for it."
 _TO_LEARN = "`looseleaf distill` makes facts of what was said; `looseleaf recall WORDS` finds it again."
 
@@ -68,7 +67,7 @@ def turns(options: Options) -> int:
         print_notes(memory)
         if options.turn is None:
             _tell_next(
-                options, memory, (_TO_LEARN if memory.agent != _IMPORTED else _TO_FIND) if found else ""
+                options, memory, (_TO_LEARN if memory.agent != IMPORTER else _TO_FIND) if found else ""
             )
     return 0
 
@@ -112,8 +111,7 @@ def _tell_next(options: Options, memory: Memory, there: str) -> None:
 
 def _elsewhere(memory: Memory) -> str:
     """Who has said something, where this agent has not: perhaps another is meant."""
-    streams = (stream.partition("/") for stream in memory.store.streams())
-    others = sorted(name for kind, _, name in streams if kind == "traces" and name != memory.agent)
+    others = [name for name in memory.agents() if name != memory.agent]
     there = f"there are traces of: {', '.join(others)} (--agent {others[0]})" if others else ""
     return f"{memory.agent} has said nothing here; {there}" if there else ""
 

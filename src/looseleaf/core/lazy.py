@@ -23,6 +23,9 @@ NOT_ASCII = "\x80"
 _UNLIKE = frozenset("ıİſK")
 """Letters that a pattern which ignores case takes for others, and `lower` does not."""
 
+SHORT = 60
+"""Patterns of fewer letters are compiled in no time."""
+
 _PATIENCE = 40
 """Texts in vain after which a pattern is compiled all the same: matching takes less than looking for its pieces."""
 
@@ -104,7 +107,3 @@ def _needed(pattern: str, flags: int) -> Sequence[str]:
 
         _table.update(row.partition(" ")[::2] for row in ROWS.split("\n"))
     return _table.get(name_of(pattern, flags), "").split("|") if len(pattern) >= SHORT else ()
-
-
-SHORT = 60
-"""Patterns of fewer letters are compiled in no time."""

@@ -8,6 +8,9 @@ PROJECT = "project"
 PROFILE = "USER.md"
 REVIEW = "review/pending.md"
 
+IMPORTER = "import"
+"""The agent for whom is recorded what was said elsewhere and nobody vouches for."""
+
 TICKED = "ticked"
 PINNED = "pinned"
 APPROVED = "approved"

@@ -109,8 +109,10 @@ def start_of(fact: Fact) -> float | None:
 
 def _happened(fact: Fact) -> bool:
     """Whether it is of an event: its end is when that was over, not when it ceased to be true."""
-    if fact.status != "current" or fact.kind == "event":
-        return fact.status == "current"
+    if fact.status != "current":
+        return False
+    if fact.kind == "event":
+        return True
     from looseleaf.core.keys import base_of
 
     return base_of(fact.relation) == "event"

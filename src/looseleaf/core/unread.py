@@ -1,7 +1,7 @@
 """What is left of sentences from which facts were read: "I live in Oslo and the code is 4411" says more than a home.
 
-Words before the object of a fact say its relation ("I live in"); what stands behind it or between two says something
-else, unless it is a date that the fact has, or a word that says nothing. In doubt a sentence counts as not read.
+Words before the object of a fact say its relation ("I live in"); what stands behind the last one says something else,
+unless it is a date that the fact has, or a word that says nothing. In doubt a sentence counts as not read.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from looseleaf.conversation.record import KEY, stream_of
+from looseleaf.core.names import IMPORTER
 from looseleaf.errors import Refused
 from looseleaf.importers.asking import Heard, asked_of
 from looseleaf.importers.doubtful import Doubt, ask
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.values import Record
 
-AGENT = "import"
 """Under whose name histories are recorded: nobody's window, so that a long one floods none."""
 
 _TRACES = 500
@@ -97,11 +97,11 @@ class Import:
         return Vouched(self._memory, self._format, self._hashes, self._ledger, self._tally, self._forgotten)
 
     def run(self, source: Source, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
-        if not self._is_mine and self._memory.agent != AGENT:
+        if not self._is_mine and self._memory.agent != IMPORTER:
             raise Refused(
-                f"Nothing was imported: what nobody vouches for is recorded for the agent `{AGENT}` alone, and not for "
-                f"{self._memory.agent!r}, whose words it would stand among. Leave --agent out, or say --mine if you "
-                "vouch for it."
+                f"Nothing was imported: what nobody vouches for is recorded for the agent `{IMPORTER}` alone, and not "
+                f"for {self._memory.agent!r}, whose words it would stand among. Leave --agent out, or say --mine if "
+                "you vouch for it."
             )
         refuse_memory(source)
         if getattr(format_, "HOOKED", False):

@@ -88,6 +88,11 @@ class TalkVerbs(Parts):
         """All turns of a session."""
         return self._talk.session(session)
 
+    def agents(self) -> list[str]:
+        """The names of all agents for whom something was recorded."""
+        streams = (stream.partition("/") for stream in self.store.streams())
+        return sorted(name for kind, _, name in streams if kind == "traces")
+
     def sessions(self, last: int = 20) -> list[Session]:
         """The last sessions to begin, oldest first."""
         return self._talk.sessions(last)

@@ -89,8 +89,9 @@ class Curate:
             self._place.catch_up()
             fact = self._facts.find(name)
             stated = statement(text)
-            is_said = stated is not None and stated[0] != "note"
-            relation, said = stated if stated and is_said else (fact.relation, _value_in(text, fact))
+            relation, said = (
+                stated if stated and stated[0] != "note" else (fact.relation, _value_in(text, fact))
+            )
             relation, said = as_written(relation, said)
             if (relation, said) == (fact.relation, fact.object):
                 return self.approve(name)  # it was right
