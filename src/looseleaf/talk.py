@@ -66,6 +66,10 @@ class Trace:
     flag: Flag | None = None
     session_start: bool = False
 
+    def but(self, **changes: Any) -> Trace:
+        """The same trace, except for these members."""
+        return Trace(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+
     def to_record(self) -> Record:
         """As its line has it: members that say nothing are left out."""
         record: Record = {name: getattr(self, name) for name in _REQUIRED}

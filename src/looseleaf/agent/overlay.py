@@ -8,7 +8,8 @@ of the talk that bear it out, where there are such. What becomes of a proposal i
 from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
-from looseleaf.core.gate import claim_of, own_words
+from looseleaf.core.gate import claim_of
+from looseleaf.core.own_words import own_words
 from looseleaf.core.grammar import drawer, parse, topic_of
 from looseleaf.core.levels import LEVELS, level_of
 from looseleaf.core.names import PROFILE

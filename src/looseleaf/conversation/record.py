@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from looseleaf.conversation.asked import INTERRUPTED, Asked, ask, redacted
+from looseleaf.core.own_tools import FORBIDDEN, may_forbid
 from looseleaf.core.paths import safe_name
 from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
@@ -51,6 +52,16 @@ _ORIGINS: dict[TraceType, str] = {
     "tool_call": "assistant",
     "tool_result": "tool",
 }
+
+
+def _tags(asked: Asked) -> tuple[str, ...]:
+    """With the tag of what the user forbids to remember: the trace itself says so."""
+    tags = tuple(asked.tags)
+    if asked.trace_type != "user" or asked.origin or not may_forbid(asked.content):
+        return tags
+    from looseleaf.distill.forbidding import forbidden  # the selector: loaded for what may be a prohibition
+
+    return (*tags, FORBIDDEN) if forbidden(asked.content) is not None else tags
 
 
 def stream_of(agent: str) -> str:
@@ -282,7 +293,7 @@ class Recorder:
             tool_result_ref=asked.tool_result_ref,
             correlation_id=asked.correlation_id,
             opaque=asked.opaque,
-            tags=tuple(asked.tags),
+            tags=_tags(asked),
             flag=flag,
             session_start=is_new,
         )

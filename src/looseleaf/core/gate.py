@@ -7,12 +7,12 @@ the lowest level of what it was made of, repeating raises nothing, and only a pe
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from looseleaf.core.lazy import lazy
 from looseleaf.core.levels import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
 from looseleaf.core.lines import escape
 from looseleaf.core.own_tools import RECALLED
+from looseleaf.core.own_words import own_words
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.slots import relation_of
 from looseleaf.core.synonyms import ME
@@ -103,12 +103,16 @@ def _date(value: object) -> str | None:
 
 @frozen
 class Witness:
-    """One text of the material, with its source (a trace id, or path#lines), where it entered, and when."""
+    """One text of the material, with its source (a trace id, or path#lines), where it entered, and when.
+
+    `stated`: the facts that the rules read off it, as (relation, object): they need no other evidence.
+    """
 
     source: str
     origin: str
     text: str
     ts: float
+    stated: frozenset[tuple[str, str]] = frozenset()
 
 
 @frozen
@@ -131,6 +135,11 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     must be said by the sentence in which the quote stands.
     """
     if proposal.quote.strip():
+        readers = [each for each in witnesses if (proposal.relation, proposal.object) in each.stated]
+        if readers:
+            best = max(readers, key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source))
+            level = level_of(best.origin)
+            return Judged(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
         for spelt_otherwise in (False, True):
             said = _sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
             if said:
@@ -248,66 +257,3 @@ def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witne
         is_at_least(level_of(each.origin), least) and named.is_said_in(each.text, each.ts)
         for each in witnesses
     )
-
-
-# --- whose words a message holds --------------------------------------------------------
-
-_TEXTS = (
-    r"(?:e-?mails?|mail|text|page|site|message|logs?|letter|article|comment|post|review|output|error|paragraph"
-    r"|transcript|sentence|phrase|poem|story|essay|song|draft|document|excerpt|conversation|chat|report|file|response|dialog(?:ue)?|prompt|code|readme"
-    r"|nachricht|seite|brief|artikel|courriel|texte|lettre|correo|texto|carta|mensaje|página)"
-)
-_INTRODUCES = lazy(
-    r"(?i)(?:^|[.!?,;]\s)\W{0,3}(?:(?:please|pls|can you|could you|bitte|now|then|and) ){0,2}"
-    r"(?:translate|proofread|rewrite|summari[sz]e|rephrase|paraphrase|polish|shorten|classify|analy[sz]e"
-    r"|repeat|übersetze?|korrigiere|fasse|traduis|traduisez|corrige|résume|traduce|traduzca|resume)"
-    r"\b[^:\n：?.!]{0,80}[:：](?=\s|$|[^\x00-\x7f])"
-    r"|\b(?:fix|correct|edit|check|improve|write|continue|complete|read"
-    r"|here(?:'s|’s| is| are| comes)|this is|below|following|received|hier (?:ist|kommt)|folgende|voici|voilà"
-    rf"|aquí (?:está|tienes)|siguiente|pasted?)\b[^:\n：.!]{{0,60}}\b{_TEXTS}\b[^:\n：.!]{{0,60}}[:：](?=\s|$)"
-    rf"|^\W{{0,3}}(?:the |my |error )?{_TEXTS}\s?:\s*$"
-    r"|(?:翻译|润色|改写|总结|翻訳|要約|添削|校对|校正)[^:\n：]{0,40}[:：]"
-    r"|(?:以下是|下面是|这里是|以下は|以下の)[^:\n：]{0,40}[:：]"
-)
-"""What follows it is a text to work on, to the end of the message."""
-_HEADER = lazy(r"(?i)[ \t]*(?:from|to|subject|date|cc|sent|von|an|betreff|objet|asunto|para) ?: ?\S")
-_MAIL = lazy(r"(?i)[ \t]*(?:(?:subject|betreff|objet|asunto) ?: ?\S|(?:from|von|de) ?: ?[^\n@]{1,80}@)")
-_LOGGED = lazy(
-    r"[ \t]*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:| \[?[A-Z]{4,8}\b)|\[?[0-9]{2}:[0-9]{2}:[0-9]{2}"
-    r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b|Traceback |File \"|\$ |>>> |npm ERR|\+\+\+ |@@ )"
-)
-_SPEAKER = lazy(
-    r"(?i:[ \t]*[\[*]{0,2}(?:user|assistant|human|system|ai|bot|chatgpt|claude|agent|customer|support|interviewer)"
-    r"[\]*]{0,2} ?[:：])"
-    r"|[ \t]*(?!(?:Note|Update|Correction|Edit|Reminder|Also|About|Actually|Btw|Important|Ps)\b)[A-Z][a-z'-]{1,20}"
-    r" ?: ?[\"']?(?:I|I'm|I’m|I've|My|We)\b"
-)
-"""A label that says who speaks; behind any other, it must be somebody who speaks of himself."""
-_PASTED = "\n·\n"
-
-
-@lru_cache(64)
-def own_words(text: str) -> str:
-    """A message without what was pasted into it: code, quotes, mails, logs, talk of others, texts to work on."""
-    lines = text.split("\n")
-    is_mail = sum(_HEADER.match(line) is not None for line in lines) > 1 and any(map(_MAIL.match, lines))
-    spoken = [at for at, line in enumerate(lines) if _SPEAKER.match(line)]
-    kept: list[str] = []
-    fence = ""
-    is_talk = False
-    for at, line in enumerate(lines):
-        bare = line.lstrip()
-        mark = bare[:3] if bare.startswith(("```", "~~~")) else ""
-        if is_mail and _HEADER.match(line):
-            break
-        is_talk = at in spoken[:1] or (is_talk and (at < spoken[-1] or bool(bare) or at == spoken[-1]))
-        if mark and fence in ("", mark):
-            fence = "" if fence else mark
-        elif not (fence or is_talk or bare.startswith(">") or _LOGGED.match(line)):
-            begins = _INTRODUCES.search(line)
-            kept.append(line[: begins.start()] if begins else line)
-            if begins:
-                break
-            continue
-        kept.append(_PASTED)
-    return "\n".join(kept)

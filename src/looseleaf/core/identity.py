@@ -11,6 +11,7 @@ from __future__ import annotations
 from looseleaf.core.address import address, slot_of
 from looseleaf.core.aliases import ANTONYMS
 from looseleaf.core.keys import base_of, key, near, parts_of, same
+from looseleaf.core.lines import NOTE
 from looseleaf.core.moments import moment
 from looseleaf.core.relations import OPPOSITES
 from looseleaf.core.truth import first_known, is_past, start_of
@@ -82,6 +83,14 @@ def decide(
     if not current or new.level == "confirmed":
         return Decision("add", (), "nothing like it is held")
     doubtful = tuple(fact for fact, at in current if _doubtful(place, at))
+    if place.relation == NOTE:  # the user's own words: whoever says the same with fewer of them says it again
+        fuller = [fact for fact, at in current if parts_of(place.key) < parts_of(at.key) and fact in doubtful]
+        if fuller:
+            return Decision("restate", (_best(fuller),), "held already, in more words")
+        poorer = tuple(fact for fact, at in current if parts_of(at.key) < parts_of(place.key) and fact in doubtful)
+        if poorer and all(_rank_held(fact) <= _rank_new(new) for fact in poorer):
+            return Decision("supersede", poorer, f"in more words than {_said(poorer[0])}")
+        return Decision("add", (), "nothing like it is held")
     if not doubtful:
         return Decision("add", (), "nothing like it is held")
     if correction and len(doubtful) == 1:

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from looseleaf.core import aliases
+from looseleaf.core.lines import undoubted
 from looseleaf.core.slots import relation_name
 from looseleaf.core.words import american, fold, is_eastern, is_number, plain, singular, stem, tokens
 
@@ -112,8 +113,15 @@ def base_of(relation: str) -> str:
     return "favorite" if name.startswith("favorite ") else name
 
 
+_BRACKETS = r" \[[^\[\]]{4,40}\]"
+"""The date that a relative time means, as the program wrote it behind it."""
+
+
 @lru_cache(8192)
 def _key(value: str, base: str) -> str:
+    value = undoubted(value)
+    if base == "note":
+        value = re.sub(_BRACKETS, "", value)
     made = _once(value, base)
     for _ in range(8):  # a step may lay bare what the next one takes away; two or three suffice
         again = _once(made, base)

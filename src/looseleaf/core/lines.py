@@ -236,3 +236,26 @@ def _label(relation: str) -> str:
 
 def _is_sentence(text: str) -> bool:
     return text[0] not in BLOCK_FIRST and not _NUMBERED.match(text)
+
+
+# --- doubt -------------------------------------------------------------------------------
+
+_DOUBT = lazy(r" \(may have changed on \d{4}-\d\d-\d\d: “[^”]*”\)\Z")
+_DOUBT_WORDS = 60
+"""Characters of the sentence that a mark of doubt quotes."""
+
+
+def doubted(said: str, day: str, words: str) -> str:
+    """A line with the mark that it may have changed: when, and the words that say so."""
+    words = " ".join(words.replace("“", '"').replace("”", '"').split())
+    short = words if len(words) <= _DOUBT_WORDS else f"{words[: _DOUBT_WORDS - 1].rstrip()}…"
+    return f"{undoubted(said)} (may have changed on {day}: “{short}”)"
+
+
+def undoubted(said: str) -> str:
+    """A line without such a mark."""
+    return _DOUBT.sub("", said) if said.endswith("”)") else said
+
+
+def is_doubtful(said: str) -> bool:
+    return said.endswith("”)") and _DOUBT.search(said) is not None

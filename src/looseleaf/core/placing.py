@@ -7,15 +7,17 @@ same plan; carrying it out twice is carrying it out once.
 from __future__ import annotations
 
 from looseleaf.core import names
-from looseleaf.core.gate import UNVERIFIED, judge, own_words, says
+from looseleaf.core.gate import UNVERIFIED, judge, says
 from looseleaf.core.grammar import as_written
 from looseleaf.core.identity import decide
 from looseleaf.core.keys import key
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import is_trusted
-from looseleaf.core.lines import NOTE
+from looseleaf.core.lines import NOTE, doubted, is_doubtful
 from looseleaf.core.names import APPROVED, TICKED
+from looseleaf.core.own_words import own_words
 from looseleaf.core.relations import SALIENCE
+from looseleaf.core.replacing import DOUBTFUL, naming, replaced_by, saying, without
 from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
@@ -24,7 +26,7 @@ from looseleaf.values import Fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from looseleaf.core.gate import Witness
     from looseleaf.talk import Proposal
@@ -33,6 +35,14 @@ if TYPE_CHECKING:
 USER, PROJECT, PROFILE = names.USER, names.PROJECT, names.PROFILE
 
 _QUOTE = 300
+
+AT_TOP = 0.4
+"""The salience from which on a fact of the user's stands on USER.md, which is in every prompt."""
+
+MAY_CHANGE = "may change"
+PERHAPS = "perhaps"
+"""Tags of proposals that may say that something has changed: one that is kept in any case; and one that is only looked at
+for what it changes."""
 
 ENDS = "ends"
 NO_LONGER = "No longer "
@@ -58,11 +68,17 @@ class Outcome:
 
 def page_of(fact: Fact) -> str:
     """The top of the folder is in every prompt: only what the user said, or a person confirmed, stands there."""
-    return PROFILE if fact.topic == USER and is_trusted(fact.level) else f"facts/{fact.topic}.md"
+    is_worth = fact.level == "confirmed" or (is_trusted(fact.level) and (fact.salience or 1.0) >= AT_TOP)
+    return PROFILE if fact.topic == USER and is_worth else f"facts/{fact.topic}.md"
+
+
+def _no_sorts(name: str) -> frozenset[str]:
+    return frozenset()
 
 
 class Plan:
-    """`held` gives all facts of a topic; `topic` the canonical name of the one that a proposal names."""
+    """`held` gives all facts of a topic; `topic` the canonical name of the one that a proposal names. `topics`: where a
+    change may find what it replaces; `sorts`: what a word is a name of."""
 
     def __init__(
         self,
@@ -70,9 +86,14 @@ class Plan:
         entry_ts: float,
         held: Callable[[str], list[Fact]],
         topic: Callable[[Proposal], str],
+        *,
+        topics: Iterable[str] = (USER, PROJECT),
+        sorts: Callable[[str], frozenset[str]] = _no_sorts,
+        plain: frozenset[str] = frozenset(),
     ) -> None:
         self._entry_id, self._entry_ts = entry_id, entry_ts
         self._load, self._topic = held, topic
+        self._topics, self._sorts, self._plain = tuple(topics), sorts, plain
         self._held: dict[str, list[Fact]] = {}
         self._new: set[str] = set()
         self._taken_back: set[str] = set()
@@ -95,6 +116,9 @@ class Plan:
         fact = self._fact(proposal, witnesses)
         if fact is None:
             return
+        if PERHAPS in proposal.tags:
+            self._replace(fact, proposal)
+            return
         fact = fact.but(user_fact_score=score)
         while fact.id in self._taken_back:  # said, taken back and said again in one entry
             fact = fact.but(id=fact_id(fact.id or "", "again"))
@@ -109,7 +133,7 @@ class Plan:
         if act in ("add", "supersede"):
             fact = self._dated(fact, proposal, facts)
         if act in ("supersede", "end"):
-            facts = (*facts, *(each for each in held if any(retells(each, old) for old in facts)))
+            self._say_no_more(fact, facts)
         self.outcomes.append(Outcome(act, fact, why))
         match act:
             case "add" | "supersede":
@@ -129,15 +153,94 @@ class Plan:
             self._never_held(fact, fact.object)
         elif proposal.was and act == "add" and relation_of(fact.relation).many:
             self._never_held(fact, proposal.was)
+        if (proposal.correction or proposal.ended) and act != "older":
+            self._replace(fact, proposal)
+
+    # --- changes of what has no slot ---------------------------------------------------------
+
+    def _elsewhere(self, fact: Fact) -> list[Fact]:
+        """What is held and current beside a fact, in all topics where a change looks. What the same words said is no
+        older than it."""
+        held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
+        own = fact.quote
+        return [
+            each
+            for each in held
+            if each.status == "current" and each.id != fact.id and not (own and each.quote == own and each.id in self._new)
+        ]
+
+    def _replace(self, fact: Fact, proposal: Proposal) -> None:
+        """Take away, or doubt, the lines that a change speaks against."""
+        if not _may_change(fact):
+            return
+        was = proposal.object if proposal.ended else proposal.was
+        said = proposal.object if fact.relation == NOTE else proposal.quote
+        is_sure = MAY_CHANGE not in proposal.tags and PERHAPS not in proposal.tags
+        held = self._elsewhere(fact)
+        found = replaced_by(said, was, held, self._sorts, self._plain, is_sure=is_sure)
+        for old in found.gone:
+            if _outranks(old, fact):
+                self._ask_whether(old)
+            elif was and old.relation == NOTE and (rest := without(old.object, saying(was))):
+                self._restate_as(old, fact, rest)
+            else:
+                for gone in self._over((old,), fact.valid_from or "", fact.id):
+                    self._take_line(gone)
+        for old in found.doubtful:
+            if not _outranks(old, fact) and not is_doubtful(old.object):
+                self._doubt(old, fact)
+
+    def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
+        """Notes that say a value again that is over lose the clause that says it; where they say it in one breath with
+        the rest, they become doubtful."""
+        for old in over:
+            if old.relation == NOTE or len(old.object) < _TELLING:
+                continue
+            for note in naming(old.object, self._held[fact.topic]):
+                if note.relation != NOTE or _outranks(note, fact) or (note.quote == fact.quote and note.id in self._new):
+                    continue
+                if rest := without(note.object, saying(old.object)):
+                    self._restate_as(note, fact, rest)
+                elif retells(note, old):
+                    for gone in self._over((note,), fact.valid_from or "", fact.id):
+                        self._take_line(gone)
+                elif not is_doubtful(note.object):
+                    self._doubt(note, fact)
+
+    def _doubt(self, old: Fact, by: Fact) -> None:
+        said = doubted(old.object, (by.valid_from or "")[:10], by.quote or by.object)
+        self._restate_as(old, by, said, tags=(*old.tags, DOUBTFUL))
+
+    def _restate_as(self, old: Fact, by: Fact, said: str, tags: tuple[str, ...] | None = None) -> None:
+        """The same fact in other words on the same line."""
+        label, said = as_written(old.relation, said)
+        name = fact_id(self._entry_id, old.topic, label, said, old.id or "")
+        new = old.but(id=name, relation=label, object=said, tags=old.tags if tags is None else tags)
+        new = new.but(valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts)
+        self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
+
+    def _take_line(self, fact: Fact) -> None:
+        if fact.path is not None:
+            self.lines.setdefault(fact.path, []).append(Line(None, fact))
+
+    def _ask_whether(self, old: Fact) -> None:
+        """A person wrote it: a person says whether it is over."""
+        waiting = _ending(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
+        if not any(each.status == "pending" and _is_same(waiting, each) for each in self._held[old.topic]):
+            self.review.append((waiting, "the talk says that it has changed"))
+            self._held[old.topic].append(waiting)
 
     def _topic_of(self, fact: Fact) -> list[Fact]:
         """All that is held of its topic. A line whose fact has ended goes: a crash came before that was done."""
-        if fact.topic not in self._held:
-            self._held[fact.topic] = held = self._load(fact.topic)
+        return self._held_in(fact.topic)
+
+    def _held_in(self, topic: str) -> list[Fact]:
+        if topic not in self._held:
+            self._held[topic] = held = self._load(topic)
             for each in held:
                 if each.status == "superseded" and each.line is not None and each.path is not None:
                     self.lines.setdefault(each.path, []).append(Line(None, each))
-        return self._held[fact.topic]
+        return self._held[topic]
 
     def give_up(self, fact: Fact) -> None:
         """A fact that nothing says any more goes from its page. Nobody said that it ended: it never held."""
@@ -245,9 +348,9 @@ class Plan:
 
     # --- what is decided -------------------------------------------------------------------
 
-    def _add(self, fact: Fact, replaced: Sequence[Fact]) -> None:
+    def _add(self, fact: Fact, replaced: Sequence[Fact], page: str | None = None) -> None:
         """On its page; in place of a fact that stands there, or beside what is there."""
-        page = page_of(fact)
+        page = page or page_of(fact)
         self._held[fact.topic].append(fact)
         self._new.add(fact.id or "")
         there = next((old for old in replaced if old.path == page), None)
@@ -327,6 +430,19 @@ class Plan:
         past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
         self._held[fact.topic].append(past)
         self.history.append(past)
+
+
+_TELLING = 4
+"""A value of fewer letters stands in many notes."""
+
+
+def _may_change(fact: Fact) -> bool:
+    return is_trusted(fact.level) and UNVERIFIED not in fact.tags
+
+
+def _outranks(old: Fact, new: Fact) -> bool:
+    """Whether a person wrote what only the user's talk speaks against."""
+    return old.level in (None, "confirmed") and new.level != "confirmed"
 
 
 def retells(note: Fact, fact: Fact) -> bool:

@@ -135,6 +135,17 @@ def _split(block: str) -> Iterator[str]:
     yield from _kept(block[start:])
 
 
+def spans(block: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a block stand, without the blanks around them."""
+    start = 0
+    for end in (*(each.end() for each in _END.finditer(block) if _is_end(block, each.start(), each.end())), len(block)):
+        words = block[start:end].strip()
+        if words:
+            first = block.index(words, start)
+            yield first, first + len(words)
+        start = end
+
+
 def _kept(sentence: str) -> Iterator[str]:
     sentence = sentence.strip()
     if any(map(str.isalnum, sentence)):

@@ -16,7 +16,6 @@ from looseleaf.core.lines import escape
 from looseleaf.core.own_tools import is_own
 from looseleaf.core.sentences import (
     is_conclusion,
-    is_constraint,
     is_decision,
     is_filler,
     is_intention,
@@ -27,7 +26,7 @@ from looseleaf.core.sentences import (
 )
 from looseleaf.distill.episode import Episodes
 from looseleaf.distill.noting import NOTED, Noting, Open
-from looseleaf.distill.remembered import is_noted
+from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.stating import Stating
 from looseleaf.frozen import frozen
 
@@ -36,8 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from looseleaf.distill.statements import Sentence
     from looseleaf.talk import Trace
 
+DRAWER = 0.45
 SENTENCE_CHARS = 300
 """A sentence is cut here: longer ones are lists, or were pasted."""
 
@@ -125,11 +126,11 @@ class Seen:
 class Gathered:
     """What is kept of the material while it is read."""
 
-    def __init__(self, tokens: int) -> None:
+    def __init__(self, tokens: int, *, everything: bool = False) -> None:
         least, most = HELD
         most = min(max(tokens, least), most)
         self.decisions, self.tasks, self.constraints = Noting(), Open(), Noting()
-        self.facts, self.episodes = Stating(NOTED), Episodes()
+        self.facts, self.episodes = Stating(NOTED, everything=everything), Episodes()
         self.questions, self.next_actions = Noting(), Noting()
         self.user, self.assistant = Pool(most), Pool(most)
         self.calls: deque[Call] = deque(maxlen=most)
@@ -168,45 +169,45 @@ class Gathered:
         self.names = self._ranked()
 
     def _user(self, trace: Trace) -> None:
+        from looseleaf.distill.statements import sentences_of
+
         found: list[Said] = []
+        own = {_brief(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own}
         self.facts.take(trace)
+        for each in own.values():
+            self._note(each, trace.id)
         for place, (text, kind) in enumerate(_pieces(trace.content)):
             if kind == "sentence" and is_phatic(text):
                 continue
-            weight = self._noted(text, trace.id) if kind == "sentence" else 0.5
+            weight = _weight(text, own.get(text)) if kind == "sentence" else 0.5
             found.append(Said((self.order, place), text, weight + 2 * (not self._has_begun and place < 8)))
         if media := _media(trace.media):
             found.append(Said((self.order, _AFTER_ALL), media, 1.0))
-        self.episodes.asked([said.text for said in found])
+        self.episodes.asked(list(own))
         self._has_begun = self._has_begun or bool(found)
         self._name(identifiers(trace.content, NAMES), self.order)
         self.user.add(self._last_user)
         self._last_user = found
 
-    def _noted(self, text: str, source: str) -> float:
-        """The weight of a sentence of the user's, after it was noted for what it is."""
-        weight = 1.0 + 0.5 * bool(identifiers(text, 1))
-        if is_constraint(text):
+    def _note(self, sentence: Sentence, source: str) -> None:
+        """Note a sentence of the user's own for what it is."""
+        text, scores = _brief(sentence.text), sentence.scores
+        is_kept = sentence.keep >= DRAWER
+        if is_kept and scores.kind == "rule":
             self.constraints.add(text, source)
-            weight += 3
-        if is_decision(text):
+        if is_kept and max(scores.of("decision"), 0.5 * is_decision(text)) >= 0.5:
             self.decisions.add(text, source)
-            weight += 3
-        if is_noted(text):
-            weight += 3
-        elif is_task(text):
+        if is_task(text) and asked_to_keep(text) is None:
             self.tasks.add(text, source)
-            weight += 2
         if is_question(text):
             self.questions.add(text, source)
-            weight += 0.5
         if is_done(text):
             self.tasks.close(text)
-        return weight
 
     def _assistant(self, trace: Trace) -> None:
         if not trace.content.strip():
             return
+        self.facts.heard(trace)
         self.questions.clear()
         self.next_actions.clear()
         found: list[Said] = []
@@ -295,6 +296,14 @@ class Gathered:
 
 
 # --- reading ---------------------------------------------------------------------------
+
+
+def _weight(text: str, own: Sentence | None) -> float:
+    """What a sentence of the user's is worth in a summary: what is kept of it, more; what was pasted, less."""
+    if own is None:
+        return 0.5
+    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * (own.keep >= DRAWER) + 2 * is_task(text) + 0.5 * is_question(text)
+
 
 _STRONG = lazy(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")
 _LETTER = lazy(r"[^\W\d_]")

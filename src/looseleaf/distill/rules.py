@@ -14,6 +14,7 @@ from functools import cache
 
 from looseleaf.core.identifiers import joined
 from looseleaf.core.lazy import lazy
+from looseleaf.distill.forbidding import permitted
 from looseleaf.distill.gather import SENTENCE_CHARS, Gathered
 from looseleaf.talk import Distilled
 
@@ -57,12 +58,14 @@ class Rules:
 
     name = "rules/1"
 
-    def __init__(self, count: Counter = estimate) -> None:
+    def __init__(self, count: Counter = estimate, *, everything: bool = False) -> None:
+        """`everything`: the material was given to be remembered; every sentence of it is kept."""
         self._count = count
+        self._everything = everything
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        gathered = Gathered(tokens)
-        for trace in material.traces():
+        gathered = Gathered(tokens, everything=self._everything)
+        for trace in permitted(material.traces()):
             gathered.take(trace)
         gathered.end()
         return Distilled(

@@ -1,284 +1,409 @@
 """What a user's message states: sentences → proposals, each with the words of the message that say it.
 
-Code, quoted lines and pasted material say nothing of the user. The language of a sentence is picked by its script or by
-its stop words; what each language knows stands in a module of its own. The quote of every proposal is a stretch of the
-message, letter for letter, and everything takes time linear in the message.
+The selector says which sentences are worth keeping; slots are read where their form is sure; what a kept sentence says
+beyond them is proposed as a line in the user's own words: the clauses that say it, no word added but the dates that
+relative times mean. The quote of every proposal is a stretch of the message, letter for letter. Everything takes time
+linear in the message, of which a bounded part is read.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import islice
+from functools import lru_cache
 
 from looseleaf.core.dates import found as dates_in
 from looseleaf.core.lazy import lazy
-from looseleaf.core.relations import BY_LABEL
-from looseleaf.core.sentences import is_question, pieces
-from looseleaf.distill.pasted import own_words
-from looseleaf.distill.remembered import noted
-from looseleaf.distill.shape import changed
-from looseleaf.distill.sound import is_sound
+from looseleaf.core.lines import escape
+from looseleaf.core.names import PROJECT, USER
+from looseleaf.core.own_words import masked, zones
+from looseleaf.core.placing import MAY_CHANGE, PERHAPS
+from looseleaf.core.relations import SALIENCE
+from looseleaf.core.sentences import is_phatic, spans
+from looseleaf.distill.requests import asked_to_keep
+from looseleaf.distill.selector import Around, marks_of, select
+from looseleaf.distill.shape import changed, made, tidy
+from looseleaf.distill.slot_tables import read
+from looseleaf.frozen import frozen
 from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
-    Propose = Callable[[str, float], list[Proposal]]
+    from looseleaf.core.own_words import ZoneName
+    from looseleaf.distill.selector import Scores
+    from looseleaf.distill.slot_tables import Reading
+    from looseleaf.values import Kind
 
-SENTENCES = 400
-"""The most sentences of one message that are read: who writes more is no longer introducing himself."""
+SENTENCES = 200
+"""The most sentences of one message that are read: nobody types more."""
 
-BEFORE = 50
-"""So many earlier proposals a correction may be about."""
+NOTE_CHARS = 280
+"""A line in the user's words is cut at a clause before it is longer."""
 
+DRAWER = 0.45
+TOP = 0.75
+SURE_SLOT = 0.2
+"""The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the top
+of the folder; and from which on a sure form is believed."""
 
-def statements(text: str, ts: float, source: str = "", before: Sequence[Proposal] = ()) -> list[Proposal]:
-    """The facts that a user's message, said at `ts`, states. `before`: what was stated earlier, the newest last."""
-    found: list[tuple[int, Proposal]] = []
-    place = _Place(text)
-    number = words = 0
-    earlier = list(before[-BEFORE:])
-    for stretch in own_words(text):
-        previous = ""
-        for piece in islice(pieces(stretch), SENTENCES):
-            if piece.kind != "sentence":
-                previous = ""
-                continue
-            number += 1
-            # A few words more ("James Bond.") belong to what was said before them.
-            reach, words = 1 + (words < 2), piece.text.count(" ")
-            if _FRAMES.match(piece.text):
-                return [proposal for _, proposal in found]
-            if _TAKES_BACK.match(piece.text):
-                last = found[-1][0] if found else -1
-                found = [each for each in found if each[0] != last or last < number - reach]
-                continue
-            proposed = _proposed(piece.text, ts)
-            if not proposed:
-                proposed, found = _corrected(piece.text, ts, found, earlier)
-            proposed = [*proposed, *noted(piece.text, proposed, previous, lambda said: _proposed(said, ts))]
-            for each in proposed:
-                is_before = each.quote in previous and each.quote not in piece.text
-                quote = place.of(previous if is_before else piece.text, each.quote)
-                if quote and is_sound(each) and not _LONE.search(quote + each.object):
-                    found.append((number, changed(each, quote=quote, source=source)))
-            previous = "" if proposed or is_question(piece.text) else piece.text
-    return [proposal for _, proposal in found]
+CHANGES = 0.5
+MAY_BE_CHANGE = 0.1
+MAY_BE_KEPT = 0.12
+"""The chance from which on a sentence changes something; from which on it may; and, where that is all, from which on it is
+looked at for what it changes."""
+QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
+"""The chance of not being the user's word that is still taken, by where a sentence stands."""
 
+LOW = 0.35
+"""The salience of what is kept and not sure enough for the top (`core/placing.py`)."""
 
-# --- languages -------------------------------------------------------------------------
-
-_KANA = lazy(r"[\u3041-\u30ff]")
-_HAN = lazy(r"[\u3400-\u9fff]")
-_WORD = lazy(r"[^\W\d_]+")
-_STOP = {
-    language: frozenset(words.split())
-    for language, words in {
-        "german": "ich bin und der das nicht ist mein meine meinen meiner mir mich ein eine einen auf für "
-        "mit wir uns bitte "
-        "immer nie niemals heiße wohne arbeite habe seit jetzt aber bei zu vom zum sich nur auch von du "
-        "dir dich unser "
-        "unsere ab wenn nein doch mag kein keine lass dem nenn verwende antworte schreib kannst wie ob als "
-        "nach oder haben sind hier",
-        "french": "je suis et le les mon ma mes est pas toujours jamais nous une des dans pour avec ne que "
-        "qui au aux du sur "
-        "moi habite travaille appelle chez il plaît plait réponds cette notre depuis en à de la un plus "
-        "préfère aime mais "
-        "stp vous tu ton utilise utilisons veux ai tout comme avons choisi choisissons nos sont héberge "
-        "hébergeons décidé",
-        "spanish": "yo soy y el los mi mis vivo por favor siempre nunca un una en para con tengo llamo "
-        "trabajo que de la las "
-        "del al se lo pero muy ya usa usamos nuestro nuestra estoy prefiero gusta encanta su como más odio "
-        "hola eso esta "
-        "nos cuando responde uses tú hemos encantan gustan gustaría decidimos decidido usar acordamos "
-        "elegimos mudé mudamos trabajé",
-        "english": "i my is the and to of we it that you for with not have be are this please always "
-        "never at but do or by from your our if can will use has had would should they she there what",
-    }.items()
+_KINDS: dict[str, Kind] = {
+    "profile": "trait",
+    "preference": "preference",
+    "rule": "constraint",
+    "project": "trait",
+    "decision": "decision",
+    "plan": "commitment",
+    "event": "event",
+    "other": "trait",
 }
-"""Words that two of them share ("a", "in", "on", "me", "so", "was") say of none that it is the one."""
-_SIGNS = {
-    "german": lazy("[ßäöü]"),
-    "french": lazy(r"[çœèêàûî]|\b(?:j|m|n|c|qu|l|d|s|t)'[a-zàâéèêîôû]"),
-    "spanish": lazy("[ñ¿¡áíóú]"),
-}
+_WORK = frozenset({"project", "decision"})
+_PASSING = frozenset({"event", "plan"})
 
 
-def language(sentence: str) -> str:
-    """The language of a sentence, of the six that are known; English, where nothing says another."""
-    head = sentence[:400]
-    if _KANA.search(head):
-        return "japanese"
-    letters = sum(map(str.isalpha, head))
-    if 6 * len(_HAN.findall(head)) >= max(letters, 1):
-        return "chinese"
-    words = _WORD.findall(head.lower())
-    counts = {
-        name: sum(word in stop for word in words)
-        + (name in _SIGNS and bool(_SIGNS[name].search(head.lower())))
-        for name, stop in _STOP.items()
-    }
-    best = max(counts, key=lambda name: (counts[name], name == "english"))
-    return best
+@frozen
+class Sentence:
+    """A sentence of a message: where it stands, its words on one line without what it quotes, and what is said of it."""
+
+    start: int
+    end: int
+    text: str
+    zone: ZoneName
+    scores: Scores
+    around: Around
+
+    @property
+    def is_own(self) -> bool:
+        return self.scores.quoted < QUOTED[self.zone]
+
+    @property
+    def keep(self) -> float:
+        """The chance that it is worth keeping. What changes something is worth knowing, too."""
+        best = max(self.scores.keep, 0.9 * self.scores.change if self.scores.keep >= 0.2 else 0.0)
+        return best if self.is_own else 0.0
 
 
-def _speech(name: str) -> Propose:
-    """The module of a language: its forms are compiled when the first sentence of it comes."""
-    match name:
-        case "chinese":
-            from looseleaf.distill.languages.chinese import propose
-        case "japanese":
-            from looseleaf.distill.languages.japanese import propose
-        case "german":
-            from looseleaf.distill.languages.german import propose
-        case "french":
-            from looseleaf.distill.languages.french import propose
-        case "spanish":
-            from looseleaf.distill.languages.spanish import propose
-        case _:
-            from looseleaf.distill.english.propose import propose
-    return propose
+@lru_cache(128)
+def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
+    """The sentences of a message that are, or may be, the user's own. `asked`: what the assistant had said before."""
+    shown = masked(text)
+    found = [(start, end, zone) for start, end, zone in _spans(text, shown) if _has_words(shown[start:end])]
+    found = found[:SENTENCES]
+    lines, marks = text.count("\n", 0, 40_000) + 1, marks_of(text)
+    made: list[Sentence] = []
+    before = ""
+    for place, (start, end, zone) in enumerate(found):
+        words = " ".join(shown[start:end].split())
+        line = text.rfind("\n", 0, start) + 1
+        is_new = not text[line:start].strip(" \t-*+•>#0123456789.)")
+        around = Around(asked if place == 0 else "", before, place, len(found), lines, is_new, marks, zone)
+        made.append(Sentence(start, end, words, zone, select(words, around), around))
+        before = words
+    return tuple(made)
 
 
-def _proposed(sentence: str, ts: float) -> list[Proposal]:
-    return _speech(language(sentence))(sentence, ts)
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
+    """Sentences, zone by zone; lines that a program broke are one."""
+    block: tuple[int, int, ZoneName] | None = None
+    for zone in zones(text):
+        if block is not None:
+            gap = text[block[1] : zone.start]
+            is_full = len(shown[block[0] : block[1]].rpartition("\n")[2].rstrip()) >= _FULL
+            is_open = shown[block[0] : block[1]].rstrip()[-1:] not in ".!?。！？:：…"
+            if gap.strip() == "" and "\n\n" not in gap + text[block[1] - 1 : zone.start] and is_full and is_open:
+                if block[2] == zone.name and not _ITEM.match(shown, zone.start):
+                    block = (block[0], zone.end, zone.name)
+                    continue
+            yield from _of_block(shown, block)
+        block = (zone.start, zone.end, zone.name)
+    if block is not None:
+        yield from _of_block(shown, block)
+
+
+_FULL = 60
+_ITEM = lazy(r"[ \t]*(?:(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+)?(?:\[[ x]\] )?")
+
+
+def _of_block(shown: str, block: tuple[int, int, ZoneName]) -> Iterator[tuple[int, int, ZoneName]]:
+    start, end, name = block
+    item = _ITEM.match(shown, start)
+    start = item.end() if item else start
+    for first, last in spans(shown[start:end]):
+        yield start + first, start + last, name
+
+
+# --- proposals -------------------------------------------------------------------------
+
+
+def statements(
+    text: str, ts: float, source: str = "", *, asked: str = "", everything: bool = False
+) -> list[Proposal]:
+    """The facts that a user's message, said at `ts`, states. `everything`: it was said to be remembered."""
+    found: list[Proposal] = []
+    earlier: Sentence | None = None
+    for each in sentences_of(text, asked):
+        wanted = everything or asked_to_keep(each.text)
+        if wanted and not each.is_own and not everything:
+            wanted = False
+        found += [changed(one, source=source) for one in _proposed(text, each, earlier, ts, wanted=bool(wanted))]
+        earlier = each
+    return [each for each in found if not _LONE.search(each.quote + each.object)]
 
 
 _LONE = lazy("[\ud800-\udfff]")
 """Half a character: it cannot be written down."""
 
-# --- quotes ----------------------------------------------------------------------------
+
+def _proposed(
+    text: str, sentence: Sentence, earlier: Sentence | None, ts: float, *, wanted: bool
+) -> Iterator[Proposal]:
+    words, keep = sentence.text, sentence.keep
+    if is_phatic(words) or len(words) < 2:
+        return
+    cut = asked_to_keep(words) or (0, len(words))
+    if not wanted and keep < min(SURE_SLOT, MAY_BE_KEPT):
+        return
+    said = words[cut[0] : cut[1]]
+    readings = read(said)
+    slots = [each for each in readings if each.label != "was"]
+    gone = [each.value for each in readings if each.label == "was"]
+    is_change = sentence.scores.change >= CHANGES or bool(gone)
+    is_kept = wanted or keep >= DRAWER
+    may_change = sentence.scores.change >= MAY_BE_CHANGE
+    if not is_kept:
+        slots = [each for each in slots if not each.ended or may_change]
+        if words.rstrip().endswith(("?", "？")) and keep < DRAWER / 2:
+            return
+        if (is_change or may_change) and not slots and sentence.is_own:
+            quote = text[sentence.start : sentence.end]
+            tags = (PERHAPS,)
+            yield Proposal("note", _clipped(_trimmed(said)), quote, kind="event", tags=tags, was=gone[0] if gone else None)
+            return
+        is_change = False
+    level = 1.0 if wanted else keep
+    quote = text[sentence.start : sentence.end]
+    for each in slots:
+        yield from _slot(each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=level)
+    if not is_kept:
+        return
+    part = _part(said, sentence, slots, whole=wanted)
+    if part is None:
+        return
+    first, last = part
+    line = said[first:last]
+    if earlier is not None and _LEANS.match(line) and len(earlier.text) < 120 and earlier.keep < DRAWER:
+        # "It is called …": what it is, the sentence before says.
+        begin = earlier.start
+        together = " ".join(masked(text)[begin : sentence.start].split())
+        line = f"{_trimmed(together)} {line}" if together else line
+        quote = text[begin : sentence.end]
+    kind = sentence.scores.kind if max(sentence.scores.kinds) > 0 else "profile"
+    for note in _note(line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level):
+        yield changed(note, correction=True, tags=(MAY_CHANGE,)) if may_change and not is_change else note
 
 
-class _Place:
-    """Where the words of a sentence stand in the message. Sentences come on one line, the message may be broken."""
+def _slot(
+    reading: Reading, quote: str, ts: float, said: str, *, is_change: bool, was: str | None, level: float
+) -> Iterator[Proposal]:
+    value = tidy(reading.value.strip("`"))
+    if not value and not reading.ended:
+        return
+    if reading.label in ("Deadline", "Birthday", "Release"):
+        value = _dated(value, ts, past=False)
+    proposal = made(
+        reading.label,
+        value or reading.label,
+        quote,
+        topic=USER if reading.topic == "user" else PROJECT,
+        was=None,
+        ended=reading.ended,
+    )
+    named = was if was and was.casefold() != value.casefold() else None
+    since = None
+    for date in dates_in(said, ts, past=not _AHEAD.search(said)):
+        since = date.first
+        break
+    proposal = changed(proposal, valid_from=since, correction=is_change, was=named)
+    yield proposal if level >= TOP else changed(proposal, salience=min(proposal.salience or 1, 0.6))
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = [place for place, character in enumerate(text) if not character.isspace()]
-        self._letters = "".join(text.split())
-        self._from = 0
 
-    def of(self, sentence: str, quote: str) -> str:
-        """The stretch of the message that is `quote`; sentences are asked for in their order."""
-        begin = self._letters.find("".join(sentence.split()), self._from)
-        if begin >= 0:
-            self._from = begin
-        words = "".join(quote.split())
-        found = self._letters.find(words, self._from) if words else -1
-        if found < 0:
-            return ""
-        return self._text[self._at[found] : self._at[found + len(words) - 1] + 1]
+def _note(
+    line: str,
+    quote: str,
+    kind: str,
+    ts: float,
+    scores: Scores,
+    *,
+    is_change: bool,
+    gone: Sequence[str],
+    level: float,
+) -> Iterator[Proposal]:
+    line = _clipped(_trimmed(line))
+    if len(line) < 3 or not _has_words(line) or _REDACTED in line and len(line) < 40:
+        return
+    past = (is_change or kind == "event") and not _AHEAD.search(line)
+    said = _dated(escape(line), ts, past=past)
+    fact_kind = _KINDS[kind]
+    is_work = kind in _WORK or (kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35)
+    salience = SALIENCE[fact_kind] if level >= TOP else LOW
+    if kind == "event":
+        salience = min(salience, 0.5 if level >= 0.9 else LOW)
+    yield Proposal(
+        "note",
+        said,
+        quote,
+        topic=PROJECT if is_work else USER,
+        kind=fact_kind,
+        time_span="future" if kind == "plan" else "long_term",
+        salience=round(salience, 2),
+        correction=is_change,
+        was=gone[0] if gone else None,
+    )
 
 
-# --- taking back -----------------------------------------------------------------------
+_REDACTED = "[redacted "
 
-_FRAMES = lazy(
-    r"\W*(?:(?:ok(?:ay)?|so|here's|a|quick|little|just a|now|"
-    r"consider this)[\s,:]+){0,3}(?:thought experiment|hypothetical|"
-    r"(?:let's|we) (?:play|role-?play|pretend|imagine|suppose|say)|imagine\b|pretend\b|suppose\b|"
-    r"scenario|role-?play|fiction|(?:example|sample|test) (?:data|input|text|message|user|persona|profile)|"
-    r"for your (?:interview|trip|exam|wedding|date|holiday|presentation|first day|new job|visit|health|"
-    r"\w+ interview)|"
-    r"advice (?:for|to) (?:you|my)|my advice|(?:some |a few )?tips for|gedankenexperiment|rollenspiel|"
-    r"stell dir vor|angenommen|"
-    r"imagine que|imaginons|supposons|jeu de rôle|imagina|imaginemos|supongamos|juego de rol|"
-    r"假设|假如|想象一下|设想|思想实验|角色扮演|仮に|もしも|想像して|ロールプレイ)",
-    re.IGNORECASE,
+
+# --- the clause that says it -------------------------------------------------------------
+
+_JOINTS = (
+    "but so because although though while which plus except since whereas and then "
+    "aber und weil denn obwohl also sondern damit mais et donc parce car sauf pero y porque así pues aunque "
+    "mas e porque então embora ma perché quindi però maar en want omdat dus"
+).split()
+_CLAUSE = lazy(
+    rf"(?:(?<=[,;:)])\s|\s[-–—]+\s|(?<=[，、；])|\s(?=\()|(?<=\w)\s(?=(?:{'|'.join(_JOINTS)})\s))", re.IGNORECASE
 )
-"""What is said after it, to the end of the message, is of another world, or for somebody else."""
-_TAKES_BACK = lazy(
-    r"\W*(?:(?:haha+|lol|lmao|hehe)[\s,]*(?:no|nope|nah|not)|(?:i'm |i am |i was |no,? |haha,? |"
-    r"lol,? )?(?:just|only|totally)? ?(?:kidding|joking|messing "
-    r"with you)|jk|just a joke|"
-    r"not really|scratch that|ignore that|forget (?:that|it|what i said)|disregard that|strike that|that "
-    r"was a joke|"
-    r"(?:war )?nur (?:ein )?(?:spaß|scherz)|kleiner scherz|vergiss das|je (?:plaisante|rigole)|c'était une "
-    r"blague|oublie ça|"
-    r"es broma|era broma|estoy bromeando|olvida eso|开玩笑的?|逗你(?:的|玩的?)?|骗你的|当我没说|"
-    r"冗談(?:です|だよ)?|嘘です|うそです)\W*"
-    r"(?:lol|haha+|though|obviously|of course|了|啦|ね)?\W*\Z",
-    re.IGNORECASE,
-)
-_CORRECTION = lazy(
-    r"\W*(?:(?:(?:oh|ah|hm+|ugh|oops|no|nope|sorry|wait|actually|correction|my bad|my mistake|nein|non|"
-    r"entschuldigung|pardon|"
-    r"perdón|no no|well)\b[\s,.:!–—-]*)+(?:(?:it's|it is|it was|its|that's|that should be|it should be|"
-    r"should be|i meant|i mean|make (?:that|it)|"
-    r"rather|let's say|das ist|es ist|ich meinte|ich meine|c'est|je voulais dire|es|quise decir|quería "
-    r"decir)\b[\s,:]*)?"
-    r"|(?:i meant|i mean|make (?:that|it)|that should be|it should be|it's actually|ich meinte|je voulais "
-    r"dire|quise decir)\b[\s,:]*)"
-    r"(?:to say |on |for |in )?(?:not (?P<w>[\w .:-]{1,40}?),? (?:but |it's )?)?(?P<o>[^,;:.!?]{1,60}?)"
-    r"(?:,? (?:not|nicht|pas|no) (?:in |on )?(?P<v>[\w .:-]{1,40}?))?[\s.!]*\Z"
-    r"|(?:不对?|不是|错了|搞错了|说错了|抱歉)[，,。 ]*(?:应该)?是(?P<z>[^，,。！？是的吗]{1,20})[。！]?\Z"
-    r"|(?:いいえ|いや|すみません|間違えました)[、,。 ]*(?:正しくは)?(?P<j>[^、。！？]{1,20}?)"
-    r"(?:です|でした|だ)[。！]?\Z",
-    re.IGNORECASE,
-)
-_NUMBER = lazy(r"[0-9][0-9.]*")
-_ASIDE = lazy(
-    r"(?:i|you|he|she|they|we|my|this|that|the|not|what|why|how|if|it|there|fine|ok|okay|good|right|wrong|"
-    r"sure|thanks|thank|never|"
-    r"don't|do|please|just|more|no|yes|a|an|so|still|really|very|too|all|nothing|because|about|let|can|"
-    r"could|also|broken|better|"
-    r"great|working|done|easy|hard|possible|impossible|true|false|later|here|another|other|correct|both|"
-    r"neither|mind)\b",
-    re.IGNORECASE,
-)
+_MOST_CLAUSES = 8
 
 
-def _corrected(
-    sentence: str, ts: float, found: list[tuple[int, Proposal]], before: list[Proposal]
-) -> tuple[list[Proposal], list[tuple[int, Proposal]]]:
-    """A correction that names no relation, as the last fitting proposal with another object; without the wrong one,
-    where the same message had said it."""
-    match = _CORRECTION.match(sentence[:200])
-    words = next(filter(None, (match["o"], match["z"], match["j"])), "").strip(" \"'“”") if match else ""
-    if match is None or not words or _ASIDE.match(words) or len(words.split()) > 6:
-        return [], found
-    was = match["w"] or match["v"]
-    for place in range(len(found) - 1, -1, -1):
-        if fixed := _fitted(found[place][1], words, was, ts):
-            return [changed(fixed, quote=sentence)], found[:place] + found[place + 1 :]
-    for proposal in reversed(before):
-        if fixed := _fitted(proposal, words, was, ts):
-            return [changed(fixed, quote=sentence)], found
-    return [], found
+def clauses_of(text: str) -> list[tuple[int, int]]:
+    """Where the clauses of a sentence stand."""
+    places: list[tuple[int, int]] = []
+    at = 0
+    for joint in _CLAUSE.finditer(text):
+        if joint.start() - at >= 4:
+            places.append((at, joint.start()))
+            at = joint.end()
+    places.append((at, len(text)))
+    return places
 
 
-def _fitted(proposal: Proposal, words: str, was: str | None, ts: float) -> Proposal | None:
-    """`proposal` with `words` where they can stand: for a date, a number, a name, the value of a favourite."""
-    said = proposal.object
-    if was and was.casefold() not in said.casefold() and proposal.was is None:
+_DULL = 0.2
+
+
+def _part(
+    said: str, sentence: Sentence, slots: Sequence[Reading], *, whole: bool
+) -> tuple[int, int] | None:
+    """The clauses worth keeping that no slot says already; None where nothing is left."""
+    places = clauses_of(said)
+    if not 1 < len(places) <= _MOST_CLAUSES:
+        left = not slots or _says_more(said, 0, len(said), slots)
+        return (0, len(said)) if left else None
+    kept = [True] * len(places)
+    if not whole:
+        chances = [select(said[first:last], sentence.around) for first, last in places]
+        wanted = [max(each.keep, each.change) for each in chances]
+        while kept.count(True) > 1 and (at := kept.index(True)) is not None and wanted[at] < _DULL < max(wanted):
+            kept[at] = False
+        for at in range(len(places) - 1, 0, -1):
+            if not kept[at] or wanted[at] >= _DULL or sum(kept) == 1:
+                break
+            kept[at] = False
+    open_ones = [
+        at for at, (first, last) in enumerate(places) if kept[at] and (not slots or _says_more(said, first, last, slots))
+    ]
+    if not open_ones:
         return None
-    dates = dates_in(words, ts) or dates_in(f"on {words}", ts)
-    known = BY_LABEL.get(proposal.relation.casefold())
-    if dates:
-        old = dates_in(said, ts)
-        if not old:
-            return None
-        other = said[: old[0].start] + dates[0].written + said[old[0].end :]
-    elif _NUMBER.fullmatch(words):
-        old_number = _NUMBER.fullmatch(said)
-        if old_number is None:
-            return None
-        other = words
-    elif known is None or known.many:
-        key, colon, _ = said.partition(": ")
-        if proposal.relation == "Favourite" and colon:
-            other = f"{key}: {words}"
-        elif _is_name(words) and _is_name(said.partition(" (")[0]):
-            other = words + said[len(said.partition(" (")[0]) :]
-        else:
-            return None
-    elif _NUMBER.fullmatch(said) or dates_in(said, ts) or _is_name(said) != _is_name(words):
-        return None
-    else:
-        other = words
-    return None if other == said else changed(proposal, object=other, was=said, correction=True, ended=False)
+    return places[open_ones[0]][0], places[open_ones[-1]][1]
 
 
-def _is_name(words: str) -> bool:
-    return all(word[:1].isupper() or not word[:1].isascii() for word in words.split())
+def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bool:
+    """Whether words of a clause are left that no slot has and that say something."""
+    from looseleaf.core.terms import terms
+
+    left = said[first:last]
+    for each in sorted(slots, key=lambda one: one.start, reverse=True):
+        start, end = max(each.start - first, 0), max(each.end - first, 0)
+        left = left[:start] + " " + left[end:]
+    return any(len(term) > 2 or not term.isascii() for term in terms(_FILLERS.sub(" ", left)) if term not in _NOTHING)
+
+
+_NOTHING = frozenset("btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now".split())
+_OPENING = (
+    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|no|nope|nah|um+|uh+|hm+|lol|haha+|actually|"
+    r"anyway|anyways|alright|right|sure|thanks|thx|thank you|please|pls|plz|tbh|honestly|basically|like|one more thing|just so you know|jsyk|"
+    r"for context|context|note|fwiw|ps|p\.s\.|quick one|sorry|oops|ach|achso|übrigens|also|ja|nein|naja|hallo|moin|bitte|danke|und|aber|"
+    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|non|hola|bueno|pues|oye|por cierto|ah|y|pero|sí|gracias|"
+    r"olá|oi|bom|então|aliás|a propósito|e|mas|sim|obrigado|ciao|allora|comunque|a proposito|grazie|ma|sì|hoi|hé|trouwens|nou|dus|en|maar|bedankt)\b"
+    r"|对了|另外|顺便|那个|嗯|好的?|哦|啊|ちなみに|あと|あ、|えっと|まあ|ところで|そうそう|근데|참고로|아|음|저기|그리고|아 참)[\s,.:;!~…，、。-]*"
+)
+_LEAD = lazy(rf"(?:[\s,.:;!~…-]*{_OPENING})+", re.IGNORECASE)
+_TAIL = lazy(
+    r"(?:[\s,.;~…-]*(?:\b(?:btw|lol|haha+|hehe|fyi|fwiw|tho|though|tbh|imo|please|pls|plz|thanks|thx|thank you|ok|okay|right|"
+    r"by the way|just so you know|if that helps|in case (?:that|it) (?:matters|helps)|if (?:that|it) matters|bitte|danke|übrigens|merci|stp|svp|gracias|"
+    r"por favor|por cierto|obrigad[oa]|por favor|grazie|per favore|alsjeblieft|trouwens|bedankt)|谢谢|哈哈+|的话|ありがとう|よろしく|笑|ㅋ+|ㅎ+|고마워)"
+    r"|[\s,;:~…—–-]|[\U0001f300-\U0001faff\u2600-\u27bf]|:\)|:D|;\)|:\()+\Z",
+    re.IGNORECASE,
+)
+_FILLERS = lazy(rf"\A{_LEAD.pattern}|{_TAIL.pattern}", re.IGNORECASE)
+_LEANS = lazy(
+    r"(?:it|it's|its|they|they're|he|he's|she|she's|that one|this one|es ist|er ist|sie ist|es heißt|il s'|elle s'|c'est|se llama|es un|è un|si chiama|"
+    r"het is|hij is|zij is|chama|é um|é uma)\b|它|他|她|それは|これは|그건|이건",
+    re.IGNORECASE,
+)
+
+
+def _trimmed(line: str) -> str:
+    """Without the words and marks around a statement that say nothing."""
+    lead = _LEAD.match(line)
+    kept = line[lead.end() :] if lead and len(line) - lead.end() >= 6 else line
+    tail = _TAIL.search(kept)
+    if tail and tail.start() >= 6:
+        kept = kept[: tail.start()]
+    kept = kept.strip(" ,;:~…—–-。，、")
+    if kept.count("(") != kept.count(")"):
+        kept = kept.strip("()") if kept.count("(") + kept.count(")") == 1 else kept
+    return " ".join(kept.rstrip(".").split())
+
+
+def _clipped(line: str) -> str:
+    """Cut at a clause, where it is too long to be a line."""
+    if len(line) <= NOTE_CHARS:
+        return line
+    whole = [last for _, last in clauses_of(line) if 40 <= last <= NOTE_CHARS]
+    return line[: whole[-1]] if whole else line[:NOTE_CHARS].rpartition(" ")[0] or line[:NOTE_CHARS]
+
+
+_AHEAD = lazy(
+    r"\b(?:will|'ll|going to|gonna|starting|starts?|from|until|till|by|next|upcoming|due|tomorrow|soon|plan|planning|ab|bis|werde|nächste[rns]?|"
+    r"dès|à partir|prochaine?|vais|desde|hasta|próxim[oa]|voy|vou|até|dal|fino|prossim[oa]|vanaf|tot|volgende)\b|将|会|から|まで|来|부터|까지|다음",
+    re.IGNORECASE,
+)
+
+
+def _dated(line: str, ts: float, *, past: bool) -> str:
+    """With the date behind each time that means another one on another day."""
+    parts: list[str] = []
+    at = 0
+    for date in dates_in(line, ts, past=past):
+        if date.is_relative and date.written.casefold() not in line.casefold():
+            parts += [line[at : date.end], f" [{date.written}]"]
+            at = date.end
+    made = "".join((*parts, line[at:]))
+    return made if len(made) <= NOTE_CHARS + 20 else line

@@ -10,25 +10,35 @@ if TYPE_CHECKING:
 
 _WRITERS = frozenset({"memory", "memory_append", "memory_patch", "memory_write", "remember"})
 _MOST_CALLS = 100
+ASKED_CHARS = 400
+"""Of what the assistant said last: its end, where it asks."""
 
 
 class Stating:
-    """What users stated, each once, the newest last; of too many the oldest go."""
+    """What users stated, each once, the newest last; of too many the oldest go. `everything`: the material was given to
+    be remembered, and every sentence of it is kept."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, everything: bool = False) -> None:
         self._limit = limit
+        self._everything = everything
         self._found: dict[tuple[str, str, str, bool], Proposal] = {}
         self._told: dict[str, str] = {}
+        self.asked = ""
+        """What the assistant said last: an answer is read with it."""
+
+    def heard(self, trace: Trace) -> None:
+        """The assistant spoke."""
+        self.asked = trace.content[-ASKED_CHARS:]
 
     def take(self, trace: Trace) -> None:
-        """Only what somebody wrote as the user counts (the gate asks whether he did), and not what was recalled."""
+        """Only what was written as the user counts (the gate asks by whom), and not what was recalled."""
+        asked, self.asked = self.asked, ""
         if trace.trace_type != "user" or RECALLED in trace.tags:
             return
-        # The forms of six languages take a while to compile: a talk without a user needs none of them.
-        from looseleaf.distill.statements import BEFORE, statements
+        # The weights take a moment to load: talk without a user needs none of them.
+        from looseleaf.distill.statements import statements
 
-        before = list(self._found.values())[-BEFORE:]
-        for each in statements(trace.content, trace.ts, trace.id, before):
+        for each in statements(trace.content, trace.ts, trace.id, asked=asked, everything=self._everything):
             key = (each.topic, each.relation.casefold(), each.object.casefold(), each.ended)
             self._found.pop(key, None)
             self._found[key] = each

@@ -12,6 +12,7 @@ from looseleaf.core.levels import level_of
 from looseleaf.core.lines import escape
 from looseleaf.core.own_tools import RECALLED, is_own
 from looseleaf.core.window import said
+from looseleaf.distill.forbidding import permitted
 from looseleaf.distill.rules import estimate
 from looseleaf.frozen import frozen
 
@@ -43,7 +44,7 @@ class Transcript:
     """`traces` are those that it shows, `lines` how. `word` is that of its fences."""
 
     def __init__(self, traces: Iterable[Trace], trim: int) -> None:
-        self.traces = [trace for trace in traces if not _is_memory(trace)]
+        self.traces = [trace for trace in permitted(traces) if not _is_memory(trace)]
         self.word = word("transcript", *(trace.id for trace in self.traces))
         self.notice = notice(self.word)
         self.lines: list[Line] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from looseleaf.core.own_tools import FORBIDDEN
 from looseleaf.memory.parts import Parts
 
 TYPE_CHECKING = False
@@ -29,7 +30,10 @@ class TalkVerbs(Parts):
         correlation_id, tags, interrupted, ts`. Without a call's id, a result belongs to the oldest open call of its
         tool. Secrets are redacted before anything is written.
         """
-        return self._talk.record(asked)
+        trace = self._talk.record(asked)
+        if FORBIDDEN in trace.tags:
+            self._book.obey(trace)
+        return trace
 
     def record_user(self, content: str, **more: Any) -> Trace:
         """What the user said. Begins a turn."""

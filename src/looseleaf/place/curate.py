@@ -250,17 +250,14 @@ def _value_in(text: str, fact: Fact) -> str:
     if len(text.split()) < 3:  # "Paris", "green tea"
         return text.strip()
     from looseleaf.core.slots import slot
-    from looseleaf.core.unread import Read, unread_in
-    from looseleaf.distill.rules import Rules
-    from looseleaf.place.material import Text
+    from looseleaf.distill.statements import statements
 
     address = slot(fact.topic, fact.relation)
-    read = Rules().distill(Text(text, PERSON, "", clock.now()), 0).facts
-    here = [each for each in read if slot(fact.topic, str(each["relation"])) == address]
-    if any(each.get("ended") for each in here):
+    read = statements(text, clock.now(), everything=True)
+    here = [each for each in read if slot(fact.topic, each.relation) == address]
+    if any(each.ended for each in here):
         raise Refused(
             f"{fact.id} was not corrected: this says what is no longer so. Say what is right, or "
             f"`looseleaf reject {fact.id}`."
         )
-    whole = [each for each in here if not unread_in(text, [Read(str(each["quote"]), str(each["object"]))])]
-    return str(whole[0]["object"]) if len(whole) == len(here) == 1 else text.strip()
+    return here[0].object if len(here) == len(read) == 1 else text.strip()

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.core.heads import PERSON
+from looseleaf.core.lines import NOTE
 from looseleaf.core.names import PROFILE, USER
 from looseleaf.core.paths import safe_name
+from looseleaf.core.sentences import sentences
 from looseleaf.core.truth import true_at
 from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary
 from looseleaf.entries import FOLDER, Spot, entries_in, read_entry, traces_of
@@ -103,6 +105,9 @@ class Making:
                     self._book.place.pass_over(self._agent, stretch.through)
                 else:
                     done.append(self._book.place.entry(write.publish(made), stretch.through))
+            for trace in stretch.taken:
+                if trace.trace_type == "user" and trace.origin == "user":
+                    self._book.obey(trace)
             since = stretch.through
         return None
 
@@ -181,8 +186,9 @@ class Making:
         entry = write.name_of(f"{now}\n{text}", PERSON)
         reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
         material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
-        if not write.make(material)[0].facts:
-            return None
+        facts = write.make(material)[0].facts
+        if all(each["relation"] == NOTE for each in facts) and len(sentences(text)) < 2:
+            return None  # a note needs no entry: the page is where it stands
         return self._placed_once(write.text(material, reference))
 
     def _placed_once(self, made: Made) -> Placed:

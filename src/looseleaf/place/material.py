@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 
 from looseleaf.conversation.record import stream_of
+from looseleaf.core.heads import PERSON
 from looseleaf.core.levels import is_imported
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.turns import open_calls
 from looseleaf.core.window import said
+from looseleaf.distill.stating import ASKED_CHARS
 from looseleaf.entries import FOLDER, Spot, traces_of
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -43,7 +45,10 @@ class Stretch:
     through: tuple[int, int]
 
     def traces(self) -> Iterator[Trace]:
-        return (trace for trace in self.taken if RECALLED not in trace.tags)
+        """Without what the user forbids to remember."""
+        from looseleaf.distill.forbidding import permitted
+
+        return permitted(trace for trace in self.taken if RECALLED not in trace.tags)
 
 
 def undistilled(
@@ -168,12 +173,32 @@ class Sources:
 def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
     """What a fact may lean on: all that was said, but for what memory itself had brought up."""
     from looseleaf.core.gate import Witness
+    from looseleaf.distill.forbidding import permitted
 
-    return [
-        Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts)
-        for trace in traces
-        if RECALLED not in trace.tags
-    ]
+    found: list[Witness] = []
+    asked = ""
+    for trace in permitted(traces):
+        if RECALLED in trace.tags:
+            continue
+        stated: frozenset[tuple[str, str]] = frozenset()
+        if trace.trace_type == "assistant":
+            asked = trace.content[-ASKED_CHARS:]
+        elif trace.trace_type == "user":
+            stated = _stated(trace, asked) if trace.origin in _OWN else stated
+            asked = ""
+        found.append(Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts, stated))
+    return found
+
+
+_OWN = ("user", PERSON)
+
+
+def _stated(trace: Trace, asked: str) -> frozenset[tuple[str, str]]:
+    """What the rules read off a message. What a person says to the memory itself is kept whole."""
+    from looseleaf.distill.statements import statements
+
+    read = statements(trace.content, trace.ts, asked=asked, everything=trace.origin == PERSON)
+    return frozenset((each.relation, each.object) for each in read)
 
 
 def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:

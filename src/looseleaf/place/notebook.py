@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from looseleaf.place.guard import Guard
     from looseleaf.place.listing import IndexLine, Listing
     from looseleaf.place.making import Making
+    from looseleaf.place.obey import Obey
     from looseleaf.place.place import Place, Placed
     from looseleaf.place.redistill import Difference
     from looseleaf.place.state import State
@@ -98,6 +99,13 @@ class Notebook:
         from looseleaf.place.tidy import Tidy
 
         return Tidy(self._store, self._pages, self.known, self.place, self._policy, self._count, self._note)
+
+    @cached_property
+    def obey(self) -> Obey:
+        from looseleaf.conversation.record import stream_of
+        from looseleaf.place.obey import Obey
+
+        return Obey(self._store, self._pages, self.place, self._state, stream_of(self._agent), self._note)
 
     # --- making memory -----------------------------------------------------------------
 

@@ -122,6 +122,8 @@ class Place:
         # Whoever only reads what is known loads nothing of this.
         from looseleaf.core.gate import proposal_of
         from looseleaf.core.placing import Plan
+        from looseleaf.distill.forbidding import plain_terms
+        from looseleaf.distill.slot_tables import sorts_of
         from looseleaf.place.diary import Diary
         from looseleaf.place.material import sources_of, vouched_for, witnesses_of
         from looseleaf.place.outdated import outdated
@@ -131,7 +133,15 @@ class Place:
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._pages.absorb.threads, self._store.lock():
             self.catch_up()
-            plan = Plan(name, ts, self._facts.of, lambda proposal: self._topic(proposal, entry, witnesses))
+            plan = Plan(
+                name,
+                ts,
+                self._facts.of,
+                lambda proposal: self._topic(proposal, entry, witnesses),
+                topics=dict.fromkeys((USER, PROJECT, *self._facts.topics)),
+                sorts=sorts_of,
+                plain=plain_terms()[0],
+            )
             for raw in entry.summary.get("facts", ()):
                 proposal = proposal_of(raw)
                 if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):

@@ -1,36 +1,30 @@
 """Remember: what a person says to the memory itself becomes memory now, as the person's own word.
 
-Facts that the rules read in it are placed like any others, and are confirmed. Every sentence that says more than they
-do is kept as it was said: a note, which is a bullet on the page of its topic. Only a greeting is passed over, and told.
+Facts that the rules read in it are placed like any others, and are confirmed; so is every sentence that says more than
+they do, in its own words. What is no line (too long, or one of too many) is noted by an edit of the page. Only a greeting
+is passed over, and told.
 """
 
 from __future__ import annotations
 
 from looseleaf.core.adding import stated, with_facts
-from looseleaf.core.gate import LONGEST, judge
 from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
-from looseleaf.core.moments import moment
-from looseleaf.core.placing import PROJECT, USER
-from looseleaf.core.sentences import is_phatic
-from looseleaf.core.unread import Read, unread_in
+from looseleaf.core.placing import USER
+from looseleaf.core.sentences import is_phatic, sentences
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.place.material import witnesses_of
 from looseleaf.place.write import Write
-from looseleaf.talk import Distilled, Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
-    from looseleaf.core.gate import Witness
     from looseleaf.pages import Pages
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.place import Placed
-    from looseleaf.talk import Material
-    from looseleaf.values import Receipt, Record
+    from looseleaf.talk import Distilled, Material
+    from looseleaf.values import Receipt
 
 _MOST = 40
 """Sentences that become a note each; more of them are a text, and one note."""
@@ -55,19 +49,13 @@ class Remembered:
 
 
 class WriteAll(Write):
-    """Writing by the rules, with a note for every sentence that they did not read all of, if they read any."""
+    """Writing by the rules, which keep every sentence."""
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
-        made, name, failures = super().make(material)
-        witnesses = witnesses_of(material.traces())
-        unread = unread_in("\n".join(each.text for each in witnesses), map(_read_of, made.facts))
-        notes = [_proposal(each) for each in unread if not is_phatic(each)] if made.facts else []
-        # What is asked or only thought is no fact to the gate: those are noted by an edit.
-        sure = [each.to_dict() for each in notes if _is_sure(each, witnesses)]
-        if not sure or len(notes) > _MOST:
-            return made, name, failures
-        kept: dict[str, Any] = {each: getattr(made, each) for each in Distilled.__match_args__}
-        return Distilled(**kept | {"facts": (*made.facts, *sure)}), name, failures
+        from looseleaf.distill.rules import Rules
+
+        rules = Rules(everything=True)
+        return rules.distill(material, self._policy.summary_tokens), rules.name, ()
 
 
 def remember(
@@ -80,10 +68,10 @@ def remember(
     if topic is not None and not any(map(str.isalnum, topic)):
         raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
     placed = book.making.remember(said, topic)
-    kept = [_read_of(each.fact.to_dict()) for each in placed.outcomes if each.act != "drop"] if placed else []
+    kept = [_flat(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
     if not kept:
         return Remembered(placed, _noted(book, pages, topic, _whole(said)), redacted=redacted)
-    left = unread_in(said, kept)
+    left = [each for each in map(_flat, sentences(said)) if not any(each in one or one in each for one in kept)]
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]
     if len(notes) > _MOST:
@@ -102,27 +90,6 @@ def _whole(said: str) -> list[tuple[str, str]]:
     """As facts that its lines state, or else as one note."""
     line = _flat(said)
     return stated(said) or stated(line) or [(NOTE, line.lstrip("#>-*+ \t") or line)]
-
-
-def _proposal(sentence: str) -> Proposal:
-    """Of the topic that was given, which is the entry's."""
-    relation, said = (stated(sentence) or [(NOTE, sentence)])[0]
-    return Proposal(relation, said, sentence, topic=PROJECT)
-
-
-def _is_sure(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
-    return len(proposal.object) <= LONGEST and judge(proposal, witnesses).level == "confirmed"
-
-
-def _read_of(fact: Record) -> Read:
-    began = moment(fact.get("valid_from"))
-    said_at = fact.get("entry_ts")
-    # What has no date of its own holds from when it was said.
-    is_dated = bool(fact.get("valid_to")) or (
-        began is not None and (said_at is None or abs(began - said_at) > 1)
-    )
-    quote, said = _flat(str(fact.get("quote") or "")), str(fact.get("object") or "")
-    return Read(quote, said, is_dated, fact.get("relation") == NOTE)
 
 
 def _flat(text: str) -> str:

@@ -1,0 +1,270 @@
+"""Whose words a message holds: what the user wrote for it, and what was pasted into it or quoted in it.
+
+One filter for all that is learnt from a message: facts, decisions, tasks, goals, episodes, evidence. It reads line by
+line, in time linear in the message. What looks like code, logs, mails, talk of others or a text to work on is not the
+user's word. Behind such a text the message may go on in the user's own words, or not: that is told as a zone of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from looseleaf.core.lazy import lazy
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal
+
+    ZoneName = Literal["own", "loose", "after"]
+
+READ_CHARS = (20_000, 4_000)
+"""Of a longer message so much is read at its beginning and its end: the rest nobody wrote by hand."""
+
+_WORDS_OF_ANOTHER = 4
+"""So many words in quotation marks are another's; fewer are a name."""
+
+_LOOSE_LINES = 4
+"""A message of more lines than these may be a pasted text as a whole."""
+
+_I = re.IGNORECASE
+
+
+@frozen
+class Zone:
+    """A stretch of a message from `start` to `end`. `own`: written for it; `loose`: one of many lines without a sign of
+    whose they are; `after`: behind a lead-in or a pasted text, where only a reader of sentences can tell."""
+
+    start: int
+    end: int
+    name: ZoneName
+
+
+# --- lines that nobody writes to an assistant ------------------------------------------
+
+_HARD = lazy(
+    r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?\[?[0-9]{2}:|\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|PANIC)\b[\]: ]|Traceback |File \"|at [\w.$<>]+\(|\$ \w|>>> "
+    r"|npm (?:ERR|WARN)|(?:\+\+\+|---) [\w/.]|@@ |diff --git|index [0-9a-f]{6,}|Caused by:|\w+(?:\.\w+)*(?:Error|Exception)\b:?"
+    r"|#{1,6} \S|</?[a-zA-Z!][^<>]*>|<\?|[{}\[\]();]+,?[ \t]*\Z|(?:import|from|const|let|var|def|class|function|return|export|"
+    r"public|private|SELECT|INSERT|UPDATE|CREATE) [\w{*(].{0,200}[;:){]\s*\Z|-{3,}|={3,}|_{3,}|\*{3,}|BEGIN:|END:|\w+@\w+:\S*[$#]"
+    r"|[\w.-]+ ?= ?[\"'\[{0-9].*\Z)"
+)
+_INDENTED = lazy(r"(?: {4,}|\t+)(?![ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t])\S")
+_CHANGED = lazy(r"[+-](?![+-])\s*\S")
+_HEADER = lazy(
+    r"[ \t]*\**(?:from|to|subject|date|cc|bcc|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|para|asunto|"
+    r"enviado|assunto|da|a|oggetto|inviato|van|aan|onderwerp|verzonden|发件人|收件人|主题|主旨|差出人|宛先|件名|보낸사람|보낸 사람|받는사람|제목)"
+    r"\** ?[:：] ?\S",
+    _I,
+)
+_MAIL = lazy(
+    r"[ \t]*\**(?:(?:subject|betreff|objet|asunto|assunto|oggetto|onderwerp|主题|主旨|件名|제목)\** ?[:：] ?\S"
+    r"|(?:from|von|de|da|van|发件人|差出人|보낸 ?사람)\** ?[:：] ?[^\n@]{0,80}@|-{2,} ?(?:forwarded|original|weitergeleitet|mensaje|message))",
+    _I,
+)
+_SPEAKER = lazy(
+    r"[ \t]*(?:[\[(]?[0-9:. /-]+(?:am|pm)?[\])]? ?)?[\[*<]{0,2}[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20})?[\]*>]{0,2} ?[:：] ?\S",
+    _I,
+)
+_NO_SPEAKER = lazy(
+    r"[ \t]*(?:note|update|correction|edit|reminder|also|about|actually|btw|important|ps|p\.s|fyi|tldr|question|context|"
+    r"background|goal|task|problem|wichtig|hinweis|frage|ziel|info|nota|pregunta|domanda|attention|remarque|https?|"
+    r"and|but|so|no|yes|ok|for \w+|one|two|first|second|my \w+|our \w+|the \w+|new \w+)\b",
+    _I,
+)
+_GREETING = lazy(
+    r"[ \t]*(?:dear|hi|hello|hey|good (?:morning|day)|sehr geehrte\w*|liebe[rs]?|guten tag|hallo|beste|geachte|cher|chère|bonjour|"
+    r"madame|monsieur|estimad[oa]s?|querid[oa]s?|hola|buenos días|olá|prezad[oa]s?|car[oa]s?|gentile|egregi\w*|ciao|buongiorno)"
+    r"\b[^.!?\n]{0,40}[,!:]?[ \t]*\Z|[ \t]*(?:尊敬的|亲爱的|拝啓|お世話に|안녕하세요).{0,30}\Z",
+    _I,
+)
+_CLOSING = lazy(
+    r"[ \t]*(?:(?:kind|best|warm|many)? ?regards|sincerely|yours\b|best wishes|best,|cheers,|mit freundlichen grüßen|viele grüße|"
+    r"liebe grüße|beste grüße|mfg|lg\b|cordialement|bien à vous|bisous|saludos|atentamente|un abrazo|atenciosamente|abraços?,|"
+    r"cordiali saluti|distinti saluti|saluti|met vriendelijke groet|groetjes?|敬具|此致|祝好|よろしくお願い|드림\Z)",
+    _I,
+)
+
+# --- lines that bring a text -----------------------------------------------------------
+
+_WORK = (
+    r"translat\w*|proof-?read\w*|summari[sz]e\w*|rephrase|paraphrase|rewrite|re-?word|polish|shorten|tl;?dr|classify|grammar|"
+    r"spell-?check|grade|(?:fix|correct|edit|check|improve|review|read|rate|analy[sz]e|make|answer|respond to|reply to) (?:this|these|that|it|the|my|his|her|"
+    r"their|following)\b|übersetz\w*|korrigier\w*|korrekturles\w*|fass\w*(?: \w+){0,3} zusammen|formulier\w*|verbesser\w*|"
+    r"tradui\w*|corrige\w*|résume\w*|reformule\w*|améliore\w*|relis\w*|traduc\w*|traduz\w*|tradur\w*|correg\w*|resum\w*|reescrib\w*|"
+    r"mejora\w*|revis[ae]\w*|reescrev\w*|melhor\w*|corrig\w*|riassum\w*|riscriv\w*|migliora\w*|vertaal\w*|vertalen|corrigeer|verbeter|"
+    r"herschrijf|samenvat\w*|vat \w+ samen"
+)
+_WIDE_WORK = r"翻译|翻譯|润色|改写|总结|校对|修改一下|概括|回复一下|翻訳|要約|添削|校正|訳して|直して|번역|요약|교정|고쳐|다듬"
+_BRINGS = (
+    r"here(?:'s|’s| is| are| comes| it is| you go| they are)|below|following|pasted?|paste|copied|quot(?:e|ing)|forwarded|fwd|see (?:this|attached)"
+    r"|(?:got|received|found|saw|reading|wrote|writes|sent|posted|says|said|told me|replied|answered|goes|reads) (?:this|me|us|that|it|back|in|the following)\b"
+    r"|this is (?:what|the|from|how)|(?:the|this|my|his|her|their|our|error|full) (?:e-?mail|mail|text|message|log|logs|letter|article|comment|post|"
+    r"review|output|error|traceback|stack ?trace|transcript|draft|essay|story|poem|lyrics|song|diff|patch|readme|issue|ticket|thread|config|"
+    r"bio|cv|resume|ad|minutes|notes|snippet|paragraph|chapter|survey|listing|tweet|agents\.md|claude\.md)\b"
+    r"|hier (?:ist|sind|kommt|die|der|das|mal)|folgende[rsn]?|unten|schrieb|schreibt|bekam|bekommen|hat(?: \w+){0,3} geschrieben|gefunden"
+    r"|voici|voilà|ci-dessous|suivante?s?|reçu|m'a écrit|m'a envoyé|a dit|aquí (?:está|tienes|va|te)|abajo|siguientes?|recibí|me (?:escribió|mandó|llegó|dijo)"
+    r"|aqui (?:está|vai|tem)|abaixo|seguintes?|recebi|me (?:escreveu|mandou)|disse|ecco|qui sotto|seguenti?|ricevuto|mi ha (?:scritto|mandato|detto)"
+    r"|hier(?:onder| is| heb)|volgende|kreeg|ontvangen|schreef"
+)
+_WIDE_BRINGS = (
+    r"以下|下面|如下|这是|這是|原文|收到(?:了)?|发(?:给|来)|帮我看|看一下这|写道|说[:：]|次の|これ(?:は|を)|届(?:い|き)|もらった|来た(?:メール|の)|"
+    r"と(?:言|書)(?:わ|い|かれ)|아래|다음|이거(?:는|야)?|받았|왔(?:는데|어)|라고 (?:했|썼|말)"
+)
+_WORKS_ON = lazy(rf"\b(?:{_WORK})|{_WIDE_WORK}", _I)
+_BRING = lazy(rf"\b(?:{_BRINGS})|{_WIDE_BRINGS}|[:：][ \t]*\Z", _I)
+_INLINE = lazy(
+    rf"(?:\b(?:{_WORK})[^:\n：?!]{{0,80}}|(?:{_WIDE_WORK})[^:\n：?!]{{0,30}}|\b(?:says?|said|told (?:me|us|him|her)|wrote|writes|replied|asked|"
+    r"answered|texted|e-?mailed|yelled|like|quote|sagt\w*|schrieb|meinte|schreibt|fragte|dit|écrit|répond\w*|dice|dijo|escribió|disse|scriv\w*|scritto|"
+    r"escreveu|falou|zei|zegt|schreef|vroeg)\b[^:\n：.!?]{0,40}|(?:说|說|写道|问|问我|告诉我|言った|言われた|と言う|曰く|말했\w*|라고)[^:\n：。]{0,8})"
+    r"[:：](?=\s|\Z|[\"“„«「『]|[^\x00-\x7f])",
+    _I,
+)
+"""What stands behind it on its line is another's, or a text to work on; and so may be all that follows."""
+_HOW_TO_SAY = lazy(
+    r"\b(?:how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|translate)|what(?:'s| is| does) .{0,20}\bmean|"
+    r"is (?:this|it|the following)(?: \w+)? (?:correct|right|grammatical|good english|idiomatic)|wie sagt man|comment (?:dit-on|on dit)|"
+    r"cómo se dice|como se diz|come si dice|hoe zeg je)\b",
+    _I,
+)
+_QUOTED = lazy(
+    r"(?:(?<=\n)|\A)[ \t]*\"[^\"]{1,2000}\"|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|«[^»]{1,2000}»|「[^」]{1,2000}」|『[^』]{1,2000}』|‹[^›\n]{1,2000}›"
+    r"|(?<!\w)'[^'\n]{12,2000}'(?!\w)|(?<!\w)‘[^’\n]{12,2000}’|`[^`\n]{60,2000}`"
+)
+_WORD = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+_INSIDE = lazy(r"[^\n]")
+_RECALLED = lazy(r"[ \t]*<(/?)(?:recalled|memory|memories|looseleaf)[\w-]*[^<>\n]{0,200}>[ \t]*\Z", _I)
+_ITEM = lazy(r"[ \t]*(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+\S")
+
+
+class _Lines:
+    """What is known of the lines of a message before they are read one by one."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.count = sum(1 for line in lines if line.strip())
+        self.headers = sum(_HEADER.match(line) is not None for line in lines)
+        self.is_mail = any(_MAIL.match(line) for line in lines) and self.headers > 0
+        self.talk = self._talk(lines)
+        self.is_letter = self.count > 2 and any(map(_CLOSING.match, lines))
+        self.is_diff = any(line.startswith(("diff --git", "@@ ", "+++ ")) for line in lines)
+        self.items = sum(_ITEM.match(line) is not None for line in lines)
+
+    @staticmethod
+    def _talk(lines: list[str]) -> frozenset[int]:
+        """The lines that say who speaks, if there are several."""
+        spoken = [
+            at for at, line in enumerate(lines) if _SPEAKER.match(line) and not _NO_SPEAKER.match(line)
+        ]
+        return frozenset(spoken if len(spoken) > 1 else ())
+
+
+@lru_cache(256)
+def zones(text: str) -> tuple[Zone, ...]:
+    """The stretches of a message that are the user's, or may be. What is quoted within them, `masked` takes out."""
+    text = masked(text)
+    first, last = READ_CHARS
+    if len(text) <= first + last:
+        return tuple(_zones(text, 0))
+    end = text.find("\n", len(text) - last) + 1 or len(text)
+    # Nobody types so much: what ends it may be the question, and is behind a pasted text.
+    tail = (Zone(each.start, each.end, "after") for each in _zones(text[end:], end))
+    return (*_zones(text[:first], 0), *tail)
+
+
+@lru_cache(256)
+def masked(text: str) -> str:
+    """The same message, character for character, with blanks for what stands in quotation marks and is more than a
+    name."""
+    if len(text) > sum(READ_CHARS):
+        return _mask(text[: READ_CHARS[0]]) + text[READ_CHARS[0] :]
+    return _mask(text)
+
+
+def _mask(text: str) -> str:
+    def blank(found: re.Match[str]) -> str:
+        if len(_WORD.findall(found[0])) < _WORDS_OF_ANOTHER:
+            return found[0]
+        return found[0][0] + _INSIDE.sub(" ", found[0][1:-1]) + found[0][-1]
+
+    return _QUOTED.sub(blank, text)
+
+
+def _zones(text: str, offset: int) -> Iterator[Zone]:
+    lines = text.splitlines(keepends=True)
+    known = _Lines(lines)
+    name: ZoneName = "loose" if known.count > _LOOSE_LINES else "own"
+    fence, is_recalled, is_mail = "", False, False
+    at = offset
+    for place, line in enumerate(lines):
+        start, at = at, at + len(line)
+        bare = line.strip()
+        mark = _RECALLED.match(line.rstrip("\r\n"))
+        if mark:
+            is_recalled = not mark[1]
+            continue
+        opened = bare[:3] if bare.startswith(("```", "~~~")) else ""
+        if opened and fence in ("", opened):
+            fence = "" if fence else opened
+            continue
+        if not bare or fence or is_recalled:
+            continue
+        if is_mail and not _CLOSING.match(line):
+            continue
+        if is_mail:
+            is_mail, name = False, "after"
+            continue
+        has_header = _MAIL.match(line) or (known.headers > 1 and _HEADER.match(line))
+        is_letter = known.is_letter and place > 0 and _GREETING.match(line)
+        if (known.is_mail and has_header) or is_letter:
+            is_mail = any(map(_CLOSING.match, lines[place + 1 :]))
+            name = "after"
+            continue
+        if place in known.talk or _HARD.match(line) or (known.is_diff and _CHANGED.match(line)):
+            name = "after" if place in known.talk or name == "after" else name
+            continue
+        if _INDENTED.match(line) and known.count > 1:
+            continue
+        has_more = any(each.strip() for each in lines[place + 1 :])
+        yield from _line(line, start, name)
+        if has_more and (_INLINE.search(line) or _WORKS_ON.search(line) or _BRING.search(line)):
+            name = "after"
+
+
+def _line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
+    """A line up to where it brings another text; behind that, if it stands in quotation marks."""
+    inline = _INLINE.search(line)
+    asks = _HOW_TO_SAY.search(line, 0, inline.end() if inline else len(line))
+    if asks:
+        yield Zone(start, start + asks.start(), name)
+    elif inline is None:
+        yield Zone(start, start + len(line), name)
+    else:
+        yield Zone(start, start + inline.end(), name)
+        blank = _BLANK.match(line, inline.end())
+        if blank:
+            yield Zone(start + blank.end(), start + len(line), name)
+
+
+_BLANK = lazy(r"\s*[\"“„«「『'‘]\s{8,}[\"“”»」』'’]")
+"""What was quoted, as `masked` leaves it."""
+
+_PASTED = "\n·\n"
+
+
+@lru_cache(64)
+def own_words(text: str) -> str:
+    """A message without what was, or may have been, pasted into it."""
+    kept: list[str] = []
+    end = 0
+    found, text = zones(text), masked(text)
+    for zone in found:
+        if zone.name == "after":
+            continue
+        if kept and text[end : zone.start].strip():
+            kept.append(_PASTED)
+        kept.append(text[zone.start : zone.end])
+        end = zone.end
+    return "".join(kept)

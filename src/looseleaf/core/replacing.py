@@ -1,0 +1,169 @@
+"""What a change takes the place of: the lines held that a sentence speaks against, where no slot says so.
+
+A slot has an address; a line in the user's words has none. So what a change names as gone ("not black any more") is looked
+for in what is held, and else what shares the subject of the change. What surely goes is superseded or ended; what only may
+have changed is marked as doubtful, and is never told as plain truth again.
+
+Pure, and linear in what is held.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from looseleaf.core.lazy import lazy
+from looseleaf.core.lines import NOTE, undoubted
+from looseleaf.core.terms import terms
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from looseleaf.values import Fact
+
+DOUBTFUL = "doubtful"
+"""The tag of a fact that may have changed."""
+
+@frozen
+class Replaced:
+    """Facts that a change takes the place of, and facts that may have changed by it."""
+
+    gone: tuple[Fact, ...] = ()
+    doubtful: tuple[Fact, ...] = ()
+
+
+# --- which lines ------------------------------------------------------------------------
+
+_DIGITS = lazy(r"\d+")
+_ALIKE_SHARE = 0.6
+
+
+@lru_cache(4096)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(undoubted(text)))
+
+
+def words_of(fact: Fact) -> frozenset[str]:
+    return _terms(fact.object if fact.relation == NOTE else f"{fact.relation} {fact.object}")
+
+
+def naming(words: str, held: Sequence[Fact]) -> list[Fact]:
+    """The current facts that have all of these words."""
+    wanted = _terms(words)
+    return [fact for fact in held if fact.status == "current" and wanted and wanted <= words_of(fact)]
+
+
+def replaced_by(
+    said: str,
+    was: str | None,
+    held: Sequence[Fact],
+    sorts: Callable[[str], frozenset[str]],
+    plain: frozenset[str] = frozenset(),
+    *,
+    is_sure: bool = True,
+) -> Replaced:
+    """What a change in these words takes the place of. `was`: the value that it says is gone. `sorts`: what a word is a
+    name of (`database`, `editor`): another name of the same sort speaks of the same thing. `plain`: terms by which no two
+    lines are known to speak of the same. `is_sure`: that it is a change is certain; else it only raises doubts."""
+    current = [fact for fact in held if fact.status == "current"]
+    mine = _terms(said)
+    if was:
+        named = [fact for fact in naming(was, current) if not mine - _terms(was) or words_of(fact) != mine]
+        if named:
+            return Replaced(tuple(_nearest(named, mine)))
+    same_sort = _of_same_sort(said, current, sorts)
+    if same_sort and is_sure:
+        return Replaced(tuple(same_sort)) if len(same_sort) == 1 else Replaced((), tuple(same_sort))
+    found: list[tuple[float, Fact]] = [(0.5, fact) for fact in same_sort]
+    common = _common(current)
+    for fact in current:
+        theirs = words_of(fact)
+        shared = {term for term in mine & theirs if term not in plain and not term.isdigit()}
+        if shared and theirs != mine:
+            found.append((sum(1 / common.get(term, 1) for term in shared), fact))
+    found = [(weight, fact) for weight, fact in found if weight >= _LEAST]
+    if not found:
+        return Replaced()
+    best = max(weight for weight, _ in found)
+    nearest = list(dict.fromkeys(fact for weight, fact in found if weight >= 0.7 * best))[:_MOST]
+    if len(nearest) == 1 and _has_number(said) and _has_number(nearest[0].object):
+        return Replaced(tuple(nearest))
+    if is_sure and len(nearest) == 1 and len(words_of(nearest[0]) & mine) >= _ALIKE_SHARE * len(words_of(nearest[0])):
+        return Replaced(tuple(nearest))
+    return Replaced((), tuple(nearest))
+
+
+_LEAST = 0.3
+"""What the shared terms of two lines must weigh, each less the more lines have it."""
+_MOST = 3
+
+
+def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
+    """All that name it, if they are few; else those that share most with the change."""
+    if len(named) <= 3:
+        return named
+    best = max(len(words_of(fact) & mine) for fact in named)
+    return [fact for fact in named if len(words_of(fact) & mine) == best][:3]
+
+
+def _of_same_sort(said: str, held: Sequence[Fact], sorts: Callable[[str], frozenset[str]]) -> list[Fact]:
+    """Facts that name another thing of the same sort, and nothing that the change names of it."""
+    mine = _named(said, sorts)
+    found = []
+    for fact in held:
+        theirs = _named(fact.object, sorts)
+        shared = mine.keys() & theirs.keys()
+        if any(mine[sort].isdisjoint(theirs[sort]) for sort in shared):
+            found.append(fact)
+    return found
+
+
+def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    words = re.findall(r"[\w.+#&/-]*[\w+#]", undoubted(text).lower())
+    for size in (1, 2, 3):
+        for at in range(len(words) - size + 1):
+            name = " ".join(words[at : at + size])
+            for sort in sorts(name):
+                found.setdefault(sort, set()).add(name)
+    return found
+
+
+def _has_number(text: str) -> bool:
+    return _DIGITS.search(text) is not None
+
+
+def _common(held: Sequence[Fact]) -> dict[str, int]:
+    """In how many facts each term stands."""
+    counts: dict[str, int] = {}
+    for fact in held:
+        for term in words_of(fact):
+            counts[term] = counts.get(term, 0) + 1
+    return counts
+
+
+# --- a part of a line --------------------------------------------------------------------
+
+_CLAUSE = lazy(r"(?<=[,;])\s|\s[-–—]\s|(?<=[，；、])|\s(?:and|but|und|aber|et|mais|y|pero|e|mas|ma|en|maar)\s", re.IGNORECASE)
+
+
+def without(said: str, is_gone: Callable[[str], bool]) -> str:
+    """A line of several clauses without those that are gone; nothing, where none is left that says anything."""
+    said = undoubted(said)
+    parts: list[str] = []
+    at = 0
+    for end, behind in (*(joint.span() for joint in _CLAUSE.finditer(said)), (len(said), len(said))):
+        clause = said[at:end].strip(" ,;，；、")
+        if clause and not is_gone(clause):
+            parts.append(clause)
+        at = behind
+    kept = ", ".join(parts)
+    return kept if any(len(_terms(part)) > 1 for part in parts) and kept != said else ""
+
+
+def saying(words: str) -> Callable[[str], bool]:
+    """Whether a clause has all of these words."""
+    wanted = _terms(words)
+    return lambda clause: bool(wanted) and wanted <= _terms(clause)

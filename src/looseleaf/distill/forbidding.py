@@ -1,0 +1,160 @@
+"""What the user forbids to remember, and what the user says to forget: which sentences, and by which words.
+
+The selector finds the sentences that forbid; a few sure forms help it where it hesitates. What such a sentence points at
+("this", "what I just said") is the message around it, or the one before; what it names ("that I play chess") is known by
+the terms that are left when the words of forbidding are taken away.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from looseleaf.core.lazy import lazy
+from looseleaf.core.terms import terms
+from looseleaf.distill.slot_tables import DATA
+from looseleaf.distill.statements import sentences_of
+from looseleaf.frozen import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from looseleaf.talk import Trace
+
+SURE = 0.25
+MAYBE = 0.02
+"""The chance from which on a sentence forbids; and from which on it does in a form that is sure."""
+
+_I = re.IGNORECASE
+_SURE_FORMS = lazy(
+    r"\b(?:don'?t|do not|never|please don'?t|no need to|rather not|not to|shouldn'?t|mustn'?t)\b[^.!?]{0,25}\b(?:remember|save|store|memori[sz]e|"
+    r"record|retain|keep|note|log|write)\b[^.!?]{0,12}\b(?:this|that|it|any|anything|my|what|down|these|in (?:your )?memory)\b"
+    r"|\boff the record\b|\bbetween (?:you and me|us|ourselves)\b|\bfor your eyes only\b|\bkeep (?:this|that|it) (?:to yourself|private|secret|between)"
+    r"|\b(?:forget|erase|delete|wipe|purge|remove|scrub|unlearn|unremember|drop)\b[^.!?]{0,30}\b(?:what (?:i|you)|that i|everything|anything|all you|about my|from (?:your )?memory|you know|i (?:said|told|mentioned))"
+    r"|\bmerk(?:e|en)?(?: sie)? (?:dir |sich )?(?:das|dies|es|davon|bitte)?[^.!?]{0,10}nicht\b|\bunter uns\b|\bvergiss\b[^.!?]{0,8}\b(?:dass|was|alles|bitte|das mit)\b"
+    r"|\bne (?:retiens|retenez|mémorise|note|garde|enregistre|conserve)\w*\b[^.!?]{0,20}\b(?:pas|rien)\b|\bentre nous\b|\boublie(?:z)? (?:que|ce que|tout|mon|ma|mes)\b"
+    r"|\bno (?:lo |la |me |te |le )?(?:guardes?|recuerdes?|anotes?|memorices?|apuntes?|registres?)\b|\bentre (?:nosotros|tú y yo|tu y yo)\b|\bolvida(?:te)? (?:de )?(?:que|lo que|todo|mi)\b"
+    r"|\bnão (?:guard|salv|lembr|memoriz|anot|regist)\w*\b|\b(?:fica )?entre (?:nós|a gente)\b|\besquec[ea] (?:que|o que|tudo|meu|minha)\b"
+    r"|\bnon (?:\w+ )?(?:ricordar|salvar|memorizzar|segnar|annotar|tenere|registrar|appuntar)\w*\b|\b(?:resti )?tra (?:noi|me e te)\b|\bdimentica(?:ti)? (?:che|quello|tutto|di|il|la|mio|mia)\b"
+    r"|\b(?:onthoud|bewaar|noteer|sla)\b[^.!?]{0,20}\b(?:niet|nergens)\b|\b(?:onder|tussen) ons\b|\bvergeet (?:dat|wat|alles|maar dat|mijn)\b"
+    r"|(?:别|別|不要|勿|不用|不必)[^。！？]{0,6}(?:记|記|存|保存|写进|留)|(?:忘掉|忘了|删掉|删除|刪掉)[^。！？]{0,12}(?:我|关于|關於|记忆|吧)|保密|私下说|我们之间"
+    r"|(?:覚え|憶え|記憶し|保存し|記録し|メモし|残さ)(?:ない|なくて|ず)|(?:忘れて|消して|削除して)(?:ください|下さい|くれ|ほしい|ね|。|\Z)|内緒|ここだけの話|オフレコ"
+    r"|(?:기억|저장|기록|메모)(?:하지|은? ?하지|해 ?두지)|적어 ?두지 마|남기지 마|잊어 ?(?:줘|주세요|버려)|지워 ?(?:줘|주세요)|삭제해|우리끼리|비밀(?:이야|로|인데)|오프더레코드",
+    _I,
+)
+_POINTS = lazy(
+    r"\b(?:this|that|it|these|those|here|just|above|following|follows|off the record|between|anything|any of|none of|message|conversation|chat|said|told|das|dies|dieses|"
+    r"davon|hier|gerade|eben|folgende|unter uns|ça|cela|ceci|ce que|entre nous|rien|esto|eso|lo que|entre nosotros|nada|isso|isto|o que|entre nós|questo|quello|"
+    r"ciò|tra noi|dit|dat|wat|hier|onder ons|tussen ons)\b|这|那|刚才|以下|接下来|これ|それ|今の|さっき|この|ここだけ|이거|이건|그건|방금|아까|지금|이 얘기",
+    _I,
+)
+_BEFORE = lazy(
+    r"\b(?:just (?:said|told|mentioned|wrote|now)|(?:said|told you|mentioned|wrote) (?:before|earlier|above|just now)|previous|last (?:message|bit|part|thing)|what i said|that last|"
+    r"gerade|eben|vorhin|letzte|viens de|juste dit|précédent|avant|acabo de|anterior|dije|antes|acabei|disse|appena|prima|detto|zojuist|net|daarnet|vorige)\b"
+    r"|刚才|刚刚|剛才|上一|前面|さっき|今言った|先ほど|방금|아까|앞",
+    _I,
+)
+_LITTLE = 3
+"""Terms of a message beside the prohibition, up to which it is about the one before it."""
+
+
+@frozen
+class Forbidden:
+    """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is to
+    be forgotten, a set for each sentence; `words` those sentences; `before`: the message before it is meant as well."""
+
+    cut: tuple[tuple[int, int], ...]
+    named: tuple[frozenset[str], ...]
+    words: tuple[str, ...]
+    before: bool
+
+
+@cache
+def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
+    """Terms that tell nothing apart, and those of forbidding."""
+    plain, forbidding = (DATA / "plain_terms.txt").read_text(encoding="utf-8").splitlines()[:2]
+    return frozenset(plain.split()), frozenset(forbidding.split())
+
+
+def telling(text: str) -> frozenset[str]:
+    """The terms of a text by which it can be known what it is about."""
+    plain, _ = plain_terms()
+    return frozenset(term for term in terms(text) if term not in plain and (len(term) > 1 or not term.isascii()))
+
+
+def forbidden(text: str) -> Forbidden | None:
+    """What a message of the user's forbids to remember; None for most."""
+    every = sentences_of(text)
+    found = [
+        each
+        for each in every
+        if each.zone != "after"
+        and (each.scores.forbid >= SURE or (each.scores.forbid >= MAYBE and _SURE_FORMS.search(each.text)))
+    ]
+    if not found:
+        return None
+    _, forbidding = plain_terms()
+    named = [telling(each.text) - forbidding for each in found]
+    points = any(_POINTS.search(each.text) for each in found) or not any(named)
+    others = [each for each in every if each not in found]
+    rest = [term for each in others for term in telling(each.text)]
+    before = points and (
+        len(rest) < _LITTLE or any(_BEFORE.search(each.text) for each in found)
+    ) and len([term for each in named for term in each]) <= 2 * _LITTLE
+    if points:
+        cut = ((0, len(text)),)
+    else:
+        about = [each for each in others if any(telling(each.text) & one for one in named)]
+        cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
+    return Forbidden(cut, tuple(one for one in named if one), tuple(each.text for each in found), bool(before))
+
+
+def allowed(text: str, found: Forbidden | None) -> str:
+    """A message without what it forbids to remember."""
+    if found is None:
+        return text
+    kept: list[str] = []
+    at = 0
+    for start, end in found.cut:
+        kept.append(text[at:start])
+        at = max(at, end)
+    kept.append(text[at:])
+    return "".join(kept).strip()
+
+
+def permitted(traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Traces without what the user forbids to remember: of such a message what is left, if anything; not the one before
+    it, if that is meant; and not what the assistant says of what is to be forgotten."""
+    waiting: list[Trace] = []
+    named: list[frozenset[str]] = []
+    for trace in traces:
+        if trace.trace_type == "user":
+            found = forbidden(trace.content) if trace.origin == "user" else None
+            if found is not None and found.before:
+                waiting = [each for each in waiting if each.trace_type not in ("user", "assistant")]
+            yield from waiting
+            waiting = []
+            named = list(found.named) if found is not None else []
+            if found is not None:
+                rest = allowed(trace.content, found)
+                if not _has_words(rest):
+                    continue
+                trace = trace.but(content=rest)
+        elif trace.trace_type == "assistant" and any(bears_on(trace.content, each) for each in named):
+            continue
+        waiting.append(trace)
+    yield from waiting
+
+
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+_MANY = 4
+
+
+def bears_on(text: str, named: frozenset[str]) -> bool:
+    """Whether a text speaks of what these terms name: one of a few, or a third of many."""
+    shared = telling(text) & named
+    return bool(shared) and (len(named) < _MANY or 3 * len(shared) >= len(named))

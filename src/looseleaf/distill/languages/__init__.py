@@ -1,1 +1,0 @@
-"""What each language other than English knows of statements: one module with a `propose` each."""

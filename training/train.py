@@ -1,0 +1,238 @@
+"""Train the selector: labelled sentences → src/looseleaf/distill/data/selector.bin. The same data give the same bytes.
+
+    python training/train.py            # train on all training authors and write the weights
+    python training/train.py --check    # train, and only compare with the shipped bytes
+    python training/train.py --dev      # figures on the dev authors; nothing is written
+
+Authors are split whole (`training/authors.json`): weights see the authors of `train`; the calibration is made by leaving
+one of these out at a time; `dev` is looked at while tuning; `test` is for benchmarks/learn.py alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "src"))
+
+from looseleaf.core.own_words import masked, zones  # noqa: E402
+from looseleaf.distill.selector import HEADS, KINDS, SCHEMA, WEIGHTS, Around, features, marks_of  # noqa: E402
+
+BITS = {"keep": 17, "change": 16, "forbid": 15, "quoted": 15} | dict.fromkeys(KINDS, 14)
+STRENGTH = {"keep": 20.0, "change": 20.0, "forbid": 20.0, "quoted": 20.0} | dict.fromkeys(KINDS, 10.0)
+"""The inverse of regularisation; found on the dev authors."""
+
+NOT_KEPT = frozenset({"nothing", "quoted", "forbid"})
+FOLDS = 5
+
+
+PASTED: Counter[str] = Counter()
+LOST: list[tuple[str, str]] = []
+"""What the filter of pasted text took, by what it was; and what it should not have taken."""
+
+
+class Example:
+    """A sentence as the selector sees it, with what is said of it."""
+
+    __slots__ = ("author", "hashes", "kinds", "lang", "part", "text", "weight")
+
+    def __init__(self, row: dict, text: str, around: Around, kinds: frozenset[str], part: str = "") -> None:
+        self.author, self.lang, self.text, self.kinds, self.part = row["author"], row["lang"], text, kinds, part
+        self.weight = 0.5 if part else 1.0
+        self.hashes = features(text, around)
+
+
+def messages(path: Path) -> list[list[dict]]:
+    found: dict[int, list[dict]] = defaultdict(list)
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        found[row.get("message", -len(found) - 1)].append(row)
+    return list(found.values())
+
+
+def examples(message: list[dict], *, parts: bool) -> list[Example]:
+    """The sentences of a message with what stands around them; with `parts`, also what is marked in them, and the rest."""
+    whole = ""
+    places: list[int] = []
+    for row in message:
+        whole += ("\n" if row.get("line") else " ") if whole else ""
+        places.append(len(whole))
+        whole += row["text"]
+    lines, marks, seen = whole.count("\n") + 1, marks_of(whole), masked(whole)
+    made: list[Example] = []
+    before = ""
+    for place, row in enumerate(message):
+        is_new = bool(row.get("line")) or place == 0
+        middle = places[place] + len(row["text"]) // 2
+        shown = seen[places[place] : places[place] + len(row["text"])]
+        zone = next((each.name for each in zones(whole) if each.start <= middle < each.end), None)
+        if zone is None or not any(map(str.isalnum, shown)):
+            PASTED["quoted" if "quoted" in row["kinds"] else "nothing" if "nothing" in row["kinds"] else "kept"] += 1
+            if "quoted" not in row["kinds"] and "nothing" not in row["kinds"]:
+                LOST.append((row["text"], whole))
+            before = row["text"]
+            continue
+        if "quoted" in row["kinds"]:
+            PASTED[f"left {zone}"] += 1
+        around = Around(row.get("asked", ""), before, place, len(message), lines, is_new, marks, zone)
+        kinds = frozenset(row["kinds"])
+        made.append(Example(row, shown, around, kinds))
+        if parts and row.get("spans"):
+            at = 0
+            for first, last in [*row["spans"], (len(row["text"]), len(row["text"]))]:
+                outside, inside = shown[at:first].strip(" ,.;:-"), shown[first:last]
+                if len(outside.split()) > 2:
+                    made.append(Example(row, outside, around, frozenset({"nothing"}), "outside"))
+                if inside.strip():
+                    made.append(Example(row, inside, around, kinds, "inside"))
+                at = last
+        before = shown
+    return made
+
+
+def load(authors: list[str], *, parts: bool) -> list[Example]:
+    return [
+        each
+        for author in authors
+        for message in messages(HERE / "data" / f"{author}.jsonl")
+        for each in examples(message, parts=parts)
+    ]
+
+
+def matrix(rows: list[Example], bits: int) -> csr_matrix:
+    mask = (1 << bits) - 1
+    values, columns, starts = [], [], [0]
+    for row in rows:
+        share = 1.0 / np.sqrt(max(len(row.hashes), 1))
+        columns += [each & mask for each in row.hashes]
+        values += [share] * len(row.hashes)
+        starts.append(len(columns))
+    made = csr_matrix((values, columns, starts), shape=(len(rows), 1 << bits))
+    made.sum_duplicates()
+    return made
+
+
+def target(name: str, rows: list[Example]) -> tuple[list[int], np.ndarray]:
+    """Which rows a head is trained on, and what it is to say of them."""
+    if name == "keep":
+        wanted = [bool(row.kinds - NOT_KEPT) and "forbid" not in row.kinds for row in rows]
+        return list(range(len(rows))), np.array(wanted)
+    if name in KINDS:
+        at = [n for n, row in enumerate(rows) if row.kinds & {*KINDS}]
+        return at, np.array([name in rows[n].kinds for n in at])
+    return list(range(len(rows))), np.array([name in row.kinds for row in rows])
+
+
+def fit(name: str, rows: list[Example]) -> tuple[np.ndarray, float]:
+    at, wanted = target(name, rows)
+    chosen = [rows[n] for n in at]
+    model = LogisticRegression(
+        C=STRENGTH[name], solver="liblinear", random_state=0, tol=1e-4, max_iter=1000, dual=True
+    )
+    model.fit(matrix(chosen, BITS[name]), wanted, sample_weight=np.array([row.weight for row in chosen]))
+    return model.coef_[0], float(model.intercept_[0])
+
+
+def quantised(weights: np.ndarray) -> tuple[np.ndarray, float]:
+    scale = float(np.quantile(np.abs(weights[weights != 0]), 0.9995)) / 127 or 1.0
+    return np.clip(np.rint(weights / scale), -127, 127).astype(np.int8), scale
+
+
+def margins(name: str, weights: np.ndarray, bias: float, rows: list[Example]) -> np.ndarray:
+    small, scale = quantised(weights)
+    return matrix(rows, BITS[name]) @ (small * scale) + bias
+
+
+def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
+    """How a margin becomes a probability: by authors that were left out, one group at a time."""
+    authors = sorted({row.author for row in rows})
+    found: list[np.ndarray] = []
+    truth: list[np.ndarray] = []
+    for fold in range(min(FOLDS, len(authors))):
+        out = set(authors[fold::FOLDS])
+        rest = [row for row in rows if row.author not in out]
+        held = [row for row in rows if row.author in out and not row.part]
+        at, wanted = target(name, held)
+        if not rest or not wanted.any() or wanted.all() or not target(name, rest)[1].any():
+            continue
+        found.append(margins(name, *fit(name, rest), [held[n] for n in at]))
+        truth.append(wanted)
+    model = LogisticRegression(C=1e6, solver="lbfgs", tol=1e-10)
+    model.fit(np.concatenate(found).reshape(-1, 1), np.concatenate(truth))
+    return float(model.coef_[0][0]), float(model.intercept_[0])
+
+
+def train(rows: list[Example]) -> bytes:
+    told, parts = [], []
+    for name in HEADS:
+        weights, bias = fit(name, rows)
+        small, scale = quantised(weights)
+        slope, shift = calibrated(name, rows)
+        head = {"name": name, "bits": BITS[name], "scale": scale, "bias": bias, "slope": slope, "shift": shift}
+        told.append({key: round(value, 9) if isinstance(value, float) else value for key, value in head.items()})
+        parts.append(small.tobytes())
+        print(f"{name}: {len(rows)} rows, slope {slope:.2f}, shift {shift:.2f}", file=sys.stderr)
+    return json.dumps({"schema": SCHEMA, "heads": told}).encode() + b"\n" + b"".join(parts)
+
+
+# --- looking ---------------------------------------------------------------------------
+
+
+def figures(authors: list[str]) -> None:
+    from looseleaf.distill.selector import heads
+
+    rows = load(authors, parts=False)
+    known = heads()
+    by: dict[str, list[Example]] = defaultdict(list)
+    for row in rows:
+        by[row.lang].append(row)
+        by["all"].append(row)
+        by[row.author].append(row)
+    for name in ("keep", "change", "forbid", "quoted"):
+        for group, held in sorted(by.items()):
+            wanted = target(name, held)[1]
+            scores = np.array([known[name].score(row.hashes) for row in held])
+            line = []
+            for bar in (0.3, 0.5, 0.7, 0.85):
+                hit = int((wanted & (scores >= bar)).sum())
+                taken = int((scores >= bar).sum())
+                right, found = hit / max(taken, 1), hit / max(int(wanted.sum()), 1)
+                f1 = 2 * right * found / max(right + found, 1e-9)
+                line.append(f"{bar}: p {right:.2f} r {found:.2f} f {f1:.2f}")
+            print(f"{name:8} {group:5} {len(held):5} {int(wanted.sum()):5}  " + " | ".join(line))
+    kept = [row for row in rows if row.kinds & {*KINDS}]
+    right = sum(
+        KINDS[int(np.argmax([known[name].score(row.hashes) for name in KINDS]))] in row.kinds for row in kept
+    )
+    print(f"kind right: {right / max(len(kept), 1):.3f} of {len(kept)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--dev", action="store_true")
+    given = parser.parse_args()
+    split = json.loads((HERE / "authors.json").read_text())
+    if given.dev:
+        figures(split["dev"])
+        return
+    made = train(load(split["train"], parts=True))
+    if given.check:
+        is_same = made == WEIGHTS.read_bytes()
+        print("the same bytes" if is_same else "other bytes than the shipped ones")
+        sys.exit(0 if is_same else 1)
+    WEIGHTS.parent.mkdir(exist_ok=True)
+    WEIGHTS.write_bytes(made)
+    print(f"{WEIGHTS}: {len(made):,} bytes")
+
+
+if __name__ == "__main__":
+    main()
