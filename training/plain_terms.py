@@ -19,8 +19,8 @@ sys.path.insert(0, str(HERE.parent / "src"))
 from looseleaf.core.terms import terms  # noqa: E402
 
 TARGET = HERE.parent / "src" / "looseleaf" / "distill" / "data" / "plain_terms.txt"
-SHARE = 0.004
-LEAST = 6
+SHARE = 0.008
+LEAST = 10
 
 
 def main() -> None:

@@ -24,11 +24,26 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
 from looseleaf.core.own_words import masked, zones  # noqa: E402
-from looseleaf.distill.selector import HEADS, KINDS, SCHEMA, WEIGHTS, Around, features, marks_of  # noqa: E402
+from looseleaf.distill.selector import (  # noqa: E402
+    HEADS,
+    KINDS,
+    LEVELS,
+    SCHEMA,
+    WEIGHTS,
+    Around,
+    around_clause,
+    clauses_of,
+    features,
+    marks_of,
+)
 
-BITS = {"keep": 17, "change": 16, "forbid": 15, "quoted": 15} | dict.fromkeys(KINDS, 14)
-STRENGTH = {"keep": 20.0, "change": 20.0, "forbid": 20.0, "quoted": 20.0} | dict.fromkeys(KINDS, 10.0)
-"""The inverse of regularisation; found on the dev authors."""
+BITS = {"keep": 17, "change": 17, "forbid": 16, "quoted": 16, "aside": 15} | dict.fromkeys(KINDS, 16)
+STRENGTH = {"keep": 5.0, "change": 10.0, "forbid": 15.0, "quoted": 20.0, "aside": 10.0} | dict.fromkeys(KINDS, 20.0)
+"""The inverse of regularisation; found by leaving one training author out at a time."""
+
+ALONE = frozenset({"keep", "change", "forbid"})
+"""Heads that see each sentence once more as a message of its own: authors put what is worth keeping at the same places
+of a message, and these heads are to go by what is said. `quoted` needs the message around."""
 
 NOT_KEPT = frozenset({"nothing", "quoted", "forbid"})
 FOLDS = 5
@@ -46,7 +61,7 @@ class Example:
 
     def __init__(self, row: dict, text: str, around: Around, kinds: frozenset[str], part: str = "") -> None:
         self.author, self.lang, self.text, self.kinds, self.part = row["author"], row["lang"], text, kinds, part
-        self.weight = 0.5 if part else 1.0
+        self.weight = 0.25 if part in ("inside", "outside") else 1.0
         self.hashes = features(text, around)
 
 
@@ -85,6 +100,10 @@ def examples(message: list[dict], *, parts: bool) -> list[Example]:
         around = Around(row.get("asked", ""), before, place, len(message), lines, is_new, marks, zone)
         kinds = frozenset(row["kinds"])
         made.append(Example(row, shown, around, kinds))
+        if parts:
+            made.append(Example(row, shown, Around(around.asked, is_new_line=True, zone=zone), kinds, "alone"))
+        if parts and kinds - NOT_KEPT:
+            made += clauses(row, shown)
         if parts and row.get("spans"):
             at = 0
             for first, last in [*row["spans"], (len(row["text"]), len(row["text"]))]:
@@ -96,6 +115,18 @@ def examples(message: list[dict], *, parts: bool) -> list[Example]:
                 at = last
         before = shown
     return made
+
+
+def clauses(row: dict, shown: str) -> list[Example]:
+    """The clauses of a kept sentence: whether each is among what is worth keeping, or stands beside it."""
+    places = clauses_of(shown)
+    spans = row.get("spans") or [(0, len(shown))]
+    made = []
+    for number, (first, last) in enumerate(places):
+        inside = sum(max(0, min(last, end) - max(first, start)) for start, end in spans)
+        kinds = frozenset({"aside"}) if 2 * inside < last - first else frozenset({"inner"})
+        made.append(Example(row, shown[first:last], around_clause(shown, places, number), kinds, "clause"))
+    return made if len(places) > 1 else []
 
 
 def load(authors: list[str], *, parts: bool) -> list[Example]:
@@ -122,13 +153,13 @@ def matrix(rows: list[Example], bits: int) -> csr_matrix:
 
 def target(name: str, rows: list[Example]) -> tuple[list[int], np.ndarray]:
     """Which rows a head is trained on, and what it is to say of them."""
+    at = [n for n, row in enumerate(rows) if (row.part == "clause") == (name == "aside")]
+    at = [n for n in at if rows[n].part != "alone" or name in ALONE]
     if name == "keep":
-        wanted = [bool(row.kinds - NOT_KEPT) and "forbid" not in row.kinds for row in rows]
-        return list(range(len(rows))), np.array(wanted)
+        return at, np.array([bool(rows[n].kinds - NOT_KEPT) and "forbid" not in rows[n].kinds for n in at])
     if name in KINDS:
-        at = [n for n, row in enumerate(rows) if row.kinds & {*KINDS}]
-        return at, np.array([name in rows[n].kinds for n in at])
-    return list(range(len(rows))), np.array([name in row.kinds for row in rows])
+        at = [n for n in at if rows[n].kinds & {*KINDS}]
+    return at, np.array([name in rows[n].kinds for n in at])
 
 
 def fit(name: str, rows: list[Example]) -> tuple[np.ndarray, float]:
@@ -142,13 +173,22 @@ def fit(name: str, rows: list[Example]) -> tuple[np.ndarray, float]:
 
 
 def quantised(weights: np.ndarray) -> tuple[np.ndarray, float]:
-    scale = float(np.quantile(np.abs(weights[weights != 0]), 0.9995)) / 127 or 1.0
-    return np.clip(np.rint(weights / scale), -127, 127).astype(np.int8), scale
+    """Codes of four bits, and what a level is worth. The largest weight sets it: to cut the largest ones costs more
+    than all rounding."""
+    scale = float(np.abs(weights).max()) / LEVELS[-1] or 1.0
+    steps = np.rint(np.sqrt(np.abs(weights) / (scale * LEVELS[-1])) * (len(LEVELS) - 1)).astype(np.uint8)
+    return np.where(weights < 0, steps + len(LEVELS), steps).astype(np.uint8), scale
+
+
+def packed(codes: np.ndarray) -> bytes:
+    half = len(codes) // 2
+    return (codes[:half] | codes[half:] << 4).astype(np.uint8).tobytes()
 
 
 def margins(name: str, weights: np.ndarray, bias: float, rows: list[Example]) -> np.ndarray:
-    small, scale = quantised(weights)
-    return matrix(rows, BITS[name]) @ (small * scale) + bias
+    codes, scale = quantised(weights)
+    signed = np.array([*LEVELS, *(-level for level in LEVELS)])
+    return matrix(rows, BITS[name]) @ (signed[codes] * scale) + bias
 
 
 def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
@@ -159,7 +199,7 @@ def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
     for fold in range(min(FOLDS, len(authors))):
         out = set(authors[fold::FOLDS])
         rest = [row for row in rows if row.author not in out]
-        held = [row for row in rows if row.author in out and not row.part]
+        held = [row for row in rows if row.author in out and row.part == ("clause" if name == "aside" else "")]
         at, wanted = target(name, held)
         if not rest or not wanted.any() or wanted.all() or not target(name, rest)[1].any():
             continue
@@ -174,11 +214,11 @@ def train(rows: list[Example]) -> bytes:
     told, parts = [], []
     for name in HEADS:
         weights, bias = fit(name, rows)
-        small, scale = quantised(weights)
+        codes, scale = quantised(weights)
         slope, shift = calibrated(name, rows)
         head = {"name": name, "bits": BITS[name], "scale": scale, "bias": bias, "slope": slope, "shift": shift}
         told.append({key: round(value, 9) if isinstance(value, float) else value for key, value in head.items()})
-        parts.append(small.tobytes())
+        parts.append(packed(codes))
         print(f"{name}: {len(rows)} rows, slope {slope:.2f}, shift {shift:.2f}", file=sys.stderr)
     return json.dumps({"schema": SCHEMA, "heads": told}).encode() + b"\n" + b"".join(parts)
 

@@ -294,10 +294,13 @@ def _default_title(path: str) -> str:
     return f"{name} Facts" if place == "facts" else name
 
 
-def add_fact(text: str, path: str, relation: str, object: str, kind: Kind | None = None) -> str:
+def add_fact(
+    text: str, path: str, relation: str, object: str, kind: Kind | None = None, before: int | None = None
+) -> str:
     """The page with one fact more, where a careful person would put it; on a review page, one item to tick.
 
-    It goes under the heading of its kind if there is one, else after the last fact that is under none.
+    It goes under the heading of its kind if there is one, else after the last fact that is under none; or before the fact
+    on the line `before`, if that is under none either.
     """
     place = drawer(path)
     if place not in ("facts", "review"):
@@ -309,6 +312,8 @@ def add_fact(text: str, path: str, relation: str, object: str, kind: Kind | None
     headings = [i for i, _, _ in page.headings if page.roles[i] == "kind"]
     section = kind if any(page.kinds[i] == kind for i in headings) else None
     peers = [fact for fact in page.facts if fact.kind == section]
+    if before is not None and section is None and any(fact.line == before for fact in peers):
+        return _insert(page.lines, before - 1, [bullet])
     updated = page.last("updated")
     if peers:
         return _insert(page.lines, _after(page, (peers[-1].line or 0) - 1), [bullet])

@@ -48,11 +48,11 @@ _HARD = lazy(
     r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?\[?[0-9]{2}:|\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|[0-9]{2}:[0-9]{2}:[0-9]{2}"
     r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|PANIC)\b[\]: ]|Traceback |File \"|at [\w.$<>]+\(|\$ \w|>>> "
     r"|npm (?:ERR|WARN)|(?:\+\+\+|---) [\w/.]|@@ |diff --git|index [0-9a-f]{6,}|Caused by:|\w+(?:\.\w+)*(?:Error|Exception)\b:?"
-    r"|#{1,6} \S|</?[a-zA-Z!][^<>]*>|<\?|[{}\[\]();]+,?[ \t]*\Z|(?:import|from|const|let|var|def|class|function|return|export|"
+    r"|#{1,6} \S|\{\"|\[\{|</?[a-zA-Z!][^<>]*>|<\?|[{}\[\]();]+,?[ \t]*\Z|(?:import|from|const|let|var|def|class|function|return|export|"
     r"public|private|SELECT|INSERT|UPDATE|CREATE) [\w{*(].{0,200}[;:){]\s*\Z|-{3,}|={3,}|_{3,}|\*{3,}|BEGIN:|END:|\w+@\w+:\S*[$#]"
     r"|[\w.-]+ ?= ?[\"'\[{0-9].*\Z)"
 )
-_INDENTED = lazy(r"(?: {4,}|\t+)(?![ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t])\S")
+_INDENTED = lazy(r"(?: {4,}+|\t++)(?![ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t])\S")
 _CHANGED = lazy(r"[+-](?![+-])\s*\S")
 _HEADER = lazy(
     r"[ \t]*\**(?:from|to|subject|date|cc|bcc|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|para|asunto|"
@@ -66,7 +66,7 @@ _MAIL = lazy(
     _I,
 )
 _SPEAKER = lazy(
-    r"[ \t]*(?:[\[(]?[0-9:. /-]+(?:am|pm)?[\])]? ?)?[\[*<]{0,2}[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20})?[\]*>]{0,2} ?[:：] ?\S",
+    r"[ \t]*+(?:[\[(]?[0-9][0-9:. /-]{0,30}(?:am|pm)?[\])]? ?)?[\[*<]{0,2}[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20})?[\]*>]{0,2} ?[:：] ?\S",
     _I,
 )
 _NO_SPEAKER = lazy(
@@ -87,6 +87,13 @@ _CLOSING = lazy(
     r"cordiali saluti|distinti saluti|saluti|met vriendelijke groet|groetjes?|敬具|此致|祝好|よろしくお願い|드림\Z)",
     _I,
 )
+
+_LETTER = lazy(
+    r"[ \t]*(?:(?i:dear|sehr geehrte\w*|liebe[rs]?|gentile|egregi\w*|car[oa]s?|chère?s?|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|beste|geachte)\s[^,:\n]{1,30}[,:]\s*\S"
+    r"|(?i:hi|hello|hey|hallo|hola|ciao|salut|bonjour|olá|oi|hoi) (?!Claude|ChatGPT|Gemini|Copilot|I\b|I'm)[A-Z]\w+(?: [A-Z]\w+)?, (?=[A-Za-z]))"
+    r"|[ \t]*(?:尊敬的|亲爱的|親愛的)[^，：:\n]{1,12}[，：:]|[ \t]*(?:拝啓|お世話になって)|[ \t]*[^，,\n]{1,10}(?:님께|귀하)"
+)
+"""The salutation of a letter, with its text behind it on the line."""
 
 # --- lines that bring a text -----------------------------------------------------------
 
@@ -148,7 +155,9 @@ class _Lines:
         self.headers = sum(_HEADER.match(line) is not None for line in lines)
         self.is_mail = any(_MAIL.match(line) for line in lines) and self.headers > 0
         self.talk = self._talk(lines)
-        self.is_letter = self.count > 2 and any(map(_CLOSING.match, lines))
+        self.last = max((at for at, line in enumerate(lines) if line.strip()), default=-1)
+        self.last_closing = max((at for at, line in enumerate(lines) if _CLOSING.match(line)), default=-1)
+        self.is_letter = self.count > 2 and self.last_closing >= 0
         self.is_diff = any(line.startswith(("diff --git", "@@ ", "+++ ")) for line in lines)
         self.items = sum(_ITEM.match(line) is not None for line in lines)
 
@@ -196,7 +205,7 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
     lines = text.splitlines(keepends=True)
     known = _Lines(lines)
     name: ZoneName = "loose" if known.count > _LOOSE_LINES else "own"
-    fence, is_recalled, is_mail = "", False, False
+    fence, is_recalled, is_mail, opened_by = "", False, False, False
     at = offset
     for place, line in enumerate(lines):
         start, at = at, at + len(line)
@@ -209,6 +218,8 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
         if opened and fence in ("", opened):
             fence = "" if fence else opened
             continue
+        if not bare and not fence and name != "after" and opened_by:
+            name = "after"  # a paragraph behind one that asks for something may be what it asks about
         if not bare or fence or is_recalled:
             continue
         if is_mail and not _CLOSING.match(line):
@@ -216,18 +227,22 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
         if is_mail:
             is_mail, name = False, "after"
             continue
+        has_more = place < known.last
         has_header = _MAIL.match(line) or (known.headers > 1 and _HEADER.match(line))
         is_letter = known.is_letter and place > 0 and _GREETING.match(line)
         if (known.is_mail and has_header) or is_letter:
-            is_mail = any(map(_CLOSING.match, lines[place + 1 :]))
+            is_mail = place < known.last_closing
+            name = "after"
+            continue
+        if _LETTER.match(line) and has_more:
             name = "after"
             continue
         if place in known.talk or _HARD.match(line) or (known.is_diff and _CHANGED.match(line)):
-            name = "after" if place in known.talk or name == "after" else name
+            name = "after" if place in known.talk or bare.startswith("#") or name == "after" else name
             continue
         if _INDENTED.match(line) and known.count > 1:
             continue
-        has_more = any(each.strip() for each in lines[place + 1 :])
+        opened_by = True
         yield from _line(line, start, name)
         if has_more and (_INLINE.search(line) or _WORKS_ON.search(line) or _BRING.search(line)):
             name = "after"

@@ -39,10 +39,13 @@ _QUOTE = 300
 AT_TOP = 0.4
 """The salience from which on a fact of the user's stands on USER.md, which is in every prompt."""
 
-MAY_CHANGE = "may change"
-PERHAPS = "perhaps"
-"""Tags of proposals that may say that something has changed: one that is kept in any case; and one that is only looked at
-for what it changes."""
+LIKELY = "likely a change"
+MAY_CHANGE = "may be a change"
+PERHAPS = "only if it changes something"
+"""Tags of proposals: that they are likely, or may be, about something that has changed; and that they are only worth a line
+if they are."""
+
+_OF_PROPOSALS = frozenset({LIKELY, MAY_CHANGE, PERHAPS})
 
 ENDS = "ends"
 NO_LONGER = "No longer "
@@ -90,10 +93,11 @@ class Plan:
         topics: Iterable[str] = (USER, PROJECT),
         sorts: Callable[[str], frozenset[str]] = _no_sorts,
         plain: frozenset[str] = frozenset(),
+        is_name: Callable[[str], bool] = bool,
     ) -> None:
         self._entry_id, self._entry_ts = entry_id, entry_ts
         self._load, self._topic = held, topic
-        self._topics, self._sorts, self._plain = tuple(topics), sorts, plain
+        self._topics, self._sorts, self._plain, self._is_name = tuple(topics), sorts, plain, is_name
         self._held: dict[str, list[Fact]] = {}
         self._new: set[str] = set()
         self._taken_back: set[str] = set()
@@ -116,8 +120,7 @@ class Plan:
         fact = self._fact(proposal, witnesses)
         if fact is None:
             return
-        if PERHAPS in proposal.tags:
-            self._replace(fact, proposal)
+        if PERHAPS in proposal.tags and not self._replace(fact, proposal):
             return
         fact = fact.but(user_fact_score=score)
         while fact.id in self._taken_back:  # said, taken back and said again in one entry
@@ -153,7 +156,7 @@ class Plan:
             self._never_held(fact, fact.object)
         elif proposal.was and act == "add" and relation_of(fact.relation).many:
             self._never_held(fact, proposal.was)
-        if (proposal.correction or proposal.ended) and act != "older":
+        if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
             self._replace(fact, proposal)
 
     # --- changes of what has no slot ---------------------------------------------------------
@@ -169,15 +172,25 @@ class Plan:
             if each.status == "current" and each.id != fact.id and not (own and each.quote == own and each.id in self._new)
         ]
 
-    def _replace(self, fact: Fact, proposal: Proposal) -> None:
-        """Take away, or doubt, the lines that a change speaks against."""
+    def _replace(self, fact: Fact, proposal: Proposal) -> bool:
+        """Take away, or doubt, the lines that a change speaks against. Whether there are any."""
         if not _may_change(fact):
-            return
+            return False
         was = proposal.object if proposal.ended else proposal.was
-        said = proposal.object if fact.relation == NOTE else proposal.quote
-        is_sure = MAY_CHANGE not in proposal.tags and PERHAPS not in proposal.tags
+        said = proposal.quote or proposal.object
+        is_sure = proposal.ended or LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags
+        is_likely = is_sure or LIKELY in proposal.tags
         held = self._elsewhere(fact)
-        found = replaced_by(said, was, held, self._sorts, self._plain, is_sure=is_sure)
+        found = replaced_by(
+            said,
+            was,
+            held,
+            self._sorts,
+            self._plain,
+            is_sure=is_sure,
+            is_likely=is_likely,
+            is_name=self._is_name,
+        )
         for old in found.gone:
             if _outranks(old, fact):
                 self._ask_whether(old)
@@ -189,6 +202,7 @@ class Plan:
         for old in found.doubtful:
             if not _outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
+        return bool(found.gone or found.doubtful)
 
     def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
         """Notes that say a value again that is over lose the clause that says it; where they say it in one breath with
@@ -322,7 +336,8 @@ class Plan:
         except Refused:
             return None  # it says nothing
         kind: Kind = proposal.kind or relation.kind
-        tags = proposal.tags if found.verified else (*proposal.tags, UNVERIFIED)
+        tags = tuple(tag for tag in proposal.tags if tag not in _OF_PROPOSALS)
+        tags = tags if found.verified else (*tags, UNVERIFIED)
         said_at = written(found.ts)
         return Fact(
             topic,

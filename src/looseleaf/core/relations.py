@@ -37,7 +37,8 @@ RELATIONS: tuple[Relation, ...] = (
     *_one("identity", "Role", "Employer", "Education", "Email", "Phone"),
     *_one("identity", "Marital status", "Partner", "Manager", "Religion"),
     *_many("identity", "Child", "Sibling", "Parent", "Pet", "Friend", "Colleague", "Speaks"),
-    *_one("preference", "Language", "Diet"),
+    *_one("preference", "Language", "Code language", "Diet"),
+    *_one("constraint", "Answers"),
     *_many("preference", "Likes", "Dislikes", "Prefers", "Favourite"),
     *_many("trait", "Trait", "Skill", "Hobby", "Allergy", "Condition", "Owns", "Uses", "Works on"),
     *_many("constraint", "Rule"),
@@ -47,6 +48,10 @@ RELATIONS: tuple[Relation, ...] = (
     *_many("decision", "Decision"),
     *_one("decision", "Database", "Programming language", "Framework", "Test runner", "Package manager"),
     *_one("decision", "Hosting", "Licence", "Repository", "Branch", "Version", "Port"),
+    *_one("decision", "Project", "CI", "Formatter", "Editor"),
+    *_one("decision", "Test command", "Build command", "Run command", "Deploy command"),
+    *_many("identity", "Client"),
+    *_one("commitment", "Release"),
     *_many("trait", "note"),
 )
 

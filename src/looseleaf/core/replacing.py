@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 
 from looseleaf.core.lazy import lazy
-from looseleaf.core.lines import NOTE, undoubted
+from looseleaf.core.lines import NOTE, undoubted, worded
 from looseleaf.core.terms import terms
 from looseleaf.frozen import frozen
 
@@ -63,25 +63,30 @@ def replaced_by(
     plain: frozenset[str] = frozenset(),
     *,
     is_sure: bool = True,
+    is_likely: bool = True,
+    is_name: Callable[[str], bool] = bool,
 ) -> Replaced:
     """What a change in these words takes the place of. `was`: the value that it says is gone. `sorts`: what a word is a
     name of (`database`, `editor`): another name of the same sort speaks of the same thing. `plain`: terms by which no two
-    lines are known to speak of the same. `is_sure`: that it is a change is certain; else it only raises doubts."""
+    lines are known to speak of the same. `is_sure`: that it is a change is certain; else it only raises doubts, and what the
+    lines share must be a name, or several terms; or, if it is likely, an aspect of life (`about_home`)."""
     current = [fact for fact in held if fact.status == "current"]
     mine = _terms(said)
     if was:
         named = [fact for fact in naming(was, current) if not mine - _terms(was) or words_of(fact) != mine]
         if named:
             return Replaced(tuple(_nearest(named, mine)))
-    same_sort = _of_same_sort(said, current, sorts)
+    same_sort, same_aspect = _of_same_sort(said, current, sorts)
     if same_sort and is_sure:
         return Replaced(tuple(same_sort)) if len(same_sort) == 1 else Replaced((), tuple(same_sort))
     found: list[tuple[float, Fact]] = [(0.5, fact) for fact in same_sort]
+    if is_sure or is_likely:
+        found += [(0.4, fact) for fact in same_aspect[:_MOST]]
     common = _common(current)
     for fact in current:
         theirs = words_of(fact)
-        shared = {term for term in mine & theirs if term not in plain and not term.isdigit()}
-        if shared and theirs != mine:
+        shared = {term for term in mine & theirs if term not in plain and not term.isdigit() and len(term) > 2 - (term > "~")}
+        if shared and theirs != mine and (is_sure or len(shared) > 1 or any(map(is_name, shared))):
             found.append((sum(1 / common.get(term, 1) for term in shared), fact))
     found = [(weight, fact) for weight, fact in found if weight >= _LEAST]
     if not found:
@@ -108,21 +113,45 @@ def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
     return [fact for fact in named if len(words_of(fact) & mine) == best][:3]
 
 
-def _of_same_sort(said: str, held: Sequence[Fact], sorts: Callable[[str], frozenset[str]]) -> list[Fact]:
-    """Facts that name another thing of the same sort, and nothing that the change names of it."""
+def _of_same_sort(
+    said: str, held: Sequence[Fact], sorts: Callable[[str], frozenset[str]]
+) -> tuple[list[Fact], list[Fact]]:
+    """Facts that name another thing of the same sort, and nothing that the change names of it; and facts that are about
+    the same aspect of life, the nearest first."""
     mine = _named(said, sorts)
-    found = []
+    named: list[Fact] = []
+    about: list[tuple[int, Fact]] = []
     for fact in held:
-        theirs = _named(fact.object, sorts)
+        theirs = _named(worded(fact.relation, fact.object), sorts)
         shared = mine.keys() & theirs.keys()
-        if any(mine[sort].isdisjoint(theirs[sort]) for sort in shared):
-            found.append(fact)
-    return found
+        if any(mine[sort].isdisjoint(theirs[sort]) for sort in shared if not sort.startswith(ABOUT)):
+            named.append(fact)
+        elif aspects := [sort for sort in shared if sort.startswith(ABOUT)]:
+            about.append((sum(len(mine[sort]) + len(theirs[sort]) for sort in aspects), fact))
+    about.sort(key=lambda pair: -pair[0])
+    return named, [fact for _, fact in about]
+
+
+ABOUT = "about_"
+"""How the sorts begin that are no names of things but words of an aspect of life."""
+
+_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+    return _named_in(undoubted(text).lower(), sorts)
+
+
+@lru_cache(2048)
+def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    words = re.findall(r"[\w.+#&/-]*[\w+#]", undoubted(text).lower())
+    words = re.findall(r"[\w.+#&/'-]*[\w+#]", text)
+    if _WIDE.search(text):
+        for size in range(1, 7):
+            for at in range(len(text) - size + 1):
+                for sort in sorts(text[at : at + size]):
+                    found.setdefault(sort, set()).add(text[at : at + size])
+        return found
     for size in (1, 2, 3):
         for at in range(len(words) - size + 1):
             name = " ".join(words[at : at + size])
@@ -153,14 +182,16 @@ def without(said: str, is_gone: Callable[[str], bool]) -> str:
     """A line of several clauses without those that are gone; nothing, where none is left that says anything."""
     said = undoubted(said)
     parts: list[str] = []
-    at = 0
+    at = gone = 0
     for end, behind in (*(joint.span() for joint in _CLAUSE.finditer(said)), (len(said), len(said))):
         clause = said[at:end].strip(" ,;，；、")
-        if clause and not is_gone(clause):
+        if clause and is_gone(clause):
+            gone += 1
+        elif clause:
             parts.append(clause)
         at = behind
     kept = ", ".join(parts)
-    return kept if any(len(_terms(part)) > 1 for part in parts) and kept != said else ""
+    return kept if gone and any(len(_terms(part)) > 1 for part in parts) else ""
 
 
 def saying(words: str) -> Callable[[str], bool]:

@@ -15,7 +15,7 @@ from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     State = dict[str, Any]
@@ -152,10 +152,12 @@ def move(
     is_outdated: Callable[[str], bool] = lambda decision: False,
     room: Room | None = None,
     highest: Callable[[str], int] = lambda name: 0,
+    aims: Mapping[str, str] | None = None,
 ) -> Change:
     """A state with these decisions (and why) and tasks (and how they stand), each once, without what is done or
-    outdated, and no larger than its room. `highest`: the highest number of an id that a list ever had."""
-    new = dict(state)
+    outdated, and no larger than its room. `highest`: the highest number of an id that a list ever had. `aims`: what is
+    wanted (`goal`) and worked on (`now`), as far as talk says it."""
+    new = dict(state) | {name: short(text, TITLE) for name, text in (aims or {}).items() if text}
     now = moment(ts)
     finished: list[Item] = []
     holding = [(title, why) for title, why in decided if not is_outdated(title)]

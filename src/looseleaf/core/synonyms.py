@@ -113,7 +113,7 @@ Condition: disability | ailment | health condition | medical condition | health 
     gesundheit | erkrankung | maladie | santé | enfermedad | salud | condición médica
 Owns: vehicle | belonging | own | has | possesses | possession | drives | 拥有 | 有 | 持っている | 所有 |
     besitzt | possède | tiene | posee
-Uses: software | gear | equipment | use | using | tool | tooling | editor | device | tech stack | stack | 使用 |
+Uses: software | gear | equipment | use | using | tool | tooling | device | tech stack | stack | 使用 |
     用 | 工具 | 使っている | ツール | benutzt | verwendet | nutzt | werkzeug | utilise | outil | utiliza |
     herramienta
 Works on: working on | work on | current project | is working on | is building | 正在做 | 正在开发 | 项目 |

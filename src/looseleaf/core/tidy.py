@@ -28,6 +28,7 @@ from looseleaf.core.lines import (
     line_end,
 )
 from looseleaf.core.placing import PROFILE, USER
+from looseleaf.core.profile import is_passed
 from looseleaf.core.sheet import Shard, Sheet
 from looseleaf.core.slots import slot
 from looseleaf.errors import Refused
@@ -73,16 +74,25 @@ def plan(
     limit: int,
     target: int,
     finish: Callable[[str], str] = lambda text: text,
+    today: str = "",
 ) -> Planned:
     """`facts`: all of the topic, with their lines. Ordinary facts go until USER.md has at most `target` tokens; what is
-    dear to somebody only until it has at most `limit`. `finish`: what else becomes of USER.md if any go."""
+    dear to somebody only until it has at most `limit`; and plans that are over by `today`, in any case. `finish`: what
+    else becomes of USER.md if any go."""
 
     def tokens(text: str) -> int:
         return count(finish(text))
 
     before = count(profile)
-    ordinary, dear = _in_order(facts, profile) if before > limit else ([], [])
-    moved, after = _chosen(profile, ordinary, [], tokens, target, before)
+    ordinary, dear = _in_order(facts, profile) if before > limit or today else ([], [])
+    over = [fact for fact in (*ordinary, *dear) if today and PINNED not in fact.tags and is_passed(fact, today)]
+    gone = {fact.id for fact in over}
+    ordinary, dear = ([fact for fact in each if fact.id not in gone] for each in (ordinary, dear))
+    after = tokens(_without(profile, over)) if over else before
+    if after > limit:
+        moved, after = _chosen(profile, ordinary, over, tokens, target, after)
+    else:
+        moved = over
     if after > limit:
         moved, after = _chosen(profile, dear, moved, tokens, limit, after)
     moved.sort(key=lambda fact: fact.line or 0)

@@ -15,6 +15,8 @@ TITLE_WORDS = 8
 SUMMARY_WORDS = 9
 """A summary has fewer than ten words, as the format says."""
 TITLE_CHARS = 80
+_LEAST_WORDS = 2
+"""Words of its own that a request must have to be an episode: "then fix it" is none."""
 
 _POLITE = lazy(
     r"\A\W*(?:(?:hi|hello|hey|ok|okay|so|now|then|please|kindly|can you|could you|would you|will you|i'd like you to|"
@@ -48,7 +50,7 @@ class Episodes:
 
     def asked(self, sentences: list[str]) -> None:
         """A user's message. A request begins new work; a fault that is told with it is the problem."""
-        request = next((each for each in sentences if is_request(each)), "")
+        request = next((each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), "")
         if request:
             self._settle()
             self._now = Work(request)
@@ -66,7 +68,9 @@ class Episodes:
         done = [each for each in sentences if is_done(each)]
         if done:
             about = content(self._now.request)
-            self._now.solution = max(done, key=lambda each: len(about & content(each)))
+            best = max(done, key=lambda each: len(about & content(each)))
+            if self._now.calls or about & content(best):
+                self._now.solution = best
         self._learn(sentences)
 
     def _learn(self, sentences: list[str]) -> None:

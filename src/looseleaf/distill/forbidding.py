@@ -12,7 +12,7 @@ from functools import cache
 
 from looseleaf.core.lazy import lazy
 from looseleaf.core.terms import terms
-from looseleaf.distill.slot_tables import DATA
+from looseleaf.distill.slot_tables import DATA, families
 from looseleaf.distill.statements import sentences_of
 from looseleaf.frozen import frozen
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from looseleaf.talk import Trace
 
-SURE = 0.25
+SURE = 0.28
 MAYBE = 0.02
 """The chance from which on a sentence forbids; and from which on it does in a form that is sure."""
 
@@ -62,19 +62,27 @@ _LITTLE = 3
 @frozen
 class Forbidden:
     """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is to
-    be forgotten, a set for each sentence; `words` those sentences; `before`: the message before it is meant as well."""
+    be forgotten, a set for each sentence; `words` those sentences; `before`: the message before it is meant as well;
+    `is_sure`: there is no doubt that it forbids."""
 
     cut: tuple[tuple[int, int], ...]
     named: tuple[frozenset[str], ...]
     words: tuple[str, ...]
     before: bool
+    is_sure: bool = True
 
 
 @cache
 def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
     """Terms that tell nothing apart, and those of forbidding."""
     plain, forbidding = (DATA / "plain_terms.txt").read_text(encoding="utf-8").splitlines()[:2]
-    return frozenset(plain.split()), frozenset(forbidding.split())
+    return frozenset(plain.split()) | _of_time(), frozenset(forbidding.split())
+
+
+def _of_time() -> frozenset[str]:
+    """Days and months: two lines that name the same one need not speak of the same thing."""
+    names = " ".join(families()["weekday"] | families()["month"] | families()["season"]).split()
+    return frozenset(term for name in names for each in (name, f"{name}s") for term in terms(each))
 
 
 def telling(text: str) -> frozenset[str]:
@@ -89,7 +97,7 @@ def forbidden(text: str) -> Forbidden | None:
     found = [
         each
         for each in every
-        if each.zone != "after"
+        if each.scores.quoted < 0.5
         and (each.scores.forbid >= SURE or (each.scores.forbid >= MAYBE and _SURE_FORMS.search(each.text)))
     ]
     if not found:
@@ -107,7 +115,9 @@ def forbidden(text: str) -> Forbidden | None:
     else:
         about = [each for each in others if any(telling(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
-    return Forbidden(cut, tuple(one for one in named if one), tuple(each.text for each in found), bool(before))
+    sure = any(each.scores.forbid >= 0.5 or _SURE_FORMS.search(each.text) for each in found)
+    words = tuple(each.text for each in found)
+    return Forbidden(cut, tuple(one for one in named if one), words, bool(before) and sure, sure)
 
 
 def allowed(text: str, found: Forbidden | None) -> str:
@@ -155,6 +165,6 @@ _MANY = 4
 
 
 def bears_on(text: str, named: frozenset[str]) -> bool:
-    """Whether a text speaks of what these terms name: one of a few, or a third of many."""
+    """Whether a text speaks of what these terms name: one of a few, or a sixth of many."""
     shared = telling(text) & named
-    return bool(shared) and (len(named) < _MANY or 3 * len(shared) >= len(named))
+    return bool(shared) and (len(named) < _MANY or 6 * len(shared) >= len(named))

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from looseleaf.distill.statements import Sentence
     from looseleaf.talk import Trace
 
-DRAWER = 0.45
 SENTENCE_CHARS = 300
 """A sentence is cut here: longer ones are lists, or were pasted."""
 
@@ -192,10 +191,10 @@ class Gathered:
     def _note(self, sentence: Sentence, source: str) -> None:
         """Note a sentence of the user's own for what it is."""
         text, scores = _brief(sentence.text), sentence.scores
-        is_kept = sentence.keep >= DRAWER
+        is_kept = sentence.is_kept
         if is_kept and scores.kind == "rule":
             self.constraints.add(text, source)
-        if is_kept and max(scores.of("decision"), 0.5 * is_decision(text)) >= 0.5:
+        if is_kept and (scores.of("decision") >= 0.6 or (scores.of("decision") >= 0.2 and is_decision(text))):
             self.decisions.add(text, source)
         if is_task(text) and asked_to_keep(text) is None:
             self.tasks.add(text, source)
@@ -302,7 +301,7 @@ def _weight(text: str, own: Sentence | None) -> float:
     """What a sentence of the user's is worth in a summary: what is kept of it, more; what was pasted, less."""
     if own is None:
         return 0.5
-    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * (own.keep >= DRAWER) + 2 * is_task(text) + 0.5 * is_question(text)
+    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * own.is_kept + 2 * is_task(text) + 0.5 * is_question(text)
 
 
 _STRONG = lazy(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")

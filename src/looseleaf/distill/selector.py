@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import json
 import math
-from array import array
+import re
 from functools import cache, lru_cache
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from zlib import crc32
 
@@ -21,15 +23,15 @@ from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 WEIGHTS = Path(__file__).parent / "data" / "selector.bin"
-SCHEMA = "selector.v1"
+SCHEMA = "selector.v2"
 
 KINDS = ("profile", "preference", "rule", "project", "decision", "plan", "event", "other")
 """What a kept sentence may say: of the user, of work, of another person."""
 
-HEADS = ("keep", "change", "forbid", "quoted", *KINDS)
+HEADS = ("keep", "change", "forbid", "quoted", *KINDS, "aside")
 """The questions that are asked of a sentence, each with weights of its own."""
 
 _READ_CHARS = 1200
@@ -41,6 +43,8 @@ _TOKEN = lazy(rf"[{_WIDE}]|(?:(?![{_WIDE}])[^\W\d_])+(?:['’](?:(?![{_WIDE}])[^
 _QUOTATION = '"“”„«»「」『』'
 _SHORT_ANSWER = 8
 _ASKED_TOKENS = 14
+_BEFORE_CAPITAL = frozenset('.!?:"“„«')
+"""Marks behind which any word may have a capital."""
 
 
 @frozen
@@ -85,46 +89,78 @@ class Scores:
 
 def tokens_of(text: str) -> list[str]:
     """Words in lower case, characters of scripts without spaces singly, marks; every number is the same one."""
-    found = _TOKEN.findall(text[:_READ_CHARS].lower().replace("’", "'"))
+    return _plain(_cased(text))
+
+
+def _cased(text: str) -> list[str]:
+    found = _TOKEN.findall(text[:_READ_CHARS].replace("’", "'"))
     first, last = _READ_TOKENS
-    if len(found) > first + last:
-        found = found[:first] + found[-last:]
-    return ["0" * min(len(token), 4) if token.isdigit() else token for token in found]
+    return found[:first] + found[-last:] if len(found) > first + last else found
+
+
+def _plain(cased: Sequence[str]) -> list[str]:
+    return ["0" * min(len(token), 4) if token.isdigit() else token.lower() for token in cased]
 
 
 @lru_cache(8192)
 def _letters(word: str) -> tuple[int, ...]:
-    """Hashes of the runs of three to five letters within a word."""
-    if len(word) < 3:
-        return ()
-    padded = f"_{word[:24]}_"
-    return tuple(
-        crc32(f"c{padded[at : at + size]}".encode("utf-8", "replace"))
-        for size in (3, 4, 5)
-        for at in range(len(padded) - size + 1)
-    )
+    """Hashes of a word, of its beginning and its end, and of the runs of five letters within it."""
+    named = [word]
+    if len(word) > 2:
+        padded = f"_{word[:24]}_"
+        named += [f"c{padded[at : at + 5]}" for at in range(len(padded) - 4)]
+    if len(word) > 3:
+        named.append(f"s {word[-3:]}")
+    if len(word) > 4:
+        named.append(f"p {word[:4]}")
+    return tuple(_hashes(named))
+
+
+def _hashes(names: Iterable[str]) -> list[int]:
+    return [crc32(name.encode("utf-8", "replace")) for name in names]
 
 
 def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 - frozen
     """The hashes of a sentence's features, each once."""
-    tokens = tokens_of(text)
-    named: list[str] = [*tokens]
+    cased = _cased(text)
+    tokens = _plain(cased)
     size = len(tokens)
     padded = ["^", *tokens, "$"]
-    named += map(" ".join, zip(padded, padded[1:], strict=False))
-    named += map(" ".join, zip(padded, padded[1:], padded[2:], strict=False))
-    named += [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
-    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens if token):
+    named = [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
+    named += map(" ".join, pairwise(padded))
+    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
+        named += map(" ".join, zip(padded, padded[1:], padded[2:], strict=False))
         named += map(" ".join, zip(padded, padded[1:], padded[2:], padded[3:], strict=False))
         named += [f"{first} ** {second}" for first, second in zip(tokens, tokens[3:], strict=False)]
     if tokens:
         named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
     named.append(f"size {size.bit_length()} {size > 24}")
+    named += _names(cased, padded)
     named += _shape(text, tokens, around)
-    found = {crc32(each.encode("utf-8", "replace")) for each in named}
+    found = set(_hashes(named))
     for token in tokens:
         found.update(_letters(token))
     return sorted(found)
+
+
+def _names(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
+    """How many names a sentence has, and what stands beside them, whatever they are: words with a capital within it."""
+    at = [
+        place
+        for place, (before, token) in enumerate(pairwise(cased), 2)
+        if token[0].isupper() and before not in _BEFORE_CAPITAL and token != "I" and token[1:2] != "'"
+    ]
+    yield f"names {min(len(at), 3)}"
+    if not at:
+        return
+    hidden = padded.copy()
+    for place in at:
+        hidden[place] = "N"
+    for place in at:
+        before, after = hidden[place - 1], hidden[place + 1]
+        yield from (f"n {before} N", f"n N {after}", f"n {before} N {after}", f"n {hidden[place - 2]} {before} N")
+        if place + 2 < len(hidden):
+            yield f"n N {after} {hidden[place + 2]}"
 
 
 def _shape(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
@@ -191,12 +227,21 @@ def marks_of(message: str) -> str:
 
 # --- weights ---------------------------------------------------------------------------
 
+LEVELS = tuple(round(127 * (step / 7) ** 2) for step in range(8))
+"""What the lower three bits of a stored weight stand for; the fourth is its sign. Most weights are small, and the few
+large ones must not be cut: steps grow with the weight."""
+
+_ZERO = 128
+_SIGNED = bytes([_ZERO + level for level in LEVELS] + [_ZERO - level for level in LEVELS])
+_LOW, _HIGH = _SIGNED * 16, bytes(level for level in _SIGNED for _ in range(16))
+
 
 @frozen
 class Head:
-    """The weights of one question: buckets of int8, what one of them is worth, and how a sum becomes a probability."""
+    """The weights of one question: a byte for each bucket, where `_ZERO` is none; what a step is worth; and how a sum
+    becomes a probability."""
 
-    weights: array[int]
+    weights: bytes
     mask: int
     scale: float
     bias: float
@@ -205,15 +250,19 @@ class Head:
 
     def score(self, hashes: Sequence[int]) -> float:
         weights, mask = self.weights, self.mask
-        total = sum([weights[each & mask] for each in hashes])
-        margin = self.bias + self.scale * total / math.sqrt(len(hashes) or 1)
+        return self.chance(sum([weights[each & mask] for each in hashes]), len(hashes))
+
+    def chance(self, total: int, count: int) -> float:
+        """The probability for the sum of the bytes of so many features."""
+        margin = self.bias + self.scale * (total - _ZERO * count) / math.sqrt(count or 1)
         turned = self.slope * margin + self.shift
         return 1 / (1 + math.exp(-turned)) if turned > -60 else 0.0
 
 
 @cache
 def heads() -> dict[str, Head]:
-    """Read the weights. The file is one line of JSON and the int8 buckets of each head behind it."""
+    """Read the weights. The file is one line of JSON and behind it the buckets of each head, two in a byte: those of
+    the first half are the lower four bits."""
     data = WEIGHTS.read_bytes()
     line, _, rest = data.partition(b"\n")
     told = json.loads(line)
@@ -223,15 +272,16 @@ def heads() -> dict[str, Head]:
     at = 0
     for each in told["heads"]:
         size = 1 << each["bits"]
-        weights = array("b", rest[at : at + size])
-        at += size
+        packed = rest[at : at + size // 2]
+        weights = packed.translate(_LOW) + packed.translate(_HIGH)
+        at += size // 2
         found[each["name"]] = Head(
             weights, size - 1, each["scale"], each["bias"], each["slope"], each["shift"]
         )
     return found
 
 
-_DULL = 0.02
+_DULL = 0.01
 """Below this chance of being kept, the kind of a sentence is not asked for."""
 
 
@@ -239,8 +289,50 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
     """What the model says of a sentence."""
     hashes = features(text, around)
     known = heads()
-    keep, change, forbid, quoted = (known[name].score(hashes) for name in HEADS[:4])
+    picked: dict[int, Callable[[bytes], tuple[int, ...]]] = {}
+
+    def score(name: str) -> float:
+        head = known[name]
+        mask = head.mask
+        if mask not in picked:
+            picked[mask] = itemgetter(*[each & mask for each in hashes])
+        return head.chance(sum(picked[mask](head.weights)), len(hashes))
+
+    keep, change, forbid, quoted = map(score, HEADS[:4])
     if keep < _DULL and change < _DULL:
         return Scores(keep, change, forbid, quoted, (0.0,) * len(KINDS))
-    kinds = tuple(known[name].score(hashes) for name in KINDS)
-    return Scores(keep, change, forbid, quoted, kinds)
+    return Scores(keep, change, forbid, quoted, tuple(map(score, KINDS)))
+
+
+# --- clauses ---------------------------------------------------------------------------
+
+_JOINTS = (
+    "but so because although though while which plus except since whereas and then "
+    "aber und weil denn obwohl also sondern damit mais et donc parce car sauf pero y porque así pues aunque "
+    "mas e porque então embora ma perché quindi però maar en want omdat dus"
+).split()
+_CLAUSE = lazy(
+    rf"(?:(?<=[,;:)])\s|\s[-–—]+\s|(?<=[，、；])|\s(?=\()|(?<=\w)\s(?=(?:{'|'.join(_JOINTS)})\s))", re.IGNORECASE
+)
+def clauses_of(text: str) -> list[tuple[int, int]]:
+    """Where the clauses of a sentence stand."""
+    places: list[tuple[int, int]] = []
+    at = 0
+    for joint in _CLAUSE.finditer(text):
+        if joint.start() - at >= 4:
+            places.append((at, joint.start()))
+            at = joint.end()
+    places.append((at, len(text)))
+    return places
+
+
+def around_clause(sentence: str, places: Sequence[tuple[int, int]], number: int) -> Around:
+    """What stands around a clause: the one before it, and its place among them."""
+    first, last = places[number - 1] if number else (0, 0)
+    return Around("", sentence[first:last], number, len(places))
+
+
+def is_aside(sentence: str, places: Sequence[tuple[int, int]], number: int) -> float:
+    """The chance that a clause of a kept sentence is not what is worth keeping of it."""
+    first, last = places[number]
+    return heads()["aside"].score(features(sentence[first:last], around_clause(sentence, places, number)))

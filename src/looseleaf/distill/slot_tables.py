@@ -7,6 +7,7 @@ read, and the sentence itself is the memory. No language is guessed: a form is t
     user	Home	i live in {place}
     user	-Employer	i (?:quit|left) {org}        what ends: a label with a minus
     user	Answers=short	keep (?:it|answers) short    a value that the form itself says
+    user	!Name	\\Amy name is {name}\\Z            so plain that it is believed whatever the selector says
     project	*	our {meeting} is {when}              a label that the sentence names
     -	was	switched from {old} to {thing}           what a change replaces
 """
@@ -42,7 +43,8 @@ _OPEN = frozenset({"when", "rest", "command", "people"})
 @frozen
 class Reading:
     """What a form read: the label, the value, and where in the sentence the form stands. `ended`: it holds no more;
-    `label` is `was` for what a change replaces."""
+    `is_plain`: the form says nothing else, and is believed without the selector; `label` is `was` for what a change
+    replaces."""
 
     topic: str
     label: str
@@ -50,6 +52,7 @@ class Reading:
     start: int
     end: int
     ended: bool = False
+    is_plain: bool = False
 
 
 @frozen
@@ -58,7 +61,6 @@ class Form:
     label: str
     source: str
     language: str
-    triggers: tuple[str, ...]
 
 
 class Table:
@@ -67,7 +69,7 @@ class Table:
 
     def __init__(self, language: str, text: str) -> None:
         self.language = language
-        self.words: dict[str, frozenset[str]] = {"ends": frozenset(), "not": frozenset(), "plain": frozenset()}
+        self.words: dict[str, frozenset[str]] = dict.fromkeys(("ends", "not", "plain", "never"), frozenset())
         self.forms: list[Form] = []
         for line in text.splitlines():
             if line.startswith("@"):
@@ -75,38 +77,71 @@ class Table:
                 self.words[name] = self.words.get(name, frozenset()) | {*words}
             elif line.strip() and not line.startswith("#"):
                 topic, label, form = (part.strip() for part in line.split("\t", 2))
-                self.forms.append(Form(topic, label, form, language, _triggers(form)))
+                self.forms.append(Form(topic, label, form, language))
 
 
-_TYPE = lazy(r"\{(\w+)\}")
-_GROUP = lazy(r"\((?:\?:)?([^()]*)\)(\??)")
+_TYPE = lazy(r"\{([a-z_]+)\}")
 _LITERAL = lazy(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_LOOSE = lazy(r"\[[^\]]*\](?:[?*+]|\{[^}]*\})?|\\.[?*+]?|[^\s)][?*]|\{[^}]*\}")
+"""Pieces of a form that are no word of its own: sets, escapes, and letters that may be missing."""
 
 
-def _triggers(form: str) -> tuple[str, ...]:
-    """Words of which one stands wherever the form matches: its longest word outside of brackets, else a whole group."""
-    bare = _TYPE.sub(" ", form)
-    groups: list[str] = []
-
-    def lift(found: re.Match[str]) -> str:
-        if not found[2]:
-            groups.append(found[1])
-        return " "
-
-    while "(" in bare:
-        lifted = _GROUP.sub(lift, bare)
-        if lifted == bare:
-            break
-        bare = lifted
-    bare = re.sub(r"\S\?|\\.|\[[^\]]*\]\??", " ", bare)
-    literals = sorted(_LITERAL.findall(bare), key=len, reverse=True)
-    if literals and (len(literals[0]) > 2 or not groups or not literals[0].isascii()):
+@cache
+def triggers(form: str) -> tuple[str, ...]:
+    """Words of which one stands wherever the form matches: its longest word outside of brackets, else those of a group
+    that is not optional, one of each alternative."""
+    outside, groups = _split_groups(form)
+    literals = sorted(_LITERAL.findall(_LOOSE.sub(" ", outside)), key=len, reverse=True)
+    if literals and len(literals[0]) > 3:
         return (literals[0].lower(),)
-    for group in sorted(groups, key=len, reverse=True):
-        words = [max(_LITERAL.findall(re.sub(r"\S\?|\\.", " ", each)) or [""], key=len) for each in group.split("|")]
-        if all(words):
-            return tuple(word.lower() for word in words)
-    return (literals[0].lower(),) if literals else ()
+    best: tuple[str, ...] = (literals[0].lower() if literals else "",)
+    for group in groups:
+        words = []
+        for alternative in _alternatives(group):
+            bare, _ = _split_groups(alternative)
+            words.append(max(_LITERAL.findall(_LOOSE.sub(" ", bare)) or [""], key=len).lower())
+        if all(words) and min(map(len, words)) >= max(len(best[0]), 1):
+            best = tuple(words)
+    return best
+
+
+def _split_groups(form: str) -> tuple[str, list[str]]:
+    """A form without its groups, and the groups that must match."""
+    outside: list[str] = []
+    groups: list[str] = []
+    depth = start = at = 0
+    while at < len(form):
+        letter = form[at]
+        if letter == "\\":
+            outside += [form[at : at + 2]] if not depth else []
+            at += 2
+            continue
+        if letter == "(":
+            start = at if not depth else start
+            depth += 1
+        elif letter == ")":
+            depth -= 1
+            if not depth:
+                outside.append(" ")
+                inside, behind = form[start + 1 : at], form[at + 1 : at + 3]
+                if not behind.startswith(("?", "*", "{0")) and not inside.startswith(("?=", "?!", "?<")):
+                    groups.append(inside.removeprefix("?:"))
+        elif not depth:
+            outside.append(letter)
+        at += 1
+    return "".join(outside), groups
+
+
+def _alternatives(group: str) -> list[str]:
+    """The alternatives of a group, split at its own bars."""
+    found, depth = [""], 0
+    for letter in group:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
 
 
 @cache
@@ -123,8 +158,18 @@ def languages() -> tuple[str, ...]:
 @cache
 def families() -> dict[str, frozenset[str]]:
     """Names that are of one sort (databases, editors, diets): `sort: name, name`."""
+    return _read_sorts("families.txt")
+
+
+@cache
+def family_of() -> dict[str, frozenset[str]]:
+    """From a name to the sorts that it is of."""
+    return _turned(families())
+
+
+def _read_sorts(file: str) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for line in (DATA / "families.txt").read_text(encoding="utf-8").splitlines():
+    for line in (DATA / file).read_text(encoding="utf-8").splitlines():
         name, colon, members = line.partition(":")
         if colon and not line.startswith("#"):
             known = {each.strip().lower() for each in members.split(",")} - {""}
@@ -132,18 +177,32 @@ def families() -> dict[str, frozenset[str]]:
     return found
 
 
-@cache
-def family_of() -> dict[str, frozenset[str]]:
-    """From a name to the sorts that it is of."""
+def _turned(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for sort, members in families().items():
+    for sort, members in sorts.items():
         for member in members:
             found.setdefault(member, set()).add(sort)
-    return {member: frozenset(sorts) for member, sorts in found.items()}
+    return {member: frozenset(each) for member, each in found.items()}
 
 
 def sorts_of(name: str) -> frozenset[str]:
-    return family_of().get(name, frozenset())
+    """The sorts that a word is a name of, and the aspects of life that it tells of (`about_home`)."""
+    return family_of().get(name, frozenset()) | aspects().get(name, frozenset())
+
+
+@cache
+def aspects() -> dict[str, frozenset[str]]:
+    return _turned(_read_sorts("aspects.txt"))
+
+
+def is_name(term: str) -> bool:
+    """Whether a term is no word of everyday talk, as far as is known: more likely a name."""
+    return not term.isascii() or not any(word.startswith(term) for word in _common_from(term[:3]))
+
+
+@lru_cache(4096)
+def _common_from(start: str) -> tuple[str, ...]:
+    return tuple(word for word in common() if word.startswith(start))
 
 
 @cache
@@ -155,63 +214,95 @@ def common() -> frozenset[str]:
 
 # --- patterns --------------------------------------------------------------------------
 
-_STOP_MARKS = r"[,.;:!?()\[\]\"“”„«»—–…/]"
+_WORD = r"[^\s,;!?()\[\]\"“”„«»—–…]+"
 _WIDE_MARKS = r"[\s，。、！？,.!?；;：:（）()「」『』“”~～…]"
-
-
-def _value(kind: str, table: Table) -> str:
-    """The pattern of a value, up to where it may end."""
-    ends = table.words["ends"]
-    if table.language in ("zh", "ja"):
-        stop = "|".join(map(re.escape, sorted(ends, key=len, reverse=True)))
-        behind = rf"(?=\Z|{_WIDE_MARKS}" + (rf"|{stop})" if stop else ")")
-        if kind in families():
-            return rf"({_family(kind)})"
-        most = 40 if kind in _OPEN else 4 * (_WORDS.get(kind, 3) + 1)
-        behind = r"(?=\Z|[。！？!?])" if kind in _OPEN else behind
-        return rf"([^\s，。、！？,!?；;：（）()「」『』“”]{{1,{most}}}?){behind}"
-    if kind in families():
-        return rf"({_family(kind)})(?![\w-])"
-    stop = "" if kind in _OPEN else rf"|\s(?:{'|'.join(map(re.escape, sorted(ends)))})(?!\w)"
-    marks = _STOP_MARKS if kind not in ("when", "command", "rest", "zone") else r"[,;!?()\"“”—–…]|\.(?:\s|\Z)"
-    more = _WORDS.get(kind, 3)
-    if kind in _NAMED:
-        small = rf"[^\s{_NO_VALUE}]+?(?:\s[^\s{_NO_VALUE}]+?){{0,{more}}}?(?=\s*(?:\Z|{marks}|\s[-–—]\s{stop}))"
-        return rf"((?:the )?{_LARGE}|{small})"
-    return rf"([^\s,;!?()\[\]\"“”„«»—–…]+?(?:\s[^\s,;!?()\[\]\"“”„«»—–…]+?){{0,{more}}}?)(?=\s*(?:\Z|{marks}|\s[-–—]\s{stop}))"
-
-
 _NAMED = frozenset({"name", "person", "place", "org"})
-_NO_VALUE = r",;!?()\[\]\"“”„«»—–…"
-_LARGE = (
-    r"(?-i:[A-ZÀ-ÖØ-Þ][\w.'&+-]*\w(?: (?:(?:de|da|di|do|du|del|della|van|von|der|den|la|le|of|&) )*[A-ZÀ-ÖØ-Þ][\w.'&+-]*\w)*)(?![\w])"
-)
-"""A name in capitals ends where they do."""
+
+
+def _value(kind: str, table: Table, *, is_last: bool) -> str:
+    """The pattern of a value. What is at the end of a form is cut to its shape afterwards: so the pattern is short."""
+    if table.language in ("zh", "ja"):
+        if kind in families():
+            return rf"((?<![A-Za-z]){_family(kind)})"
+        stop = "|".join(map(re.escape, sorted(table.words["ends"], key=len, reverse=True)))
+        behind = rf"(?=\Z|{_WIDE_MARKS}" + (rf"|{stop})" if stop else ")")
+        behind = r"(?=\Z|[。！？!?])" if kind in _OPEN else behind
+        most = 40 if kind in _OPEN else 4 * (_WORDS.get(kind, 3) + 1)
+        return rf"([^\s，。、！？,!?；;：（）()「」『』“”]{{1,{most}}}?){behind}"
+    more = 3 if kind in families() else _WORDS.get(kind, 3)
+    if is_last:
+        return rf"({_WORD}(?:\s{_WORD}){{0,{more}}})"
+    return rf"({_WORD}?(?:\s{_WORD}?){{0,{more}}}?)"
 
 
 @cache
 def _family(kind: str) -> str:
     members = sorted(families()[kind], key=lambda each: (-len(each), each))
-    return rf"(?:{'|'.join(map(re.escape, members))})(?:[ -]?v?[0-9][\w.]*)?"
+    return rf"(?:{'|'.join(map(re.escape, members))})(?:[ -]?v?[0-9][0-9A-Za-z.]*)?"
 
 
-@lru_cache(1024)
+@cache
 def _pattern(form: Form) -> re.Pattern[str]:
     parts: list[str] = []
     at = 0
     kept = table(form.language)
     for found in _TYPE.finditer(form.source):
-        parts += [form.source[at : found.start()], _value(found[1], kept)]
+        is_last = _is_end(form.source[found.end() :])
+        parts += [form.source[at : found.start()], _value(found[1], kept, is_last=is_last)]
         at = found.end()
     source = "".join((*parts, form.source[at:]))
     edge = "" if form.language in ("zh", "ja", "ko") else r"(?<![\w'’-])"
     return re.compile(edge + source, _I)
 
 
-_CAPTURE = lazy(r"\{(\w+)\}|(?<!\\)\((?!\?)")
+def _is_end(rest: str) -> bool:
+    """Whether nothing but words that may be missing stands there."""
+    outside, groups = _split_groups(rest)
+    return not groups and not outside.strip(" ?")
 
 
-@lru_cache(1024)
+_LARGE = lazy(
+    r"(?:the )?[A-ZÀ-ÖØ-Þ][\w.'&+-]*(?: (?:(?:de|di|do|du|del|della|van|von|der|den|la|le|of|&) )*[A-ZÀ-ÖØ-Þ][\w.'&+-]*)*"
+)
+"""A name in capitals ends where they do."""
+_NUMBERED = lazy(r"v?[0-9][0-9a-z.]*\Z", _I)
+
+
+def _cut(kind: str, value: str, kept: Table) -> str:
+    """A value up to where its type ends."""
+    if kept.language in ("zh", "ja") or kind in ("", "command"):
+        return value
+    if kind in families():
+        return _member(kind, value)
+    if kind in _NAMED and (large := _LARGE.match(value)):
+        value = large[0]
+    words: list[str] = []
+    for word in value.split(" "):
+        if words and (word.lower().rstrip(".:") in kept.words["ends"] or word in ("-", "–")) and kind not in _OPEN:
+            break
+        words.append(word)
+        if word[-1:] in ".:" and not (kind in _OPEN and len(word) < 4):
+            break
+    return " ".join(words).strip(" .:'’-")
+
+
+def _member(kind: str, value: str) -> str:
+    """The name of a family that a text begins with, and its version; nothing, where it begins with none."""
+    words = value.split(" ")
+    for size in range(min(3, len(words)), 0, -1):
+        name = " ".join(words[:size]).strip(".:'’/")
+        if name.lower() in families()[kind]:
+            version = words[size].strip(".,") if size < len(words) and _NUMBERED.match(words[size]) else ""
+            return f"{name} {version}".strip()
+        if _VERSION.sub("", name.lower()) in families()[kind]:
+            return name
+    return ""
+
+
+_CAPTURE = lazy(r"\{([a-z_]+)\}|(?<!\\)\((?!\?)")
+
+
+@cache
 def _kinds(form: Form) -> tuple[str, ...]:
     """The types of a form's values in their order; of one that it spells out itself, none."""
     return tuple(found[1] or "" for found in _CAPTURE.finditer(form.source))
@@ -226,11 +317,16 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
         return []
     text = sentence.replace("’", "'")
     small = text.lower()
+    here = _sorts_of_words(small)
     found: list[Reading] = []
     for language in languages or _languages_of(small):
         kept = table(language)
         for form in kept.forms:
-            if any(trigger in small for trigger in form.triggers):
+            # A name of its sort must be there, and a word of its own: then it is worth compiling.
+            wanted = _sorts_in(form)
+            if wanted and not wanted <= here:
+                continue
+            if any(trigger in small for trigger in triggers(form.source)):
                 found += _read(form, kept, text, small)
     found.sort(key=lambda each: (each.start, -each.end))
     clear: list[Reading] = []
@@ -240,18 +336,48 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
     return clear
 
 
+@cache
+def _sorts_in(form: Form) -> frozenset[str]:
+    return frozenset(kind for kind in _kinds(form) if kind in families())
+
+
+_NAME_WORD = lazy(r"[\w+#&][\w.+#&:/-]*")
+
+
+def _sorts_of_words(small: str) -> frozenset[str]:
+    """The sorts of which a text has a name. Where words are not parted, any name that stands in it counts."""
+    if _WIDE.search(small):
+        return frozenset(sort for name, sorts in family_of().items() if name in small for sort in sorts)
+    words = [word.rstrip(".:/-") for word in _NAME_WORD.findall(small)]
+    found: set[str] = set()
+    for size in (1, 2, 3):
+        for at in range(len(words) - size + 1):
+            name = " ".join(words[at : at + size])
+            found |= family_of().get(name, frozenset()) | family_of().get(_VERSION.sub("", name), frozenset())
+    return frozenset(found)
+
+
+_VERSION = lazy(r"[ -]?v?[0-9][0-9a-z.]*\Z")
 _WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _KANA = lazy(r"[\u3041-\u30ff]")
 _HANGUL = lazy(r"[\uac00-\ud7af]")
 
 
+_CODES = {
+    "german": "de", "french": "fr", "spanish": "es", "portuguese": "pt", "italian": "it", "dutch": "nl",
+}  # fmt: skip
+
+
 def _languages_of(text: str) -> Sequence[str]:
-    """The tables worth trying: by script, and among those of one script all of them."""
-    if _WIDE.search(text) is None:
-        return _latin()
-    if _HANGUL.search(text):
-        return ("ko",)
-    return ("ja",) if _KANA.search(text) else ("zh",)
+    """The tables worth trying: by script; in Latin letters English, and the language that a text is heard in, or all."""
+    if _WIDE.search(text):
+        if _HANGUL.search(text):
+            return ("ko",)
+        return ("ja",) if _KANA.search(text) else ("zh",)
+    from looseleaf.core.stems import language
+
+    heard = language(_LITERAL.findall(text)).tongue
+    return ("en",) if heard == "english" else ("en", _CODES[heard]) if heard in _CODES else _latin()
 
 
 @cache
@@ -266,19 +392,26 @@ def _is_in(one: Reading, other: Reading) -> bool:
 
 def _read(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
     kinds = _kinds(form)
-    for found in _pattern(form).finditer(text):
-        if _is_taken_back(kept, small, found.start()):
+    pattern = _pattern(form)
+    found = pattern.search(text)
+    while found is not None:
+        raw = [(found[number] or "").strip(" .'’-") for number in range(1, len(kinds) + 1)]
+        values = [_cut(kind, value, kept) for kind, value in zip(kinds, raw, strict=True)]
+        is_read = all(is_sound(kind, value, kept) for kind, value in zip(kinds, values, strict=True))
+        if not is_read or _is_taken_back(kept, small, found.start()):
+            found = pattern.search(text, found.start() + 1)
             continue
-        values = [found[number].strip(" .'’-") for number in range(1, len(kinds) + 1)]
-        if not all(is_sound(kind, value, kept) for kind, value in zip(kinds, values, strict=True)):
-            continue
+        end = found.end()
+        if values and end == found.end(len(kinds)) and raw[-1].startswith(values[-1]):
+            end = found.start(len(kinds)) + len(values[-1])
         label, _, constant = form.label.partition("=")
+        is_plain, label = label.startswith("!"), label.removeprefix("!")
         ended = label.startswith("-")
         label = label.removeprefix("-")
         if label == "*":
             label, values = values[0][:1].upper() + values[0][1:], values[1:]
-        value = constant or (values[0] if values else "")
-        yield Reading(form.topic, label, value, found.start(), found.end(), ended)
+        yield Reading(form.topic, label, constant or (values[0] if values else ""), found.start(), end, ended, is_plain)
+        found = pattern.search(text, max(end, found.start() + 1))
 
 
 def _is_taken_back(kept: Table, small: str, start: int) -> bool:
@@ -292,6 +425,10 @@ def _is_taken_back(kept: Table, small: str, start: int) -> bool:
 
 # --- shapes ----------------------------------------------------------------------------
 
+_HOLLOW = frozenset(
+    "it this that them these those him her me us you i we they he she there here what which who and or but so to of in on at "
+    "my our your his their job es das ihn sie ihm ça cela le la les lo eso esto isso isto ciò questo dit dat het".split()
+)
 _NAME = lazy(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
 _TRADE = lazy(
     r".*(?:er|or|ist|ian|ant|ent|man|woman|nurse|chef|cook|vet|coach|clerk|judge|pilot|guide|intern|trainee|apprentice|lead|"
@@ -335,9 +472,11 @@ def is_sound(kind: str, value: str, kept: Table) -> bool:
     """Whether a value has the shape of its type."""
     if not value or not any(map(str.isalnum, value)):
         return False
+    words = value.split()
+    if kind in ("old", "thing") and kept.language not in ("zh", "ja"):
+        return words[0].lower() not in _HOLLOW and words[-1].lower() not in kept.words["plain"]
     if kind in families() or kind in ("", "rest", "when", "thing", "old", "word", "people"):
         return kind != "word" or value.isalnum()
-    words = value.split()
     language, plain = kept.language, kept.words["plain"]
     if language in ("zh", "ja"):
         return 1 <= len(value) <= 20 and value not in plain and not any(each in value for each in kept.words["never"])

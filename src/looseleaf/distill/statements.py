@@ -16,11 +16,12 @@ from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.names import PROJECT, USER
 from looseleaf.core.own_words import masked, zones
-from looseleaf.core.placing import MAY_CHANGE, PERHAPS
+from looseleaf.core.placing import LIKELY, MAY_CHANGE, PERHAPS
+from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.sentences import is_phatic, spans
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.selector import Around, marks_of, select
+from looseleaf.distill.selector import Around, clauses_of, is_aside, marks_of, select
 from looseleaf.distill.shape import changed, made, tidy
 from looseleaf.distill.slot_tables import read
 from looseleaf.frozen import frozen
@@ -41,16 +42,18 @@ SENTENCES = 200
 NOTE_CHARS = 280
 """A line in the user's words is cut at a clause before it is longer."""
 
-DRAWER = 0.45
-TOP = 0.75
+DRAWER = 0.42
+TOP = 0.55
+ERRAND = 0.6
 SURE_SLOT = 0.2
 """The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the top
-of the folder; and from which on a sure form is believed."""
+of the folder; from which on a plan or a wish does; and from which on a sure form is believed."""
 
-CHANGES = 0.5
-MAY_BE_CHANGE = 0.1
-MAY_BE_KEPT = 0.12
-"""The chance from which on a sentence changes something; from which on it may; and, where that is all, from which on it is
+CHANGES = 0.3
+LIKELY_CHANGE = 0.08
+MAY_BE_CHANGE = 0.02
+MAY_BE_KEPT = 0.03
+"""The chance from which on a sentence changes something; from which on it likely does; from which on it may; and, where that is all, from which on it is
 looked at for what it changes."""
 QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
 """The chance of not being the user's word that is still taken, by where a sentence stands."""
@@ -69,7 +72,13 @@ _KINDS: dict[str, Kind] = {
     "other": "trait",
 }
 _WORK = frozenset({"project", "decision"})
-_PASSING = frozenset({"event", "plan"})
+_PASSING = frozenset({"plan", "preference"})
+_SUPPOSES = lazy(
+    r"\W*(?:(?:and|but|so|haha|lol|und|aber|mais|pero|mas|ma|maar) )?(?:if (?:i|we|only) |i wish|wish (?:i|we)|imagine|pretend|suppose|let's say|say i|what if|"
+    r"wenn ich|wär ich|stell dir vor|angenommen|falls ich|si (?:j'|je|on) |imaginons|supposons|si (?:yo|me|fuera|tuviera|gano|ganara)|ojalá|imagina|se (?:eu|io|fossi|avessi|vincessi|ganhasse)|magari|"
+    r"als ik|stel dat|如果我|假如|要是我|もし|仮に|만약|내가 만약)",
+    re.IGNORECASE,
+)
 
 
 @frozen
@@ -89,9 +98,16 @@ class Sentence:
 
     @property
     def keep(self) -> float:
-        """The chance that it is worth keeping. What changes something is worth knowing, too."""
+        """The chance that it is worth keeping. What changes something is worth knowing, too; what is only supposed is
+        nothing, unless it is a rule for such a case."""
         best = max(self.scores.keep, 0.9 * self.scores.change if self.scores.keep >= 0.2 else 0.0)
-        return best if self.is_own else 0.0
+        is_unreal = _SUPPOSES.match(self.text) is not None and self.scores.kind != "rule"
+        return best if self.is_own and not is_unreal else 0.0
+
+    @property
+    def is_kept(self) -> bool:
+        """Plans and wishes are mostly errands: of those more is asked."""
+        return self.keep >= (ERRAND if self.scores.kind in _PASSING else DRAWER)
 
 
 @lru_cache(128)
@@ -157,13 +173,17 @@ def statements(
     found: list[Proposal] = []
     earlier: Sentence | None = None
     for each in sentences_of(text, asked):
-        wanted = everything or asked_to_keep(each.text)
-        if wanted and not each.is_own and not everything:
-            wanted = False
-        found += [changed(one, source=source) for one in _proposed(text, each, earlier, ts, wanted=bool(wanted))]
+        wanted = everything or (each.is_own and asked_to_keep(each.text) is not None)
+        made = [changed(one, source=source) for one in _proposed(text, each, earlier, ts, wanted=wanted)]
+        if made and found and found[-1].relation == made[-1].relation == "note" and found[-1].quote in made[-1].quote:
+            found.pop()  # the line before leans on nothing, and is said again in this one
+        found += made
         earlier = each
     return [each for each in found if not _LONE.search(each.quote + each.object)]
 
+
+_PLAIN_CHARS = 60
+"""A sentence that says its fact and nothing else is short."""
 
 _LONE = lazy("[\ud800-\udfff]")
 """Half a character: it cannot be written down."""
@@ -176,14 +196,17 @@ def _proposed(
     if is_phatic(words) or len(words) < 2:
         return
     cut = asked_to_keep(words) or (0, len(words))
-    if not wanted and keep < min(SURE_SLOT, MAY_BE_KEPT):
+    is_worth = wanted or keep >= min(SURE_SLOT, MAY_BE_KEPT)
+    if not is_worth and (not sentence.is_own or len(words) > _PLAIN_CHARS):
         return
     said = words[cut[0] : cut[1]]
-    readings = read(said)
+    readings = [each for each in read(said) if is_worth or each.is_plain]
     slots = [each for each in readings if each.label != "was"]
+    if not (is_worth or slots):
+        return
     gone = [each.value for each in readings if each.label == "was"]
     is_change = sentence.scores.change >= CHANGES or bool(gone)
-    is_kept = wanted or keep >= DRAWER
+    is_kept = wanted or sentence.is_kept
     may_change = sentence.scores.change >= MAY_BE_CHANGE
     if not is_kept:
         slots = [each for each in slots if not each.ended or may_change]
@@ -191,14 +214,14 @@ def _proposed(
             return
         if (is_change or may_change) and not slots and sentence.is_own:
             quote = text[sentence.start : sentence.end]
-            tags = (PERHAPS,)
-            yield Proposal("note", _clipped(_trimmed(said)), quote, kind="event", tags=tags, was=gone[0] if gone else None)
+            yield from _perhaps(said, sentence, quote, ts, gone)
             return
         is_change = False
     level = 1.0 if wanted else keep
     quote = text[sentence.start : sentence.end]
     for each in slots:
-        yield from _slot(each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=level)
+        sure = 1.0 if each.is_plain else level
+        yield from _slot(each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure)
     if not is_kept:
         return
     part = _part(said, sentence, slots, whole=wanted)
@@ -206,7 +229,7 @@ def _proposed(
         return
     first, last = part
     line = said[first:last]
-    if earlier is not None and _LEANS.match(line) and len(earlier.text) < 120 and earlier.keep < DRAWER:
+    if earlier is not None and _LEANS.match(_trimmed(line)) and len(earlier.text) < 120 and earlier.zone == sentence.zone:
         # "It is called …": what it is, the sentence before says.
         begin = earlier.start
         together = " ".join(masked(text)[begin : sentence.start].split())
@@ -214,7 +237,21 @@ def _proposed(
         quote = text[begin : sentence.end]
     kind = sentence.scores.kind if max(sentence.scores.kinds) > 0 else "profile"
     for note in _note(line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level):
-        yield changed(note, correction=True, tags=(MAY_CHANGE,)) if may_change and not is_change else note
+        yield changed(note, correction=True, tags=(*note.tags, *_how_likely(sentence))) if may_change else note
+
+
+def _how_likely(sentence: Sentence) -> tuple[str, ...]:
+    """The tags that tell how likely a sentence is about a change."""
+    chance = sentence.scores.change
+    return () if chance >= CHANGES else (LIKELY,) if chance >= LIKELY_CHANGE else (MAY_CHANGE,)
+
+
+def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]) -> Iterator[Proposal]:
+    """A sentence that is worth a line only if it changes something that is held."""
+    part = _part(said, sentence, (), whole=False)
+    line = said[part[0] : part[1]] if part else said
+    for note in _note(line, quote, sentence.scores.kind, ts, sentence.scores, is_change=True, gone=gone, level=DRAWER):
+        yield changed(note, tags=(*note.tags, *_how_likely(sentence), PERHAPS))
 
 
 def _slot(
@@ -254,7 +291,7 @@ def _note(
     level: float,
 ) -> Iterator[Proposal]:
     line = _clipped(_trimmed(line))
-    if len(line) < 3 or not _has_words(line) or _REDACTED in line and len(line) < 40:
+    if not _says_something(line) and level < 1:
         return
     past = (is_change or kind == "event") and not _AHEAD.search(line)
     said = _dated(escape(line), ts, past=past)
@@ -273,38 +310,34 @@ def _note(
         salience=round(salience, 2),
         correction=is_change,
         was=gone[0] if gone else None,
+        tags=(PEOPLE,) if kind == "other" else (),
     )
 
 
 _REDACTED = "[redacted "
 
 
+def _says_something(line: str) -> bool:
+    """Whether a line can stand alone: with a name, a number, or words enough."""
+    if not _has_words(line) or (_REDACTED in line and len(line) < 40):
+        return False
+    if _WIDE.search(line):
+        return len(line) > 3
+    words = line.split()
+    return len(words) > 3 or (len(words) > 1 and any(map(str.isdigit, line))) or any(each[:1].isupper() for each in words[1:]) or (
+        len(words) > 1 and len(line) > 13
+    )
+
+
+_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
 # --- the clause that says it -------------------------------------------------------------
 
-_JOINTS = (
-    "but so because although though while which plus except since whereas and then "
-    "aber und weil denn obwohl also sondern damit mais et donc parce car sauf pero y porque así pues aunque "
-    "mas e porque então embora ma perché quindi però maar en want omdat dus"
-).split()
-_CLAUSE = lazy(
-    rf"(?:(?<=[,;:)])\s|\s[-–—]+\s|(?<=[，、；])|\s(?=\()|(?<=\w)\s(?=(?:{'|'.join(_JOINTS)})\s))", re.IGNORECASE
-)
+ASIDE = 0.33
+"""The chance from which on a clause is taken for what stands beside a statement: what is asked for with it."""
+
 _MOST_CLAUSES = 8
-
-
-def clauses_of(text: str) -> list[tuple[int, int]]:
-    """Where the clauses of a sentence stand."""
-    places: list[tuple[int, int]] = []
-    at = 0
-    for joint in _CLAUSE.finditer(text):
-        if joint.start() - at >= 4:
-            places.append((at, joint.start()))
-            at = joint.end()
-    places.append((at, len(text)))
-    return places
-
-
-_DULL = 0.2
 
 
 def _part(
@@ -317,14 +350,10 @@ def _part(
         return (0, len(said)) if left else None
     kept = [True] * len(places)
     if not whole:
-        chances = [select(said[first:last], sentence.around) for first, last in places]
-        wanted = [max(each.keep, each.change) for each in chances]
-        while kept.count(True) > 1 and (at := kept.index(True)) is not None and wanted[at] < _DULL < max(wanted):
-            kept[at] = False
-        for at in range(len(places) - 1, 0, -1):
-            if not kept[at] or wanted[at] >= _DULL or sum(kept) == 1:
-                break
-            kept[at] = False
+        beside = [is_aside(said, places, number) for number in range(len(places))]
+        kept = [chance < ASIDE for chance in beside]
+        if not any(kept):
+            kept[beside.index(min(beside))] = True
     open_ones = [
         at for at, (first, last) in enumerate(places) if kept[at] and (not slots or _says_more(said, first, last, slots))
     ]

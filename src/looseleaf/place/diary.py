@@ -8,9 +8,11 @@ from __future__ import annotations
 from functools import partial
 
 from looseleaf.core.gate import mentions, says
+from looseleaf.core.heads import PROGRAM
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.levels import is_trusted, level_of
 from looseleaf.core.lines import escape
+from looseleaf.core.own_words import own_words
 from looseleaf.core.placing import is_from
 from looseleaf.core.signing import unsigned
 from looseleaf.core.state import is_said_of, move
@@ -88,10 +90,10 @@ class Diary:
             if isinstance(value, str) and self._is_told(value)
         }
         title = said.get("title") or said.get("task") or said.get("problem") or ""
-        if not is_from(title, self._witnesses):  # it would stand in an index line
-            title = " ".join(_opening(self._witnesses).split()[:_TITLE_WORDS])
+        if not self._is_asked(title) and not is_from(title, self._witnesses):  # it would stand in an index line
+            title = " ".join(self._request().split()[:_TITLE_WORDS])
         if not title:
-            return
+            return  # nothing was asked for
         when = max((each.ts for each in self._witnesses), default=now())
         path = f"episodes/{day(when)[:7]}.md"
         name = str(self._entry.meta.get("id"))
@@ -108,6 +110,20 @@ class Diary:
             return Rewritten(new)
 
         self._rewrite(path, change)
+
+    def _is_asked(self, title: str) -> bool:
+        """Whether a title is the beginning of the user's own words, letter for letter."""
+        words = title.rstrip("…").casefold()
+        users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
+        return len(words) > _TITLE_WORDS and any(words in " ".join(own_words(text).split()).casefold() for text in users)
+
+    def _request(self) -> str:
+        """What the user asked for first, in own words."""
+        from looseleaf.core.endings import is_request
+        from looseleaf.core.sentences import sentences
+
+        users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
+        return next((each for text in users for each in sentences(own_words(text)) if is_request(each)), "")
 
     def _is_told(self, text: str) -> bool:
         """Where tools had a say, what an episode tells must stand in what the user or the assistant said: the last
@@ -157,6 +173,7 @@ class Diary:
         ts = max((each.ts for each in self._witnesses), default=0.0)
         change = partial(
             move,
+            aims=self._aims(list(own.values())),
             ts=ts,
             decided=[(text, "") for text in decided],
             tasks=[(text, "open") for text in tasks],
@@ -164,6 +181,26 @@ class Diary:
             is_outdated=self._is_outdated,
         )
         self._state().move(change, ts, self._reason, self.edits)
+
+
+    def _aims(self, said: Sequence[str]) -> dict[str, str]:
+        """What the user asked for first, and last. What anybody wrote into the state by hand stays."""
+        from looseleaf.core.endings import is_request
+        from looseleaf.distill.forbidding import telling
+        from looseleaf.distill.statements import sentences_of
+
+        asked = [
+            each.text
+            for text in said
+            for each in sentences_of(text)
+            if each.is_own and each.zone != "after" and is_request(each.text) and len(telling(each.text)) > 1
+        ]
+        if not asked:
+            return {}
+        state = self._state()
+        whose = {value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2}
+        free = [name for name in ("goal", "now") if whose.get(name, PROGRAM) == PROGRAM]
+        return {name: text for name, text in (("goal", asked[0]), ("now", asked[-1])) if name in free}
 
 
 def _instead(entry: Entry) -> str:

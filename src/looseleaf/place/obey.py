@@ -23,7 +23,7 @@ from looseleaf.store.clock import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from looseleaf.core.state import State as Values
     from looseleaf.distill.forbidding import Forbidden
@@ -64,12 +64,13 @@ class Obey:
             self._place.catch_up()
             held = self._place.facts.all()
             gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            if not gone and before is None:
+            if not gone and before is None and found.is_sure:
                 # Nothing that is held has its words ("wipe that number"): what was said last is meant.
                 before = self._before(trace)
                 gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            done = sum(self._try(partial(self._take, fact, found)) for fact in gone)
-            texts = [each.content for each in (trace, before) if each is not None]
+            meant = [each for each in (trace, before) if each is not None]
+            done = sum(self._try(partial(self._take, fact, found, [each.id for each in meant])) for fact in gone)
+            texts = [each.content for each in meant]
             for path in self._diaries():
                 done += self._try(partial(self._clean_page, path, found, texts))
             self._try(partial(self._clean_state, found, texts))
@@ -97,9 +98,14 @@ class Obey:
         line = worded(fact.relation, fact.object)
         return any(bears_on(f"{line} {fact.quote or ''}", each) for each in found.named)
 
-    def _take(self, fact: Fact, found: Forbidden) -> int:
+    @staticmethod
+    def _said_there(fact: Fact, sources: Collection[str]) -> bool:
+        return any(source in sources for source in fact.sources)
+
+    def _take(self, fact: Fact, found: Forbidden, sources: Collection[str]) -> int:
+        """Take a line away; of one that only shares words with what is to be forgotten, the clause that does."""
         rest = ""
-        if fact.relation == NOTE:
+        if fact.relation == NOTE and not self._said_there(fact, sources):
             rest = without(fact.object, lambda clause: any(bears_on(clause, each) for each in found.named))
         if not rest:
             self._place.remove(fact, REASON)
@@ -109,9 +115,8 @@ class Obey:
         new = fact.but(id=fact_id(fact.id or "", said), object=said, relation=label)
 
         def change(text: str) -> Rewritten:
-            return Rewritten(
-                replace_fact(text, path, line_on(fact, path, text), label, said), (known(fact), known(new))
-            )
+            text = replace_fact(text, path, line_on(fact, path, text), label, said)
+            return Rewritten(self._place.summarised(path, text, (known(new),)), (known(fact), known(new)))
 
         self._pages.rewrite(path, change, reason=REASON, author=PERSON)
         self._place.facts.catch_up()

@@ -22,7 +22,7 @@ from looseleaf.core.grammar import (
 from looseleaf.core.heads import PERSON, PROGRAM, SCHEMA
 from looseleaf.core.ledger import HIGHEST
 from looseleaf.core.levels import is_trusted
-from looseleaf.core.names import PROJECT, TICKED, USER
+from looseleaf.core.names import PROFILE, PROJECT, TICKED, USER
 from looseleaf.core.times import day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
@@ -123,7 +123,7 @@ class Place:
         from looseleaf.core.gate import proposal_of
         from looseleaf.core.placing import Plan
         from looseleaf.distill.forbidding import plain_terms
-        from looseleaf.distill.slot_tables import sorts_of
+        from looseleaf.distill.slot_tables import is_name, sorts_of
         from looseleaf.place.diary import Diary
         from looseleaf.place.material import sources_of, vouched_for, witnesses_of
         from looseleaf.place.outdated import outdated
@@ -141,6 +141,7 @@ class Place:
                 topics=dict.fromkeys((USER, PROJECT, *self._facts.topics)),
                 sorts=sorts_of,
                 plain=plain_terms()[0],
+                is_name=is_name,
             )
             for raw in entry.summary.get("facts", ()):
                 proposal = proposal_of(raw)
@@ -252,7 +253,8 @@ class Place:
             if line.add is not None and at is not None:
                 text = replace_fact(text, path, at, line.add.relation, line.add.object)
             elif line.add is not None:
-                text = add_fact(text, path, line.add.relation, line.add.object, line.add.kind)
+                above = self._line_before(path, text, line.add, told) if path == PROFILE else None
+                text = add_fact(text, path, line.add.relation, line.add.object, line.add.kind, above)
             elif at is not None:
                 text = remove_line(text, at)
             if line.add is not None:
@@ -262,6 +264,22 @@ class Place:
             return Rewritten(before)
         text = set_updated(text, path, day(clock.now()))
         return Rewritten(self.summarised(path, text, told), tuple(told), ended)
+
+    def _line_before(self, path: str, text: str, fact: Fact, told: Sequence[Record]) -> int | None:
+        """Where a fact goes on USER.md: by what it is, not by when it came."""
+        from looseleaf.core.profile import line_before
+
+        held = {(each.relation, each.object): each for each in self._facts.of(USER) if each.path == path}
+        new = {(each["relation"], each["object"]): each for each in told}
+        standing = []
+        for each in parse(path, text).facts:
+            name = each.relation, each.object
+            raw = new.get(name)
+            known_of = held.get(name)
+            kind = raw.get("kind") if raw else known_of.kind if known_of else each.kind
+            tags = tuple(raw.get("tags") or ()) if raw else known_of.tags if known_of else ()
+            standing.append(each.but(kind=kind, tags=tags))
+        return line_before(fact, standing)
 
     def summarised(self, path: str, text: str, told: Sequence[Record] = ()) -> str:
         """With a summary by rule, of what may stand in an index line; one that somebody else wrote is left alone."""

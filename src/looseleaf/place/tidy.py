@@ -13,7 +13,9 @@ from looseleaf.core.grammar import parse, set_updated
 from looseleaf.core.heads import PROGRAM
 from looseleaf.core.journal import make_edit
 from looseleaf.core.ledger import copy_id
+from looseleaf.core.names import PINNED
 from looseleaf.core.placing import PROFILE, USER
+from looseleaf.core.profile import LINES, is_passed
 from looseleaf.core.tidy import PAGE
 from looseleaf.core.times import day, written
 from looseleaf.errors import Refused
@@ -120,7 +122,13 @@ class Tidy:
         limit = self._policy.profile_tokens
         target = int(limit * self._policy.tidy_to)
         texts = _decoded(profile), _decoded(page)
-        return core.plan(self._facts.of(USER), *texts, self._count, limit, target, self._summarised)
+        today = day(clock.now())
+        return core.plan(self._facts.of(USER), *texts, self._size, limit, target, self._summarised, today)
+
+    def _size(self, text: str) -> int:
+        """Its tokens; and a page of many short lines is as long as one of many words."""
+        lines = len(parse(PROFILE, text).facts)
+        return max(self._count(text), lines * self._policy.profile_tokens // LINES)
 
     def _summarised(self, text: str) -> str:
         """A summary by rule is of what is left; one that somebody wrote stays, and where there is none there is
@@ -233,7 +241,9 @@ class Tidy:
         """Finish what a crash interrupted; and, where the settings want it, tidy once in a while. What cannot be done
         is said: it is no reason not to go on."""
         try:
-            if self._is_unfinished() or (self._policy.tidy and self._is_long() and self._is_due()):
+            if self._is_unfinished() or self._is_crowded() or self._is_stale():
+                self()
+            elif self._policy.tidy and self._is_long() and self._is_due():
                 self()
         except Refused as refused:
             self._note(str(refused))
@@ -242,6 +252,15 @@ class Tidy:
         facts = self._facts.of(USER)
         there = {fact.id for fact in facts if fact.path == PAGE}
         return bool(there) and any(copy_id(fact.id or "") in there for fact in facts)
+
+    def _is_crowded(self) -> bool:
+        return len(parse(PROFILE, self._pages.page(PROFILE).text).facts) > LINES
+
+    def _is_stale(self) -> bool:
+        """Whether a plan stands there that is over."""
+        today = day(clock.now())
+        here = (fact for fact in self._facts.of(USER) if fact.path == PROFILE and fact.status == "current")
+        return any(is_passed(fact, today) and PINNED not in fact.tags for fact in here)
 
     def _is_long(self) -> bool:
         """No token is less than a byte: a short page needs no counting."""
