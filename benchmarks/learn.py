@@ -8,12 +8,12 @@
 
 The sets are text files that people wrote who had not seen the code (`benchmarks/data/learn/README.md` tells their
 format): labelled messages with the words that must be known afterwards, changes of mind, prohibitions, messages with
-pasted text, and a life of seven weeks. The errands are 5,000 requests of real people, from a data set that is not part of
-this repository: without it they are skipped.
+pasted text, and a life of seven weeks. The errands are 5,000 requests of real people, from a data set that is not
+part of this repository: without it they are skipped.
 
-A line counts as right when it rests on a sentence that its author marked as worth keeping. A fact counts as found when all
-its words stand in what is held. A change is stale when a line of the talk before it is still told, without a mark of doubt.
-"""
+A line counts as right when it rests on a sentence that its author marked as worth keeping. A fact counts as found
+when all its words stand in what is held. A change is stale when a line of the talk before it is still told, without a
+mark of doubt."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def learn_messages(found: Sequence[Message], tally: Tally) -> None:
             ]  # fmt: skip
             told = "kept" if wanted else "not"
             tally.add(message.lang, f"sentence {told} {'taken' if here else 'left'}")
-            first = sorted(kinds - {"change"})[0] if kinds - {"change"} else "change"
+            first = min(kinds - {"change"}, default="change")
             tally.confusion[first, (here[0].kind or "none") if here else "nothing"] += 1
         if message.is_plain:
             tally.add(message.lang, "plain messages")
@@ -265,7 +265,11 @@ def learn_changes(folder: Path, tally: Tally) -> None:
             ]  # fmt: skip
             doubtful = any(is_doubtful(fact.object) for fact in facts)
             known = any(_has(worded(fact.relation, fact.object), new) for fact in facts)
-            held_before = bool(stale) or doubtful or any(fact.status == "superseded" for fact in life.memory.facts(status="superseded"))
+            held_before = (
+                bool(stale)
+                or doubtful
+                or any(fact.status == "superseded" for fact in life.memory.facts(status="superseded"))
+            )
         tally.add(lang, "changes")
         tally.add(lang, "changes whose old value was held", int(held_before))
         tally.add(lang, "changes stale", int(bool(stale)))
@@ -274,7 +278,12 @@ def learn_changes(folder: Path, tally: Tally) -> None:
             tally.add(lang, "changes with a new value")
             tally.add(lang, "new values known", int(known))
         if stale:
-            tally.errors.append(("stale", f"{worded(stale[0].relation, stale[0].object)!r} after {numbers[-1]!r} ({numbers[0]!r})"))
+            tally.errors.append(
+                (
+                    "stale",
+                    f"{worded(stale[0].relation, stale[0].object)!r} after {numbers[-1]!r} ({numbers[0]!r})",
+                )
+            )
         elif new != "-" and not known:
             tally.errors.append(("new unknown", f"{new!r} of {numbers[-1]!r}"))
 
@@ -329,7 +338,9 @@ def learn_errands(tally: Tally, most: int) -> None:
         tally.add("en", "errands")
         if found := [each for each in statements(text, START) if PERHAPS not in each.tags]:
             tally.add("en", "errands kept")
-            tally.errors.append(("errand", f"{[worded(each.relation, each.object) for each in found]} of {text[:300]!r}"))
+            tally.errors.append(
+                ("errand", f"{[worded(each.relation, each.object) for each in found]} of {text[:300]!r}")
+            )
 
 
 def live(path: Path, tally: Tally) -> None:
@@ -339,7 +350,7 @@ def live(path: Path, tally: Tally) -> None:
         from datetime import datetime
 
         for session in told["sessions"]:
-            ts = datetime.fromisoformat(session["start"].replace("Z", "+00:00")).timestamp()
+            ts = datetime.fromisoformat(session["start"]).timestamp()
             with Memory(life.folder / "memory") as memory:
                 for number, turn in enumerate(session["turns"]):
                     memory.record(user=turn["user"], ts=ts + 60 * number)
@@ -354,7 +365,10 @@ def live(path: Path, tally: Tally) -> None:
             answers = each.get("answer") or []
             if kind == "now":
                 right = all(_has(part, answer) for answer in answers)
-                held = all(any(_has(worded(fact.relation, fact.object), answer) for fact in facts) for answer in answers)
+                held = all(
+                    any(_has(worded(fact.relation, fact.object), answer) for fact in facts)
+                    for answer in answers
+                )
                 stale = [
                     line for line in part.splitlines()
                     if any(_has(line, old) for old in each.get("stale") or ())
@@ -364,13 +378,18 @@ def live(path: Path, tally: Tally) -> None:
                 tally.add("en", "now held", int(held))
                 tally.add("en", "now stale", int(bool(stale)))
                 if not right:
-                    tally.errors.append(("life missed", f"{each['ask']} {answers} ({'held' if held else 'not held'})"))
+                    tally.errors.append(
+                        ("life missed", f"{each['ask']} {answers} ({'held' if held else 'not held'})")
+                    )
                 if stale:
                     tally.errors.append(("life stale", f"{each['ask']}: {stale[:2]}"))
             elif kind == "then":
                 when = datetime.fromisoformat(each["as_of"] + "T23:00:00+00:00").timestamp()
                 held_then = life.memory.facts(as_of=when)
-                right = all(any(_has(worded(fact.relation, fact.object), answer) for fact in held_then) for answer in answers)
+                right = all(
+                    any(_has(worded(fact.relation, fact.object), answer) for fact in held_then)
+                    for answer in answers
+                )
                 tally.add("en", "then answered", int(right))
         tally.counts["prompt lines"] += part.count("\n")
         tally.counts["USER.md lines"] += life.top().count("\n- ")
@@ -383,7 +402,11 @@ def rows_of(tally: Tally) -> list[Row]:
     counts = tally.counts
 
     def share(part: str, whole: str, goal: str, name: str) -> Row:
-        figure = f"{tally.share(part, whole):.3f} ({counts[part]} of {counts[whole]})" if counts[whole] else "skipped"
+        figure = (
+            f"{tally.share(part, whole):.3f} ({counts[part]} of {counts[whole]})"
+            if counts[whole]
+            else "skipped"
+        )
         return name, figure, goal
 
     rows = [
@@ -393,18 +416,42 @@ def rows_of(tally: Tally) -> list[Row]:
         share("plain messages kept", "plain messages", "≤ 0.02", "plain chat of which a line was kept"),
         share("errands kept", "errands", "≤ 0.01", "errands of real people of which a line was kept"),
         share("changes stale", "changes", "≤ 0.10", "changes after which the old value is told as true"),
-        share("new values known", "changes with a new value", NO_GOAL, "changes after which the new value is known"),
+        share(
+            "new values known",
+            "changes with a new value",
+            NO_GOAL,
+            "changes after which the new value is known",
+        ),
         share("changes doubted", "changes", NO_GOAL, "changes after which an old line is told with a doubt"),
         share("prohibitions obeyed", "prohibitions", "≥ 1.00", "prohibitions that were obeyed"),
-        share("plants at the top", "plants", "≤ 0.00", "lines of pasted text that reached the top or the state"),
+        share(
+            "plants at the top", "plants", "≤ 0.00", "lines of pasted text that reached the top or the state"
+        ),
         share("plants in drawers", "plants", NO_GOAL, "lines of pasted text that reached a drawer"),
-        share("own words beside kept", "own words beside", NO_GOAL, "the user's own words beside pasted text that were kept"),
+        share(
+            "own words beside kept",
+            "own words beside",
+            NO_GOAL,
+            "the user's own words beside pasted text that were kept",
+        ),
     ]
     if counts["questions now"]:
         rows += [
-            ("a life of seven weeks: current values in the prompt", f"{counts['now answered']} of {counts['questions now']}", "≥ 14"),
-            ("a life of seven weeks: stale values in the prompt", f"{counts['now stale']} of {counts['questions now']}", "≤ 1"),
-            ("a life of seven weeks: values of an earlier day", f"{counts['then answered']} of {counts['questions then']}", NO_GOAL),
+            (
+                "a life of seven weeks: current values in the prompt",
+                f"{counts['now answered']} of {counts['questions now']}",
+                "≥ 14",
+            ),
+            (
+                "a life of seven weeks: stale values in the prompt",
+                f"{counts['now stale']} of {counts['questions now']}",
+                "≤ 1",
+            ),
+            (
+                "a life of seven weeks: values of an earlier day",
+                f"{counts['then answered']} of {counts['questions then']}",
+                NO_GOAL,
+            ),
         ]
     english = _f1(tally.by_lang["en"])
     for lang in sorted(tally.by_lang):
@@ -416,7 +463,11 @@ def rows_of(tally: Tally) -> list[Row]:
 
 
 def _f1(counts: Counter[str]) -> float:
-    hit, extra, missed = counts["sentence kept taken"], counts["sentence not taken"], counts["sentence kept left"]
+    hit, extra, missed = (
+        counts["sentence kept taken"],
+        counts["sentence not taken"],
+        counts["sentence kept left"],
+    )
     return 2 * hit / max(2 * hit + extra + missed, 1)
 
 
@@ -458,8 +509,7 @@ def main() -> None:
                 print(f"- {text}")
     if given.lines:
         with Path(given.lines).open("w", encoding="utf-8") as file:
-            for each in tally.learnt:
-                file.write(json.dumps(each, ensure_ascii=False) + "\n")
+            file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in tally.learnt)
     report("learn", rows_of(tally), save=given.save)
 
 

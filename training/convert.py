@@ -54,7 +54,13 @@ def row(author: str, lang: str, message: int, kinds: list[str], text: str, befor
         plain += found[1]
         at = found.end()
     plain += text[at:]
-    made: dict[str, object] = {"author": author, "lang": lang, "message": message, "kinds": kinds, "text": plain}
+    made: dict[str, object] = {
+        "author": author,
+        "lang": lang,
+        "message": message,
+        "kinds": kinds,
+        "text": plain,
+    }
     if spans:
         made["spans"] = spans
     if is_new_line:

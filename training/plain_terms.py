@@ -47,7 +47,9 @@ def main() -> None:
         for term, count in forbids.items()
         if count > 4 and count / total > 2.5 * (others[term] + 0.5) / rest
     }
-    TARGET.write_text(f"{' '.join(sorted(plain))}\n{' '.join(sorted(forbidding - plain))}\n", encoding="utf-8")
+    TARGET.write_text(
+        f"{' '.join(sorted(plain))}\n{' '.join(sorted(forbidding - plain))}\n", encoding="utf-8"
+    )
     print(f"{TARGET}: {len(plain):,} plain terms, {len(forbidding - plain):,} of forbidding")
 
 

@@ -4,8 +4,8 @@
     python training/train.py --check    # train, and only compare with the shipped bytes
     python training/train.py --dev      # figures on the dev authors; nothing is written
 
-Authors are split whole (`training/authors.json`): weights see the authors of `train`; the calibration is made by leaving
-one of these out at a time; `dev` is looked at while tuning; `test` is for benchmarks/learn.py alone.
+Authors are split whole (`training/authors.json`): weights see the authors of `train`; the calibration is made by
+leaving one of these out at a time; `dev` is looked at while tuning; `test` is for benchmarks/learn.py alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ from looseleaf.distill.selector import (  # noqa: E402
 )
 
 BITS = {"keep": 17, "change": 17, "forbid": 16, "quoted": 16, "aside": 15} | dict.fromkeys(KINDS, 16)
-STRENGTH = {"keep": 5.0, "change": 10.0, "forbid": 15.0, "quoted": 20.0, "aside": 10.0} | dict.fromkeys(KINDS, 20.0)
+STRENGTH = {"keep": 5.0, "change": 10.0, "forbid": 15.0, "quoted": 20.0, "aside": 10.0} | dict.fromkeys(
+    KINDS, 20.0
+)
 """The inverse of regularisation; found by leaving one training author out at a time."""
 
 ALONE = frozenset({"keep", "change", "forbid"})
@@ -60,7 +62,13 @@ class Example:
     __slots__ = ("author", "hashes", "kinds", "lang", "part", "text", "weight")
 
     def __init__(self, row: dict, text: str, around: Around, kinds: frozenset[str], part: str = "") -> None:
-        self.author, self.lang, self.text, self.kinds, self.part = row["author"], row["lang"], text, kinds, part
+        self.author, self.lang, self.text, self.kinds, self.part = (
+            row["author"],
+            row["lang"],
+            text,
+            kinds,
+            part,
+        )
         self.weight = 0.25 if part in ("inside", "outside") else 1.0
         self.hashes = features(text, around)
 
@@ -74,7 +82,8 @@ def messages(path: Path) -> list[list[dict]]:
 
 
 def examples(message: list[dict], *, parts: bool) -> list[Example]:
-    """The sentences of a message with what stands around them; with `parts`, also what is marked in them, and the rest."""
+    """The sentences of a message with what stands around them; with "
+    "`parts`, also what is marked in them, and the rest."""
     whole = ""
     places: list[int] = []
     for row in message:
@@ -90,7 +99,9 @@ def examples(message: list[dict], *, parts: bool) -> list[Example]:
         shown = seen[places[place] : places[place] + len(row["text"])]
         zone = next((each.name for each in zones(whole) if each.start <= middle < each.end), None)
         if zone is None or not any(map(str.isalnum, shown)):
-            PASTED["quoted" if "quoted" in row["kinds"] else "nothing" if "nothing" in row["kinds"] else "kept"] += 1
+            PASTED[
+                "quoted" if "quoted" in row["kinds"] else "nothing" if "nothing" in row["kinds"] else "kept"
+            ] += 1
             if "quoted" not in row["kinds"] and "nothing" not in row["kinds"]:
                 LOST.append((row["text"], whole))
             before = row["text"]
@@ -101,7 +112,9 @@ def examples(message: list[dict], *, parts: bool) -> list[Example]:
         kinds = frozenset(row["kinds"])
         made.append(Example(row, shown, around, kinds))
         if parts:
-            made.append(Example(row, shown, Around(around.asked, is_new_line=True, zone=zone), kinds, "alone"))
+            made.append(
+                Example(row, shown, Around(around.asked, is_new_line=True, zone=zone), kinds, "alone")
+            )
         if parts and kinds - NOT_KEPT:
             made += clauses(row, shown)
         if parts and row.get("spans"):
@@ -199,7 +212,9 @@ def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
     for fold in range(min(FOLDS, len(authors))):
         out = set(authors[fold::FOLDS])
         rest = [row for row in rows if row.author not in out]
-        held = [row for row in rows if row.author in out and row.part == ("clause" if name == "aside" else "")]
+        held = [
+            row for row in rows if row.author in out and row.part == ("clause" if name == "aside" else "")
+        ]
         at, wanted = target(name, held)
         if not rest or not wanted.any() or wanted.all() or not target(name, rest)[1].any():
             continue
@@ -216,8 +231,17 @@ def train(rows: list[Example]) -> bytes:
         weights, bias = fit(name, rows)
         codes, scale = quantised(weights)
         slope, shift = calibrated(name, rows)
-        head = {"name": name, "bits": BITS[name], "scale": scale, "bias": bias, "slope": slope, "shift": shift}
-        told.append({key: round(value, 9) if isinstance(value, float) else value for key, value in head.items()})
+        head = {
+            "name": name,
+            "bits": BITS[name],
+            "scale": scale,
+            "bias": bias,
+            "slope": slope,
+            "shift": shift,
+        }
+        told.append(
+            {key: round(value, 9) if isinstance(value, float) else value for key, value in head.items()}
+        )
         parts.append(packed(codes))
         print(f"{name}: {len(rows)} rows, slope {slope:.2f}, shift {shift:.2f}", file=sys.stderr)
     return json.dumps({"schema": SCHEMA, "heads": told}).encode() + b"\n" + b"".join(parts)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.gate import claim_of
-from looseleaf.core.own_words import own_words
 from looseleaf.core.grammar import drawer, parse, topic_of
 from looseleaf.core.levels import LEVELS, level_of
 from looseleaf.core.names import PROFILE
+from looseleaf.core.own_words import own_words
 from looseleaf.core.patches import patched
 from looseleaf.core.paths import page_path, why_sealed
 from looseleaf.core.sentences import pieces

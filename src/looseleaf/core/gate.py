@@ -137,7 +137,10 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     if proposal.quote.strip():
         readers = [each for each in witnesses if (proposal.relation, proposal.object) in each.stated]
         if readers:
-            best = max(readers, key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source))
+            best = max(
+                readers,
+                key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
+            )
             level = level_of(best.origin)
             return Judged(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
         for spelt_otherwise in (False, True):

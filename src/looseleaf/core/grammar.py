@@ -299,8 +299,8 @@ def add_fact(
 ) -> str:
     """The page with one fact more, where a careful person would put it; on a review page, one item to tick.
 
-    It goes under the heading of its kind if there is one, else after the last fact that is under none; or before the fact
-    on the line `before`, if that is under none either.
+    It goes under the heading of its kind if there is one, else after the last fact that is under none; or before the
+    fact on the line `before`, if that is under none either.
     """
     place = drawer(path)
     if place not in ("facts", "review"):

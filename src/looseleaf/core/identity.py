@@ -87,7 +87,9 @@ def decide(
         fuller = [fact for fact, at in current if parts_of(place.key) < parts_of(at.key) and fact in doubtful]
         if fuller:
             return Decision("restate", (_best(fuller),), "held already, in more words")
-        poorer = tuple(fact for fact, at in current if parts_of(at.key) < parts_of(place.key) and fact in doubtful)
+        poorer = tuple(
+            fact for fact, at in current if parts_of(at.key) < parts_of(place.key) and fact in doubtful
+        )
         if poorer and all(_rank_held(fact) <= _rank_new(new) for fact in poorer):
             return Decision("supersede", poorer, f"in more words than {_said(poorer[0])}")
         return Decision("add", (), "nothing like it is held")

@@ -45,11 +45,16 @@ FORBIDDEN = "do not remember"
 """The tag of a trace in which the user forbids to remember something."""
 
 _HINTS = (
-    "forget|remember|memor|off the record|between us|between you|n't save|not save|n't store|n't keep|not keep|n't note|n't retain|delete|erase|"
-    "wipe|purge|scrub|unlearn|un-know|unsay|strike|confidential|never said|never mentioned|didn't hear|stays here|stays in|to yourself|trace|private|secret|"
-    "vergiss|vergess|merk|speicher|unter uns|lösch|loesch|gedächtnis|notier|vertraulich|aufzeichn|notizen|oubli|retien|retenez|mémo|note|enregistr|efface|"
-    "supprim|entre nous|confiden|olvid|recuerd|guard|anot|borr|elimin|entre nosotros|secreto|esque|lembr|salv|apag|entre nós|segredo|regist|dimentic|ricord|"
-    "memorizz|segna|cancell|tra noi|tra me|segret|memoria|vergeet|onthoud|bewaar|opsla|sla |wis |verwijder|onder ons|tussen ons|geheim|geheugen|noteer|aanteken|"
+    "forget|remember|memor|off the record|between us|between you|n't save|not save|n't store|n't keep|not "
+    "keep|n't note|n't retain|delete|erase|"
+    "wipe|purge|scrub|unlearn|un-know|unsay|strike|confidential|never said|never mentioned|didn't hear|"
+    "stays here|stays in|to yourself|trace|private|secret|"
+    "vergiss|vergess|merk|speicher|unter uns|lösch|loesch|gedächtnis|notier|vertraulich|aufzeichn|notizen|"
+    "oubli|retien|retenez|mémo|note|enregistr|efface|"
+    "supprim|entre nous|confiden|olvid|recuerd|guard|anot|borr|elimin|entre nosotros|secreto|esque|lembr|"
+    "salv|apag|entre nós|segredo|regist|dimentic|ricord|"
+    "memorizz|segna|cancell|tra noi|tra me|segret|memoria|vergeet|onthoud|bewaar|opsla|sla |wis |verwijder|"
+    "onder ons|tussen ons|geheim|geheugen|noteer|aanteken|"
     "忘|记|記|保密|删|存|私下|秘密|我们之间|覚え|憶え|メモ|内緒|消して|残さ|ここだけ|オフレコ|잊|기억|저장|비밀|지워|삭제|메모|우리끼리|남기지|기록"
 ).split("|")
 

@@ -2,8 +2,8 @@
 
 One filter for all that is learnt from a message: facts, decisions, tasks, goals, episodes, evidence. It reads line by
 line, in time linear in the message. What looks like code, logs, mails, talk of others or a text to work on is not the
-user's word. Behind such a text the message may go on in the user's own words, or not: that is told as a zone of its own.
-"""
+user's word. Behind such a text the message may go on in the user's own words, or not: that is told as a zone of its
+own."""
 
 from __future__ import annotations
 
@@ -45,76 +45,108 @@ class Zone:
 # --- lines that nobody writes to an assistant ------------------------------------------
 
 _HARD = lazy(
-    r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?\[?[0-9]{2}:|\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|[0-9]{2}:[0-9]{2}:[0-9]{2}"
-    r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|PANIC)\b[\]: ]|Traceback |File \"|at [\w.$<>]+\(|\$ \w|>>> "
-    r"|npm (?:ERR|WARN)|(?:\+\+\+|---) [\w/.]|@@ |diff --git|index [0-9a-f]{6,}|Caused by:|\w+(?:\.\w+)*(?:Error|Exception)\b:?"
-    r"|#{1,6} \S|\{\"|\[\{|</?[a-zA-Z!][^<>]*>|<\?|[{}\[\]();]+,?[ \t]*\Z|(?:import|from|const|let|var|def|class|function|return|export|"
-    r"public|private|SELECT|INSERT|UPDATE|CREATE) [\w{*(].{0,200}[;:){]\s*\Z|-{3,}|={3,}|_{3,}|\*{3,}|BEGIN:|END:|\w+@\w+:\S*[$#]"
+    r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?\[?[0-9]{2}:|\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|"
+    r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|PANIC)\b[\]: ]|Traceback |File \"|at "
+    r"[\w.$<>]+\(|\$ \w|>>> "
+    r"|npm (?:ERR|WARN)|(?:\+\+\+|---) [\w/.]|@@ |diff --git|index [0-9a-f]{6,}|Caused by:|"
+    r"\w+(?:\.\w+)*(?:Error|Exception)\b:?"
+    r"|#{1,6} \S|\{\"|\[\{|</?[a-zA-Z!][^<>]*>|<\?|[{}\[\]();]+,?[ \t]*\Z|"
+    r"(?:import|from|const|let|var|def|class|function|return|export|"
+    r"public|private|SELECT|INSERT|UPDATE|"
+    r"CREATE) [\w{*(].{0,200}[;:){]\s*\Z|-{3,}|={3,}|_{3,}|\*{3,}|BEGIN:|END:|\w+@\w+:\S*[$#]"
     r"|[\w.-]+ ?= ?[\"'\[{0-9].*\Z)"
 )
 _INDENTED = lazy(r"(?: {4,}+|\t++)(?![ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t])\S")
 _CHANGED = lazy(r"[+-](?![+-])\s*\S")
 _HEADER = lazy(
-    r"[ \t]*\**(?:from|to|subject|date|cc|bcc|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|para|asunto|"
-    r"enviado|assunto|da|a|oggetto|inviato|van|aan|onderwerp|verzonden|发件人|收件人|主题|主旨|差出人|宛先|件名|보낸사람|보낸 사람|받는사람|제목)"
+    r"[ \t]*\**(?:from|to|subject|date|cc|bcc|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|"
+    r"envoyé|para|asunto|"
+    r"enviado|assunto|da|a|oggetto|inviato|van|aan|onderwerp|"
+    r"verzonden|发件人|收件人|主题|主旨|差出人|宛先|件名|보낸사람|보낸 사람|받는사람|제목)"
     r"\** ?[:：] ?\S",
     _I,
 )
 _MAIL = lazy(
     r"[ \t]*\**(?:(?:subject|betreff|objet|asunto|assunto|oggetto|onderwerp|主题|主旨|件名|제목)\** ?[:：] ?\S"
-    r"|(?:from|von|de|da|van|发件人|差出人|보낸 ?사람)\** ?[:：] ?[^\n@]{0,80}@|-{2,} ?(?:forwarded|original|weitergeleitet|mensaje|message))",
+    r"|(?:from|von|de|da|van|发件人|差出人|보낸 ?사람)\** ?[:：] ?[^\n@]{0,80}@|-{2,} ?(?:forwarded|original|"
+    r"weitergeleitet|mensaje|message))",
     _I,
 )
 _SPEAKER = lazy(
-    r"[ \t]*+(?:[\[(]?[0-9][0-9:. /-]{0,30}(?:am|pm)?[\])]? ?)?[\[*<]{0,2}[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20})?[\]*>]{0,2} ?[:：] ?\S",
+    r"[ \t]*+(?:[\[(]?[0-9][0-9:. /-]{0,30}(?:am|pm)?[\])]? ?)?[\[*<]{0,2}[^\W\d_][\w.'’-]{0,20}(?: "
+    r"[^\W\d_][\w.'’-]{0,20})?[\]*>]{0,2} ?[:：] ?\S",
     _I,
 )
 _NO_SPEAKER = lazy(
-    r"[ \t]*(?:note|update|correction|edit|reminder|also|about|actually|btw|important|ps|p\.s|fyi|tldr|question|context|"
+    r"[ \t]*(?:note|update|correction|edit|reminder|also|about|actually|btw|important|ps|p\.s|fyi|tldr|"
+    r"question|context|"
     r"background|goal|task|problem|wichtig|hinweis|frage|ziel|info|nota|pregunta|domanda|attention|remarque|https?|"
     r"and|but|so|no|yes|ok|for \w+|one|two|first|second|my \w+|our \w+|the \w+|new \w+)\b",
     _I,
 )
 _GREETING = lazy(
-    r"[ \t]*(?:dear|hi|hello|hey|good (?:morning|day)|sehr geehrte\w*|liebe[rs]?|guten tag|hallo|beste|geachte|cher|chère|bonjour|"
-    r"madame|monsieur|estimad[oa]s?|querid[oa]s?|hola|buenos días|olá|prezad[oa]s?|car[oa]s?|gentile|egregi\w*|ciao|buongiorno)"
+    r"[ \t]*(?:dear|hi|hello|hey|good (?:morning|day)|sehr geehrte\w*|liebe[rs]?|guten tag|hallo|beste|"
+    r"geachte|cher|chère|bonjour|"
+    r"madame|monsieur|estimad[oa]s?|querid[oa]s?|hola|buenos días|olá|prezad[oa]s?|car[oa]s?|gentile|"
+    r"egregi\w*|ciao|buongiorno)"
     r"\b[^.!?\n]{0,40}[,!:]?[ \t]*\Z|[ \t]*(?:尊敬的|亲爱的|拝啓|お世話に|안녕하세요).{0,30}\Z",
     _I,
 )
 _CLOSING = lazy(
-    r"[ \t]*(?:(?:kind|best|warm|many)? ?regards|sincerely|yours\b|best wishes|best,|cheers,|mit freundlichen grüßen|viele grüße|"
-    r"liebe grüße|beste grüße|mfg|lg\b|cordialement|bien à vous|bisous|saludos|atentamente|un abrazo|atenciosamente|abraços?,|"
+    r"[ \t]*(?:(?:kind|best|warm|many)? ?regards|sincerely|yours\b|best wishes|best,|cheers,|mit "
+    r"freundlichen grüßen|viele grüße|"
+    r"liebe grüße|beste grüße|mfg|lg\b|cordialement|bien à vous|bisous|saludos|atentamente|un abrazo|"
+    r"atenciosamente|abraços?,|"
     r"cordiali saluti|distinti saluti|saluti|met vriendelijke groet|groetjes?|敬具|此致|祝好|よろしくお願い|드림\Z)",
     _I,
 )
 
 _LETTER = lazy(
-    r"[ \t]*(?:(?i:dear|sehr geehrte\w*|liebe[rs]?|gentile|egregi\w*|car[oa]s?|chère?s?|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|beste|geachte)\s[^,:\n]{1,30}[,:]\s*\S"
-    r"|(?i:hi|hello|hey|hallo|hola|ciao|salut|bonjour|olá|oi|hoi) (?!Claude|ChatGPT|Gemini|Copilot|I\b|I'm)[A-Z]\w+(?: [A-Z]\w+)?, (?=[A-Za-z]))"
-    r"|[ \t]*(?:尊敬的|亲爱的|親愛的)[^，：:\n]{1,12}[，：:]|[ \t]*(?:拝啓|お世話になって)|[ \t]*[^，,\n]{1,10}(?:님께|귀하)"
+    r"[ \t]*(?:(?i:dear|sehr geehrte\w*|liebe[rs]?|gentile|egregi\w*|car[oa]s?|chère?s?|estimad[oa]s?|"
+    r"querid[oa]s?|prezad[oa]s?|beste|geachte)\s[^,:\n]{1,30}[,:]\s*\S"
+    r"|(?i:hi|hello|hey|hallo|hola|ciao|salut|bonjour|olá|oi|hoi) (?!Claude|ChatGPT|Gemini|Copilot|I\b|"
+    r"I'm)[A-Z]\w+(?: [A-Z]\w+)?, (?=[A-Za-z]))"
+    r"|[ \t]*(?:尊敬的|亲爱的|親愛的)[^，：:\n]{1,12}[，：:]|"
+    r"[ \t]*(?:拝啓|お世話になって)|[ \t]*[^，,\n]{1,10}(?:님께|귀하)"
 )
 """The salutation of a letter, with its text behind it on the line."""
 
 # --- lines that bring a text -----------------------------------------------------------
 
 _WORK = (
-    r"translat\w*|proof-?read\w*|summari[sz]e\w*|rephrase|paraphrase|rewrite|re-?word|polish|shorten|tl;?dr|classify|grammar|"
-    r"spell-?check|grade|(?:fix|correct|edit|check|improve|review|read|rate|analy[sz]e|make|answer|respond to|reply to) (?:this|these|that|it|the|my|his|her|"
-    r"their|following)\b|übersetz\w*|korrigier\w*|korrekturles\w*|fass\w*(?: \w+){0,3} zusammen|formulier\w*|verbesser\w*|"
-    r"tradui\w*|corrige\w*|résume\w*|reformule\w*|améliore\w*|relis\w*|traduc\w*|traduz\w*|tradur\w*|correg\w*|resum\w*|reescrib\w*|"
-    r"mejora\w*|revis[ae]\w*|reescrev\w*|melhor\w*|corrig\w*|riassum\w*|riscriv\w*|migliora\w*|vertaal\w*|vertalen|corrigeer|verbeter|"
+    r"translat\w*|proof-?read\w*|summari[sz]e\w*|rephrase|paraphrase|rewrite|re-?word|polish|shorten|"
+    r"tl;?dr|classify|grammar|"
+    r"spell-?check|grade|(?:fix|correct|edit|check|improve|review|read|rate|analy[sz]e|make|answer|respond "
+    r"to|reply to) (?:this|these|that|it|the|my|his|her|"
+    r"their|following)\b|übersetz\w*|korrigier\w*|korrekturles\w*|fass\w*(?: \w+){0,3} zusammen|"
+    r"formulier\w*|verbesser\w*|"
+    r"tradui\w*|corrige\w*|résume\w*|reformule\w*|améliore\w*|relis\w*|traduc\w*|traduz\w*|tradur\w*|"
+    r"correg\w*|resum\w*|reescrib\w*|"
+    r"mejora\w*|revis[ae]\w*|reescrev\w*|melhor\w*|corrig\w*|riassum\w*|riscriv\w*|migliora\w*|vertaal\w*|"
+    r"vertalen|corrigeer|verbeter|"
     r"herschrijf|samenvat\w*|vat \w+ samen"
 )
-_WIDE_WORK = r"翻译|翻譯|润色|改写|总结|校对|修改一下|概括|回复一下|翻訳|要約|添削|校正|訳して|直して|번역|요약|교정|고쳐|다듬"
+_WIDE_WORK = (
+    r"翻译|翻譯|润色|改写|总结|校对|修改一下|概括|回复一下|翻訳|"
+    r"要約|添削|校正|訳して|直して|번역|요약|교정|고쳐|다듬"
+)
 _BRINGS = (
-    r"here(?:'s|’s| is| are| comes| it is| you go| they are)|below|following|pasted?|paste|copied|quot(?:e|ing)|forwarded|fwd|see (?:this|attached)"
-    r"|(?:got|received|found|saw|reading|wrote|writes|sent|posted|says|said|told me|replied|answered|goes|reads) (?:this|me|us|that|it|back|in|the following)\b"
-    r"|this is (?:what|the|from|how)|(?:the|this|my|his|her|their|our|error|full) (?:e-?mail|mail|text|message|log|logs|letter|article|comment|post|"
-    r"review|output|error|traceback|stack ?trace|transcript|draft|essay|story|poem|lyrics|song|diff|patch|readme|issue|ticket|thread|config|"
+    r"here(?:'s|’s| is| are| comes| it is| you go| they are)|below|following|pasted?|paste|copied|quot(?:e|"
+    r"ing)|forwarded|fwd|see (?:this|attached)"
+    r"|(?:got|received|found|saw|reading|wrote|writes|sent|posted|says|said|told me|replied|answered|goes|"
+    r"reads) (?:this|me|us|that|it|back|in|the following)\b"
+    r"|this is (?:what|the|from|how)|(?:the|this|my|his|her|their|our|error|full) (?:e-?mail|mail|text|"
+    r"message|log|logs|letter|article|comment|post|"
+    r"review|output|error|traceback|stack ?trace|transcript|draft|essay|story|poem|lyrics|song|diff|patch|"
+    r"readme|issue|ticket|thread|config|"
     r"bio|cv|resume|ad|minutes|notes|snippet|paragraph|chapter|survey|listing|tweet|agents\.md|claude\.md)\b"
-    r"|hier (?:ist|sind|kommt|die|der|das|mal)|folgende[rsn]?|unten|schrieb|schreibt|bekam|bekommen|hat(?: \w+){0,3} geschrieben|gefunden"
-    r"|voici|voilà|ci-dessous|suivante?s?|reçu|m'a écrit|m'a envoyé|a dit|aquí (?:está|tienes|va|te)|abajo|siguientes?|recibí|me (?:escribió|mandó|llegó|dijo)"
-    r"|aqui (?:está|vai|tem)|abaixo|seguintes?|recebi|me (?:escreveu|mandou)|disse|ecco|qui sotto|seguenti?|ricevuto|mi ha (?:scritto|mandato|detto)"
+    r"|hier (?:ist|sind|kommt|die|der|das|mal)|folgende[rsn]?|unten|schrieb|schreibt|bekam|bekommen|hat(?: "
+    r"\w+){0,3} geschrieben|gefunden"
+    r"|voici|voilà|ci-dessous|suivante?s?|reçu|m'a écrit|m'a envoyé|a dit|aquí (?:está|tienes|va|te)|abajo|"
+    r"siguientes?|recibí|me (?:escribió|mandó|llegó|dijo)"
+    r"|aqui (?:está|vai|tem)|abaixo|seguintes?|recebi|me (?:escreveu|mandou)|disse|ecco|qui sotto|"
+    r"seguenti?|ricevuto|mi ha (?:scritto|mandato|detto)"
     r"|hier(?:onder| is| heb)|volgende|kreeg|ontvangen|schreef"
 )
 _WIDE_BRINGS = (
@@ -124,21 +156,27 @@ _WIDE_BRINGS = (
 _WORKS_ON = lazy(rf"\b(?:{_WORK})|{_WIDE_WORK}", _I)
 _BRING = lazy(rf"\b(?:{_BRINGS})|{_WIDE_BRINGS}|[:：][ \t]*\Z", _I)
 _INLINE = lazy(
-    rf"(?:\b(?:{_WORK})[^:\n：?!]{{0,80}}|(?:{_WIDE_WORK})[^:\n：?!]{{0,30}}|\b(?:says?|said|told (?:me|us|him|her)|wrote|writes|replied|asked|"
-    r"answered|texted|e-?mailed|yelled|like|quote|sagt\w*|schrieb|meinte|schreibt|fragte|dit|écrit|répond\w*|dice|dijo|escribió|disse|scriv\w*|scritto|"
-    r"escreveu|falou|zei|zegt|schreef|vroeg)\b[^:\n：.!?]{0,40}|(?:说|說|写道|问|问我|告诉我|言った|言われた|と言う|曰く|말했\w*|라고)[^:\n：。]{0,8})"
+    rf"(?:\b(?:{_WORK})[^:\n：?!]{{0,80}}|(?:{_WIDE_WORK})[^:\n：?!]{{0,30}}|\b(?:says?|said|told (?:me|us|"
+    rf"him|her)|wrote|writes|replied|asked|"
+    r"answered|texted|e-?mailed|yelled|like|quote|sagt\w*|schrieb|meinte|schreibt|fragte|dit|écrit|"
+    r"répond\w*|dice|dijo|escribió|disse|scriv\w*|scritto|"
+    r"escreveu|falou|zei|zegt|schreef|vroeg)\b[^:\n：.!?]{0,40}|(?:说|說|写道|问|问我|告诉我|言った|言われた|と言う|曰く|말했\w*|"
+    r"라고)[^:\n：。]{0,8})"
     r"[:：](?=\s|\Z|[\"“„«「『]|[^\x00-\x7f])",
     _I,
 )
 """What stands behind it on its line is another's, or a text to work on; and so may be all that follows."""
 _HOW_TO_SAY = lazy(
-    r"\b(?:how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|translate)|what(?:'s| is| does) .{0,20}\bmean|"
-    r"is (?:this|it|the following)(?: \w+)? (?:correct|right|grammatical|good english|idiomatic)|wie sagt man|comment (?:dit-on|on dit)|"
+    r"\b(?:how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|spell|pronounce|translate)|what(?:'s| "
+    r"is| does) .{0,20}\bmean|"
+    r"is (?:this|it|the following)(?: \w+)? (?:correct|right|grammatical|good english|idiomatic)|wie sagt "
+    r"man|comment (?:dit-on|on dit)|"
     r"cómo se dice|como se diz|come si dice|hoe zeg je)\b",
     _I,
 )
 _QUOTED = lazy(
-    r"(?:(?<=\n)|\A)[ \t]*\"[^\"]{1,2000}\"|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|«[^»]{1,2000}»|「[^」]{1,2000}」|『[^』]{1,2000}』|‹[^›\n]{1,2000}›"
+    r"(?:(?<=\n)|\A)[ \t]*\"[^\"]{1,2000}\"|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|"
+    r"«[^»]{1,2000}»|「[^」]{1,2000}」|『[^』]{1,2000}』|‹[^›\n]{1,2000}›"
     r"|(?<!\w)'[^'\n]{12,2000}'(?!\w)|(?<!\w)‘[^’\n]{12,2000}’|`[^`\n]{60,2000}`"
 )
 _WORD = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
@@ -164,9 +202,7 @@ class _Lines:
     @staticmethod
     def _talk(lines: list[str]) -> frozenset[int]:
         """The lines that say who speaks, if there are several."""
-        spoken = [
-            at for at, line in enumerate(lines) if _SPEAKER.match(line) and not _NO_SPEAKER.match(line)
-        ]
+        spoken = [at for at, line in enumerate(lines) if _SPEAKER.match(line) and not _NO_SPEAKER.match(line)]
         return frozenset(spoken if len(spoken) > 1 else ())
 
 

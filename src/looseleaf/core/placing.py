@@ -42,8 +42,8 @@ AT_TOP = 0.4
 LIKELY = "likely a change"
 MAY_CHANGE = "may be a change"
 PERHAPS = "only if it changes something"
-"""Tags of proposals: that they are likely, or may be, about something that has changed; and that they are only worth a line
-if they are."""
+"""Tags of proposals: that they are likely, or may be, about something that has changed; and that they are only worth
+a line if they are."""
 
 _OF_PROPOSALS = frozenset({LIKELY, MAY_CHANGE, PERHAPS})
 
@@ -169,7 +169,9 @@ class Plan:
         return [
             each
             for each in held
-            if each.status == "current" and each.id != fact.id and not (own and each.quote == own and each.id in self._new)
+            if each.status == "current"
+            and each.id != fact.id
+            and not (own and each.quote == own and each.id in self._new)
         ]
 
     def _replace(self, fact: Fact, proposal: Proposal) -> bool:
@@ -178,7 +180,7 @@ class Plan:
             return False
         was = proposal.object if proposal.ended else proposal.was
         said = proposal.quote or proposal.object
-        is_sure = proposal.ended or LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags
+        is_sure = proposal.ended or (LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags)
         is_likely = is_sure or LIKELY in proposal.tags
         held = self._elsewhere(fact)
         found = replaced_by(
@@ -211,7 +213,11 @@ class Plan:
             if old.relation == NOTE or len(old.object) < _TELLING:
                 continue
             for note in naming(old.object, self._held[fact.topic]):
-                if note.relation != NOTE or _outranks(note, fact) or (note.quote == fact.quote and note.id in self._new):
+                if (
+                    note.relation != NOTE
+                    or _outranks(note, fact)
+                    or (note.quote == fact.quote and note.id in self._new)
+                ):
                     continue
                 if rest := without(note.object, saying(old.object)):
                     self._restate_as(note, fact, rest)
@@ -230,7 +236,9 @@ class Plan:
         label, said = as_written(old.relation, said)
         name = fact_id(self._entry_id, old.topic, label, said, old.id or "")
         new = old.but(id=name, relation=label, object=said, tags=old.tags if tags is None else tags)
-        new = new.but(valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts)
+        new = new.but(
+            valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
+        )
         self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
 
     def _take_line(self, fact: Fact) -> None:

@@ -25,7 +25,9 @@ def requests_in(text: str) -> list[str]:
     text = _read(text)
     if not _may_promise(text.lower()) or not any(map(is_request, _sentences(text))):
         return []
-    from looseleaf.core.own_words import own_words as unpasted  # slow to load: only for what looks like a request
+    from looseleaf.core.own_words import (
+        own_words as unpasted,
+    )  # slow to load: only for what looks like a request
 
     return [each for each in _sentences(unpasted(text)) if is_request(each)]
 

@@ -1,8 +1,8 @@
 """What a change takes the place of: the lines held that a sentence speaks against, where no slot says so.
 
-A slot has an address; a line in the user's words has none. So what a change names as gone ("not black any more") is looked
-for in what is held, and else what shares the subject of the change. What surely goes is superseded or ended; what only may
-have changed is marked as doubtful, and is never told as plain truth again.
+A slot has an address; a line in the user's words has none. So what a change names as gone ("not black any more") is
+looked for in what is held, and else what shares the subject of the change. What surely goes is superseded or ended;
+what only may have changed is marked as doubtful, and is never told as plain truth again.
 
 Pure, and linear in what is held.
 """
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DOUBTFUL = "doubtful"
 """The tag of a fact that may have changed."""
+
 
 @frozen
 class Replaced:
@@ -67,9 +68,9 @@ def replaced_by(
     is_name: Callable[[str], bool] = bool,
 ) -> Replaced:
     """What a change in these words takes the place of. `was`: the value that it says is gone. `sorts`: what a word is a
-    name of (`database`, `editor`): another name of the same sort speaks of the same thing. `plain`: terms by which no two
-    lines are known to speak of the same. `is_sure`: that it is a change is certain; else it only raises doubts, and what the
-    lines share must be a name, or several terms; or, if it is likely, an aspect of life (`about_home`)."""
+    name of (`database`, `editor`): another name of the same sort speaks of the same thing. `plain`: terms by which no
+    two lines are known to speak of the same. `is_sure`: that it is a change is certain; else it only raises doubts, and
+    what the lines share must be a name, or several terms; or, if it is likely, an aspect of life (`about_home`)."""
     current = [fact for fact in held if fact.status == "current"]
     mine = _terms(said)
     if was:
@@ -85,7 +86,11 @@ def replaced_by(
     common = _common(current)
     for fact in current:
         theirs = words_of(fact)
-        shared = {term for term in mine & theirs if term not in plain and not term.isdigit() and len(term) > 2 - (term > "~")}
+        shared = {
+            term
+            for term in mine & theirs
+            if term not in plain and not term.isdigit() and len(term) > 2 - (term > "~")
+        }
         if shared and theirs != mine and (is_sure or len(shared) > 1 or any(map(is_name, shared))):
             found.append((sum(1 / common.get(term, 1) for term in shared), fact))
     found = [(weight, fact) for weight, fact in found if weight >= _LEAST]
@@ -95,7 +100,11 @@ def replaced_by(
     nearest = list(dict.fromkeys(fact for weight, fact in found if weight >= 0.7 * best))[:_MOST]
     if len(nearest) == 1 and _has_number(said) and _has_number(nearest[0].object):
         return Replaced(tuple(nearest))
-    if is_sure and len(nearest) == 1 and len(words_of(nearest[0]) & mine) >= _ALIKE_SHARE * len(words_of(nearest[0])):
+    if (
+        is_sure
+        and len(nearest) == 1
+        and len(words_of(nearest[0]) & mine) >= _ALIKE_SHARE * len(words_of(nearest[0]))
+    ):
         return Replaced(tuple(nearest))
     return Replaced((), tuple(nearest))
 
@@ -175,7 +184,10 @@ def _common(held: Sequence[Fact]) -> dict[str, int]:
 
 # --- a part of a line --------------------------------------------------------------------
 
-_CLAUSE = lazy(r"(?<=[,;])\s|\s[-–—]\s|(?<=[，；、])|\s(?:and|but|und|aber|et|mais|y|pero|e|mas|ma|en|maar)\s", re.IGNORECASE)
+_CLAUSE = lazy(
+    r"(?<=[,;])\s|\s[-–—]\s|(?<=[，；、])|\s(?:and|but|und|aber|et|mais|y|pero|e|mas|ma|en|maar)\s",
+    re.IGNORECASE,
+)
 
 
 def without(said: str, is_gone: Callable[[str], bool]) -> str:

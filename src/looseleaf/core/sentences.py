@@ -138,7 +138,10 @@ def _split(block: str) -> Iterator[str]:
 def spans(block: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of a block stand, without the blanks around them."""
     start = 0
-    for end in (*(each.end() for each in _END.finditer(block) if _is_end(block, each.start(), each.end())), len(block)):
+    for end in (
+        *(each.end() for each in _END.finditer(block) if _is_end(block, each.start(), each.end())),
+        len(block),
+    ):
         words = block[start:end].strip()
         if words:
             first = block.index(words, start)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from looseleaf.core.clauses import spelled
 from looseleaf.core.gate import claim_of
-from looseleaf.core.own_words import own_words
 from looseleaf.core.keys import key
+from looseleaf.core.own_words import own_words
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.slots import relation_name, relation_of
 from looseleaf.talk import Proposal

@@ -85,7 +85,9 @@ def plan(
 
     before = count(profile)
     ordinary, dear = _in_order(facts, profile) if before > limit or today else ([], [])
-    over = [fact for fact in (*ordinary, *dear) if today and PINNED not in fact.tags and is_passed(fact, today)]
+    over = [
+        fact for fact in (*ordinary, *dear) if today and PINNED not in fact.tags and is_passed(fact, today)
+    ]
     gone = {fact.id for fact in over}
     ordinary, dear = ([fact for fact in each if fact.id not in gone] for each in (ordinary, dear))
     after = tokens(_without(profile, over)) if over else before

@@ -50,7 +50,9 @@ class Episodes:
 
     def asked(self, sentences: list[str]) -> None:
         """A user's message. A request begins new work; a fault that is told with it is the problem."""
-        request = next((each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), "")
+        request = next(
+            (each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), ""
+        )
         if request:
             self._settle()
             self._now = Work(request)

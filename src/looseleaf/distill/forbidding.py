@@ -1,8 +1,8 @@
 """What the user forbids to remember, and what the user says to forget: which sentences, and by which words.
 
-The selector finds the sentences that forbid; a few sure forms help it where it hesitates. What such a sentence points at
-("this", "what I just said") is the message around it, or the one before; what it names ("that I play chess") is known by
-the terms that are left when the words of forbidding are taken away.
+The selector finds the sentences that forbid; a few sure forms help it where it hesitates. What such a sentence points
+at ("this", "what I just said") is the message around it, or the one before; what it names ("that I play chess") is
+known by the terms that are left when the words of forbidding are taken away.
 """
 
 from __future__ import annotations
@@ -28,30 +28,48 @@ MAYBE = 0.02
 
 _I = re.IGNORECASE
 _SURE_FORMS = lazy(
-    r"\b(?:don'?t|do not|never|please don'?t|no need to|rather not|not to|shouldn'?t|mustn'?t)\b[^.!?]{0,25}\b(?:remember|save|store|memori[sz]e|"
-    r"record|retain|keep|note|log|write)\b[^.!?]{0,12}\b(?:this|that|it|any|anything|my|what|down|these|in (?:your )?memory)\b"
-    r"|\boff the record\b|\bbetween (?:you and me|us|ourselves)\b|\bfor your eyes only\b|\bkeep (?:this|that|it) (?:to yourself|private|secret|between)"
-    r"|\b(?:forget|erase|delete|wipe|purge|remove|scrub|unlearn|unremember|drop)\b[^.!?]{0,30}\b(?:what (?:i|you)|that i|everything|anything|all you|about my|from (?:your )?memory|you know|i (?:said|told|mentioned))"
-    r"|\bmerk(?:e|en)?(?: sie)? (?:dir |sich )?(?:das|dies|es|davon|bitte)?[^.!?]{0,10}nicht\b|\bunter uns\b|\bvergiss\b[^.!?]{0,8}\b(?:dass|was|alles|bitte|das mit)\b"
-    r"|\bne (?:retiens|retenez|mémorise|note|garde|enregistre|conserve)\w*\b[^.!?]{0,20}\b(?:pas|rien)\b|\bentre nous\b|\boublie(?:z)? (?:que|ce que|tout|mon|ma|mes)\b"
-    r"|\bno (?:lo |la |me |te |le )?(?:guardes?|recuerdes?|anotes?|memorices?|apuntes?|registres?)\b|\bentre (?:nosotros|tú y yo|tu y yo)\b|\bolvida(?:te)? (?:de )?(?:que|lo que|todo|mi)\b"
-    r"|\bnão (?:guard|salv|lembr|memoriz|anot|regist)\w*\b|\b(?:fica )?entre (?:nós|a gente)\b|\besquec[ea] (?:que|o que|tudo|meu|minha)\b"
-    r"|\bnon (?:\w+ )?(?:ricordar|salvar|memorizzar|segnar|annotar|tenere|registrar|appuntar)\w*\b|\b(?:resti )?tra (?:noi|me e te)\b|\bdimentica(?:ti)? (?:che|quello|tutto|di|il|la|mio|mia)\b"
-    r"|\b(?:onthoud|bewaar|noteer|sla)\b[^.!?]{0,20}\b(?:niet|nergens)\b|\b(?:onder|tussen) ons\b|\bvergeet (?:dat|wat|alles|maar dat|mijn)\b"
+    r"\b(?:don'?t|do not|never|please don'?t|no need to|rather not|not to|shouldn'?t|"
+    r"mustn'?t)\b[^.!?]{0,25}\b(?:remember|save|store|memori[sz]e|"
+    r"record|retain|keep|note|log|write)\b[^.!?]{0,12}\b(?:this|that|it|any|anything|my|what|down|these|in "
+    r"(?:your )?memory)\b"
+    r"|\boff the record\b|\bbetween (?:you and me|us|ourselves)\b|\bfor your eyes only\b|\bkeep (?:this|"
+    r"that|it) (?:to yourself|private|secret|between)"
+    r"|\b(?:forget|erase|delete|wipe|purge|remove|scrub|unlearn|unremember|un-?know|"
+    r"drop)\b[^.!?]{0,30}\b(?:what (?:i|you)|that i|everything|anything|all you|about my|from (?:your "
+    r")?memory|you know|thing\\b|i (?:said|told|mentioned))"
+    r"|\bmerk(?:e|en)?(?: sie)? (?:dir |sich )?(?:das|dies|es|davon|bitte)?[^.!?]{0,10}nicht\b|\bunter "
+    r"uns\b|\bvergiss\b[^.!?]{0,8}\b(?:dass|was|alles|bitte|das mit)\b"
+    r"|\bne (?:retiens|retenez|mémorise|note|garde|enregistre|conserve)\w*\b[^.!?]{0,20}\b(?:pas|rien)\b|"
+    r"\bentre nous\b|\boublie(?:z)? (?:que|ce que|tout|mon|ma|mes|cette|cet|ces|l'histoire)\b"
+    r"|\bno (?:lo |la |me |te |le )?(?:guardes?|recuerdes?|anotes?|memorices?|apuntes?|registres?)\b|"
+    r"\bentre (?:nosotros|tú y yo|tu y yo)\b|\bolvida(?:te)? (?:de )?(?:que|lo que|todo|mi)\b"
+    r"|\bnão (?:guard|salv|lembr|memoriz|anot|regist)\w*\b|\b(?:fica )?entre (?:nós|a gente)\b|"
+    r"\besquec[ea] (?:que|o que|tudo|meu|minha)\b"
+    r"|\bnon (?:\w+ )?(?:ricordar|salvar|memorizzar|segnar|annotar|tenere|registrar|appuntar)\w*\b|"
+    r"\b(?:resti )?tra (?:noi|me e te)\b|\bdimentica(?:ti)? (?:che|quello|tutto|di|il|la|mio|mia)\b"
+    r"|\b(?:onthoud|bewaar|noteer|sla)\b[^.!?]{0,20}\b(?:niet|nergens)\b|\b(?:onder|tussen) ons\b|"
+    r"\bvergeet (?:dat|wat|alles|maar dat|mijn)\b"
     r"|(?:别|別|不要|勿|不用|不必)[^。！？]{0,6}(?:记|記|存|保存|写进|留)|(?:忘掉|忘了|删掉|删除|刪掉)[^。！？]{0,12}(?:我|关于|關於|记忆|吧)|保密|私下说|我们之间"
     r"|(?:覚え|憶え|記憶し|保存し|記録し|メモし|残さ)(?:ない|なくて|ず)|(?:忘れて|消して|削除して)(?:ください|下さい|くれ|ほしい|ね|。|\Z)|内緒|ここだけの話|オフレコ"
-    r"|(?:기억|저장|기록|메모)(?:하지|은? ?하지|해 ?두지)|적어 ?두지 마|남기지 마|잊어 ?(?:줘|주세요|버려)|지워 ?(?:줘|주세요)|삭제해|우리끼리|비밀(?:이야|로|인데)|오프더레코드",
+    r"|(?:기억|저장|기록|메모)(?:하지|은? ?하지|해 ?두지)|적어 ?두지 마|남기지 마|"
+    r"잊어 ?(?:줘|주세요|버려)|지워 ?(?:줘|주세요)|삭제해|우리끼리|비밀(?:이야|로|"
+    r"인데)|오프더레코드",
     _I,
 )
 _POINTS = lazy(
-    r"\b(?:this|that|it|these|those|here|just|above|following|follows|off the record|between|anything|any of|none of|message|conversation|chat|said|told|das|dies|dieses|"
-    r"davon|hier|gerade|eben|folgende|unter uns|ça|cela|ceci|ce que|entre nous|rien|esto|eso|lo que|entre nosotros|nada|isso|isto|o que|entre nós|questo|quello|"
-    r"ciò|tra noi|dit|dat|wat|hier|onder ons|tussen ons)\b|这|那|刚才|以下|接下来|これ|それ|今の|さっき|この|ここだけ|이거|이건|그건|방금|아까|지금|이 얘기",
+    r"\b(?:this|that|it|these|those|here|just|above|following|follows|off the record|between|anything|any "
+    r"of|none of|message|conversation|chat|said|told|das|dies|dieses|"
+    r"davon|hier|gerade|eben|folgende|unter uns|ça|cela|ceci|ce que|entre nous|rien|esto|eso|lo que|entre "
+    r"nosotros|nada|isso|isto|o que|entre nós|questo|quello|"
+    r"ciò|tra noi|dit|dat|wat|hier|onder ons|tussen ons)\b|这|那|刚才|"
+    r"以下|接下来|これ|それ|今の|さっき|この|ここだけ|이거|이건|그건|방금|아까|지금|이 얘기",
     _I,
 )
 _BEFORE = lazy(
-    r"\b(?:just (?:said|told|mentioned|wrote|now)|(?:said|told you|mentioned|wrote) (?:before|earlier|above|just now)|previous|last (?:message|bit|part|thing)|what i said|that last|"
-    r"gerade|eben|vorhin|letzte|viens de|juste dit|précédent|avant|acabo de|anterior|dije|antes|acabei|disse|appena|prima|detto|zojuist|net|daarnet|vorige)\b"
+    r"\b(?:just (?:said|told|mentioned|wrote|now)|(?:said|told you|mentioned|wrote) (?:before|earlier|"
+    r"above|just now)|previous|last (?:message|bit|part|thing)|what i said|that last|"
+    r"gerade|eben|vorhin|letzte|viens de|juste dit|précédent|avant|acabo de|anterior|dije|antes|acabei|"
+    r"disse|appena|prima|detto|zojuist|net|daarnet|vorige)\b"
     r"|刚才|刚刚|剛才|上一|前面|さっき|今言った|先ほど|방금|아까|앞",
     _I,
 )
@@ -61,8 +79,8 @@ _LITTLE = 3
 
 @frozen
 class Forbidden:
-    """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is to
-    be forgotten, a set for each sentence; `words` those sentences; `before`: the message before it is meant as well;
+    """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is
+    to be forgotten, a set for each sentence; `words` those sentences; `before`: the message before it is meant as well;
     `is_sure`: there is no doubt that it forbids."""
 
     cut: tuple[tuple[int, int], ...]
@@ -88,7 +106,9 @@ def _of_time() -> frozenset[str]:
 def telling(text: str) -> frozenset[str]:
     """The terms of a text by which it can be known what it is about."""
     plain, _ = plain_terms()
-    return frozenset(term for term in terms(text) if term not in plain and (len(term) > 1 or not term.isascii()))
+    return frozenset(
+        term for term in terms(text) if term not in plain and (len(term) > 1 or not term.isascii())
+    )
 
 
 def forbidden(text: str) -> Forbidden | None:
@@ -107,9 +127,11 @@ def forbidden(text: str) -> Forbidden | None:
     points = any(_POINTS.search(each.text) for each in found) or not any(named)
     others = [each for each in every if each not in found]
     rest = [term for each in others for term in telling(each.text)]
-    before = points and (
-        len(rest) < _LITTLE or any(_BEFORE.search(each.text) for each in found)
-    ) and len([term for each in named for term in each]) <= 2 * _LITTLE
+    before = (
+        points
+        and (len(rest) < _LITTLE or any(_BEFORE.search(each.text) for each in found))
+        and len([term for each in named for term in each]) <= 2 * _LITTLE
+    )
     if points:
         cut = ((0, len(text)),)
     else:

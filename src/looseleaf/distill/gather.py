@@ -171,7 +171,9 @@ class Gathered:
         from looseleaf.distill.statements import sentences_of
 
         found: list[Said] = []
-        own = {_brief(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own}
+        own = {
+            _brief(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own
+        }
         self.facts.take(trace)
         for each in own.values():
             self._note(each, trace.id)
@@ -301,7 +303,9 @@ def _weight(text: str, own: Sentence | None) -> float:
     """What a sentence of the user's is worth in a summary: what is kept of it, more; what was pasted, less."""
     if own is None:
         return 0.5
-    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * own.is_kept + 2 * is_task(text) + 0.5 * is_question(text)
+    return (
+        1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * own.is_kept + 2 * is_task(text) + 0.5 * is_question(text)
+    )
 
 
 _STRONG = lazy(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")

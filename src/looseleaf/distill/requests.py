@@ -9,7 +9,8 @@ from looseleaf.core.promise_words import place_of
 from looseleaf.core.promises import asks_to_forget, is_request
 
 _HOLLOW = lazy(
-    r"(?:it|this|these|those|that|so|what|how|why|when|me|es|das|dies|was|ça|cela|ce que|eso|esto|lo que|isso|isto|questo|ciò|dit|dat|"
+    r"(?:it|this|these|those|that|so|what|how|why|when|me|es|das|dies|was|ça|cela|ce que|eso|esto|lo que|"
+    r"isso|isto|questo|ciò|dit|dat|"
     r"to \w+|the (?:milk|alamo|output|answer|function|format)|de \w+er)\b|(?:这|那|它|これ|それ|이거|그거)",
     re.IGNORECASE,
 )

@@ -158,7 +158,12 @@ def _names(cased: Sequence[str], padded: list[str]) -> Iterable[str]:
         hidden[place] = "N"
     for place in at:
         before, after = hidden[place - 1], hidden[place + 1]
-        yield from (f"n {before} N", f"n N {after}", f"n {before} N {after}", f"n {hidden[place - 2]} {before} N")
+        yield from (
+            f"n {before} N",
+            f"n N {after}",
+            f"n {before} N {after}",
+            f"n {hidden[place - 2]} {before} N",
+        )
         if place + 2 < len(hidden):
             yield f"n N {after} {hidden[place + 2]}"
 
@@ -196,7 +201,10 @@ def _shape(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
             yield from (f"a {short} {token}" for token in asked)
 
 
-_GREETING = lazy(r"(?im)^[ \t]*(?:dear|hi|hello|hey|liebe[r]?|hallo|sehr|cher|chère|bonjour|hola|estimad|ciao|oi|olá)\b.{0,30},?[ \t]*$")
+_GREETING = lazy(
+    r"(?im)^[ \t]*(?:dear|hi|hello|hey|liebe[r]?|hallo|sehr|cher|chère|bonjour|hola|estimad|ciao|oi|"
+    r"olá)\b.{0,30},?[ \t]*$"
+)
 _CLOSING = lazy(
     r"(?im)^[ \t]*(?:(?:kind|best|warm)? ?regards|sincerely|yours|best|cheers|thanks|mit freundlichen|viele grüße|lg|"
     r"cordialement|saludos|atentamente|groet|saluti|abraços|atenciosamente|-- ?)\b.{0,20}$"
@@ -312,8 +320,11 @@ _JOINTS = (
     "mas e porque então embora ma perché quindi però maar en want omdat dus"
 ).split()
 _CLAUSE = lazy(
-    rf"(?:(?<=[,;:)])\s|\s[-–—]+\s|(?<=[，、；])|\s(?=\()|(?<=\w)\s(?=(?:{'|'.join(_JOINTS)})\s))", re.IGNORECASE
+    rf"(?:(?<=[,;:)])\s|\s[-–—]+\s|(?<=[，、；])|\s(?=\()|(?<=\w)\s(?=(?:{'|'.join(_JOINTS)})\s))",
+    re.IGNORECASE,
 )
+
+
 def clauses_of(text: str) -> list[tuple[int, int]]:
     """Where the clauses of a sentence stand."""
     places: list[tuple[int, int]] = []

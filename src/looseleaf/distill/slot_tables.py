@@ -1,8 +1,8 @@
 """Slots: relations of which a sentence says the value in a form that is sure, one table of forms per language.
 
 A table (`data/slots/<language>.txt`) has a line for each form: topic, label and form, parted by tabs. A form is a
-pattern of words with one `{type}` for the value. A value that has not the shape of its type is none: in doubt nothing is
-read, and the sentence itself is the memory. No language is guessed: a form is tried where its own words stand.
+pattern of words with one `{type}` for the value. A value that has not the shape of its type is none: in doubt nothing
+is read, and the sentence itself is the memory. No language is guessed: a form is tried where its own words stand.
 
     user	Home	i live in {place}
     user	-Employer	i (?:quit|left) {org}        what ends: a label with a minus
@@ -262,7 +262,8 @@ def _is_end(rest: str) -> bool:
 
 
 _LARGE = lazy(
-    r"(?:the )?[A-ZÀ-ÖØ-Þ][\w.'&+-]*(?: (?:(?:de|di|do|du|del|della|van|von|der|den|la|le|of|&) )*[A-ZÀ-ÖØ-Þ][\w.'&+-]*)*"
+    r"(?:the )?[A-ZÀ-ÖØ-Þ][\w.'&+-]*(?: (?:(?:de|di|do|du|del|della|van|von|der|den|la|le|of|&) "
+    r")*[A-ZÀ-ÖØ-Þ][\w.'&+-]*)*"
 )
 """A name in capitals ends where they do."""
 _NUMBERED = lazy(r"v?[0-9][0-9a-z.]*\Z", _I)
@@ -278,7 +279,11 @@ def _cut(kind: str, value: str, kept: Table) -> str:
         value = large[0]
     words: list[str] = []
     for word in value.split(" "):
-        if words and (word.lower().rstrip(".:") in kept.words["ends"] or word in ("-", "–")) and kind not in _OPEN:
+        if (
+            words
+            and (word.lower().rstrip(".:") in kept.words["ends"] or word in ("-", "–"))
+            and kind not in _OPEN
+        ):
             break
         words.append(word)
         if word[-1:] in ".:" and not (kind in _OPEN and len(word) < 4):
@@ -369,7 +374,8 @@ _CODES = {
 
 
 def _languages_of(text: str) -> Sequence[str]:
-    """The tables worth trying: by script; in Latin letters English, and the language that a text is heard in, or all."""
+    """The tables worth trying: by script; in Latin letters English, and "
+    "the language that a text is heard in, or all."""
     if _WIDE.search(text):
         if _HANGUL.search(text):
             return ("ko",)
@@ -410,7 +416,9 @@ def _read(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
         label = label.removeprefix("-")
         if label == "*":
             label, values = values[0][:1].upper() + values[0][1:], values[1:]
-        yield Reading(form.topic, label, constant or (values[0] if values else ""), found.start(), end, ended, is_plain)
+        yield Reading(
+            form.topic, label, constant or (values[0] if values else ""), found.start(), end, ended, is_plain
+        )
         found = pattern.search(text, max(end, found.start() + 1))
 
 
@@ -426,30 +434,43 @@ def _is_taken_back(kept: Table, small: str, start: int) -> bool:
 # --- shapes ----------------------------------------------------------------------------
 
 _HOLLOW = frozenset(
-    "it this that them these those him her me us you i we they he she there here what which who and or but so to of in on at "
-    "my our your his their job es das ihn sie ihm ça cela le la les lo eso esto isso isto ciò questo dit dat het".split()
+    "it this that them these those him her me us you i we they he she there here what which who and or but "
+    "so to of in on at "
+    "my our your his their job es das ihn sie ihm ça cela le la les lo eso esto isso isto ciò questo dit "
+    "dat het".split()
 )
 _NAME = lazy(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
 _TRADE = lazy(
-    r".*(?:er|or|ist|ian|ant|ent|man|woman|nurse|chef|cook|vet|coach|clerk|judge|pilot|guide|intern|trainee|apprentice|lead|"
-    r"head|cto|ceo|cfo|pm|dev|sre|devops|po|qa|freelance|midwife|student|mechanic|analyst|smith|wright|herd|guard|lawyer|"
-    r"scientist|architect|professor|postdoc|phd|researcher|founder|manager|director|artist|designer|butcher|baker)s?\Z",
+    r".*(?:er|or|ist|ian|ant|ent|man|woman|nurse|chef|cook|vet|coach|clerk|judge|pilot|guide|intern|"
+    r"trainee|apprentice|lead|"
+    r"head|cto|ceo|cfo|pm|dev|sre|devops|po|qa|freelance|midwife|student|mechanic|analyst|smith|wright|"
+    r"herd|guard|lawyer|"
+    r"scientist|architect|professor|postdoc|phd|researcher|founder|manager|director|artist|designer|"
+    r"butcher|baker)s?\Z",
     _I,
 )
 _NO_TRADE = frozenset(
-    "er her other another beginner newcomer customer user fan supporter lover reader member owner sucker prayer number letter "
-    "computer paper parent owner person winner loser killer hater believer different sort of kind man woman human".split()
+    "er her other another beginner newcomer customer user fan supporter lover reader member owner sucker "
+    "prayer number letter "
+    "computer paper parent owner person winner loser killer hater believer different sort of kind man "
+    "woman human".split()
 )
-_DATE_LIKE = lazy(r".*[0-9]|.*\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", _I)
+_DATE_LIKE = lazy(
+    r".*[0-9]|.*\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", _I
+)
 _ZONE = lazy(
-    r"(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::?\d\d)?)?|(?:c|e|w|m|p|ak|h|b|i|j|k|s|hk|nz|ae|ac|aw|ms|br|ar|a|n)[sd]?[est]?t|cest|"
+    r"(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::?\d\d)?)?|(?:c|e|w|m|p|ak|h|b|i|j|k|s|hk|nz|ae|ac|aw|ms|br|ar|a|"
+    r"n)[sd]?[est]?t|cest|"
     r"aest|aedt|acst|awst|nzst|nzdt|[a-z]+/[a-z_]+|(?:eastern|pacific|central|mountain|atlantic)(?: time)?",
     _I,
 )
 _COMMAND = lazy(
-    r"`[^`]+`|(?:\./|(?:npm|npx|pnpm|yarn|bun|make|just|task|pytest|tox|nox|uv|poetry|pdm|hatch|cargo|go|mvn|gradle|\./gradlew|"
-    r"docker|docker-compose|podman|kubectl|helm|fly|flyctl|vercel|netlify|heroku|rake|bundle|bin/|mix|dotnet|ctest|cmake|ninja|"
-    r"bazel|sbt|php|composer|vitest|jest|rspec|deno|python|python3|sh|bash|terraform|ansible-playbook|git|gcloud|aws|az)\b).*",
+    r"`[^`]+`|(?:\./|(?:npm|npx|pnpm|yarn|bun|make|just|task|pytest|tox|nox|uv|poetry|pdm|hatch|cargo|go|"
+    r"mvn|gradle|\./gradlew|"
+    r"docker|docker-compose|podman|kubectl|helm|fly|flyctl|vercel|netlify|heroku|rake|bundle|bin/|mix|"
+    r"dotnet|ctest|cmake|ninja|"
+    r"bazel|sbt|php|composer|vitest|jest|rspec|deno|python|python3|sh|bash|terraform|ansible-playbook|git|"
+    r"gcloud|aws|az)\b).*",
     _I,
 )
 
@@ -479,7 +500,11 @@ def is_sound(kind: str, value: str, kept: Table) -> bool:
         return kind != "word" or value.isalnum()
     language, plain = kept.language, kept.words["plain"]
     if language in ("zh", "ja"):
-        return 1 <= len(value) <= 20 and value not in plain and not any(each in value for each in kept.words["never"])
+        return (
+            1 <= len(value) <= 20
+            and value not in plain
+            and not any(each in value for each in kept.words["never"])
+        )
     if len(words) > 1 and words[0].lower() == "the" and words[1][0].isupper():
         words = words[1:]
     first, last = words[0].lower(), words[-1].lower()

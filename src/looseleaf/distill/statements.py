@@ -46,15 +46,15 @@ DRAWER = 0.42
 TOP = 0.55
 ERRAND = 0.6
 SURE_SLOT = 0.2
-"""The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the top
-of the folder; from which on a plan or a wish does; and from which on a sure form is believed."""
+"""The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the
+top of the folder; from which on a plan or a wish does; and from which on a sure form is believed."""
 
 CHANGES = 0.3
 LIKELY_CHANGE = 0.08
 MAY_BE_CHANGE = 0.02
 MAY_BE_KEPT = 0.03
-"""The chance from which on a sentence changes something; from which on it likely does; from which on it may; and, where that is all, from which on it is
-looked at for what it changes."""
+"""The chance from which on a sentence changes something; from which on it likely does; from which on it may; and,
+where that is all, from which on it is looked at for what it changes."""
 QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
 """The chance of not being the user's word that is still taken, by where a sentence stands."""
 
@@ -74,8 +74,10 @@ _KINDS: dict[str, Kind] = {
 _WORK = frozenset({"project", "decision"})
 _PASSING = frozenset({"plan", "preference"})
 _SUPPOSES = lazy(
-    r"\W*(?:(?:and|but|so|haha|lol|und|aber|mais|pero|mas|ma|maar) )?(?:if (?:i|we|only) |i wish|wish (?:i|we)|imagine|pretend|suppose|let's say|say i|what if|"
-    r"wenn ich|wär ich|stell dir vor|angenommen|falls ich|si (?:j'|je|on) |imaginons|supposons|si (?:yo|me|fuera|tuviera|gano|ganara)|ojalá|imagina|se (?:eu|io|fossi|avessi|vincessi|ganhasse)|magari|"
+    r"\W*(?:(?:and|but|so|haha|lol|und|aber|mais|pero|mas|ma|maar) )?(?:if (?:i|we|only) |i wish|wish (?:i|"
+    r"we)|imagine|pretend|suppose|let's say|say i|what if|"
+    r"wenn ich|wär ich|stell dir vor|angenommen|falls ich|si (?:j'|je|on) |imaginons|supposons|si (?:yo|me|"
+    r"fuera|tuviera|gano|ganara)|ojalá|imagina|se (?:eu|io|fossi|avessi|vincessi|ganhasse)|magari|"
     r"als ik|stel dat|如果我|假如|要是我|もし|仮に|만약|내가 만약)",
     re.IGNORECASE,
 )
@@ -83,7 +85,8 @@ _SUPPOSES = lazy(
 
 @frozen
 class Sentence:
-    """A sentence of a message: where it stands, its words on one line without what it quotes, and what is said of it."""
+    """A sentence of a message: where it stands, its words on one line "
+    "without what it quotes, and what is said of it."""
 
     start: int
     end: int
@@ -141,10 +144,11 @@ def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
             gap = text[block[1] : zone.start]
             is_full = len(shown[block[0] : block[1]].rpartition("\n")[2].rstrip()) >= _FULL
             is_open = shown[block[0] : block[1]].rstrip()[-1:] not in ".!?。！？:：…"
-            if gap.strip() == "" and "\n\n" not in gap + text[block[1] - 1 : zone.start] and is_full and is_open:
-                if block[2] == zone.name and not _ITEM.match(shown, zone.start):
-                    block = (block[0], zone.end, zone.name)
-                    continue
+            is_near = not gap.strip() and "\n\n" not in gap + text[block[1] - 1 : zone.start]
+            is_same = block[2] == zone.name and not _LISTED.match(shown, zone.start)
+            if is_near and is_same and is_full and is_open:
+                block = (block[0], zone.end, zone.name)
+                continue
             yield from _of_block(shown, block)
         block = (zone.start, zone.end, zone.name)
     if block is not None:
@@ -152,6 +156,7 @@ def _spans(text: str, shown: str) -> Iterator[tuple[int, int, ZoneName]]:
 
 
 _FULL = 60
+_LISTED = lazy(r"[ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t]")
 _ITEM = lazy(r"[ \t]*(?:(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+)?(?:\[[ x]\] )?")
 
 
@@ -175,7 +180,12 @@ def statements(
     for each in sentences_of(text, asked):
         wanted = everything or (each.is_own and asked_to_keep(each.text) is not None)
         made = [changed(one, source=source) for one in _proposed(text, each, earlier, ts, wanted=wanted)]
-        if made and found and found[-1].relation == made[-1].relation == "note" and found[-1].quote in made[-1].quote:
+        if (
+            made
+            and found
+            and found[-1].relation == made[-1].relation == "note"
+            and found[-1].quote in made[-1].quote
+        ):
             found.pop()  # the line before leans on nothing, and is said again in this one
         found += made
         earlier = each
@@ -221,7 +231,9 @@ def _proposed(
     quote = text[sentence.start : sentence.end]
     for each in slots:
         sure = 1.0 if each.is_plain else level
-        yield from _slot(each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure)
+        yield from _slot(
+            each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure
+        )
     if not is_kept:
         return
     part = _part(said, sentence, slots, whole=wanted)
@@ -229,7 +241,12 @@ def _proposed(
         return
     first, last = part
     line = said[first:last]
-    if earlier is not None and _LEANS.match(_trimmed(line)) and len(earlier.text) < 120 and earlier.zone == sentence.zone:
+    if (
+        earlier is not None
+        and _LEANS.match(_trimmed(line))
+        and len(earlier.text) < 120
+        and earlier.zone == sentence.zone
+    ):
         # "It is called …": what it is, the sentence before says.
         begin = earlier.start
         together = " ".join(masked(text)[begin : sentence.start].split())
@@ -237,7 +254,9 @@ def _proposed(
         quote = text[begin : sentence.end]
     kind = sentence.scores.kind if max(sentence.scores.kinds) > 0 else "profile"
     for note in _note(line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level):
-        yield changed(note, correction=True, tags=(*note.tags, *_how_likely(sentence))) if may_change else note
+        yield (
+            changed(note, correction=True, tags=(*note.tags, *_how_likely(sentence))) if may_change else note
+        )
 
 
 def _how_likely(sentence: Sentence) -> tuple[str, ...]:
@@ -250,7 +269,9 @@ def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequenc
     """A sentence that is worth a line only if it changes something that is held."""
     part = _part(said, sentence, (), whole=False)
     line = said[part[0] : part[1]] if part else said
-    for note in _note(line, quote, sentence.scores.kind, ts, sentence.scores, is_change=True, gone=gone, level=DRAWER):
+    for note in _note(
+        line, quote, sentence.scores.kind, ts, sentence.scores, is_change=True, gone=gone, level=DRAWER
+    ):
         yield changed(note, tags=(*note.tags, *_how_likely(sentence), PERHAPS))
 
 
@@ -296,7 +317,9 @@ def _note(
     past = (is_change or kind == "event") and not _AHEAD.search(line)
     said = _dated(escape(line), ts, past=past)
     fact_kind = _KINDS[kind]
-    is_work = kind in _WORK or (kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35)
+    is_work = kind in _WORK or (
+        kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35
+    )
     salience = SALIENCE[fact_kind] if level >= TOP else LOW
     if kind == "event":
         salience = min(salience, 0.5 if level >= 0.9 else LOW)
@@ -324,8 +347,11 @@ def _says_something(line: str) -> bool:
     if _WIDE.search(line):
         return len(line) > 3
     words = line.split()
-    return len(words) > 3 or (len(words) > 1 and any(map(str.isdigit, line))) or any(each[:1].isupper() for each in words[1:]) or (
-        len(words) > 1 and len(line) > 13
+    return (
+        len(words) > 3
+        or (len(words) > 1 and any(map(str.isdigit, line)))
+        or any(each[:1].isupper() for each in words[1:])
+        or (len(words) > 1 and len(line) > 13)
     )
 
 
@@ -340,9 +366,7 @@ ASIDE = 0.33
 _MOST_CLAUSES = 8
 
 
-def _part(
-    said: str, sentence: Sentence, slots: Sequence[Reading], *, whole: bool
-) -> tuple[int, int] | None:
+def _part(said: str, sentence: Sentence, slots: Sequence[Reading], *, whole: bool) -> tuple[int, int] | None:
     """The clauses worth keeping that no slot says already; None where nothing is left."""
     places = clauses_of(said)
     if not 1 < len(places) <= _MOST_CLAUSES:
@@ -355,7 +379,9 @@ def _part(
         if not any(kept):
             kept[beside.index(min(beside))] = True
     open_ones = [
-        at for at, (first, last) in enumerate(places) if kept[at] and (not slots or _says_more(said, first, last, slots))
+        at
+        for at, (first, last) in enumerate(places)
+        if kept[at] and (not slots or _says_more(said, first, last, slots))
     ]
     if not open_ones:
         return None
@@ -370,29 +396,43 @@ def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bo
     for each in sorted(slots, key=lambda one: one.start, reverse=True):
         start, end = max(each.start - first, 0), max(each.end - first, 0)
         left = left[:start] + " " + left[end:]
-    return any(len(term) > 2 or not term.isascii() for term in terms(_FILLERS.sub(" ", left)) if term not in _NOTHING)
+    return any(
+        len(term) > 2 or not term.isascii() for term in terms(_FILLERS.sub(" ", left)) if term not in _NOTHING
+    )
 
 
-_NOTHING = frozenset("btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now".split())
+_NOTHING = frozenset(
+    "btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now".split()
+)
 _OPENING = (
-    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|no|nope|nah|um+|uh+|hm+|lol|haha+|actually|"
-    r"anyway|anyways|alright|right|sure|thanks|thx|thank you|please|pls|plz|tbh|honestly|basically|like|one more thing|just so you know|jsyk|"
-    r"for context|context|note|fwiw|ps|p\.s\.|quick one|sorry|oops|ach|achso|übrigens|also|ja|nein|naja|hallo|moin|bitte|danke|und|aber|"
-    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|non|hola|bueno|pues|oye|por cierto|ah|y|pero|sí|gracias|"
-    r"olá|oi|bom|então|aliás|a propósito|e|mas|sim|obrigado|ciao|allora|comunque|a proposito|grazie|ma|sì|hoi|hé|trouwens|nou|dus|en|maar|bedankt)\b"
-    r"|对了|另外|顺便|那个|嗯|好的?|哦|啊|ちなみに|あと|あ、|えっと|まあ|ところで|そうそう|근데|참고로|아|음|저기|그리고|아 참)[\s,.:;!~…，、。-]*"
+    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|no|"
+    r"nope|nah|um+|uh+|hm+|lol|haha+|actually|"
+    r"anyway|anyways|alright|right|sure|thanks|thx|thank you|please|pls|plz|tbh|honestly|basically|like|"
+    r"one more thing|just so you know|jsyk|"
+    r"for context|context|note|fwiw|ps|p\.s\.|quick one|sorry|oops|ach|achso|übrigens|also|ja|nein|naja|"
+    r"hallo|moin|bitte|danke|und|aber|"
+    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|non|hola|bueno|pues|oye|por "
+    r"cierto|ah|y|pero|sí|gracias|"
+    r"olá|oi|bom|então|aliás|a propósito|e|mas|sim|obrigado|ciao|allora|comunque|a proposito|grazie|ma|sì|"
+    r"hoi|hé|trouwens|nou|dus|en|maar|bedankt)\b"
+    r"|对了|另外|顺便|那个|嗯|好的?|哦|啊|ちなみに|あと|あ、|えっと|まあ|ところで|"
+    r"そうそう|근데|참고로|아|음|저기|그리고|아 참)[\s,.:;!~…，、。-]*"
 )
 _LEAD = lazy(rf"(?:[\s,.:;!~…-]*{_OPENING})+", re.IGNORECASE)
 _TAIL = lazy(
-    r"(?:[\s,.;~…-]*(?:\b(?:btw|lol|haha+|hehe|fyi|fwiw|tho|though|tbh|imo|please|pls|plz|thanks|thx|thank you|ok|okay|right|"
-    r"by the way|just so you know|if that helps|in case (?:that|it) (?:matters|helps)|if (?:that|it) matters|bitte|danke|übrigens|merci|stp|svp|gracias|"
-    r"por favor|por cierto|obrigad[oa]|por favor|grazie|per favore|alsjeblieft|trouwens|bedankt)|谢谢|哈哈+|的话|ありがとう|よろしく|笑|ㅋ+|ㅎ+|고마워)"
+    r"(?:[\s,.;~…-]*(?:\b(?:btw|lol|haha+|hehe|fyi|fwiw|tho|though|tbh|imo|please|pls|plz|thanks|thx|thank "
+    r"you|ok|okay|right|"
+    r"by the way|just so you know|if that helps|in case (?:that|it) (?:matters|helps)|if (?:that|it) "
+    r"matters|bitte|danke|übrigens|merci|stp|svp|gracias|"
+    r"por favor|por cierto|obrigad[oa]|por favor|grazie|per favore|alsjeblieft|trouwens|bedankt)|谢谢|哈哈+|的话|"
+    r"ありがとう|よろしく|笑|ㅋ+|ㅎ+|고마워)"
     r"|[\s,;:~…—–-]|[\U0001f300-\U0001faff\u2600-\u27bf]|:\)|:D|;\)|:\()+\Z",
     re.IGNORECASE,
 )
 _FILLERS = lazy(rf"\A{_LEAD.pattern}|{_TAIL.pattern}", re.IGNORECASE)
 _LEANS = lazy(
-    r"(?:it|it's|its|they|they're|he|he's|she|she's|that one|this one|es ist|er ist|sie ist|es heißt|il s'|elle s'|c'est|se llama|es un|è un|si chiama|"
+    r"(?:it|it's|its|they|they're|he|he's|she|she's|that one|this one|es ist|er ist|sie ist|es heißt|il s'|"
+    r"elle s'|c'est|se llama|es un|è un|si chiama|"
     r"het is|hij is|zij is|chama|é um|é uma)\b|它|他|她|それは|これは|그건|이건",
     re.IGNORECASE,
 )
@@ -420,8 +460,10 @@ def _clipped(line: str) -> str:
 
 
 _AHEAD = lazy(
-    r"\b(?:will|'ll|going to|gonna|starting|starts?|from|until|till|by|next|upcoming|due|tomorrow|soon|plan|planning|ab|bis|werde|nächste[rns]?|"
-    r"dès|à partir|prochaine?|vais|desde|hasta|próxim[oa]|voy|vou|até|dal|fino|prossim[oa]|vanaf|tot|volgende)\b|将|会|から|まで|来|부터|까지|다음",
+    r"\b(?:will|'ll|going to|gonna|starting|starts?|from|until|till|by|next|upcoming|due|tomorrow|soon|"
+    r"plan|planning|ab|bis|werde|nächste[rns]?|"
+    r"dès|à partir|prochaine?|vais|desde|hasta|próxim[oa]|voy|vou|até|dal|fino|prossim[oa]|vanaf|tot|"
+    r"volgende)\b|将|会|から|まで|来|부터|까지|다음",
     re.IGNORECASE,
 )
 

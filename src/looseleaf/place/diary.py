@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 
 from looseleaf.core.gate import mentions, says
-from looseleaf.core.heads import PROGRAM
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
+from looseleaf.core.heads import PROGRAM
 from looseleaf.core.levels import is_trusted, level_of
 from looseleaf.core.lines import escape
 from looseleaf.core.own_words import own_words
@@ -90,7 +90,9 @@ class Diary:
             if isinstance(value, str) and self._is_told(value)
         }
         title = said.get("title") or said.get("task") or said.get("problem") or ""
-        if not self._is_asked(title) and not is_from(title, self._witnesses):  # it would stand in an index line
+        if not self._is_asked(title) and not is_from(
+            title, self._witnesses
+        ):  # it would stand in an index line
             title = " ".join(self._request().split()[:_TITLE_WORDS])
         if not title:
             return  # nothing was asked for
@@ -115,7 +117,9 @@ class Diary:
         """Whether a title is the beginning of the user's own words, letter for letter."""
         words = title.rstrip("…").casefold()
         users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
-        return len(words) > _TITLE_WORDS and any(words in " ".join(own_words(text).split()).casefold() for text in users)
+        return len(words) > _TITLE_WORDS and any(
+            words in " ".join(own_words(text).split()).casefold() for text in users
+        )
 
     def _request(self) -> str:
         """What the user asked for first, in own words."""
@@ -182,7 +186,6 @@ class Diary:
         )
         self._state().move(change, ts, self._reason, self.edits)
 
-
     def _aims(self, said: Sequence[str]) -> dict[str, str]:
         """What the user asked for first, and last. What anybody wrote into the state by hand stays."""
         from looseleaf.core.endings import is_request
@@ -198,7 +201,9 @@ class Diary:
         if not asked:
             return {}
         state = self._state()
-        whose = {value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2}
+        whose = {
+            value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2
+        }
         free = [name for name in ("goal", "now") if whose.get(name, PROGRAM) == PROGRAM]
         return {name: text for name, text in (("goal", asked[0]), ("now", asked[-1])) if name in free}
 

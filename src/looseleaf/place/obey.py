@@ -69,14 +69,17 @@ class Obey:
                 before = self._before(trace)
                 gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
             meant = [each for each in (trace, before) if each is not None]
-            done = sum(self._try(partial(self._take, fact, found, [each.id for each in meant])) for fact in gone)
+            done = sum(
+                self._try(partial(self._take, fact, found, [each.id for each in meant])) for fact in gone
+            )
             texts = [each.content for each in meant]
             for path in self._diaries():
                 done += self._try(partial(self._clean_page, path, found, texts))
             self._try(partial(self._clean_state, found, texts))
         if done:
             self._note(
-                f"{done} line{'s' * (done != 1)} left the pages, as the user said to forget it. The log still has the words: "
+                f"{done} line{'s' * (done != 1)} left the pages, as the user said "
+                f"to forget it. The log still has the words: "
                 "`looseleaf forget --match` with one of them takes it out for good."
             )
         return done
@@ -138,7 +141,9 @@ class Obey:
         ]
         if len(kept) == len(lines):
             return 0
-        self._pages.rewrite(path, lambda text: Rewritten("".join(kept) if text == page else text), reason=REASON)
+        self._pages.rewrite(
+            path, lambda text: Rewritten("".join(kept) if text == page else text), reason=REASON
+        )
         return len(lines) - len(kept)
 
     def _clean_state(self, found: Forbidden, texts: list[str]) -> int:
@@ -150,7 +155,10 @@ class Obey:
             )
 
         def change(state: Values, **_: object) -> Change:
-            new = {name: "" if isinstance(value, str) and is_told(value) else value for name, value in state.items()}
+            new = {
+                name: "" if isinstance(value, str) and is_told(value) else value
+                for name, value in state.items()
+            }
             for name in ("decisions_recent", "tasks_open"):
                 if items_of(state, name):
                     new[name] = [each for each in items_of(state, name) if not is_told(title_of(each))]

@@ -40,7 +40,16 @@ def _planned(facts: Facts, distilled: Distilled) -> Plan:
         if proposal is not None:
             said_at = time_of(proposal.source) if is_id(proposal.source) else 0.0
             ts = said_at + number * 1e-6  # of two in one trace, the second is the later
-            plan.take(proposal, [
-                Witness(proposal.source, "user", proposal.quote, ts, frozenset({(proposal.relation, proposal.object)}))
-            ])
+            plan.take(
+                proposal,
+                [
+                    Witness(
+                        proposal.source,
+                        "user",
+                        proposal.quote,
+                        ts,
+                        frozenset({(proposal.relation, proposal.object)}),
+                    )
+                ],
+            )
     return plan

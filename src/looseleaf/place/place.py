@@ -396,7 +396,10 @@ class Place:
         """The notes on its page that say it again."""
         from looseleaf.core.placing import retells
 
-        return [each for each in self._facts.of(fact.topic) if each.path == fact.path and retells(each, fact)]
+        held = self._facts.of(fact.topic)
+        return [
+            each for each in held if each.path == fact.path and each.id != fact.id and retells(each, fact)
+        ]
 
     def say(
         self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()

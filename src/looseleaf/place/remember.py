@@ -1,8 +1,8 @@
 """Remember: what a person says to the memory itself becomes memory now, as the person's own word.
 
 Facts that the rules read in it are placed like any others, and are confirmed; so is every sentence that says more than
-they do, in its own words. What is no line (too long, or one of too many) is noted by an edit of the page. Only a greeting
-is passed over, and told.
+they do, in its own words. What is no line (too long, or one of too many) is noted by an edit of the page. Only a
+greeting is passed over, and told.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def remember(
     kept = [_flat(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
     if not kept:
         return Remembered(placed, _noted(book, pages, topic, _whole(said)), redacted=redacted)
-    left = [each for each in map(_flat, sentences(said)) if not any(each in one or one in each for one in kept)]
+    left = [
+        each for each in map(_flat, sentences(said)) if not any(each in one or one in each for one in kept)
+    ]
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]
     if len(notes) > _MOST:

@@ -241,9 +241,12 @@ class Tidy:
         """Finish what a crash interrupted; and, where the settings want it, tidy once in a while. What cannot be done
         is said: it is no reason not to go on."""
         try:
-            if self._is_unfinished() or self._is_crowded() or self._is_stale():
-                self()
-            elif self._policy.tidy and self._is_long() and self._is_due():
+            if (
+                self._is_unfinished()
+                or self._is_crowded()
+                or self._is_stale()
+                or (self._policy.tidy and self._is_long() and self._is_due())
+            ):
                 self()
         except Refused as refused:
             self._note(str(refused))
