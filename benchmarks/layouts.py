@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from benchmarks.learn import SETS, messages
 from benchmarks.prefix import customers, encoder
 from benchmarks.report import NO_GOAL, Row
 from benchmarks.window import HERE, QUICK, TALKS, folder, replay
@@ -24,9 +25,8 @@ from looseleaf.core.toon import encode
 from looseleaf.core.window import MESSAGE_TOKENS
 
 LOCOMO = HERE.parent / "shared/data/locomo10.json"
-UTTERANCES = Path(__file__).parent / "data/utterances.jsonl"
 PER_STATE = 200
-"""Utterances of one memory."""
+"""Labelled messages of one memory."""
 
 LARGE = 250
 """Tokens of a state that is worth a shorter notation."""
@@ -76,10 +76,9 @@ def notations(shown: State) -> dict[str, str]:
     return own | {"pretty": json.dumps(shown, ensure_ascii=False, indent=2), "worded": worded(shown)}
 
 
-def states_of_utterances(count: int | None) -> Iterator[State]:
-    """What the rules leave in the state of memories that are told labelled utterances."""
-    items = [json.loads(line) for line in UTTERANCES.read_text("utf-8").splitlines()]
-    said = [str(item["text"]) for item in items if item.get("role", "user") == "user"]
+def states_of_messages(count: int | None) -> Iterator[State]:
+    """What the rules leave in the state of memories that are told labelled messages."""
+    said = [message.text for message in messages(SETS / "dev")]
     starts = range(0, len(said), PER_STATE)[:count]
     for start in starts:
         with folder(QUICK) as path, Memory(path / "memory") as memory:
@@ -105,7 +104,7 @@ def states_of_agents(count: int | None) -> Iterator[State]:
 
 
 def notation(count: int | None) -> Iterator[Row]:
-    found: dict[str, list[State]] = {"labelled utterances": list(states_of_utterances(count))}
+    found: dict[str, list[State]] = {"labelled messages": list(states_of_messages(count))}
     if TALKS.exists():
         found["agents with tools"] = list(states_of_agents(count))
     if LOCOMO.exists():

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 
-from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, nothing_measured, options, report  # noqa: E402
 from benchmarks.talks import DATA  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
@@ -473,7 +473,7 @@ def _f1(counts: Counter[str]) -> float:
 
 def measure(folder: Path, *, errands: int = 5000, only: str = "") -> Tally:
     tally = Tally()
-    parts = {
+    parts: dict[str, Callable[[], None]] = {
         "messages": lambda: learn_messages(list(messages(folder)), tally),
         "changes": lambda: learn_changes(folder, tally),
         "forbid": lambda: learn_prohibitions(folder, tally),
@@ -498,6 +498,8 @@ def main() -> None:
     parser.add_argument("--lines", help="write every line that was learnt from messages to this file")
     given = parser.parse_args()
     folder = SETS / given.sets if (SETS / given.sets).exists() else Path(given.sets)
+    if not folder.is_dir():
+        nothing_measured(f"there are no sets in {folder}")
     tally = measure(folder, errands=given.errands, only=given.only)
     if given.errors:
         by_sort: dict[str, list[str]] = defaultdict(list)

@@ -5,7 +5,7 @@
 
 Nothing here measures anything: the same results make the same bytes, which a test compares. A table of README.md
 stands between `<!-- benchmark: NAME -->` and `<!-- end -->`; NAME is a benchmark (its rows that have a goal), `figures`
-(ten rows of all of them), `peers`, `misses` (every goal that was not met) or `machine`.
+(some rows of all of them), `peers`, `misses` (every goal that was not met) or `machine`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MARK = re.compile(r"<!-- benchmark: (\w+) -->\n(.*?)<!-- end -->", re.DOTALL)
 ABOUT = {
     "store": "Writing and reading the log, against the least that could do it",
     "window": "What a model is told, and compaction",
-    "distill": "Facts that the rules find in what people say",
+    "learn": "What is learnt of what people say, by authors whom nobody tuned on",
     "identity": "Whether two facts are the same",
     "chains": "What is told as true after somebody changed his mind",
     "build": "Views that are made of the log",
@@ -55,7 +55,12 @@ CHOSEN = (
         "real talks cut in the middle, before a turn",
         "compaction of a whole talk: names, paths and ids that are needed later, still there",
     ),
-    ("distill", "precision of the rules' facts", "facts without a model: how many of them are right"),
+    (
+        "learn",
+        "lines that rest on what is worth keeping",
+        "learning without a model: lines that rest on what their author marked as worth keeping",
+    ),
+    ("learn", "facts found", "learning without a model: facts of such messages that are known afterwards"),
     (
         "chains",
         "chains in which any reader tells a stale value",

@@ -41,7 +41,7 @@ class Job:
 
 JOBS = (
     Job("identity"),
-    Job("distill"),
+    Job("learn"),
     Job("chains"),
     Job("store", ("--lines", "300000"), ("--lines", "1000000")),
     Job("window", ("--turns", "20000", "--megabytes", "60"), ("--turns", "100000")),

@@ -29,14 +29,14 @@ POLICY = Policy(settle_seconds=0.01, quiet_seconds=0.0, late_seconds=3600.0)
 """Nobody saves pages in these histories while they are read."""
 
 PLACES = ("Berlin", "Paris", "Lisbon", "Quillan")
-THINGS = ("zebrafish tea", "opera", "climbing", "heirloom tomatoes", "sourdough")
+THINGS = ("zebrafish tea", "latex", "birch pollen", "heirloom tomatoes", "sourdough")
 TOOLS = ("Postgres", "Redis", "Kafka", "SQLite")
 FIRMS = ("Acme", "Initech", "Umbrella Labs")
 SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("I live in {}.", PLACES),
     ("I moved to {}.", PLACES),
-    ("I like {}.", THINGS),
-    ("I no longer like {}.", THINGS),
+    ("I am allergic to {}.", THINGS),
+    ("I am no longer allergic to {}.", THINGS),
     ("I work at {}.", FIRMS),
     ("My name is {}.", ("Zhang San", "Ada Moreau")),
     ("We decided to use {}.", TOOLS),
@@ -44,6 +44,11 @@ SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("The {} importer is done.", TOOLS),
     ("I prefer {} for notes.", ("Markdown", "plain text")),
     ("My dog is called {}.", ("Biscuit", "Rolf")),
+    ("We usually deploy {} on fridays because the cluster is quiet then.", TOOLS),
+    ("Actually we deploy {} on mondays now.", TOOLS),
+    ("We stopped using {}, it was too slow for us.", TOOLS),
+    ("Can you help me set up {} for the importer?", TOOLS),
+    ("Please don't remember that I live in {}.", PLACES),
     ("Nothing else today, thanks.", ("",)),
 )
 
@@ -96,7 +101,10 @@ def _of_person(chance: random.Random) -> Op:
         ("decide", (f"plant {value}",)),
         ("goal", (f"a house full of {value}",)),
         ("strike", (value,)),
-        ("write", (f"A note on {value}. I like {value}. We decided to use {chance.choice(TOOLS)}.",)),
+        (
+            "write",
+            (f"A note on {value}. I am allergic to {value}. We decided to use {chance.choice(TOOLS)}.",),
+        ),
         ("prompt", ()),
         ("approve", (value,)),
     )
@@ -179,7 +187,7 @@ def lived_twice(
 
 def _meets_nothing(memory: Memory, op: Op) -> bool:
     if op.kind == "strike":
-        return f"Likes: {op.texts[0]}" not in memory.page("USER.md").text
+        return f"Allergy: {op.texts[0]}" not in memory.page("USER.md").text
     if op.kind in ("pin", "score", "reject", "correct", "approve"):
         return not _meant(memory, op.texts[0], "pending" if op.kind == "approve" else "current")
     return False
@@ -261,7 +269,7 @@ def _strike(memory: Memory, value: str) -> None:
     """A person deletes every line of his page that names something."""
 
     def change(text: str) -> str:
-        return "".join(line for line in text.splitlines(keepends=True) if f"Likes: {value}" not in line)
+        return "".join(line for line in text.splitlines(keepends=True) if f"Allergy: {value}" not in line)
 
     memory.edit("USER.md", change, reason="not so", author="person")
 

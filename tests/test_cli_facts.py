@@ -20,6 +20,7 @@ from looseleaf.cli import facts as cli_facts
 from looseleaf.cli import parse as cli_parse
 from looseleaf.cli import verbs as cli_verbs
 from looseleaf.cli.main import main
+from looseleaf.cli.tools import _times
 from looseleaf.memory import Memory
 from looseleaf.place.notebook import Source
 from looseleaf.values import KINDS, Fact
@@ -33,7 +34,7 @@ DAY = 86_400
 JANUARY = 1_767_261_600  # 2026-01-01, ten o'clock in the morning (UTC)
 
 STORY = [
-    {"user": "I'm Zhang San, I discuss in Chinese but write code in English.", "ts": JANUARY},
+    {"user": "My name is Zhang San. Write code in English.", "ts": JANUARY},
     {"assistant": "Nice to meet you.", "ts": JANUARY + 1},
     {"user": "I live in Berlin.", "ts": JANUARY + 31 * DAY},
     {"user": "I moved to Paris.", "ts": JANUARY + 59 * DAY},
@@ -81,7 +82,7 @@ def doubt(run: Run, folder: Path) -> str:
     """A person writes one home and the user says another: the id of what waits."""
     page = folder / "USER.md"
     page.write_text(page.read_text().replace("Rome", "Madrid"))
-    assert "Home: Madrid  (confirmed)" in run("facts")[1]
+    assert "Home: Madrid  (confirmed, since " in run("facts")[1]
     assert run("record", "user", "I moved to Lyon.")[0] == 0
     assert run("distill")[0] == 0
     return str(fact_of(run, "Home", "--pending")["id"])
@@ -100,27 +101,25 @@ def test_what_was_said_becomes_a_page_and_each_fact_is_told(run: Run, folder: Pa
     assert (code, err) == (0, LIST)
     assert shown(out).splitlines() == [
         "added            <fact>  Name: Zhang San  (said): nothing like it is held",
-        (
-            "added            <fact>  Language: prefers Chinese discussion, English code  (said): "
-            "nothing like it is held"
-        ),
+        "added            <fact>  Code language: English  (said): nothing like it is held",
         "added            <fact>  Home: Berlin  (said): nothing like it is held",
         "replaced         <fact>  Home: Paris  (said): in place of “Home: Berlin”",
         "replaced         <fact>  Home: Rome  (said): in place of “Home: Paris”",
         "1 entry: 3 added, 2 replaced.",
     ]
     assert (folder / "USER.md").read_text() == (
-        "# User Facts\n\n> Summary: user name, language, home\n\n- Name: Zhang San\n"
-        f"- Language: prefers Chinese discussion, English code\n- Home: Rome\n- Updated: {TODAY}\n"
+        "# User Facts\n\n> Summary: user name, home, code language\n\n- Name: Zhang San\n"
+        f"- Home: Rome\n- Code language: English\n- Updated: {TODAY}\n"
     )
     assert run("distill") == (0, "There was nothing new to distill.\n", RECORD)
     assert run("distill", "--json") == (0, "[]\n", "")
 
 
 def test_what_is_said_again_or_ends_is_told_so(told: Run) -> None:
-    told("record", "jsonl", stdin=lines([{"user": "I live in Rome."}, {"user": "I like jazz."}]))
+    told("record", "jsonl", stdin=lines([{"user": "I live in Rome."}, {"user": "I work at Acme."}]))
     told("distill")
-    told("record", "jsonl", stdin=lines([{"user": "I live in Rome."}, {"user": "I no longer like jazz."}]))
+    left = {"user": "I don't work at Acme anymore."}
+    told("record", "jsonl", stdin=lines([{"user": "I live in Rome."}, left]))
     said = [re.split("  +", line)[0] for line in told("distill")[1].splitlines()]
     assert said == ["known already", "ended", "1 entry: 1 ended, 1 known already."]
     told("record", "user", "What time is it?")
@@ -162,8 +161,8 @@ def test_my_own_words_are_written_from_a_file_or_standard_input(run: Run, place:
     )
     for arguments in ([], ["-"]):
         assert "known already" in run("write", "--mine", *arguments, stdin=b"I live in Berlin. Really.")[1]
-    placed = json.loads(run("write", "--mine", "--json", stdin=b"I like tea.")[1])
-    assert [outcome["fact"]["object"] for outcome in placed["outcomes"]] == ["tea"]
+    placed = json.loads(run("write", "--mine", "--json", stdin=b"I work at Acme.")[1])
+    assert [outcome["fact"]["object"] for outcome in placed["outcomes"]] == ["Acme"]
 
 
 def test_a_text_of_somebody_else_puts_nothing_on_a_page(run: Run, folder: Path) -> None:
@@ -220,11 +219,11 @@ def test_facts_are_listed_topic_by_topic_the_users_first(told: Run, folder: Path
     assert (code, err) == (0, RIGHT)
     assert shown(out) == (
         "user\n"
-        "  <fact>  Name: Zhang San  (said)  USER.md:5\n"
-        "  <fact>  Language: prefers Chinese discussion, English code  (said)  USER.md:6\n"
-        "  <fact>  Home: Rome  (said)  USER.md:7\n"
+        "  <fact>  Name: Zhang San  (said, since 2026-01-01)  USER.md:5\n"
+        "  <fact>  Home: Rome  (said, since 2026-04-01)  USER.md:6\n"
+        "  <fact>  Code language: English  (said, since 2026-01-01)  USER.md:7\n"
         "cellar\n"
-        "  <fact>  Light: broken  (confirmed)  facts/cellar.md:1\n"
+        f"  <fact>  Light: broken  (confirmed, since {TODAY})  facts/cellar.md:1\n"
     )
     assert told("facts", "--topic", "user")[1] + told("facts", "--topic", "cellar")[1] == out
     assert shown(told("facts", "--kind", "preference")[1]).count("<fact>") == 1
@@ -234,10 +233,26 @@ def test_facts_are_listed_topic_by_topic_the_users_first(told: Run, folder: Path
     assert script(folder, "facts") == out
 
 
+def test_a_fact_says_since_when_it_holds_when_it_was_said_again_and_whether_it_is_doubtful(told: Run) -> None:
+    told("record", "jsonl", stdin=lines([{"user": "I live in Rome.", "ts": JANUARY + 120 * DAY}]))
+    told("distill")
+    assert "  Home: Rome  (said, since 2026-04-01, again 2026-05-01)  USER.md:6\n" in told("facts")[1]
+    assert "  status: current, since 2026-04-01 " in told("why", "USER.md:6")[1]
+    assert re.search(r", again 2026-05-01 [0-9:]{8}, on USER\.md:6\n", told("why", "USER.md:6")[1])
+    dates = " +since 2026-04-01, again 2026-05-01  - Home: Rome\n"
+    assert re.search(rf"program  said +{TODAY}{dates}", told("show", "USER.md", "--who")[1])
+    assert told("show", "USER.md")[1].count("again") == 0  # the page is printed as it is
+    doubted = Fact(
+        "user", "user", "note", "Tea at five", level="said", tags=("doubtful",), id="f_0123456789ab"
+    )
+    assert cli_facts.line_of(doubted) == "f_01234567  note: Tea at five  (said, doubtful)"
+    assert _times(doubted, "") == "doubtful"
+
+
 def test_past_waiting_and_rejected_facts_are_listed_when_asked_for(told: Run, folder: Path) -> None:
     waits = doubt(told, folder)
     assert shown(told("facts", "--pending")[1]) == (
-        "user\n  <fact>  Home: Lyon  (pending, said)  review/pending.md\n"
+        f"user\n  <fact>  Home: Lyon  (pending, said, since {TODAY})  review/pending.md\n"
     )
     past = told("facts", "--superseded")[1]
     assert [line.split("  ")[2] for line in past.splitlines()[1:]] == [
@@ -364,14 +379,14 @@ def test_the_past_is_told_so_far_back_as_a_minute(told: Run) -> None:
 
 def test_a_score_and_a_pin_are_marks_of_a_fact_and_can_be_undone(told: Run) -> None:
     assert (
-        shown(told("score", "USER.md:7", "9")[1])
-        == "scored: <fact>  Home: Rome  (said, score 9)  USER.md:7\n"
+        shown(told("score", "USER.md:6", "9")[1])
+        == "scored: <fact>  Home: Rome  (said, score 9)  USER.md:6\n"
     )
     name = fact_of(told, "Home")["id"]
-    assert shown(told("pin", name[:8])[1]).endswith("(said, score 9, pinned)  USER.md:7\n")
-    assert "  Home: Rome  (said, score 9, pinned)  USER.md:7\n" in told("facts")[1]
+    assert shown(told("pin", name[:8])[1]).endswith("(said, score 9, pinned)  USER.md:6\n")
+    assert "  Home: Rome  (said, score 9, pinned, since 2026-04-01)  USER.md:6\n" in told("facts")[1]
     assert shown(told("pin", name.removeprefix("f_"), "--off")[1]) == (
-        "unpinned: <fact>  Home: Rome  (said, score 9)  USER.md:7\n"
+        "unpinned: <fact>  Home: Rome  (said, score 9)  USER.md:6\n"
     )
     assert shown(told("undo")[1]) == "Undone: unpinned (of Home: Rome, <fact>), by <id>.\n"
     assert fact_of(told, "Home")["tags"] == ["pinned"]
@@ -379,22 +394,22 @@ def test_a_score_and_a_pin_are_marks_of_a_fact_and_can_be_undone(told: Run) -> N
 
 
 def test_a_correction_is_a_persons_word_and_keeps_the_past(told: Run, folder: Path) -> None:
-    assert shown(told("correct", "USER.md:7", "Lyon")[1]) == (
-        "corrected: <fact>  Home: Lyon  (confirmed)  USER.md:7\n"
+    assert shown(told("correct", "USER.md:6", "Lyon")[1]) == (
+        "corrected: <fact>  Home: Lyon  (confirmed)  USER.md:6\n"
     )
     assert "- Home: Lyon\n" in (folder / "USER.md").read_text()
     assert [
-        fact["object"] for fact in told_json(told, "history", "USER.md:7")
+        fact["object"] for fact in told_json(told, "history", "USER.md:6")
     ] == "Berlin Paris Rome Lyon".split()
     told("undo")
     assert "- Home: Rome\n" in (folder / "USER.md").read_text()
-    assert refuses(told, folder, "correct", "USER.md:7", " ").startswith("The line was not written: ")
+    assert refuses(told, folder, "correct", "USER.md:6", " ").startswith("The line was not written: ")
 
 
 def test_what_waits_is_approved_or_rejected(told: Run, folder: Path) -> None:
     waits = doubt(told, folder)
     said = shown(told("approve", waits)[1]).splitlines()
-    assert said[0] == "approved: <fact>  Home: Lyon  (confirmed)  USER.md:7"
+    assert said[0] == "approved: <fact>  Home: Lyon  (confirmed)  USER.md:6"
     assert said[1].startswith("  instead of: <fact>  Home: Madrid  (superseded, confirmed")
     assert "- Home: Lyon\n" in (folder / "USER.md").read_text()
     assert told("facts", "--pending")[1] == "Nothing is pending.\n"
@@ -422,24 +437,24 @@ def test_a_beginning_of_two_ids_names_neither(run: Run, folder: Path) -> None:
 
 
 def test_history_shows_every_value_back_to_the_words(told: Run) -> None:
-    told("correct", "USER.md:7", "Lyon")
-    code, out, err = told("history", "USER.md:7")
+    told("correct", "USER.md:6", "Lyon")
+    code, out, err = told("history", "USER.md:6")
     assert (code, err) == (0, "")
     past = [
         f"<fact>  Home: {home}  (superseded, said, since <time> until <time>)\n"
-        f"  held: since <time> until <time>\n{replaced}  quote: “{quote}”\n  source: <id>, user, <time>: {quote}.\n"
+        f"  held: since <time> until <time>\n{replaced}  quote: “{quote}”\n  source: <id>, user, <time>: {quote}\n"
         for home, quote, replaced in (
-            ("Berlin", "I live in Berlin", "  replaced by: <fact>\n"),
-            ("Paris", "I moved to Paris", "  replaced by: <fact>\n"),
-            ("Rome", "I moved to Rome", "  replaced by: <fact>\n"),
+            ("Berlin", "I live in Berlin.", "  replaced by: <fact>\n"),
+            ("Paris", "I moved to Paris.", "  replaced by: <fact>\n"),
+            ("Rome", "I moved to Rome.", "  replaced by: <fact>\n"),
         )
     ]
     now = (
-        "<fact>  Home: Lyon  (confirmed)  USER.md:7\n  held: since <time>\n"
+        "<fact>  Home: Lyon  (confirmed)  USER.md:6\n  held: since <time>\n"
         "  source: USER.md@<id>, person, <time>: - Home: Lyon\n"
     )
     assert shown(out) == "".join(past) + now
-    values = told_json(told, "history", "USER.md:7")
+    values = told_json(told, "history", "USER.md:6")
     assert [value["words"][0]["text"] for value in values[:3]] == [
         "I live in Berlin.",
         "I moved to Paris.",
@@ -451,8 +466,8 @@ def test_history_shows_every_value_back_to_the_words(told: Run) -> None:
 
 
 def test_why_names_the_words_the_entry_and_the_edits(told: Run) -> None:
-    told("score", "USER.md:7", "9")
-    code, out, err = told("why", "USER.md:7")
+    told("score", "USER.md:6", "9")
+    code, out, err = told("why", "USER.md:6")
     assert (code, re.sub("f_[0-9a-f]{12}", "<fact>", err)) == (
         0,
         (
@@ -465,12 +480,12 @@ def test_why_names_the_words_the_entry_and_the_edits(told: Run) -> None:
         "  id: <fact>\n"
         "  topic: user\n"
         "  kind: identity, long_term\n"
-        "  status: current, since <time>, on USER.md:7\n"
+        "  status: current, since <time>, on USER.md:6\n"
         "  level: said: the user said it, and the words are in the log\n"
         "  confidence: 0.9\n"
         "  salience: 0.9\n"
         "  score: 9 of 10, by a person\n"
-        "  quote: “I moved to Rome”\n"
+        "  quote: “I moved to Rome.”\n"
         "  source: <id>, user, <time>:\n"
         "    I moved to Rome.\n"
         "  entry: log/entries/sessions/<id>\n"
@@ -478,11 +493,11 @@ def test_why_names_the_words_the_entry_and_the_edits(told: Run) -> None:
         "  journal: <time>  <id>     +8 -0  USER.md  program: distilled from sessions/<id>\n"
         "  journal: <time>  <id>  person: scored (user_fact_score = 9.0)\n"
     )
-    told("pin", "USER.md:7")
-    about = told_json(told, "why", "USER.md:7")
+    told("pin", "USER.md:6")
+    about = told_json(told, "why", "USER.md:6")
     assert list(about) == ["fact", "why", "entry", "distiller", "words", "made_by"]
     assert [each["reason"].split()[0] for each in about["made_by"]] == ["distilled", "scored", "pinned"]
-    assert "  tags: pinned\n" in told("why", "USER.md:7")[1]
+    assert "  tags: pinned\n" in told("why", "USER.md:6")[1]
 
 
 def test_why_of_a_line_that_was_written_by_hand_names_its_edit(run: Run, folder: Path) -> None:
@@ -497,7 +512,7 @@ def test_why_of_a_line_that_was_written_by_hand_names_its_edit(run: Run, folder:
 
 def test_what_facts_were_made_of_is_expanded_and_did_not_leave_the_window(told: Run) -> None:
     assert told("expand") == (0, "No turn has left the window of main yet: there is no entry.\n", "")
-    entry = told_json(told, "why", "USER.md:7")["entry"].rpartition("/")[2]
+    entry = told_json(told, "why", "USER.md:6")["entry"].rpartition("/")[2]
     code, out, err = told("expand", entry)
     assert (code, err) == (0, "")
     head, first, *_ = out.split("\n\n")
@@ -536,9 +551,9 @@ def test_what_a_tool_returned_waits_and_its_words_are_shown(run: Run, folder: Pa
 
 
 def test_a_source_that_is_gone_is_said_to_be(told: Run, folder: Path) -> None:
-    entry = told_json(told, "why", "USER.md:7")["entry"]
+    entry = told_json(told, "why", "USER.md:6")["entry"]
     (folder / "log" / "entries" / entry / "meta.json").unlink()
-    code, out, err = told("why", "USER.md:7")
+    code, out, err = told("why", "USER.md:6")
     assert (code, "entry:" in out, "    I moved to Rome.\n" in out) == (0, False, True)
     assert f"there is no entry, turn or trace {entry.rpartition('/')[2]}" in err
     assert cli_facts._source(Source("gone", "", None, "")) == "source: gone, which is not in the log"
@@ -616,8 +631,8 @@ class Mine:
     def distill(self, material, tokens):
         found = []
         for trace in material.traces():
-            for word in ("Zhang", "Oslo", "Rome", "Chinese"):
-                relation = {"Zhang": "Name", "Chinese": "Speaks"}.get(word, "Home")
+            for word in ("Zhang", "Oslo", "Rome", "English"):
+                relation = {"Zhang": "Name", "English": "Speaks"}.get(word, "Home")
                 if word in trace.content:
                     found.append({"relation": relation, "object": word, "quote": trace.content, "topic": "user"})
         return Distilled("what was said", None, tuple(found))
@@ -641,10 +656,10 @@ def test_another_distiller_is_compared_and_then_switched_to(told: Run, folder: P
     out = script(folder, "redistill", "--with", "mine:Mine")
     assert sorted(out.splitlines()[:-1]) == [
         "changed  user  Name: Zhang San → Zhang",
-        "gained   user  Speaks: Chinese",
+        "gained   user  Speaks: English",
+        "lost     user  Code language: English",
         "lost     user  Home: Berlin",
         "lost     user  Home: Paris",
-        "lost     user  Language: prefers Chinese discussion, English code",
     ]
     assert out.splitlines()[-1] == (
         "mine/1: 1 gained, 3 lost, 1 changed; the sources of 1 of 1 entries were read. Nothing was changed. "
@@ -659,7 +674,7 @@ def test_another_distiller_is_compared_and_then_switched_to(told: Run, folder: P
         .endswith("It is applied.")
     )
     facts = [f"{fact['relation']}: {fact['object']}" for fact in told_json(told, "facts")]
-    assert sorted(facts) == ["Home: Rome", "Name: Zhang", "Speaks: Chinese"]
+    assert sorted(facts) == ["Home: Rome", "Name: Zhang", "Speaks: English"]
     assert script(folder, "redistill", "--with", "mine:Mine") == (
         "mine/1: there is no entry of another distiller. Nothing was changed.\n"
     )

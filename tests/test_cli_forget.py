@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
         live(
             memory,
             [
-                Op("talk", "a", (f"I like {CANARY} tea. I live in Oslo.", f"{CANARY} are fish.")),
+                Op("talk", "a", (f"I am allergic to {CANARY} tea. I live in Oslo.", f"{CANARY} are fish.")),
                 Op("distill"),
             ],
         )
@@ -37,8 +37,8 @@ def test_a_dry_run_shows_what_would_go_and_changes_nothing(
     assert run(folder, "--match", CANARY, "--dry-run") == 0
     out = capsys.readouterr().out
     assert out.startswith("What would go:\n  2 things that were said or done\n")
-    assert f"I like {CANARY} tea. I live in Oslo." in out
-    assert f"Likes: {CANARY} tea" in out
+    assert f"I am allergic to {CANARY} tea. I live in Oslo." in out
+    assert f"Allergy: {CANARY} tea" in out
     assert holding(folder, CANARY)
 
 
@@ -76,7 +76,7 @@ def test_other_places_and_files_of_the_user_are_told(
     with open_memory(folder) as memory:
         fact = next(fact for fact in memory.facts() if CANARY in fact.object)
         memory.record(user=f"More {CANARY} tea, please.")
-    (folder / "recall.tests.toml").write_text(f"# I like {CANARY} tea.\n")
+    (folder / "recall.tests.toml").write_text(f"# I am allergic to {CANARY} tea.\n")
     assert run(folder, "--fact", fact.id or "", "--yes") == 0
     out = capsys.readouterr().out
     assert "named in 1 other place, which stays: turn_0003 of main." in out

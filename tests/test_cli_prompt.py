@@ -26,7 +26,7 @@ from test_cli_talk import refuses, script
 
 Run = Callable[..., tuple[int, str, str]]
 
-SAID = "I'm Zhang San, I discuss in Chinese but write code in English"
+SAID = "My name is Zhang San. Write code in English."
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_prompt_is_printed_as_a_model_is_told_it(told: Run, folder: Path) -> N
         assert out == memory.replay().text
     assert out.startswith("[system]\n# Soul\n\nBe kind.\n")
     assert out.endswith("[user]\nRefactor the parser\n\n")
-    assert "- Language: prefers Chinese discussion, English code\n" in out
+    assert "- Code language: English\n" in out
     assert script(folder, "prompt", "Refactor the parser", "--budget", "4000") == out
 
 
@@ -331,21 +331,21 @@ def test_two_prompts_are_held_against_each_other(told: Run, folder: Path) -> Non
 
 def test_why_leads_from_a_line_of_the_prompt_to_the_trace_in_which_it_was_said(told: Run) -> None:
     told("prompt", "Refactor the parser", "--budget", "4000")
-    code, out, err = told("why", "English code")
+    code, out, err = told("why", "language: English")
     assert (code, err) == (0, "")
     trace = json.loads(told("turns", "--json")[1])[0]["traces"][0]["id"]
     fact = re.search("f_[0-9a-f]+", out)
     assert fact is not None
     steps = out.replace(trace, "<trace>").replace(fact[0], "<fact>")
     assert re.sub(r"20\d\d-\d\d-\d\dT[\d:]+Z", "<then>", plain(steps)) == (
-        "“English code” is in the prompt <id> (<then>, 83 of 4,000 tokens).\n\n"
+        "“language: English” is in the prompt <id> (<then>, 83 of 4,000 tokens).\n\n"
         "profile USER.md: always_included, 48 tokens as markdown\n"
-        "  page USER.md:6: - Language: prefers Chinese discussion, English code\n"
-        "    fact <fact>: Language: prefers Chinese discussion, English code (current, said)\n"
+        "  page USER.md:6: - Code language: English\n"
+        "    fact <fact>: Code language: English (current, said)\n"
         f"      entry log/entries/sessions/<id>: rules/1, <then>: User: {SAID}\n"
         f"        trace <trace>: user, <then>: {SAID}\n"
     )
-    answer = as_json(told, "why", "English code")
+    answer = as_json(told, "why", "language: English")
     assert [step["what"] for step in answer["chains"][0]["steps"]] == [
         "prompt",
         "profile",
@@ -355,7 +355,7 @@ def test_why_leads_from_a_line_of_the_prompt_to_the_trace_in_which_it_was_said(t
         "trace",
     ]
     assert answer["chains"][0]["steps"][-1]["where"] == trace
-    assert as_json(told, "why", "English code", "--prompt", answer["prompt"]) == answer
+    assert as_json(told, "why", "language: English", "--prompt", answer["prompt"]) == answer
 
 
 def test_why_says_also_why_words_are_not_in_the_prompt(told: Run, folder: Path) -> None:
@@ -377,7 +377,7 @@ def test_why_of_a_fact_by_its_name_is_why_it_is_believed(told: Run) -> None:
     told("prompt", "Task")
     by_place = told("why", "USER.md:6")
     name = json.loads(told("why", "USER.md:6", "--json")[1])["fact"]["id"]
-    assert by_place[1].startswith("Language: prefers Chinese discussion, English code\n  id: f_")
+    assert by_place[1].startswith("Code language: English\n  id: f_")
     assert told("why", name) == told("why", name[:8]) == told("why", name.removeprefix("f_")[:8]) == by_place
 
 
@@ -506,7 +506,7 @@ def test_looking_at_an_old_prompt_counts_nothing(told: Run, folder: Path) -> Non
     told("prompt", "Task")
     code = "from looseleaf.cli.main import main; main(sys.argv[1:])"
     for arguments in (
-        ["why", "English code"],
+        ["why", "language: English"],
         ["prompt", "--replay", "last"],
         ["prompt", "--replay", "last", "--json"],
     ):

@@ -43,7 +43,7 @@ def fill(path: Path) -> None:
             memory.record(assistant="I see.", ts=FEBRUARY + 60 * number + 1)
         memory.record(user="Project Nightingale is secret.")
         memory.record(user="I always want English code.")
-        memory.write("I like jazz. I speak French.")
+        memory.write("I work at Acme. I am allergic to nuts.")
         memory.prompt("Write the parser.")
     (path / "recall.tests.toml").write_text('[[test]]\nquestion = "soil garden clay"\ncontains = "clay"\n')
     (path.parent / "notes.txt").write_text("My garden has a pond.\n")

@@ -63,7 +63,7 @@ def fill(memory: Memory) -> None:
     memory.record(user="I moved. I live in Paris now. 从今天起我住在巴黎。")
     memory.record(assistant="Paris it is.")
     memory.distill()
-    memory.write("My dentist is Dr. Weiss. The printer is in room 12.", topic="office")
+    memory.write("My manager is Anna Weiss. The printer is in room 12.", topic="office")
     memory.edit("PROJECT.md", "# Rules\n\nSmall commits.\n", reason="rules")
     Path(memory.path, "days", "2026-01-05.md").write_text("- It rained.\n")
     Path(memory.path, "sketch.bin").write_bytes(bytes(range(256)))

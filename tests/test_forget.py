@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from looseleaf.values import Fact
 
 CANARY = "Zebrafish"
-SECRET = f"I like {CANARY} tea."
+SECRET = f"I am allergic to {CANARY} tea."
 
 
 # --- a memory that never saw it ----------------------------------------------------------
@@ -154,7 +154,7 @@ def said(memory: Memory, status: str = "current") -> list[str]:
 def planted(folder: Path) -> Memory:
     """A memory that holds the canary wherever a memory can hold anything."""
     memory = open_memory(folder)
-    live(memory, [Op("talk", "old", ("I live in Berlin. I like opera.",)), Op("distill")])
+    live(memory, [Op("talk", "old", ("I live in Berlin. I am allergic to latex.",)), Op("distill")])
     memory._talk.recorder.session = "secret"
     with at(THEN + 5000, "secret"):
         memory.record(user=f"{SECRET} Caf\u00e9 {CANARY} \ud800.", ts=THEN + 5000)
@@ -174,7 +174,10 @@ def planted(folder: Path) -> Memory:
         memory.prompt("And now?", budget=8000)
         memory.recall(f"{CANARY} tea")
         memory.edit(
-            "USER.md", lambda text: text.replace(f"- Likes: {CANARY} tea\n", ""), reason="x", author="person"
+            "USER.md",
+            lambda text: text.replace(f"- Allergy: {CANARY} tea\n", ""),
+            reason="x",
+            author="person",
         )
     root = memory.store._root
     root.put_aside(f"- {SECRET}\n".encode(), "collision-USER.md")
@@ -219,7 +222,7 @@ def test_words_are_nowhere_afterwards(tmp_path: Path) -> None:
         after = {path: len(data) for path, data in every_file(tmp_path / "m") if "log/traces" in path}
         assert after == {path: size for path, size in lengths.items() if path in after}
         assert [str(each) for each in memory.check() if each.severity == "error"] == []
-        assert said(memory)[:3] == ["Home: Berlin", "Likes: opera", "Employer: Acme"]
+        assert said(memory)[:3] == ["Home: Berlin", "Employer: Acme", "Allergy: latex"]
         assert not memory.recall(f"{CANARY} tea")
 
 
@@ -232,7 +235,7 @@ def test_a_session_is_nowhere_afterwards(tmp_path: Path) -> None:
         assert done.counts["traces"] == 5
         assert done.probe is not None
         assert done.probe.hits == ()
-        assert said(memory)[:3] == ["Home: Berlin", "Likes: opera", "Employer: Acme"]
+        assert said(memory)[:3] == ["Home: Berlin", "Employer: Acme", "Allergy: latex"]
         assert [each.session_id for each in memory.sessions()] == ["old", "new"]
 
 
@@ -242,7 +245,7 @@ def test_an_origin_is_nowhere_afterwards(tmp_path: Path) -> None:
         done = memory.forget(origin="tool")
         assert done.counts["traces"] == 1
         assert not any(data.count(b"x" * 1000) for _, data in every_file(tmp_path / "m"))
-        assert "Likes: opera" in said(memory)
+        assert "Allergy: latex" in said(memory)
         assert [str(each) for each in memory.check() if each.severity == "error"][1:] == []
 
 
@@ -250,7 +253,10 @@ def test_a_fact_goes_with_its_line_and_its_quotes_and_other_mentions_are_counted
     with open_memory(tmp_path / "m") as memory:
         live(
             memory,
-            [Op("talk", "a", ("I live in Quillan. I like opera.", "Quillan has a market.")), Op("distill")],
+            [
+                Op("talk", "a", ("I live in Quillan. I am allergic to latex.", "Quillan has a market.")),
+                Op("distill"),
+            ],
         )
         fact = next(fact for fact in memory.facts() if fact.object == "Quillan")
         dry = memory.forget(fact=fact.id, dry_run=True)
@@ -258,9 +264,9 @@ def test_a_fact_goes_with_its_line_and_its_quotes_and_other_mentions_are_counted
         assert dry.first["facts"] == ("Home: Quillan",)
         assert "Home: Quillan" in said(memory)
         memory.forget(fact=fact.id)
-        assert said(memory) == ["Likes: opera"]
+        assert said(memory) == ["Allergy: latex"]
         [first, second] = [trace.content for turn in memory.turns() for trace in turn.traces]
-        assert (first, second) == ("[forgotten]. I like opera.", "Quillan has a market.")
+        assert (first, second) == ("[forgotten]. I am allergic to latex.", "Quillan has a market.")
         assert "Quillan" not in "".join(json.dumps(line.record) for line in memory.store.read(JOURNAL))
 
 
@@ -280,11 +286,11 @@ def test_a_topic_goes_with_its_page_its_history_and_its_entries(tmp_path: Path) 
 
 def test_what_waits_in_review_goes_with_its_document(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.write(f"I like {CANARY} cake. I live in Oslo.", topic="cake")
-        memory.write("I like opera.", topic="music")
-        assert f"Likes: {CANARY} cake" in said(memory, "pending")
+        memory.write(f"I am allergic to {CANARY} cake. I live in Oslo.", topic="cake")
+        memory.write("I am allergic to latex.", topic="gloves")
+        assert f"Allergy: {CANARY} cake" in said(memory, "pending")
         memory.forget(match=CANARY)
-        assert said(memory, "pending") == ["Home: Oslo", "Likes: opera"]
+        assert said(memory, "pending") == ["Home: Oslo", "Allergy: latex"]
         assert holding(tmp_path / "m", CANARY) == []
         memory.forget(origin="document")
         assert said(memory, "pending") == []
@@ -313,7 +319,7 @@ def test_a_fact_that_was_forgotten_does_not_come_back_from_words_before(tmp_path
         assert said(memory) == []
         memory.record(user=SECRET)
         memory.distill()
-        assert said(memory) == [f"Likes: {CANARY} tea"]
+        assert said(memory) == [f"Allergy: {CANARY} tea"]
 
 
 def test_a_document_that_was_forgotten_is_not_written_again_unless_a_person_says_so(tmp_path: Path) -> None:
@@ -403,7 +409,7 @@ def test_only_what_one_agent_recorded_goes_if_that_is_asked(tmp_path: Path) -> N
         live(memory, [Op("talk", "a", (SECRET,)), Op("distill")])
         live(other, [Op("talk", "a", (f"I drink {CANARY} tea daily.",))])
         memory.forget(session="a", agent="other")
-        assert said(memory) == [f"Likes: {CANARY} tea"]
+        assert said(memory) == [f"Allergy: {CANARY} tea"]
         assert other.turns() == []
 
 
@@ -539,9 +545,9 @@ def test_a_prompt_that_told_of_it_cannot_be_rendered_again_and_the_next_one_begi
 def test_an_edit_can_still_be_undone_afterwards(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (SECRET,)), Op("distill")])
-        live(memory, [Op("append", "", ("USER.md", "- Note: opera again"))])
+        live(memory, [Op("append", "", ("USER.md", "- Note: latex again"))])
         memory.forget(session="a")
-        assert said(memory) == ["note: opera again"]
+        assert said(memory) == ["note: latex again"]
         memory.undo("USER.md")
         assert said(memory) == []
         assert [str(each) for each in memory.check() if each.severity == "error"] == []

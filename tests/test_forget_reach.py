@@ -43,10 +43,15 @@ def test_words_that_the_program_uses_itself_take_only_the_sentence_that_says_the
     tmp_path: Path, word: str
 ) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I live in Paris. I like tea. We decided to use Redis.",))])
-        live(memory, [Op("distill"), Op("talk", "b", (f"The {word} said hello to all. I like opera.",))])
-        live(memory, [Op("distill"), Op("write", "", ("Ann grows roses. I like beer.",))])
-        memory.write("Bob grows kale. I like gin.", topic="garden")
+        live(
+            memory, [Op("talk", "a", ("I live in Paris. I am allergic to tea. We decided to use Postgres.",))]
+        )
+        live(
+            memory,
+            [Op("distill"), Op("talk", "b", (f"The {word} said hello to all. I am allergic to latex.",))],
+        )
+        live(memory, [Op("distill"), Op("write", "", ("Ann grows roses. I am allergic to barley.",))])
+        memory.write("Bob grows kale. I am allergic to garlic.", topic="garden")
         before = known(memory), memory.page("review/pending.md").text, (tmp_path / "m/state.json").read_text()
         assert hits(memory, match=word) == ()
         assert (
@@ -55,15 +60,21 @@ def test_words_that_the_program_uses_itself_take_only_the_sentence_that_says_the
             (tmp_path / "m/state.json").read_text(),
         ) == before
         texts = [trace.content for turn in memory.turns(9) for trace in turn.traces]
-        assert texts[-1] == "[forgotten]. I like opera."
-        live(memory, [Op("talk", "c", ("I like chess.",)), Op("distill")])
-        assert "user Likes: chess" in known(memory)
+        assert texts[-1] == "[forgotten]. I am allergic to latex."
+        live(memory, [Op("talk", "c", ("I am allergic to celery.",)), Op("distill")])
+        assert "user Allergy: celery" in known(memory)
         assert [*memory.check()] == []
 
 
 def test_words_that_are_the_name_of_a_topic_leave_its_facts_and_say_what_takes_them(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("write", "", ("I like beer.",)), Op("write", "", ("I like tea. I live in Paris.",))])
+        live(
+            memory,
+            [
+                Op("write", "", ("I am allergic to barley.",)),
+                Op("write", "", ("I am allergic to tea. I live in Paris.",)),
+            ],
+        )
         live(memory, [Op("talk", "a", ("The garden is big.",))])
         before = known(memory)
         done = memory.forget(match="garden")
@@ -78,7 +89,7 @@ def test_words_that_are_the_name_of_a_topic_leave_its_facts_and_say_what_takes_t
 def test_words_that_are_only_a_name_are_refused_with_what_takes_it(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("append", "", ("facts/quince.md", "- Grows: slowly"))])
-        memory._as("Merlin").record(user="I like tea.")
+        memory._as("Merlin").record(user="I am allergic to tea.")
         with pytest.raises(Refused, match="It is the name of the topic quince"):
             memory.forget(match="quince")
         with pytest.raises(Refused, match="It is the name of the agent Merlin"):
@@ -87,13 +98,13 @@ def test_words_that_are_only_a_name_are_refused_with_what_takes_it(tmp_path: Pat
 
 def test_sessions_keep_their_names_and_stay_apart(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "zebra-may", ("I like tea. I hate zebra skin.",)), Op("distill")])
-        live(memory, [Op("talk", "zebra-june", ("I like gin.",)), Op("distill")])
+        live(memory, [Op("talk", "zebra-may", ("I am allergic to tea. I hate zebra skin.",)), Op("distill")])
+        live(memory, [Op("talk", "zebra-june", ("I am allergic to garlic.",)), Op("distill")])
         done = memory.forget(match="zebra")
         assert [each.session_id for each in memory.sessions()] == ["zebra-may", "zebra-june"]
         assert done.counts["traces"] == 1
         assert done.names[0] == "the session zebra-june (`looseleaf forget --session 'zebra-june'`)"
-        assert known(memory) == ["user Likes: gin", "user Likes: tea"]
+        assert known(memory) == ["user Allergy: garlic", "user Allergy: tea"]
         memory.forget(session="zebra-may")
         assert hits(memory, session="zebra-june") == ()
         assert holding(tmp_path / "m", "zebra") == []
@@ -101,7 +112,7 @@ def test_sessions_keep_their_names_and_stay_apart(tmp_path: Path) -> None:
 
 def test_the_labels_of_the_program_are_no_words_of_a_page(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I like tea.",)), Op("distill")])
+        live(memory, [Op("talk", "a", ("I am allergic to tea.",)), Op("distill")])
         pages = {path: memory.page(path).text for path in memory.pages()}
         for word in ("entry", "updated", "facts"):
             live(memory, [Op("talk", "b", (f"This {word} is a word of mine.",))])
@@ -111,7 +122,7 @@ def test_the_labels_of_the_program_are_no_words_of_a_page(tmp_path: Path) -> Non
 
 def test_tags_that_somebody_gave_go_and_the_others_stay(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.record(user=f"{CANARY} are fish. I like tea.", tags=["recalled", CANARY])
+        memory.record(user=f"{CANARY} are fish. I am allergic to tea.", tags=["recalled", CANARY])
         assert hits(memory, match=CANARY) == ()
         [turn] = memory.turns(1)
         assert turn.traces[0].tags == ("recalled",)
@@ -124,19 +135,19 @@ def test_tags_that_somebody_gave_go_and_the_others_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("gap", ["\n", "\u00a0", " \u200b "])
 def test_any_white_space_between_words_is_the_same(tmp_path: Path, gap: str) -> None:
     with open_memory(tmp_path / "m") as memory:
-        said = f"Jane{gap}Qwyzzle is here. I like tea."
+        said = f"Jane{gap}Qwyzzle is here. I am allergic to tea."
         memory.record(user=said)
         memory.edit("facts/x.md", f"- one\nJane{gap}Qwyzzle was\n- two\n", reason="mine", author="person")
         memory.distill()
         assert hits(memory, match="Jane Qwyzzle") == ()
         assert memory.page("facts/x.md").text == "- one\n- two\n"
         assert holding(tmp_path / "m", "Qwyzzle") == []
-        assert known(memory) == ["user Likes: tea", "x note: one", "x note: two"]
+        assert known(memory) == ["user Allergy: tea", "x note: one", "x note: two"]
 
 
 def test_what_a_tool_gave_in_escapes_is_nowhere_afterwards(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.record(user="Look it up. I like tea.")
+        memory.record(user="Look it up. I am allergic to tea.")
         memory.record(tool_call="web", tool_args={"q": "x"}, tool_call_id="c")
         memory.record(tool_result=r'{"name": "Caf\u00e9 Zorn", "at": "x.example\/Zorn"}', tool_call_id="c")
         memory.record(
@@ -148,7 +159,7 @@ def test_what_a_tool_gave_in_escapes_is_nowhere_afterwards(tmp_path: Path) -> No
         assert holding(tmp_path / "m", "Zorn") == []
         assert memory.turns(1)[0].traces[-1].content == "[forgotten]. Fine."
         assert memory.forget(match="Café Zorn").is_nothing
-        assert known(memory) == ["user Likes: tea"]
+        assert known(memory) == ["user Allergy: tea"]
 
 
 def test_words_over_the_end_of_a_line_go_from_a_page_in_the_other_normal_form(tmp_path: Path) -> None:
@@ -166,7 +177,7 @@ def test_what_is_folded_away_is_followed_back_to_its_place() -> None:
 
 def test_two_characters_are_enough_where_words_are_that_short(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.record(user="日本に住んでいます。I like tea.")
+        memory.record(user="日本に住んでいます。I am allergic to tea.")
         assert hits(memory, match="日本") == ()
         with pytest.raises(Refused, match="too short"):
             memory.forget(match="ab")
@@ -185,7 +196,7 @@ def test_what_stands_only_in_a_reason_goes(tmp_path: Path) -> None:
 
 def test_what_stands_only_in_a_damaged_line_or_aside_goes(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.record(user="I like tea.")
+        memory.record(user="I am allergic to tea.")
         aside = tmp_path / "m/log/aside"
         aside.mkdir(exist_ok=True)
         (aside / "x-torn").write_text(CANARY)
@@ -218,7 +229,7 @@ def test_a_single_word_that_stands_in_views_alone_is_the_programs(tmp_path: Path
 
 def test_an_agent_is_named_only_with_a_session_or_an_origin(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", (f"I like {CANARY} tea.",))])
+        live(memory, [Op("talk", "a", (f"I am allergic to {CANARY} tea.",))])
         before = dict(every_file(tmp_path / "m"))
         with pytest.raises(Refused, match="a match goes from everywhere"):
             memory.forget(match=CANARY, agent="main")
@@ -227,7 +238,7 @@ def test_an_agent_is_named_only_with_a_session_or_an_origin(tmp_path: Path) -> N
 
 def test_the_drawer_of_all_talk_is_no_topic(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I like tea.",)), Op("distill")])
+        live(memory, [Op("talk", "a", ("I am allergic to tea.",)), Op("distill")])
         with pytest.raises(Refused, match="sessions is no topic"):
             memory.forget(topic="sessions")
         with pytest.raises(Refused, match=r"There are: user\."):
@@ -263,17 +274,18 @@ def test_a_page_keeps_its_heading_and_gets_its_summary_again(tmp_path: Path) -> 
     with open_memory(tmp_path / "m") as memory:
         for text in ("I live in Graz.", "The staging server is at 10.0.0.7.", "I am allergic to walnuts."):
             memory.remember(text)
-        memory.remember("I like tea.")
+        memory.remember("I am allergic to tea.")
         memory.undo(author="person")
         dry = memory.forget(fact="USER.md:5", dry_run=True)
         assert "# User Facts" not in dry.first["lines"]
         assert hits(memory, fact="USER.md:5") == ()
         lines = memory.page("USER.md").text.splitlines()
-        assert lines[:5] == [
+        assert lines[:6] == [
             "# User Facts",
             "",
             "> Summary: user allergy",
             "",
+            "- Allergy: walnuts",
             "- The staging server is at 10.0.0.7.",
         ]
         [day] = [path for path in memory.pages() if path.startswith("days/")]
@@ -283,8 +295,8 @@ def test_a_page_keeps_its_heading_and_gets_its_summary_again(tmp_path: Path) -> 
 
 def test_a_page_of_which_an_edit_only_took_lines_that_go_is_not_there(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I like opera. I live in Quillan.",)), Op("distill")])
-        live(memory, [Op("strike", "", ("opera",))])
+        live(memory, [Op("talk", "a", ("I am allergic to latex. I live in Quillan.",)), Op("distill")])
+        live(memory, [Op("strike", "", ("latex",))])
         assert "Quillan" in memory.page("USER.md").text
         assert hits(memory, session="a") == ()
         assert "USER.md" not in memory.pages()
@@ -292,20 +304,28 @@ def test_a_page_of_which_an_edit_only_took_lines_that_go_is_not_there(tmp_path: 
 
 def test_a_fact_says_why_another_goes_with_it(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I live in Graz and I prefer tabs over spaces. I like tea.",))])
+        live(
+            memory,
+            [Op("talk", "a", ("I live in Graz and I prefer tabs over spaces. I am allergic to tea.",))],
+        )
         memory.distill()
         dry = memory.forget(fact="USER.md:5", dry_run=True)
-        assert dry.first["facts"] == ("Home: Graz", "Prefers: tabs over spaces (said in the same sentence)")
+        assert dry.first["facts"] == (
+            "Home: Graz",
+            "note: I prefer tabs over spaces (said in the same sentence)",
+        )
         assert dry.first["traces"] == ("I live in Graz and I prefer tabs over spaces.",)
 
 
 def test_a_place_that_was_forgotten_does_not_take_the_line_that_moved_up(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I like tea. I like gin.",)), Op("distill")])
+        live(memory, [Op("talk", "a", ("I am allergic to tea. I am allergic to garlic.",)), Op("distill")])
         assert hits(memory, fact="USER.md:5") == ()
-        with pytest.raises(Refused, match=r"another line stands there now: Likes: gin\. .* by its id: f_"):
+        with pytest.raises(
+            Refused, match=r"another line stands there now: Allergy: garlic\. .* by its id: f_"
+        ):
             memory.forget(fact="USER.md:5")
-        assert known(memory) == ["user Likes: gin"]
+        assert known(memory) == ["user Allergy: garlic"]
         [left] = memory.facts()
         assert hits(memory, fact=left.id) == ()
         assert memory.forget(fact="USER.md:5").is_nothing
@@ -313,17 +333,17 @@ def test_a_place_that_was_forgotten_does_not_take_the_line_that_moved_up(tmp_pat
 
 def test_what_was_shown_is_what_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I like tea. I like gin.",)), Op("distill")])
+        live(memory, [Op("talk", "a", ("I am allergic to tea. I am allergic to garlic.",)), Op("distill")])
 
     def answered(*_: Any, **__: Any) -> None:
         with open_memory(tmp_path / "m") as other:
-            text = other.page("USER.md").text.replace("- Likes: tea", "- Name: Ada\n- Likes: tea")
+            text = other.page("USER.md").text.replace("- Allergy: tea", "- Name: Ada\n- Allergy: tea")
             other.edit("USER.md", text, reason="mine", author="person")
 
     monkeypatch.setattr("looseleaf.cli.asking.ask", answered)
     assert main(["--memory", str(tmp_path / "m"), "forget", "--fact", "USER.md:5"]) == 0
     with open_memory(tmp_path / "m") as memory:
-        assert known(memory) == ["user Likes: gin", "user Name: Ada"]
+        assert known(memory) == ["user Allergy: garlic", "user Name: Ada"]
 
 
 # --- what agents wrote -----------------------------------------------------------------
@@ -424,7 +444,7 @@ def test_names_of_arguments_are_no_words_of_a_session(tmp_path: Path) -> None:
             ("b", "content"),
         ):  # the views have members of that name
             memory._talk.recorder.session = session
-            memory.record(user=f"Use DuckDB for {session}. I like tea.")
+            memory.record(user=f"Use DuckDB for {session}. I am allergic to tea.")
             memory.record(tool_call="edit_file", tool_args={"content": session, name: 1}, tool_call_id="c")
             memory.record(tool_result={"status": "DuckDB"}, tool_call_id="c")
         memory.distill()
@@ -436,24 +456,24 @@ def test_names_of_arguments_are_no_words_of_a_session(tmp_path: Path) -> None:
 
 def test_undo_after_a_forgetting_takes_nothing_else_back(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.remember("I like opera.")
-        memory.record(user=f"I like {CANARY} tea.")
+        memory.remember("I am allergic to latex.")
+        memory.record(user=f"I am allergic to {CANARY} tea.")
         memory.distill()
         memory.forget(match=CANARY)
         count = sum(1 for _ in memory.store.read(JOURNAL))
         with pytest.raises(Refused, match="the last thing that was done was to forget"):
             memory.undo(author="person")
         assert sum(1 for _ in memory.store.read(JOURNAL)) == count
-        memory.remember("I like gin.")
+        memory.remember("I am allergic to garlic.")
         memory.undo(author="person")
-        assert known(memory) == ["user Likes: opera"]
+        assert known(memory) == ["user Allergy: latex"]
 
 
 def test_a_prompt_that_held_it_says_so(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.remember("I like gin.")
+        memory.remember("I am allergic to garlic.")
         memory.prompt("What next?")
-        memory.remember(f"I like {CANARY} tea.")
+        memory.remember(f"I am allergic to {CANARY} tea.")
         memory.prompt("And now?")
         memory.edit("PROJECT.md", "- x\n", reason="mine", author="person")
         memory.prompt("And then?")
@@ -467,12 +487,12 @@ def test_a_prompt_that_held_it_says_so(tmp_path: Path) -> None:
 
 def test_what_recall_brought_up_of_a_fact_goes_with_it_and_the_rest_stays(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", (f"I like {CANARY} tea.",)), Op("distill")])
+        live(memory, [Op("talk", "a", (f"I am allergic to {CANARY} tea.",)), Op("distill")])
         live(memory, [Op("talk", "b", ("I live in Paris.",)), Op("distill")])
         memory._talk.recorder.session = "c"
         memory.record(user="What do you know of me?")
         memory.record(tool_call="recall", tool_args={"query": "me"}, tool_call_id="x")
-        known_then = f"Likes: {CANARY} tea\nHome: Paris"
+        known_then = f"Allergy: {CANARY} tea\nHome: Paris"
         memory.record(tool_result=known_then, tool_call_id="x", tags=["recalled"])
         memory.distill()
         assert hits(memory, session="a") == ()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CANARY = "Zebrafish"
-SECRET = f"I like {CANARY} tea."
+SECRET = f"I am allergic to {CANARY} tea."
 
 
 def kept(memory: Memory) -> list[str]:
@@ -67,7 +67,7 @@ def test_a_journal_of_several_segments_is_rewritten_from_the_first_that_changes(
         live(memory, [Op("append", "", ("PROJECT.md", "- two"))])
         memory.store.rotate(JOURNAL)
         live(memory, [Op("append", "", ("PROJECT.md", "- three"))])
-        assert kept(other) == [f"Likes: {CANARY} tea"]
+        assert kept(other) == [f"Allergy: {CANARY} tea"]
         memory.forget(session="a")
         assert (tmp_path / "m/log/archive/000001.jsonl").read_bytes() == first
         kinds = [
@@ -204,7 +204,8 @@ def test_a_mark_tells_nothing_of_what_went(tmp_path: Path) -> None:
         for number in range(6):
             with at(THEN + 50 + number, f"m{number}"):
                 memory.record(
-                    user=f"We decided to use Postgres {number}. I like opera.", ts=THEN + 50 + number
+                    user=f"We decided to use Postgres {number}. I am allergic to latex.",
+                    ts=THEN + 50 + number,
                 )
         loss = memory.compact()
         assert loss is not None
@@ -299,18 +300,22 @@ def test_what_a_person_did_in_between_is_done_to_the_memory_as_it_would_have_bee
     ops = [
         Op("talk", "a", ("I live in Berlin.", "TODO: write the Kafka importer.")),
         Op("distill"),
-        Op("talk", "b", (SECRET, "I moved to Paris.", "TODO: write the Redis importer.", "I like opera.")),
+        Op(
+            "talk",
+            "b",
+            (SECRET, "I moved to Paris.", "TODO: write the Redis importer.", "I am allergic to latex."),
+        ),
         Op("distill"),
         Op("task", "", ("water the plants",)),
         Op("decide", "", ("plant more",)),
         Op("write", "", ("I work at Acme. We decided to use SQLite.",)),
         Op("correct", "", ("Acme", "Initech")),
         Op("pin", "", ("Initech",)),
-        Op("talk", "c", ("The Redis importer is done. I like opera. I live in Lisbon.",)),
+        Op("talk", "c", ("The Redis importer is done. I am allergic to latex. I live in Lisbon.",)),
         Op("distill"),
-        Op("score", "", ("opera",)),
+        Op("score", "", ("latex",)),
         Op("append", "", ("USER.md", "- Note: mine")),
-        Op("reject", "", ("opera",)),
+        Op("reject", "", ("latex",)),
         Op("goal", "", ("a garden",)),
         Op("prompt"),
     ]
@@ -370,27 +375,27 @@ def test_a_plan_that_is_damaged_is_not_carried_out(tmp_path: Path) -> None:
 def test_an_agents_own_lines_and_ticks_are_followed(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m", session="b") as memory:
         live(memory, [Op("talk", "a", ("I live in Berlin.",)), Op("distill")])
-        memory.write(f"I like {CANARY} cake. I like jam.", topic="cake")
-        memory.write("I like bread.", topic="bread")
-        live(memory, [Op("talk", "b", ("I like jam.", SECRET)), Op("distill")])
-        memory.propose("facts/notes.md", lambda text: f"{text}- Likes: {CANARY} and jam\n", reason="x")
+        memory.write(f"I am allergic to {CANARY} cake. I am allergic to honey.", topic="cake")
+        memory.write("I am allergic to wheat.", topic="bread")
+        live(memory, [Op("talk", "b", ("I am allergic to honey.", SECRET)), Op("distill")])
+        memory.propose("facts/notes.md", lambda text: f"{text}- Allergy: {CANARY} and honey\n", reason="x")
         for fact in memory.facts(status="pending"):
-            if fact.object == "bread":
+            if fact.object == "wheat":
                 memory.approve(fact.id or "")
         memory.forget(match=CANARY)
-        assert sorted(kept(memory)) == ["Home: Berlin", "Likes: bread", "Likes: jam"]
+        assert sorted(kept(memory)) == ["Allergy: honey", "Allergy: wheat", "Home: Berlin"]
         is_sound(memory, tmp_path / "m")
 
 
 def test_a_fact_that_a_person_wrote_goes_from_his_page_and_from_its_past(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("append", "", ("facts/tea.md", f"- Sort: {CANARY} leaves\n- Pot: blue"))])
-        live(memory, [Op("talk", "a", ("I like opera.",)), Op("distill")])
+        live(memory, [Op("talk", "a", ("I am allergic to latex.",)), Op("distill")])
         fact = next(fact for fact in memory.facts() if CANARY in fact.object)
         memory.correct(fact.id or "", "green")
         memory.correct(next(each.id or "" for each in memory.facts() if each.object == "green"), fact.object)
         memory.pin(next(each.id or "" for each in memory.facts() if CANARY in each.object))
-        memory.reject(next(each.id or "" for each in memory.facts() if each.object == "opera"))
+        memory.reject(next(each.id or "" for each in memory.facts() if each.object == "latex"))
         done = memory.forget(fact=next(each.id for each in memory.facts() if CANARY in each.object))
         assert "Pot: blue" in kept(memory)
         assert not any(CANARY in each for each in kept(memory))
@@ -401,17 +406,17 @@ def test_a_fact_that_a_person_wrote_goes_from_his_page_and_from_its_past(tmp_pat
 def test_a_yes_to_what_came_from_a_forgotten_source_goes_with_it(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I live in Berlin.",)), Op("distill")])
-        memory.write(f"I like {CANARY} cake. I work at Acme.", topic="cake")
-        memory.write("I like bread.", topic="bread")
+        memory.write(f"I am allergic to {CANARY} cake. I work at Acme.", topic="cake")
+        memory.write("I am allergic to wheat.", topic="bread")
         for fact in memory.facts(status="pending"):
             memory.approve(fact.id or "")
-        assert f"Likes: {CANARY} cake" in kept(memory)
+        assert f"Allergy: {CANARY} cake" in kept(memory)
         live(memory, [Op("append", "", ("USER.md", "- Note: mine"))])
         [entry] = [
             path for path, _ in every_file(tmp_path / "m") if "entries/bread" in path and "raw.md" in path
         ]
         memory.forget(topic="cake")
-        assert sorted(kept(memory)) == ["Home: Berlin", "Likes: bread", "note: mine"]
+        assert sorted(kept(memory)) == ["Allergy: wheat", "Home: Berlin", "note: mine"]
         assert entry in dict(every_file(tmp_path / "m"))
         memory.forget(origin="document")
         assert sorted(kept(memory)) == ["Home: Berlin", "note: mine"]
@@ -423,14 +428,26 @@ def test_a_fact_that_was_moved_rests_on_what_stays(tmp_path: Path) -> None:
 
     small = Policy(settle_seconds=0.01, quiet_seconds=0.0, profile_tokens=40)
     with Memory(tmp_path / "m", policy=small, counter=len) as memory:
-        live(memory, [Op("talk", "a", (f"I like {CANARY} tea. I like {CANARY} tea, and so does my aunt.",))])
+        live(
+            memory,
+            [
+                Op(
+                    "talk",
+                    "a",
+                    (f"I am allergic to {CANARY} tea. I am allergic to {CANARY} tea, and so is my aunt.",),
+                )
+            ],
+        )
         memory.distill()
-        live(memory, [Op("talk", "b", (f"I like {CANARY} tea.", "I live in Berlin.", "I work at Acme."))])
+        live(
+            memory,
+            [Op("talk", "b", (f"I am allergic to {CANARY} tea.", "I live in Berlin.", "I work at Acme."))],
+        )
         memory.distill()
         memory.tidy()
         assert (tmp_path / "m/facts/user.md").exists()
         memory.forget(session="a")
-        assert sorted(kept(memory)) == ["Employer: Acme", "Home: Berlin", f"Likes: {CANARY} tea"]
+        assert sorted(kept(memory)) == [f"Allergy: {CANARY} tea", "Employer: Acme", "Home: Berlin"]
         [fact] = [fact for fact in memory.facts() if CANARY in fact.object]
         assert len(fact.sources) == 1
         assert "aunt" not in "".join(
@@ -441,14 +458,14 @@ def test_a_fact_that_was_moved_rests_on_what_stays(tmp_path: Path) -> None:
 
 def test_a_placing_that_stays_loses_only_what_it_told_of_facts_that_go(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I like tea.",)), Op("distill")])
+        live(memory, [Op("talk", "a", ("I am allergic to tea.",)), Op("distill")])
         placed = [line.record for line in memory.store.read(JOURNAL) if line.record["kind"] == "placed"][-1]
-        told = {"topic": "user", "relation": "Likes", "object": CANARY}
-        record = {**placed, "id": new_id(), "dropped": [told, {**told, "object": "gin"}]}
+        told = {"topic": "user", "relation": "Allergy", "object": CANARY}
+        record = {**placed, "id": new_id(), "dropped": [told, {**told, "object": "garlic"}]}
         memory.store.append(JOURNAL, [record])
         memory.forget(match=CANARY)
         last = [line.record for line in memory.store.read(JOURNAL)][-1]
         assert (last["id"], last["edits"]) == (record["id"], placed["edits"])
-        assert [each["object"] for each in last["dropped"]] == ["gin"]
-        assert kept(memory) == ["Likes: tea"]
+        assert [each["object"] for each in last["dropped"]] == ["garlic"]
+        assert kept(memory) == ["Allergy: tea"]
         is_sound(memory, tmp_path / "m")

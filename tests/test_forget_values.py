@@ -22,7 +22,7 @@ def is_sound(memory: Memory, folder: Path) -> None:
 @pytest.mark.parametrize("way", ["correct", "editor", "approve", "undone", "twice"])
 def test_what_a_person_put_another_value_for_is_true_again_without_it(tmp_path: Path, way: str) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", ("I live in Lisbon. I like tea.",)), Op("distill")])
+        live(memory, [Op("talk", "a", ("I live in Lisbon. I am allergic to tea.",)), Op("distill")])
         page = memory.page("USER.md").text
         [home] = [fact.id or "" for fact in memory.facts() if fact.relation == "Home"]
         if way == "approve":
@@ -49,24 +49,24 @@ def test_what_a_person_put_another_value_for_is_true_again_without_it(tmp_path: 
 
 def test_the_summary_names_what_a_person_put_for_what_went(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", (f"I live in {CANARY}. I like tea.",)), Op("distill")])
+        live(memory, [Op("talk", "a", (f"I live in {CANARY}. I am allergic to tea.",)), Op("distill")])
         memory.correct(next(fact.id or "" for fact in memory.facts() if fact.relation == "Home"), "Berlin")
         page = memory.page("USER.md").text
         memory.forget(match=CANARY)
         assert memory.page("USER.md").text == page
-        assert "Summary: user home, likes" in page
+        assert "Summary: user home, allergy" in page
         is_sound(memory, tmp_path / "m")
 
 
 @pytest.mark.parametrize("way", ["remember", "correct"])
 def test_what_was_undone_stays_undone_when_what_came_back_goes(tmp_path: Path, way: str) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.remember(f"I live in {CANARY}. I like tea.")
+        memory.remember(f"I live in {CANARY}. I am allergic to tea.")
         home = next(fact.id or "" for fact in memory.facts() if fact.relation == "Home")
         memory.remember("I live in Rome.") if way == "remember" else memory.correct(home, "Rome")
         memory.undo(author="person")
         memory.forget(fact=home)
-        assert [f"{fact.relation}: {fact.object}" for fact in memory.facts()] == ["Likes: tea"]
+        assert [f"{fact.relation}: {fact.object}" for fact in memory.facts()] == ["Allergy: tea"]
         assert "Rome" not in memory.page("USER.md").text
         is_sound(memory, tmp_path / "m")
 
@@ -84,8 +84,13 @@ def test_an_undo_does_not_make_what_it_brought_back_a_persons_own(tmp_path: Path
 
 def test_what_was_remembered_and_undone_is_not_there_without_who_said_it_first(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", (f"I like {CANARY} tea. I like gin.",)), Op("distill")])
-        memory.remember(f"I like {CANARY} tea.")  # it stands there already: only the day is told of it
+        live(
+            memory,
+            [Op("talk", "a", (f"I am allergic to {CANARY} tea. I am allergic to garlic.",)), Op("distill")],
+        )
+        memory.remember(
+            f"I am allergic to {CANARY} tea."
+        )  # it stands there already: only the day is told of it
         memory.undo(author="person")
         memory.forget(session="a")
         assert memory.facts() == []
@@ -114,7 +119,7 @@ def test_of_values_that_an_edit_made_fewer_none_comes_back(tmp_path: Path) -> No
 
 def test_a_page_that_was_made_for_what_went_goes_with_its_head(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.write(f"I like {CANARY} tea.", topic="garden")
+        memory.write(f"I am allergic to {CANARY} tea.", topic="garden")
         memory.approve(memory.facts(status="pending")[0].id or "")
         assert "Summary" in memory.page("USER.md").text
         memory.forget(origin="document")
@@ -125,7 +130,10 @@ def test_a_page_that_was_made_for_what_went_goes_with_its_head(tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["link", "folder"])
 def test_where_a_page_is_no_file_nothing_is_begun(tmp_path: Path, kind: str) -> None:
     with open_memory(tmp_path / "m") as memory:
-        live(memory, [Op("talk", "a", (f"I like {CANARY} tea. I like gin.",)), Op("distill")])
+        live(
+            memory,
+            [Op("talk", "a", (f"I am allergic to {CANARY} tea. I am allergic to garlic.",)), Op("distill")],
+        )
         page = tmp_path / "m/USER.md"
         page.rename(tmp_path / "away.md")
         page.symlink_to(tmp_path / "away.md") if kind == "link" else page.mkdir()
@@ -152,7 +160,7 @@ def test_history_is_read_on_and_not_anew_while_it_is_lived_again(
     monkeypatch.setattr(Facts, "_begin_anew", counted)
     with open_memory(tmp_path / "m") as memory:
         for number in range(4):
-            live(memory, [Op("talk", f"s{number}", (f"I like tea {number}.",)), Op("distill")])
+            live(memory, [Op("talk", f"s{number}", (f"I am allergic to tea {number}.",)), Op("distill")])
         begun.clear()
         assert memory.forget(session="s0", dry_run=True).counts["facts"] == 1
         assert begun == []

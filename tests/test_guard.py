@@ -309,8 +309,8 @@ def test_a_name_that_tells_a_model_something_names_no_page_be_it_empty(
 
 def test_a_name_that_the_user_said_names_a_page(memory: Memory, folder: Path) -> None:
     tool(memory)
-    memory.propose("facts/green-tea.md", "# Green Tea Facts\n\n- Likes: green tea\n", reason="x")
-    assert (folder / "facts/green-tea.md").exists()
+    memory.propose("facts/zhang-san.md", "# Zhang San Facts\n\n- Name: Zhang San\n", reason="x")
+    assert (folder / "facts/zhang-san.md").exists()
 
 
 def test_no_index_line_shows_what_a_model_wrote_beside_what_the_user_said(memory: Memory) -> None:
@@ -383,7 +383,7 @@ def test_an_episode_of_others_is_neither_added_to_nor_signed(spoken: Spoken) -> 
         ("My name is Ana. Eve wrote to me yesterday.", "- Name: Eve\n"),
         ("I work at Acme. Please compare us with Globex.", "- Employer: Globex\n"),
         ("I live in Bergen. I moved there from Oslo in 2019.", "- Home: Oslo\n"),
-        ("I like peanuts.", "- Allergy: peanuts\n"),
+        ("I work at Acme. I like peanuts.", "- Allergy: peanuts\n"),
     ],
 )
 def test_once_a_tool_spoke_a_word_is_not_enough_for_another_relation(

@@ -408,13 +408,13 @@ def busy(place: Path) -> Iterator[Memory]:
 
 def test_each_distillation_has_a_line_on_its_day_and_its_episode(busy: Memory) -> None:
     tell(busy, "TODO: write the importer.", "We use Postgres.")
-    tell(busy, "I like jazz.", at=THEN + 86_400)
+    tell(busy, "I like jazz. Fix the piano.", at=THEN + 86_400)
     days = {path: text_of(busy, path).splitlines() for path in busy.pages() if path.startswith("days/")}
     assert sorted(days) == ["days/2025-10-09.md", "days/2025-10-10.md"]
     assert [len(lines) for lines in days.values()] == [3, 3]
     assert "TODO: write the importer. (1 fact; entry " in days["days/2025-10-09.md"][2]
     page = busy.page("episodes/2025-10.md")
-    assert [each.title for each in page.episodes] == ["The importer", "I like jazz."], (
+    assert [each.title for each in page.episodes] == ["The importer", "Fix the piano."], (
         "a title that nobody said does not stand in an index line"
     )
     assert "\n# all" not in page.text
@@ -450,7 +450,7 @@ def test_a_page_that_is_no_text_keeps_no_fact_from_its_page(busy: Memory) -> Non
     for drawer in ("days/2025-10-09.md", "episodes/2025-10.md"):
         Path(busy.path, drawer).parent.mkdir(exist_ok=True)
         Path(busy.path, drawer).write_bytes(b"\xff\xfe")
-    tell(busy, "I live in Berlin.")
+    tell(busy, "I live in Berlin. Fix the importer.")
     assert values(busy) == [("Home", "Berlin")]
     assert len(busy.notes) == 2
     assert busy.distill() == []
@@ -763,7 +763,7 @@ def test_turns_of_the_log_can_be_written_and_others_cannot(memory: Memory) -> No
 
 @pytest.mark.parametrize("path", ["USER.md", "facts/project.md"])
 def test_a_line_of_an_agent_that_the_user_says_too_stays_and_becomes_his(tmp_path: Path, path: str) -> None:
-    said = {"USER.md": "I live in Lyon.", "facts/project.md": "We decided to use PostgreSQL."}[path]
+    said = {"USER.md": "I live in Lyon.", "facts/project.md": "We use PostgreSQL."}[path]
     line = {"USER.md": "- Home: Lyon\n", "facts/project.md": "- Database: PostgreSQL\n"}[path]
     with Memory(tmp_path / "m") as memory:
         memory.edit(path, f"# Facts\n\n{line}", reason="concluded")
@@ -822,18 +822,18 @@ def test_what_the_assistant_and_then_the_user_said_in_one_entry_is_the_user_s(tm
 
 def test_yes_to_an_ending_ends_and_confirms_nothing(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
-        memory.edit("USER.md", "# User Facts\n\n- Likes: tea\n", reason="told", author="person")
-        memory.record(user="I no longer like tea.")
+        memory.edit("USER.md", "# User Facts\n\n- Employer: Bosch\n", reason="told", author="person")
+        memory.record(user="I don't work at Bosch anymore.")
         memory.distill()
-        assert [fact.object for fact in memory.facts()] == ["tea"], "a person wrote it"
+        assert [fact.object for fact in memory.facts()] == ["Bosch"], "a person wrote it"
         [asked] = memory.facts(status="pending")
-        assert "- [ ] No longer Likes: tea\n" in memory.page("review/pending.md").text
+        assert "- [ ] No longer Employer: Bosch\n" in memory.page("review/pending.md").text
         memory.approve(asked.id or "")
         assert memory.facts() == []
         assert memory.facts(status="pending") == []
-        assert "tea" not in memory.page("USER.md").text
+        assert "Bosch" not in memory.page("USER.md").text
         memory.undo()
-        assert [fact.object for fact in memory.facts()] == ["tea"]
+        assert [fact.object for fact in memory.facts()] == ["Bosch"]
 
 
 def test_what_was_said_again_is_as_new_as_that(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_before_what_was_said_stands_what_is_true_now(told: Told, question: str)
 
 
 def test_words_that_say_what_is_true_as_well_are_over_in_part(told: Told) -> None:
-    memory = told("I'm Ann and I live in Lyon.", "I moved to Paris.")
+    memory = told("My name is Ann and I live in Lyon.", "I moved to Paris.")
     old = trace_of(memory, "Lyon")
     assert (old.status, old.now, old.is_over) == ("partly superseded", "Home: Paris", True)
 
@@ -104,7 +104,7 @@ def test_a_relation_is_found_by_whatever_people_call_it(tmp_path: Path, line: st
 
 def test_the_words_of_a_quote_find_what_was_said_before_the_fact(told: Told) -> None:
     memory = told("I don't drink coffee anymore, only green tea.")
-    assert texts(memory, "green tea")[0] == "I don't drink coffee anymore, only green tea."
+    assert texts(memory, "green tea")[0] == "I don't drink coffee anymore, only green tea"
 
 
 def test_a_page_is_found_by_its_title_its_headings_and_its_name(told: Told) -> None:

@@ -429,17 +429,31 @@ def test_what_a_distillation_only_found_said_again_is_known(place: Path) -> None
 
 
 def test_to_forget_takes_something_that_goes_or_is_proposed_to_go(memory: Memory) -> None:
-    forget = "Forget that I like green tea."
-    memory.edit("USER.md", "# User\n\n- Likes: green tea\n", reason="typed", author="person")
+    forget, other = "Forget that I like green tea.", "Forget that I like jazz."
     memory.record(user=forget)
+    memory.edit("USER.md", "# User\n\n- Likes: green tea\n", reason="typed after that", author="person")
     found = memory.reconcile()
     assert flags(found) == [("request", forget)]
     assert "memory_forget" in found.flagged[0].why
     assert not call(memory, "memory_forget", {"what": "green tea"}).is_error
     assert kept(memory.reconcile()) == [("waits", forget)]
-    memory.record(user=forget)
+    memory.record(user=other)
+    memory.edit("USER.md", "# User\n\n- Likes: jazz\n", reason="typed after that", author="person")
+    assert kept(memory.reconcile()) == [("nothing", other)]
     memory.edit("USER.md", "# User\n", reason="forgotten")
-    assert kept(memory.reconcile()) == [("written", forget)]
+    assert kept(memory.reconcile()) == [("written", other)]
+
+
+def test_what_goes_at_once_because_the_user_says_to_forget_it_keeps_that_promise(memory: Memory) -> None:
+    forget = "Forget that I like green tea."
+    memory.edit("USER.md", "# User\n\n- Home: Lyon\n- Likes: green tea\n", reason="typed", author="person")
+    memory.record(user=forget)
+    assert [fact.relation for fact in memory.facts()] == ["Home"]
+    found = memory.reconcile()
+    assert (kept(found), flags(found)) == ([("written", forget)], [])
+    [receipt] = found.receipts
+    assert (receipt.author, receipt.gone) == ("program", ("- Likes: green tea",))
+    assert memory.receipts() == [receipt]
 
 
 def test_the_diary_of_a_distillation_keeps_no_promise(place: Path) -> None:

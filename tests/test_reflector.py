@@ -260,17 +260,17 @@ def test_the_limits_are_the_policys_unless_given(memory: Memory) -> None:
 
 
 def test_a_model_that_fails_leaves_the_rules_to_distill(memory: Memory) -> None:
-    memory.record(user="I like tea.", ts=THEN)
+    memory.record(user="I live in Lyon.", ts=THEN)
     reflected(memory, call("write", path="USER.md", content="- Likes: salt\n"), ModelFailed("It is down."))
-    assert values(memory) == [("Likes", "tea")]
+    assert values(memory) == [("Home", "Lyon")]
     [note] = memory.notes
     assert note.startswith("The rules distilled instead: reflector/m/1 raised ModelFailed: It is down.")
 
 
 def test_a_provider_that_refuses_leaves_the_rules_to_distill(memory: Memory) -> None:
-    memory.record(user="I like tea.", ts=THEN)
+    memory.record(user="I live in Lyon.", ts=THEN)
     reflected(memory, Reply("", stop="refused"))
-    assert values(memory) == [("Likes", "tea")]
+    assert values(memory) == [("Home", "Lyon")]
     assert "refused to answer" in memory.notes[0]
 
 

@@ -83,7 +83,7 @@ BOOKING = (
         "assistant",
         "I found your reservation **4WQ150** with one flight. I'll look for seats next. Which seat do you want?",
     ),
-    ("user", "A window seat. Let's use the new card instead of the old one. What does it cost?"),
+    ("user", "A window seat. We decided to pay with the new card from now on. What does it cost?"),
 )
 
 
@@ -96,7 +96,7 @@ def test_a_summary_tells_the_talk_in_its_order() -> None:
         "calculate(523 * 2): 1046.0\n"
         "Assistant: I found your reservation 4WQ150 with one flight. I'll look for seats next. "
         "Which seat do you want?\n"
-        "User: A window seat. Let's use the new card instead of the old one. What does it cost?"
+        "User: A window seat. We decided to pay with the new card from now on. What does it cost?"
     )
 
 
@@ -106,14 +106,14 @@ def test_what_was_settled_ruled_left_and_asked_is_noted_with_its_source() -> Non
     assert distiller.name == "rules/1"
     assert distilled == Distilled(
         summary=distilled.summary,
-        decisions=(Noted("Let's use the new card instead of the old one.", "t13"),),
+        decisions=(Noted("We decided to pay with the new card from now on.", "t13"),),
         constraints=(Noted("Never use my old card.", "t1"),),
         open_questions=(Noted("What does it cost?", "t13"),),
         next_actions=(Noted("I'll look for seats next.", "t12"),),
         facts=distilled.facts,
     )
     assert [(fact["relation"], fact["object"], fact["source"]) for fact in distilled.facts] == [
-        ("Rule", "never use my old card", "t1")
+        ("note", "We decided to pay with the new card from now on", "t13")
     ]
 
 
@@ -242,14 +242,14 @@ def stated(material: Talk) -> list[str]:
 
 
 def test_what_the_user_states_is_proposed_with_its_source() -> None:
-    material = as_user("Hi!", "I'm Zhang San, I discuss in Chinese but write code in English")
+    material = as_user("Hi!", "My name is Zhang San. Answer in Chinese, but write code in English.")
     assert Rules().distill(material, AMPLE).facts == (
         {
             "topic": "user",
             "relation": "Name",
             "object": "Zhang San",
             "kind": "identity",
-            "quote": "I'm Zhang San",
+            "quote": "My name is Zhang San.",
             "source": "t2",
             "time_span": "long_term",
             "salience": 0.9,
@@ -257,9 +257,19 @@ def test_what_the_user_states_is_proposed_with_its_source() -> None:
         {
             "topic": "user",
             "relation": "Language",
-            "object": "prefers Chinese discussion, English code",
+            "object": "Chinese",
             "kind": "preference",
-            "quote": "I'm Zhang San, I discuss in Chinese but write code in English",
+            "quote": "Answer in Chinese, but write code in English.",
+            "source": "t2",
+            "time_span": "long_term",
+            "salience": 0.6,
+        },
+        {
+            "topic": "user",
+            "relation": "Code language",
+            "object": "English",
+            "kind": "preference",
+            "quote": "Answer in Chinese, but write code in English.",
             "source": "t2",
             "time_span": "long_term",
             "salience": 0.8,
@@ -285,15 +295,16 @@ def test_wherever_a_users_words_came_from_they_are_proposed_and_the_gate_decides
     assert stated(as_user("I live in Lyon.", origin=origin)) == ["Home: Lyon"]
 
 
-def test_a_correction_finds_what_was_said_some_messages_ago() -> None:
-    material = as_user("I live in Lyon.", "I like jazz.", "No, sorry, I meant Nice.")
-    assert stated(material) == ["Home: Lyon", "Likes: jazz", "Home: Nice"]
-    assert Rules().distill(material, AMPLE).facts[-1]["was"] == "Lyon"
+def test_a_change_is_proposed_with_what_it_takes_the_place_of() -> None:
+    material = as_user("I live in Lyon.", "We moved from MySQL to Postgres.")
+    assert stated(material)[:2] == ["Home: Lyon", "Database: Postgres"]
+    change = Rules().distill(material, AMPLE).facts[1]
+    assert (change["was"], change["correction"]) == ("MySQL", True)
 
 
 def test_a_fact_that_is_said_again_is_one_fact_with_its_newest_source() -> None:
-    material = as_user("I live in Lyon.", "I like jazz.", "I live in Lyon, as I said.")
-    assert stated(material) == ["Likes: jazz", "Home: Lyon"]
+    material = as_user("I live in Lyon.", "I'm allergic to nuts.", "I live in Lyon.")
+    assert stated(material) == ["Allergy: nuts", "Home: Lyon"]
     assert Rules().distill(material, AMPLE).facts[-1]["source"] == "t3"
 
 
@@ -630,7 +641,8 @@ def test_an_estimate_counts_every_script() -> None:
     [
         ("I prefer short answers, and please always use pnpm instead of npm.", False),
         ("I prefer tabs rather than spaces.", False),
-        ("Use pnpm instead of npm.", True),
+        ("Use pnpm instead of npm.", False),
+        ("We decided to go with pnpm instead of npm.", True),
         ("We decided to always use pnpm instead of npm.", True),
     ],
 )

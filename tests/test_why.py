@@ -22,7 +22,7 @@ from looseleaf.policy import Policy
 from looseleaf.prompt.trail import Needle, Step, Trail, folded
 from looseleaf.prompt.why import Answer
 
-SAID = "I'm Zhang San, I discuss in Chinese but write code in English"
+SAID = "My name is Zhang San. Write code in English."
 LONG = "with many words " * 20
 SMALL = Policy(context_tokens=1200, max_tokens=100, safety_margin_tokens=50, index_pages=2)
 
@@ -109,15 +109,15 @@ def test_a_prompt_that_was_never_made_is_followed_as_it_would_be(memory: Memory)
 def test_a_line_of_the_profile_leads_to_the_trace_in_which_it_was_said(memory: Memory, logged: bool) -> None:
     if logged:
         memory.prompt("Refactor the parser", budget=4000)
-    (steps,) = told(memory, "English code")
+    (steps,) = told(memory, "Language: English")
     assert names(steps) == ["profile", "page", "fact", "entry", "trace"]
-    assert steps[1][1:] == ("USER.md:6", "- Language: prefers Chinese discussion, English code")
+    assert steps[1][1:] == ("USER.md:6", "- Code language: English")
     assert steps[2][1] == memory.fact("USER.md:6").id
     assert steps[3][1] == f"log/entries/{memory.entry(memory.fact('USER.md:6').entry_id or '').reference}"
     assert steps[4][1] == traces(memory)[SAID]
     assert steps[4][2].startswith("user, 20")
     assert steps[4][2].endswith(SAID)
-    answer = memory.why("English code")
+    answer = memory.why("Language: English")
     made = answer.chains[0].steps[0].text
     assert made.startswith("as it would be now") is not logged
     assert json.loads(json.dumps(answer.to_dict()))["chains"][0]["steps"][1]["what"] == "profile"
@@ -165,8 +165,8 @@ def test_a_line_of_the_charter_leads_to_its_page_and_its_last_edit(memory: Memor
 def test_a_page_that_changed_since_still_leads_to_the_fact_by_its_words(memory: Memory) -> None:
     memory.prompt(budget=4000)
     fact = memory.fact("USER.md:6").id
-    memory.correct("USER.md:6", "prefers Greek")
-    (steps,) = told(memory, "English code")
+    memory.correct("USER.md:6", "Greek")
+    (steps,) = told(memory, "Language: English")
     assert names(steps) == ["profile", "page", "changed since", "fact", "entry", "trace"]
     assert steps[2][2] == "it says this no more"
     assert steps[3][1] == fact
@@ -307,7 +307,7 @@ def test_words_that_look_like_a_heading_are_found_where_they_are_escaped(memory:
 
 def test_other_words_for_the_same_lead_to_the_fact_that_has_them(memory: Memory) -> None:
     memory.prompt(budget=4000)
-    assert names(told(memory, "code english")[0])[:3] == ["profile", "page", "fact"]
+    assert names(told(memory, "english language")[0])[:3] == ["profile", "page", "fact"]
 
 
 def test_a_word_that_is_everywhere_is_followed_a_few_times_only(memory: Memory) -> None:
@@ -475,7 +475,11 @@ def test_what_is_not_in_the_prompt_is_known_elsewhere_or_nowhere(
 
 
 @pytest.mark.parametrize(
-    "said", ["I am allergic to basil, am I not?", "I am allergic to basil, what else goes with it?"]
+    "said",
+    [
+        "I am allergic to basil, so what else goes with tomatoes?",
+        "I am allergic to basil. What else goes with it?",
+    ],
 )
 def test_the_words_that_are_shown_for_a_fact_are_those_that_it_was_made_of(place: Path, said: str) -> None:
     with Memory(place / "memory") as memory:
@@ -524,12 +528,12 @@ def test_what_was_said_with_another_agent_is_found_and_said_to_be_theirs(memory:
 
 def test_what_is_true_no_more_says_by_what_it_was_replaced_and_since_when(memory: Memory) -> None:
     home = memory.fact("USER.md:6").id
-    memory.correct("USER.md:6", "prefers Greek")
+    memory.correct("USER.md:6", "Greek")
     memory.prompt("now", budget=4000)
-    chain = told(memory, "English code")[0]
+    chain = told(memory, "Language: English")[0]
     now = memory.fact("USER.md:6")
     assert chain[0][:2] == ("superseded", now.id)
-    assert "“Language: prefers Greek” stands in its place since 20" in chain[0][2]
+    assert "“Code language: Greek” stands in its place since 20" in chain[0][2]
     assert chain[1][1] == home
     assert chain[-1][1] == traces(memory)[SAID]
     answer = Trail(memory, Needle("x"))
@@ -537,14 +541,14 @@ def test_what_is_true_no_more_says_by_what_it_was_replaced_and_since_when(memory
 
 
 def test_what_ended_without_another_value_is_said_to_be_over(memory: Memory) -> None:
-    memory.record(user="I like oolong.")
+    memory.record(user="I work at Acme.")
     memory.record(assistant="Fine.")
     memory.distill()
-    memory.record(user="I no longer like oolong.")
+    memory.record(user="I don't work at Acme anymore.")
     memory.record(assistant="Fine.")
     memory.distill()
     memory.prompt("now", budget=90)
-    chain = next(each for each in told(memory, "likes: oolong") if each[0][0] == "superseded")
+    chain = next(each for each in told(memory, "Employer: Acme") if each[0][0] == "superseded")
     assert "it is not true any more" in chain[0][2]
 
 
@@ -572,16 +576,16 @@ def test_a_page_that_cannot_be_read_is_noted_and_passed_over(memory: Memory) -> 
 
 
 def test_a_text_that_was_written_leads_to_its_own_words(memory: Memory) -> None:
-    memory.write("I live in Lyon. We decided to use tabs.", author="person")
+    memory.write("I live in Lyon. We decided to go with SQLite for the shop.", author="person")
     memory.prompt("now", budget=4000)
-    home, decided = told(memory, "Home: Lyon")[0], told(memory, "decided to use tabs")[0]
+    home, decided = told(memory, "Home: Lyon")[0], told(memory, "decided to go with SQLite")[0]
     assert names(home) == ["profile", "page", "fact", "entry", "trace"]
     assert names(decided) == ["state", "state", "edit", "entry", "trace"]
     assert home[-1][1] == decided[-1][1]
     raw = Path(memory.path, decided[-1][1].partition("#")[0])
-    assert raw.read_text() == "I live in Lyon. We decided to use tabs."
+    assert raw.read_text() == "I live in Lyon. We decided to go with SQLite for the shop."
     raw.unlink()
-    assert "its raw.md is missing" in told(memory, "decided to use tabs")[0][-1][2]
+    assert "its raw.md is missing" in told(memory, "decided to go with SQLite")[0][-1][2]
 
 
 # --- asking ----------------------------------------------------------------------------
@@ -605,12 +609,12 @@ def test_a_last_prompt_that_cannot_be_rendered_again_is_made_anew(memory: Memory
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[1:]))
     with Memory(memory.path) as again:
-        answer = again.why("English code")
+        answer = again.why("Language: English")
         assert answer.is_in
         assert answer.chains[0].steps[0].text.startswith("as it would be now")
         assert any("as it would be now" in note for note in again.notes)
         with pytest.raises(Refused, match="was not rendered again"):
-            again.why("English code", again._prompts.log.find("last")["id"])
+            again.why("Language: English", again._prompts.log.find("last")["id"])
 
 
 def test_a_revision_that_cannot_be_rebuilt_is_said_so(memory: Memory) -> None:
@@ -647,7 +651,7 @@ def test_a_page_that_is_no_utf_8_is_followed_all_the_same(memory: Memory) -> Non
     assert steps[1][1] == "USER.md:9"
     edit = next(memory.log("USER.md"))
     assert steps[2][1] == edit.id
-    assert told(memory, "English code")[0][-1][1] == traces(memory)[SAID]
+    assert told(memory, "Language: English")[0][-1][1] == traces(memory)[SAID]
     path.write_bytes(path.read_bytes() + b"\nMore.\n")
     later = told(memory, "Prose in")[0]
     assert names(later) == ["profile", "page", "changed since", "edit"]

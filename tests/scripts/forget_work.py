@@ -37,9 +37,13 @@ if TYPE_CHECKING:
 
 CANARY = "zebrafish"
 HISTORY = (
-    Op("talk", "kept", ("I live in Berlin. I like opera.",)),
+    Op("talk", "kept", ("I live in Berlin. I am allergic to latex.",)),
     Op("distill"),
-    Op("talk", "gone", (f"I moved to Paris. I like {CANARY} tea.", "TODO: write the Kafka importer.")),
+    Op(
+        "talk",
+        "gone",
+        (f"I moved to Paris. I am allergic to {CANARY} tea.", "TODO: write the Kafka importer."),
+    ),
     Op("distill"),
     Op("append", "", ("PROJECT.md", "- Rule: be kind")),
     Op("talk", "later", ("I work at Acme. The Kafka importer is done.",)),

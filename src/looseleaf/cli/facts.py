@@ -36,7 +36,7 @@ SHORT_ID = 10
 """Characters of an id in a list: among ten thousand facts, one in a million shares them with another."""
 
 _PAST = ("pending", "superseded", "rejected")
-_MARKS = ("pinned", "unverified")
+_MARKS = ("pinned", "unverified", "doubtful")
 
 
 # --- listing ---------------------------------------------------------------------------
@@ -93,13 +93,13 @@ def _print_facts(found: Sequence[Fact]) -> None:
         for topic, facts in _by_topic(found)
         for fact in facts
     )
-    table(("topic", "id", "level", "where", "fact"), rows, lines=_listed(found))
+    table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=_listed(found))
 
 
 def _listed(found: Sequence[Fact]) -> Iterator[str]:
     for topic, facts in _by_topic(found):
         yield clipped(topic)
-        yield from (f"  {line_of(fact)}" for fact in facts)
+        yield from (f"  {line_of(fact, *dates_of(fact))}" for fact in facts)
 
 
 def _by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
@@ -109,15 +109,27 @@ def _by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
     return sorted(topics.items(), key=lambda item: (item[0] != "user", item[0]))
 
 
-def _cells(fact: Fact) -> tuple[str, str, str, str]:
-    return (fact.id or "")[:SHORT_ID], ", ".join(_marks(fact)), _place(fact), words_of(fact)
+def _cells(fact: Fact) -> tuple[str, str, str, str, str]:
+    marks, dates = ", ".join(_marks(fact)), ", ".join(dates_of(fact))
+    return (fact.id or "")[:SHORT_ID], marks, dates, _place(fact), words_of(fact)
 
 
-def line_of(fact: Fact) -> str:
-    """A fact on one line."""
+def line_of(fact: Fact, *more: str) -> str:
+    """A fact on one line, with more marks of it."""
     name = (fact.id or "")[:SHORT_ID]
     at = _place(fact)
-    return f"{name}  {words_of(fact)}  ({', '.join(_marks(fact))}){f'  {at}' if at else ''}"
+    return f"{name}  {words_of(fact)}  ({', '.join((*_marks(fact), *more))}){f'  {at}' if at else ''}"
+
+
+def dates_of(fact: Fact) -> Iterator[str]:
+    """Since which day a fact holds, and when it was last said again. What is over has its times as a mark."""
+    if fact.status == "superseded" or fact.valid_to is not None:
+        return
+    noted = fact.entry_ts or fact.recorded_at
+    if since := _at(fact.valid_from) if fact.valid_from else when(noted) if noted else "":
+        yield f"since {since[:10]}"
+    if fact.said_at:
+        yield f"again {when(fact.said_at)[:10]}"
 
 
 def words_of(fact: Fact) -> str:
@@ -301,7 +313,8 @@ def _about(fact: Fact) -> Iterator[str]:
     yield f"topic: {clipped(fact.topic)}"
     yield f"kind: {fact.kind or 'not known'}{f', {fact.time_span}' if fact.time_span else ''}"
     at = _place(fact)
-    yield f"status: {fact.status}, {_held(fact)}{f', on {at}' if at else ''}"
+    again = f", again {when(fact.said_at)}" if fact.said_at else ""
+    yield f"status: {fact.status}, {_held(fact)}{again}{f', on {at}' if at else ''}"
     yield f"level: {fact.level}: {_because(fact)}"
     for name, value in (("confidence", fact.confidence), ("salience", fact.salience)):
         if value is not None:

@@ -26,12 +26,13 @@ from looseleaf.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from looseleaf.cli.parse import Options
     from looseleaf.receipts import Reconciled, Signed, Written
     from looseleaf.tools.tool import Tool
+    from looseleaf.values import Fact
 
 
 # --- tool ------------------------------------------------------------------------------
@@ -174,21 +175,40 @@ def show_who(options: Options) -> int:
         if options.json:
             print_json({"path": page.path, "lines": [each.to_dict() for each in lines]})
         else:
-            print_who(lines)
+            facts = {fact.line: fact for fact in memory.facts() if fact.path == page.path}
+            print_who(lines, facts)
         print_notes(memory)
     return 0
 
 
-def print_who(lines: Sequence[Signed]) -> None:
-    """Columns: who, level, day, the line itself."""
+def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None = None) -> None:
+    """Columns: who, level, day, what else the fact on it says of its time, if there is any; the line itself."""
     rows = [
-        (plain(each.author or "not known"), each.level or "", _day(each.ts), plain(each.text, keep="\t"))
+        (
+            plain(each.author or "not known"),
+            each.level or "",
+            _day(each.ts),
+            _times((facts or {}).get(each.line), _day(each.ts)),
+            plain(each.text, keep="\t"),
+        )
         for each in lines
     ]
-    wide = [max((len(row[at]) for row in rows), default=0) for at in range(3)]
+    wide = [max((len(row[at]) for row in rows), default=0) for at in range(4)]
+    shown = [at for at in range(4) if at < 3 or wide[at]]
     for row in rows:
-        marks = "  ".join(f"{row[at]:{wide[at]}}" for at in range(3))
-        say(f"{marks}  {row[3]}".rstrip())
+        marks = "  ".join(f"{row[at]:{wide[at]}}" for at in shown)
+        say(f"{marks}  {row[4]}".rstrip())
+
+
+def _times(fact: Fact | None, written: str) -> str:
+    """When a fact began, unless that is when its line was written; when it was said again; and that it is doubtful."""
+    from looseleaf.cli.facts import dates_of
+    from looseleaf.core.replacing import DOUBTFUL
+
+    if fact is None:
+        return ""
+    marks = [each for each in dates_of(fact) if each != f"since {written}"]
+    return ", ".join(marks + [DOUBTFUL] * (DOUBTFUL in fact.tags))
 
 
 def _day(ts: float | None) -> str:

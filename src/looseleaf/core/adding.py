@@ -7,8 +7,8 @@ Invariant: no line goes but one that another value replaces.
 from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
-from looseleaf.core.grammar import add_fact, parse, replace_fact
-from looseleaf.core.lines import BULLET, body, is_blank, statement
+from looseleaf.core.grammar import add_fact, as_written, parse, replace_fact
+from looseleaf.core.lines import BULLET, NOTE, body, is_blank, statement
 from looseleaf.core.slots import relation_of, slot
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def with_facts(path: str, text: str, facts: list[tuple[str, str]]) -> str:
     """A page of facts with these as well."""
     for relation, said in facts:
         here = parse(path, text).facts
-        if any((fact.relation, fact.object) == (relation, said) for fact in here):
+        if _said(*as_written(relation, said)) in {_said(fact.relation, fact.object) for fact in here}:
             continue
         old = _instead_of(here, relation)
         if old is None:
@@ -53,6 +53,11 @@ def without_known(path: str, text: str, content: str) -> str:
 def _is_known(line: str, known: set[tuple[str, str]]) -> bool:
     bullet = BULLET.match(body(line))
     return bullet is not None and statement(body(line)[bullet.end() :]) in known
+
+
+def _said(relation: str, said: str) -> tuple[str, str]:
+    """A sentence is the same one with its full stop and without."""
+    return relation, said.removesuffix(".") if relation == NOTE else said
 
 
 def _instead_of(facts: tuple[Fact, ...], relation: str) -> Fact | None:

@@ -25,6 +25,9 @@ AGENT = "agent:"
 """Authors: an edit found on disk; one found there where the journal has a hole, so that it may be anybody's; one that
 a person asked for; one of the program's own; and `agent:<name>`."""
 
+OBEYED = "the user said to forget it"
+"""The reason of an edit by which the program takes away what the user said to forget: in the user's name."""
+
 
 @frozen
 class Head:

@@ -16,11 +16,14 @@ _TELLING = 8
 
 
 def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Of facts, those that are over and those that are current. A note says again what others say, and vouches for
-    none of it."""
-    facts = [fact for fact in known if fact.relation != NOTE]
+    """Of facts, those that are over and those that are current. A note may say again what others say, and vouches for
+    none of it but itself."""
+    facts = list(known)
+    now = [fact for fact in facts if fact.status == "current"]
+    told = {fact.object for fact in now if fact.relation == NOTE}
     over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
-    return over, [fact for fact in facts if fact.status == "current"]
+    over = [fact for fact in over if fact.relation != NOTE or fact.object not in told]
+    return over, [fact for fact in now if fact.relation != NOTE]
 
 
 def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:

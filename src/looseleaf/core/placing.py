@@ -101,6 +101,8 @@ class Plan:
         self._held: dict[str, list[Fact]] = {}
         self._new: set[str] = set()
         self._taken_back: set[str] = set()
+        self._taken: set[str] = set()
+        self._reworded: set[str] = set()
         self.lines: dict[str, list[Line]] = {}
         """What is to be done to each page."""
         self.settled: list[str] = []
@@ -120,11 +122,13 @@ class Plan:
         fact = self._fact(proposal, witnesses)
         if fact is None:
             return
+        self._taken.add(fact.id or "")
         if PERHAPS in proposal.tags and not self._replace(fact, proposal):
             return
         fact = fact.but(user_fact_score=score)
         while fact.id in self._taken_back:  # said, taken back and said again in one entry
             fact = fact.but(id=fact_id(fact.id or "", "again"))
+        self._taken.add(fact.id or "")
         held = self._topic_of(fact)
         act, facts, why = self._decide(fact, proposal, held)
         waits = next((each for each in held if each.status == "pending" and _is_same(fact, each)), None)
@@ -161,18 +165,29 @@ class Plan:
 
     # --- changes of what has no slot ---------------------------------------------------------
 
-    def _elsewhere(self, fact: Fact) -> list[Fact]:
-        """What is held and current beside a fact, in all topics where a change looks. What the same words said is no
-        older than it."""
+    def _elsewhere(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
+        """What is held and current beside a fact, in all topics where a change looks. What the same words said, now or
+        before, is not against it; nor is what else the message says, unless a change is sure."""
         held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
-        own = fact.quote
+
+        def is_beside(other: Fact) -> bool:
+            is_new = other.id in self._new or other.entry_id == self._entry_id
+            is_same = bool(fact.quote) and other.quote == fact.quote and (is_new or other.relation == NOTE)
+            return is_same or (is_new and not is_sure and other.sources[:1] == fact.sources[:1])
+
         return [
             each
             for each in held
             if each.status == "current"
             and each.id != fact.id
-            and not (own and each.quote == own and each.id in self._new)
+            and not is_beside(each)
+            and not self._is_to_come(each)
         ]
+
+    def _is_to_come(self, fact: Fact) -> bool:
+        """Whether it was put on its page before a crash, and is said only further on."""
+        is_before = fact.id in self._taken or fact.id in self._new or is_doubtful(fact.object)
+        return fact.entry_id == self._entry_id and not is_before
 
     def _replace(self, fact: Fact, proposal: Proposal) -> bool:
         """Take away, or doubt, the lines that a change speaks against. Whether there are any."""
@@ -182,7 +197,7 @@ class Plan:
         said = proposal.quote or proposal.object
         is_sure = proposal.ended or (LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags)
         is_likely = is_sure or LIKELY in proposal.tags
-        held = self._elsewhere(fact)
+        held = self._elsewhere(fact, is_sure=is_sure)
         found = replaced_by(
             said,
             was,
@@ -204,26 +219,26 @@ class Plan:
         for old in found.doubtful:
             if not _outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
-        return bool(found.gone or found.doubtful)
+        # What went before a crash, it has taken the place of already.
+        every = (each for topic in self._held for each in self._held[topic])
+        return bool(found.gone or found.doubtful) or any(each.superseded_by == fact.id for each in every)
 
     def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
         """Notes that say a value again that is over lose the clause that says it; where they say it in one breath with
         the rest, they become doubtful."""
         for old in over:
-            if old.relation == NOTE or len(old.object) < _TELLING:
+            if old.relation == NOTE:
                 continue
             for note in naming(old.object, self._held[fact.topic]):
-                if (
-                    note.relation != NOTE
-                    or _outranks(note, fact)
-                    or (note.quote == fact.quote and note.id in self._new)
-                ):
+                if note.relation != NOTE or _outranks(note, fact) or note.quote == fact.quote:
                     continue
-                if rest := without(note.object, saying(old.object)):
-                    self._restate_as(note, fact, rest)
-                elif retells(note, old):
+                if retells(note, old):
                     for gone in self._over((note,), fact.valid_from or "", fact.id):
                         self._take_line(gone)
+                elif len(old.object) < _TELLING:
+                    continue
+                elif rest := without(note.object, saying(old.object)):
+                    self._restate_as(note, fact, rest)
                 elif not is_doubtful(note.object):
                     self._doubt(note, fact)
 
@@ -240,6 +255,7 @@ class Plan:
             valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
         )
         self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
+        self._reworded.add(name)
 
     def _take_line(self, fact: Fact) -> None:
         if fact.path is not None:
@@ -397,6 +413,11 @@ class Plan:
             held = self._held[old.topic]
             held[:] = [each for each in held if each.id != old.id]
             over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
+            if old.id in self._reworded:
+                self._new.discard(old.id)
+                self._never_reworded(old, by)
+                standing += self._withdraw(old)
+                continue
             held.append(over)
             if old.id in self._new:
                 self._new.discard(old.id)
@@ -407,6 +428,15 @@ class Plan:
                 self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
                 standing.append(old)
         return standing
+
+    def _never_reworded(self, fact: Fact, by: str | None) -> None:
+        """Words that this plan gave a fact, and that were never written: what follows takes the place of the fact."""
+        held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
+        for facts in (held, self.history):
+            facts[:] = [
+                each.but(superseded_by=by) if each.superseded_by == fact.id else each for each in facts
+            ]
+        ended[:] = [(old, when, by if it == fact.id else it) for old, when, it in ended]
 
     def _withdraw(self, fact: Fact) -> list[Fact]:
         """Take a line back that is not written yet: the fact that it was to replace still stands."""
@@ -472,7 +502,8 @@ def retells(note: Fact, fact: Fact) -> bool:
     """Whether a note is the sentence that a fact is from, kept because it says more: it ends with the fact."""
     if note.relation != NOTE or note.status != "current" or not fact.quote:
         return False
-    return note.entry_id == fact.entry_id and fact.quote.casefold() in note.object.casefold()
+    said = fact.quote.casefold().rstrip(".!")
+    return note.entry_id == fact.entry_id and " ".join(said.split()) in note.object.casefold()
 
 
 def _ending(fact: Fact) -> Fact:

@@ -97,7 +97,8 @@ def replaced_by(
     if not found:
         return Replaced()
     best = max(weight for weight, _ in found)
-    nearest = list(dict.fromkeys(fact for weight, fact in found if weight >= 0.7 * best))[:_MOST]
+    nearest = list(dict.fromkeys(fact for weight, fact in found if weight >= 0.7 * best))
+    nearest = nearest[: _MOST if is_sure else 2 if is_likely else 1]
     if len(nearest) == 1 and _has_number(said) and _has_number(nearest[0].object):
         return Replaced(tuple(nearest))
     if (

@@ -133,7 +133,7 @@ Decision: choice | agreed | we agreed | decided | decided to | we decided | 决�
 Database: db engine | database system | db | data base | database engine | 数据库 | 資料庫 | データベース |
     datenbank | base de données | base de datos
 Programming language: main language | codebase language | implemented in | coding language |
-    implementation language | code language | written in | language of the code | 编程语言 |
+    implementation language | written in | language of the code | 编程语言 |
     プログラミング言語 | programmiersprache | langage | langage de programmation | lenguaje |
     lenguaje de programación
 Framework: built with | web framework | ui framework | 框架 | フレームワーク
@@ -151,6 +151,20 @@ Branch: current branch | working branch | git branch | main branch | default bra
     branche | rama
 Version: latest version | version number | current version | 版本 | 版本号 | バージョン | versión
 Port: default port | listening port | port number | listens on port | server port | 端口 | ポート | puerto
+Answers: answer style | answer length | reply style | response style | response length | 回答风格 | 回答の長さ |
+    antwortstil | style de réponse | estilo de respuesta
+Code language: language of code | language of comment | comment language | 代码注释语言 | kommentarsprache
+Project: project name | name of the project | project is called | app name | product name | 项目名称 |
+    プロジェクト名 | projektname | nom du projet | nombre del proyecto
+CI: ci system | ci server | ci provider | ci service | continuous integration | build server | 持续集成
+Formatter: code formatter | formatting tool | format tool | 代码格式化 | フォーマッタ
+Editor: text editor | code editor | ide | 编辑器 | エディタ | éditeur
+Test command: command to test | command for test | tests are run with | 测试命令 | testbefehl
+Build command: command to build | command for build | build step | 构建命令 | buildbefehl
+Run command: command to run | start command | launch command | dev command | 启动命令 | startbefehl
+Deploy command: command to deploy | deployment command | release command | 部署命令
+Client: customer | main client | biggest client | 客户 | 客戶 | 顧客 | kunde
+Release: release date | launch date | go-live date | ship date | 发布日期 | リリース日
 note: remark | memo | 备注 | 備註 | 笔记 | メモ | notiz | nota
 """
 

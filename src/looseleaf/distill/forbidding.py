@@ -8,7 +8,7 @@ known by the terms that are left when the words of forbidding are taken away.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from looseleaf.core.lazy import lazy
 from looseleaf.core.terms import terms
@@ -73,6 +73,12 @@ _BEFORE = lazy(
     r"|刚才|刚刚|剛才|上一|前面|さっき|今言った|先ほど|방금|아까|앞",
     _I,
 )
+_AHEAD = lazy(
+    r"\b(?:this|following|off the record|between us|you and me|dies|dieses|folgendes|unter uns|ceci|entre nous|esto|"
+    r"entre nosotros|isto|entre nós|questo|tra noi|dit|onder ons)\s*:\s*\w|(?:以下|这个?|これ|이거|이건)\s*[:：]\s*\w",
+    _I,
+)
+"""What is meant follows: "don't remember this: …"."""
 _LITTLE = 3
 """Terms of a message beside the prohibition, up to which it is about the one before it."""
 
@@ -81,13 +87,14 @@ _LITTLE = 3
 class Forbidden:
     """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is
     to be forgotten, a set for each sentence; `words` those sentences; `before`: the message before it is meant as well;
-    `is_sure`: there is no doubt that it forbids."""
+    `is_sure`: there is no doubt that it forbids; `is_told`: it says itself what is meant, and nothing before it is."""
 
     cut: tuple[tuple[int, int], ...]
     named: tuple[frozenset[str], ...]
     words: tuple[str, ...]
     before: bool
     is_sure: bool = True
+    is_told: bool = False
 
 
 @cache
@@ -103,6 +110,7 @@ def _of_time() -> frozenset[str]:
     return frozenset(term for name in names for each in (name, f"{name}s") for term in terms(each))
 
 
+@lru_cache(4096)
 def telling(text: str) -> frozenset[str]:
     """The terms of a text by which it can be known what it is about."""
     plain, _ = plain_terms()
@@ -127,19 +135,20 @@ def forbidden(text: str) -> Forbidden | None:
     points = any(_POINTS.search(each.text) for each in found) or not any(named)
     others = [each for each in every if each not in found]
     rest = [term for each in others for term in telling(each.text)]
+    told = any(_AHEAD.search(each.text) and not _BEFORE.search(each.text) for each in found)
     before = (
         points
+        and not told
         and (len(rest) < _LITTLE or any(_BEFORE.search(each.text) for each in found))
         and len([term for each in named for term in each]) <= 2 * _LITTLE
     )
-    if points:
-        cut = ((0, len(text)),)
-    else:
+    cut: tuple[tuple[int, int], ...] = ((0, len(text)),)
+    if not points:
         about = [each for each in others if any(telling(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
     sure = any(each.scores.forbid >= 0.5 or _SURE_FORMS.search(each.text) for each in found)
     words = tuple(each.text for each in found)
-    return Forbidden(cut, tuple(one for one in named if one), words, bool(before) and sure, sure)
+    return Forbidden(cut, tuple(one for one in named if one), words, bool(before) and sure, sure, told)
 
 
 def allowed(text: str, found: Forbidden | None) -> str:

@@ -16,6 +16,7 @@ from looseleaf.core.lines import escape
 from looseleaf.core.own_tools import is_own
 from looseleaf.core.sentences import (
     is_conclusion,
+    is_constraint,
     is_decision,
     is_filler,
     is_intention,
@@ -194,7 +195,7 @@ class Gathered:
         """Note a sentence of the user's own for what it is."""
         text, scores = _brief(sentence.text), sentence.scores
         is_kept = sentence.is_kept
-        if is_kept and scores.kind == "rule":
+        if _is_rule(sentence):
             self.constraints.add(text, source)
         if is_kept and (scores.of("decision") >= 0.6 or (scores.of("decision") >= 0.2 and is_decision(text))):
             self.decisions.add(text, source)
@@ -299,13 +300,18 @@ class Gathered:
 # --- reading ---------------------------------------------------------------------------
 
 
+def _is_rule(sentence: Sentence) -> bool:
+    """Whether a sentence is an order for all that follows. Within a talk also one counts that is not worth a line of
+    memory: what was forbidden once must not be lost with the words."""
+    return sentence.scores.kind == "rule" and (sentence.is_kept or is_constraint(sentence.text))
+
+
 def _weight(text: str, own: Sentence | None) -> float:
     """What a sentence of the user's is worth in a summary: what is kept of it, more; what was pasted, less."""
     if own is None:
         return 0.5
-    return (
-        1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * own.is_kept + 2 * is_task(text) + 0.5 * is_question(text)
-    )
+    is_kept = own.is_kept or _is_rule(own)
+    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * is_kept + 2 * is_task(text) + 0.5 * is_question(text)
 
 
 _STRONG = lazy(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")

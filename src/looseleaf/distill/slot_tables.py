@@ -15,6 +15,7 @@ is read, and the sentence itself is the memory. No language is guessed: a form i
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -71,6 +72,7 @@ class Table:
         self.language = language
         self.words: dict[str, frozenset[str]] = dict.fromkeys(("ends", "not", "plain", "never"), frozenset())
         self.forms: list[Form] = []
+        self._ready: list[tuple[frozenset[str], tuple[str, ...], Form]] = []
         for line in text.splitlines():
             if line.startswith("@"):
                 name, *words = line[1:].split()
@@ -78,6 +80,13 @@ class Table:
             elif line.strip() and not line.startswith("#"):
                 topic, label, form = (part.strip() for part in line.split("\t", 2))
                 self.forms.append(Form(topic, label, form, language))
+
+    @property
+    def ready(self) -> list[tuple[frozenset[str], tuple[str, ...], Form]]:
+        """Of each form, the sorts and the words that a text must have for it."""
+        if not self._ready:
+            self._ready = [(_sorts_in(form), triggers(form.source), form) for form in self.forms]
+        return self._ready
 
 
 _TYPE = lazy(r"\{([a-z_]+)\}")
@@ -105,17 +114,17 @@ def triggers(form: str) -> tuple[str, ...]:
     return best
 
 
+_PIECE = lazy(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+"""An escape, a set, or a letter: a bracket or a bar within the first two is a letter like any other."""
+
+
 def _split_groups(form: str) -> tuple[str, list[str]]:
     """A form without its groups, and the groups that must match."""
     outside: list[str] = []
     groups: list[str] = []
-    depth = start = at = 0
-    while at < len(form):
-        letter = form[at]
-        if letter == "\\":
-            outside += [form[at : at + 2]] if not depth else []
-            at += 2
-            continue
+    depth = start = 0
+    for piece in _PIECE.finditer(form):
+        letter, at = piece[0], piece.start()
         if letter == "(":
             start = at if not depth else start
             depth += 1
@@ -128,19 +137,18 @@ def _split_groups(form: str) -> tuple[str, list[str]]:
                     groups.append(inside.removeprefix("?:"))
         elif not depth:
             outside.append(letter)
-        at += 1
     return "".join(outside), groups
 
 
 def _alternatives(group: str) -> list[str]:
     """The alternatives of a group, split at its own bars."""
     found, depth = [""], 0
-    for letter in group:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "|" and not depth:
+    for piece in _PIECE.findall(group):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and not depth:
             found.append("")
         else:
-            found[-1] += letter
+            found[-1] += piece
     return found
 
 
@@ -197,12 +205,16 @@ def aspects() -> dict[str, frozenset[str]]:
 
 def is_name(term: str) -> bool:
     """Whether a term is no word of everyday talk, as far as is known: more likely a name."""
-    return not term.isascii() or not any(word.startswith(term) for word in _common_from(term[:3]))
+    if not term.isascii():
+        return True
+    words = _common_in_order()
+    at = bisect_left(words, term)
+    return at == len(words) or not words[at].startswith(term)
 
 
-@lru_cache(4096)
-def _common_from(start: str) -> tuple[str, ...]:
-    return tuple(word for word in common() if word.startswith(start))
+@cache
+def _common_in_order() -> list[str]:
+    return sorted(common())
 
 
 @cache
@@ -326,13 +338,14 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
     found: list[Reading] = []
     for language in languages or _languages_of(small):
         kept = table(language)
-        for form in kept.forms:
+        for wanted, words, form in kept.ready:
             # A name of its sort must be there, and a word of its own: then it is worth compiling.
-            wanted = _sorts_in(form)
             if wanted and not wanted <= here:
                 continue
-            if any(trigger in small for trigger in triggers(form.source)):
-                found += _read(form, kept, text, small)
+            for word in words:
+                if word in small:
+                    found += _read(form, kept, text, small)
+                    break
     found.sort(key=lambda each: (each.start, -each.end))
     clear: list[Reading] = []
     for each in found:
@@ -358,8 +371,19 @@ def _sorts_of_words(small: str) -> frozenset[str]:
     for size in (1, 2, 3):
         for at in range(len(words) - size + 1):
             name = " ".join(words[at : at + size])
-            found |= family_of().get(name, frozenset()) | family_of().get(_VERSION.sub("", name), frozenset())
+            for each in (name, _VERSION.sub("", name), name.removesuffix("s")):
+                found |= _sorts_by_words().get(each, frozenset())
     return frozenset(found)
+
+
+@cache
+def _sorts_by_words() -> dict[str, frozenset[str]]:
+    """From the words of a name to its sorts: `point d'équipe` is three of them, `.net` is one."""
+    found: dict[str, frozenset[str]] = {}
+    for name, sorts in family_of().items():
+        words = " ".join(word.rstrip(".:/-") for word in _NAME_WORD.findall(name))
+        found[words] = found.get(words, frozenset()) | sorts
+    return found
 
 
 _VERSION = lazy(r"[ -]?v?[0-9][0-9a-z.]*\Z")
@@ -381,14 +405,17 @@ def _languages_of(text: str) -> Sequence[str]:
             return ("ko",)
         return ("ja",) if _KANA.search(text) else ("zh",)
     from looseleaf.core.stems import language
+    from looseleaf.core.stopwords import speaking_for
 
-    heard = language(_LITERAL.findall(text)).tongue
-    return ("en",) if heard == "english" else ("en", _CODES[heard]) if heard in _CODES else _latin()
-
-
-@cache
-def _latin() -> tuple[str, ...]:
-    return ("en", *(each for each in languages() if each not in ("en", "zh", "ja", "ko")))
+    words = _LITERAL.findall(text)
+    heard = language(words).tongue
+    if heard == "english":
+        return ("en",)
+    if heard in _CODES:
+        return ("en", _CODES[heard])
+    speaking = speaking_for()
+    likely = {tongue for word in words for tongue in speaking.get(word, ())}
+    return ("en", *(code for tongue, code in _CODES.items() if tongue in likely and code in languages()))
 
 
 def _is_in(one: Reading, other: Reading) -> bool:

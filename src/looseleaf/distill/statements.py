@@ -50,7 +50,7 @@ SURE_SLOT = 0.2
 top of the folder; from which on a plan or a wish does; and from which on a sure form is believed."""
 
 CHANGES = 0.3
-LIKELY_CHANGE = 0.08
+LIKELY_CHANGE = 0.045
 MAY_BE_CHANGE = 0.02
 MAY_BE_KEPT = 0.03
 """The chance from which on a sentence changes something; from which on it likely does; from which on it may; and,
@@ -175,11 +175,17 @@ def statements(
     text: str, ts: float, source: str = "", *, asked: str = "", everything: bool = False
 ) -> list[Proposal]:
     """The facts that a user's message, said at `ts`, states. `everything`: it was said to be remembered."""
+    return [changed(each, source=source) for each in _statements(text, ts, asked, everything)]
+
+
+@lru_cache(128)
+def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Proposal, ...]:
+    """Kept for a while: what was distilled is read again when it is placed."""
     found: list[Proposal] = []
     earlier: Sentence | None = None
     for each in sentences_of(text, asked):
         wanted = everything or (each.is_own and asked_to_keep(each.text) is not None)
-        made = [changed(one, source=source) for one in _proposed(text, each, earlier, ts, wanted=wanted)]
+        made = list(_proposed(text, each, earlier, ts, wanted=wanted))
         if (
             made
             and found
@@ -189,7 +195,7 @@ def statements(
             found.pop()  # the line before leans on nothing, and is said again in this one
         found += made
         earlier = each
-    return [each for each in found if not _LONE.search(each.quote + each.object)]
+    return tuple(each for each in found if not _LONE.search(each.quote + each.object))
 
 
 _PLAIN_CHARS = 60
@@ -219,7 +225,8 @@ def _proposed(
     is_kept = wanted or sentence.is_kept
     may_change = sentence.scores.change >= MAY_BE_CHANGE
     if not is_kept:
-        slots = [each for each in slots if not each.ended or may_change]
+        # Behind a pasted text no form is sure by itself.
+        slots = [each for each in slots if sentence.zone != "after" and (not each.ended or may_change)]
         if words.rstrip().endswith(("?", "？")) and keep < DRAWER / 2:
             return
         if (is_change or may_change) and not slots and sentence.is_own:
@@ -385,7 +392,16 @@ def _part(said: str, sentence: Sentence, slots: Sequence[Reading], *, whole: boo
     ]
     if not open_ones:
         return None
-    return places[open_ones[0]][0], places[open_ones[-1]][1]
+    begin = open_ones[0]
+    if begin and _RELATIVE.match(said, places[begin][0]):  # of whom it speaks, the clause before says
+        begin -= 1
+    return places[begin][0], places[open_ones[-1]][1]
+
+
+_RELATIVE = lazy(
+    r"\s*(?:who|whose|whom|which|where|der|die|das|den|dem|deren|dessen|qui|que|dont|où|quien|cuyo|che|cui|wie|dat)\b",
+    re.IGNORECASE,
+)
 
 
 def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bool:

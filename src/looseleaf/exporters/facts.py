@@ -66,12 +66,15 @@ def _with_past(facts: list[Fact]) -> Iterator[tuple[Fact, list[Fact]]]:
 
 
 def _last(fact: Fact, kept: dict[str | None, Fact]) -> Fact:
-    """The fact that stands in the place of this one now."""
-    seen = {fact.id}
-    while fact.status == "superseded" and fact.superseded_by in kept and fact.superseded_by not in seen:
+    """The fact that stands in the place of this one now; of some that replaced each other in a ring, the newest."""
+    passed: dict[str | None, Fact] = {}
+    while fact.status == "superseded" and fact.superseded_by in kept and fact.id not in passed:
+        passed[fact.id] = fact
         fact = kept[fact.superseded_by]
-        seen.add(fact.id)
-    return fact
+    if fact.id not in passed:
+        return fact
+    names = list(passed)
+    return max((passed[name] for name in names[names.index(fact.id) :]), key=_since)
 
 
 def _since(fact: Fact) -> tuple[str, float, str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _KEPT = ("updated", "summary")
 _OWN_ID = re.compile(r"[DT]-[0-9]+\Z")
+_TELLS_OF = re.compile(r"; entry ([0-9A-HJKMNP-TV-Z]{26})\)?\s*\Z")
 _MEMBERS = frozenset(empty(0.0)) | {
     "blockers",
     "decisions_recent",
@@ -95,7 +96,15 @@ def _places(base: str, theirs: str) -> dict[int, int]:
     for at, line in enumerate(old):
         if at not in found and line in elsewhere and line.strip() and often[line] == 1:
             found[at] = elsewhere[line]
-    return found
+    there = set(found.values())
+    entries = {name: at for at, line in enumerate(new) if at not in there and (name := _entry_of(line))}
+    return {at: entries[name] for at, line in enumerate(old) if (name := _entry_of(line)) in entries} | found
+
+
+def _entry_of(line: str) -> str | None:
+    """The entry that a line of a day tells of: it is the same line, whatever else it says."""
+    named = _TELLS_OF.search(line)
+    return named[1] if named else None
 
 
 def merged_page(path: str, base: str, mine: str, theirs: str) -> str:

@@ -6,10 +6,12 @@ Apart from the notebook, so that whoever only reads facts does not load what mak
 from __future__ import annotations
 
 from looseleaf.conversation.record import stream_of
+from looseleaf.core.adding import stated
 from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
 from looseleaf.core.names import PROFILE, USER
 from looseleaf.core.paths import safe_name
+from looseleaf.core.placing import LIKELY, MAY_CHANGE
 from looseleaf.core.sentences import sentences
 from looseleaf.core.truth import true_at
 from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary
@@ -39,6 +41,25 @@ if TYPE_CHECKING:
 
 _CHOSEN_FROM = 200
 """Topics that a text may belong to by its words: the ones that changed last."""
+
+
+def _is_plain_note(fact: dict[str, Any]) -> bool:
+    """Whether a fact is a line that takes no other line's place."""
+    is_guess = not {LIKELY, MAY_CHANGE}.isdisjoint(fact.get("tags", ()))
+    return bool(fact["relation"] == NOTE and not fact.get("was") and (is_guess or not fact.get("correction")))
+
+
+def _is_labelled(text: str) -> bool:
+    """Whether a text is nothing but bullets like `- Gate: iron`."""
+    return all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
+
+
+def _prohibitions(stretch: Stretch) -> list[Trace]:
+    """The messages in which the user forbids to remember something."""
+    from looseleaf.distill.forbidding import forbidden
+
+    said = (each for each in stretch.taken if each.trace_type == "user" and each.origin == "user")
+    return [each for each in said if forbidden(each.content) is not None]
 
 
 class Making:
@@ -101,13 +122,14 @@ class Making:
                 now = self._pages.absorb.agent(self._agent).through
                 if now != since:
                     return now
-                if made is None:
-                    self._book.place.pass_over(self._agent, stretch.through)
-                else:
-                    done.append(self._book.place.entry(write.publish(made), stretch.through))
-            for trace in stretch.taken:
-                if trace.trace_type == "user" and trace.origin == "user":
+                forbids = _prohibitions(stretch)
+                if made is not None:
+                    through = None if forbids else stretch.through
+                    done.append(self._book.place.entry(write.publish(made), through))
+                for trace in forbids:
                     self._book.obey(trace)
+                if made is None or forbids:  # last: what a crash left is obeyed by the next one
+                    self._book.place.pass_over(self._agent, stretch.through)
             since = stretch.through
         return None
 
@@ -187,7 +209,7 @@ class Making:
         reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
         material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
         facts = write.make(material)[0].facts
-        if all(each["relation"] == NOTE for each in facts) and len(sentences(text)) < 2:
+        if all(map(_is_plain_note, facts)) and (len(sentences(text)) < 2 or _is_labelled(text)):
             return None  # a note needs no entry: the page is where it stands
         return self._placed_once(write.text(material, reference))
 

@@ -10,7 +10,7 @@ from functools import partial
 from looseleaf.conversation.turns import traces_back
 from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import replace_fact
-from looseleaf.core.heads import PERSON
+from looseleaf.core.heads import OBEYED, PERSON
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.lines import NOTE, as_written, worded
 from looseleaf.core.replacing import without
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from looseleaf.talk import Trace
     from looseleaf.values import Fact
 
-REASON = "the user said to forget it"
 _LOOKED_BACK = 50
 """Traces before a prohibition among which the message before it is looked for."""
 
@@ -64,7 +63,7 @@ class Obey:
             self._place.catch_up()
             held = self._place.facts.all()
             gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            if not gone and before is None and found.is_sure:
+            if not gone and before is None and found.is_sure and not found.is_told:
                 # Nothing that is held has its words ("wipe that number"): what was said last is meant.
                 before = self._before(trace)
                 gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
@@ -111,7 +110,7 @@ class Obey:
         if fact.relation == NOTE and not self._said_there(fact, sources):
             rest = without(fact.object, lambda clause: any(bears_on(clause, each) for each in found.named))
         if not rest:
-            self._place.remove(fact, REASON)
+            self._place.remove(fact, OBEYED)
             return 1
         path = fact.path or ""
         label, said = as_written(fact.relation, rest)
@@ -121,7 +120,7 @@ class Obey:
             text = replace_fact(text, path, line_on(fact, path, text), label, said)
             return Rewritten(self._place.summarised(path, text, (known(new),)), (known(fact), known(new)))
 
-        self._pages.rewrite(path, change, reason=REASON, author=PERSON)
+        self._pages.rewrite(path, change, reason=OBEYED, author=PERSON)
         self._place.facts.catch_up()
         return 1
 
@@ -142,7 +141,7 @@ class Obey:
         if len(kept) == len(lines):
             return 0
         self._pages.rewrite(
-            path, lambda text: Rewritten("".join(kept) if text == page else text), reason=REASON
+            path, lambda text: Rewritten("".join(kept) if text == page else text), reason=OBEYED
         )
         return len(lines) - len(kept)
 
@@ -166,7 +165,7 @@ class Obey:
 
         state = self._state()
         if any(map(is_told, _texts(state.shown()))):
-            state.move(change, now(), REASON, [])
+            state.move(change, now(), OBEYED, [])
             return 1
         return 0
 

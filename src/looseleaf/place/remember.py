@@ -10,11 +10,13 @@ from __future__ import annotations
 from looseleaf.core.adding import stated, with_facts
 from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
-from looseleaf.core.placing import USER
+from looseleaf.core.placing import PROJECT, USER
 from looseleaf.core.sentences import is_phatic, sentences
+from looseleaf.distill.statements import NOTE_CHARS
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.place.write import Write
+from looseleaf.talk import Distilled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from looseleaf.pages import Pages
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.place import Placed
-    from looseleaf.talk import Distilled, Material
+    from looseleaf.talk import Material
     from looseleaf.values import Receipt
 
 _MOST = 40
@@ -49,13 +51,19 @@ class Remembered:
 
 
 class WriteAll(Write):
-    """Writing by the rules, which keep every sentence."""
+    """Writing by the rules, which keep every sentence; as facts of the topic that was given, which is the entry's."""
 
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
         from looseleaf.distill.rules import Rules
 
         rules = Rules(everything=True)
-        return rules.distill(material, self._policy.summary_tokens), rules.name, ()
+        made = rules.distill(material, self._policy.summary_tokens)
+        notes = [each for each in made.facts if each["relation"] == NOTE]
+        lines = [each | {"topic": PROJECT} for each in notes if len(each["quote"]) <= NOTE_CHARS]
+        facts = [each for each in made.facts if each["relation"] != NOTE]
+        kept: dict[str, Any] = {each: getattr(made, each) for each in Distilled.__match_args__}
+        facts += lines if len(notes) <= _MOST else []
+        return Distilled(**kept | {"facts": tuple(facts)}), rules.name, ()
 
 
 def remember(
@@ -72,7 +80,9 @@ def remember(
     if not kept:
         return Remembered(placed, _noted(book, pages, topic, _whole(said)), redacted=redacted)
     left = [
-        each for each in map(_flat, sentences(said)) if not any(each in one or one in each for one in kept)
+        each
+        for each in map(_flat, sentences(said))
+        if len(each) > NOTE_CHARS or not any(each in one or one in each for one in kept)
     ]
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]

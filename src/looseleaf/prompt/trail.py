@@ -273,12 +273,14 @@ class Trail:
 
     def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:
         """A fact, with the line it stands on; the entry it was placed from; and whose words it rests on."""
+        from looseleaf.core.replacing import DOUBTFUL
+
         told = self._needle.excerpt(said(fact.relation, fact.object))
         depth = 0
         if place and fact.path and fact.line:
             yield Step("page", f"{fact.path}:{fact.line}", told)
             depth += 1
-        about = ", ".join(filter(None, (fact.status, fact.level)))
+        about = ", ".join(filter(None, (fact.status, fact.level, DOUBTFUL if DOUBTFUL in fact.tags else "")))
         yield Step("fact", fact.id or "", f"{told} ({about})", depth)
         if fact.entry_id is not None:
             depth += 1

@@ -34,7 +34,8 @@ def hit_of(
         hit = fact_hit(fact, each.score, each.parts, now=fact_text(later) if later is not None else "")
         return hit, [later] if later is not None else []
     past, is_part = _past(_told_in(found, text), indexes, read)
-    asked = [each for each in past if _is_asked(each, forms)] or past
+    named = [each for each in past if _is_named(each, forms)]
+    asked = named or [each for each in past if _is_asked(each, forms)] or past
     true = [fact for fact in (_instead(old, read) for old in asked) if fact is not None]
     status = ("partly " if is_part else "") + _worst(past) if past else ""
     hit = Hit(
@@ -79,8 +80,14 @@ def _is_asked(fact: Fact, forms: Collection[str]) -> bool:
     """Whether a fact is what the question is about: by what it says, by what it is called, or by the words that said so
     ("ich wohne in" before the name of a town)."""
     before, is_there, _ = (fact.quote or "").casefold().partition(fact.object.casefold() or "\0")
+    return _is_named(fact, forms) or (bool(is_there) and not set(terms(before)).isdisjoint(forms))
+
+
+def _is_named(fact: Fact, forms: Collection[str]) -> bool:
+    """Whether a question has words of what a fact says, or what it is called. The words around it may say others too
+    ("I live in Berlin and I work at Siemens")."""
     said = {*terms(fact.relation), *terms(fact.object), relation_term(fact.relation)}
-    return not said.isdisjoint(forms) or (bool(is_there) and not set(terms(before)).isdisjoint(forms))
+    return not said.isdisjoint(forms)
 
 
 def _instead(fact: Fact, read: Read) -> Fact | None:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.conversation.turns import traces_back
-from looseleaf.core.heads import AGENT, PROGRAM
+from looseleaf.core.heads import AGENT, OBEYED, PERSON, PROGRAM
 from looseleaf.core.lines import body
 from looseleaf.entries import read_entry
 from looseleaf.errors import Refused
@@ -43,7 +43,8 @@ _WRITERS = frozenset("memory_write memory_patch memory_append memory_state memor
 @frozen
 class Written:
     """One write. `author` is whose it is: `agent:<name>`, also where the program put it into review for the agent
-    (`held`); or `program` for what was distilled, from `entry`. `lines` and `gone` are what it added and removed."""
+    (`held`); or `program` for what was distilled, from `entry`, and for what went because the user said to forget it.
+    `lines` and `gone` are what it added and removed."""
 
     id: str
     ts: float
@@ -112,6 +113,8 @@ def _told(edit: Edit, undone_by: str | None) -> Written | None:
             author = next((each for each in sorted(asking) if each.startswith(AGENT)), "")
             if not author or edit.reason == ASKED_AGAIN:
                 return None
+    elif author == PERSON and edit.reason == OBEYED:
+        author = PROGRAM
     elif not author.startswith(AGENT):
         return None
     added = tuple(body(line) for hunk in edit.hunks for line in hunk.added)
@@ -195,7 +198,7 @@ def written_in(memory: Memory, span: Span) -> list[Written]:
                 entries[each.entry] = is_of(memory, each.entry, span.turn_id)
             is_own = entries[each.entry]
         else:
-            is_own = each.id in named or (each.author == author and span.has(each.ts))
+            is_own = each.id in named or (each.author in (author, PROGRAM) and span.has(each.ts))
         if is_own:
             found.append(each)
         named.discard(each.id)

@@ -1,0 +1,235 @@
+"""What a message states: in the words of the message, whatever it is, in time that does not depend on how it was made."""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import lru_cache
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looseleaf.core.lines import escape
+from looseleaf.core.own_words import masked
+from looseleaf.distill import statements as module
+from looseleaf.distill.slot_tables import languages, table
+from looseleaf.distill.statements import NOTE_CHARS, SENTENCES, sentences_of, statements
+from looseleaf.talk import Proposal
+from made_up import made_up
+
+THEN = 1_772_438_400.0
+"""The second of March 2026, a Monday."""
+
+SAID = (
+    "my name is Bob", "I live in Oslo.", "we use postgres 16 btw", "I usually deploy on Fridays but my boss hates that lol",
+    "never push to main", "I moved to Lyon last week", "it's called pricewatch", "ok thanks!", "how do I sort a list?",
+    "my sister Ada starts school tomorrow, can you find a backpack?", "Ich wohne in Köln.", "我下周搬到上海。", "私は医者です。",
+    "저는 서울에 살아요", "(we meet at 9:30)", "he said \"I live in Rome and I love it\"", "remember that the key is under the mat",
+    "I quit my job at Acme yesterday", "\ud800", "\n", "\n\n", "- item one: I eat no meat", "> quoted", "```", "’s", "\t", "…",
+)  # fmt: skip
+MESSAGES = st.one_of(
+    st.lists(st.sampled_from(SAID), max_size=6).map(" ".join),
+    st.lists(st.sampled_from(SAID), max_size=6).map("\n".join),
+    st.text(max_size=300),
+    st.tuples(st.text(max_size=30), st.sampled_from(SAID), st.text(max_size=30)).map("".join),
+)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+# --- whose words ---------------------------------------------------------------------------
+
+
+def quotes_are_of(message: str, found: list[Proposal]) -> bool:
+    return all(each.quote and each.quote in message for each in found)
+
+
+@given(MESSAGES, st.booleans())
+def test_every_quote_is_a_stretch_of_the_message_letter_for_letter(message: str, everything: bool) -> None:
+    found = statements(message, THEN, everything=everything)
+    assert quotes_are_of(message, found)
+
+
+@given(MESSAGES, st.booleans())
+def test_the_words_of_a_note_are_the_users_but_for_dates(message: str, everything: bool) -> None:
+    for each in statements(message, THEN, "t1", everything=everything):
+        assert each.source == "t1"
+        if each.relation == "note":
+            without = re.sub(r" \[[^\[\]]*\]", "", each.object)
+            said = words(escape(" ".join(masked(message).split())))
+            assert set(words(without)) <= set(said), each
+            assert len(each.object) <= NOTE_CHARS + 20
+            assert "\n" not in each.object
+
+
+@given(st.integers(0, 5000))
+def test_the_words_of_a_slot_stand_in_the_message_or_in_its_form(seed: int) -> None:
+    random = Random(seed)
+    form = random.choice(table(random.choice(languages())).forms)
+    message = made_up(form.source, random)
+    found = statements(message, THEN)
+    assert quotes_are_of(message, found)
+    assert all(each.object for each in found)
+
+
+def test_sentences_that_are_put_on_one_line_fail_the_test_of_quotes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: the quote is what the selector read, and not what the message says."""
+    message = "I live\n  in Oslo and I work at\tAcme"
+    real = statements(message, THEN)
+    assert real
+    assert quotes_are_of(message, real)
+    assert not quotes_are_of(
+        message, [module.changed(each, quote=" ".join(each.quote.split())) for each in real]
+    )
+
+
+@given(MESSAGES)
+def test_the_sentences_of_a_message_stand_in_it_in_their_order(message: str) -> None:
+    at = 0
+    for each in sentences_of(message):
+        assert at <= each.start < each.end <= len(message)
+        assert words(each.text) == words(masked(message)[each.start : each.end])
+        at = each.end
+
+
+# --- any message -----------------------------------------------------------------------------
+
+SIZE = 100_000
+PLAIN = "The quick brown fox jumps over the lazy dog near the old mill. "
+HOSTILE = {
+    "10 MB": PLAIN * 160_000,
+    "one long sentence": "word and " * (SIZE // 9),
+    "one word": "a" * SIZE,
+    "binary": bytes(range(256)).decode("latin-1") * (SIZE // 256),
+    "right to left": "אני גר בתל אביב ועובד בחברה \u202eabc\u202c " * (SIZE // 30),
+    "mixed scripts": "I live in 東京 и работаю בחברה عربي 한국어 ไทย " * (SIZE // 40),
+    "emoji": "😀🎉👩‍👩‍👧" * (SIZE // 7),
+    "spaces": "I live" + " " * 200_000 + "in Oslo",
+    "lines": "\n" * 200_000,
+    "halves of characters": "\ud800 I live in Oslo \udfff" * (SIZE // 20),
+    "statements": "I live in Oslo. My name is Bob. " * (SIZE // 32),
+    "accents": "e" + "\u0301" * SIZE,
+    **{f"many {mark}": mark * SIZE for mark in "\"'“„«「‘`()[]{}<>:,.-!?…。，@#$\\/|*_~"},
+    **{f"many spaced {mark}": f"{mark} x " * (SIZE // 4) for mark in '"“„«「‘`([{.!?。:'},
+}
+AT_MOST = 20
+"""Times what plain text of the same size takes; the worst takes some four times that."""
+
+
+@lru_cache(8)
+def plain_time(size: int) -> float:
+    return min(timed((PLAIN * (size // len(PLAIN) + 1))[:size]) for _ in range(3))
+
+
+def timed(message: str) -> float:
+    sentences_of.cache_clear()
+    began = time.process_time()
+    found = statements(message, THEN)
+    took = time.process_time() - began
+    assert quotes_are_of(message, found)
+    return took
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_message_raises_nothing_and_takes_little_longer_than_plain_text(name: str) -> None:
+    message = HOSTILE[name]
+    allowed = AT_MOST * max(plain_time(SIZE), 0.02)
+    assert (
+        min(
+            timed(message) if number == 0 or took > allowed else took
+            for number in range(3)
+            for took in [allowed + 1]
+        )
+        < allowed
+    )
+
+
+def test_a_reading_in_quadratic_time_fails_that_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: every stretch of the message is looked at."""
+    allowed = AT_MOST * max(plain_time(SIZE), 0.02)
+    real = module.masked
+    monkeypatch.setattr(
+        module,
+        "masked",
+        lambda text: [text.count("(x", 0, at) for at in range(0, len(text), 2)] and real(text),
+    )
+    assert timed("(" * 4 * SIZE) > allowed
+
+
+def test_of_very_many_sentences_a_bounded_number_is_read() -> None:
+    assert len(sentences_of("I live in Oslo. " * 5000)) == SENTENCES
+
+
+# --- examples --------------------------------------------------------------------------------
+
+
+def lines(message: str, **how: bool | str) -> list[str]:
+    found = statements(message, THEN, **how)  # type: ignore[arg-type]
+    return [each.object if each.relation == "note" else f"{each.relation}: {each.object}" for each in found]
+
+
+def test_a_slot_says_all_and_needs_no_note() -> None:
+    assert lines("I live in Oslo.") == ["Home: Oslo"]
+
+
+def test_what_is_only_supposed_asked_or_greeted_is_no_statement() -> None:
+    for message in (
+        "if I lived in Oslo I'd ski",
+        "Thanks a lot!",
+        "hi",
+        "?",
+        "",
+        "how do I sort a list?",
+        "wenn ich reich wär",
+    ):
+        assert lines(message) == [], message
+
+
+def test_what_is_given_to_be_remembered_is_kept_whole() -> None:
+    said = "The blue folder holds the tax papers"
+    assert said in lines(said, everything=True)
+    assert lines("remember that the blue folder holds the tax papers") == [
+        "the blue folder holds the tax papers"
+    ]
+
+
+def test_a_time_gets_the_date_that_it_means() -> None:
+    [line] = lines("The plumber was here yesterday", everything=True)
+    assert "yesterday [2026-03-01]" in line
+
+
+def test_a_sentence_that_leans_on_the_one_before_is_kept_with_it() -> None:
+    [*_, last] = lines("We build a price watcher. It is hosted in a cellar in Bergen.", everything=True)
+    assert "price watcher" in last
+    assert "Bergen" in last
+
+
+def test_a_line_that_is_too_long_is_cut_at_a_clause() -> None:
+    long = "we keep the red boxes in the cellar, " * 20
+    assert all(len(line) <= NOTE_CHARS for line in lines(long, everything=True))
+    assert lines("x" * 500 + " y", everything=True)[0] == "x" * NOTE_CHARS
+
+
+def test_lines_that_a_program_broke_are_one_sentence() -> None:
+    broken = "I have been living in the old part of the town of Bergen with my\nbrother since the winter of the year before."
+    assert len(sentences_of(broken)) == 1
+    assert len(sentences_of("one thing\nanother thing")) == 2
+    assert (
+        len(sentences_of("I have been living in the old part of the town of Bergen with my\n- brother")) == 2
+    )
+
+
+def test_behind_a_pasted_text_no_form_is_sure_by_itself() -> None:
+    assert "Home: 安特卫普" in lines("我住在安特卫普。")
+    assert "Home: 安特卫普" not in lines("总结一下：\n\n# 阔拉\n\n阔拉是我们的新数据库。我住在安特卫普。")
+
+
+def test_what_changes_is_told_with_what_is_gone() -> None:
+    found = statements("we switched from black to ruff in march", THEN)
+    assert any(each.correction and each.was == "black" for each in found)
+    [ended] = [each for each in statements("I no longer work at Acme", THEN) if each.ended]
+    assert (ended.relation, ended.object) == ("Employer", "Acme")
