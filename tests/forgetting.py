@@ -48,7 +48,6 @@ SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Actually we deploy {} on mondays now.", TOOLS),
     ("We stopped using {}, it was too slow for us.", TOOLS),
     ("Can you help me set up {} for the importer?", TOOLS),
-    ("Please don't remember that I live in {}.", PLACES),
     ("Nothing else today, thanks.", ("",)),
 )
 
@@ -107,6 +106,7 @@ def _of_person(chance: random.Random) -> Op:
         ),
         ("prompt", ()),
         ("approve", (value,)),
+        ("forbid", (f"Please don't remember that I live in {chance.choice(PLACES)}.",)),
     )
     kind, texts = chance.choice(kinds)
     return Op(kind, "", texts)
@@ -215,6 +215,8 @@ def _do(memory: Memory, op: Op, ts: float, name: str, origins: Collection[str]) 
                 memory.record(tool_call="web", tool_args={"q": "x"}, tool_call_id=name, ts=ts)
                 with at(ts + 1, f"{name}.result"):
                     memory.record(tool_result=op.texts[0], tool_call_id=name, ts=ts + 1)
+            case "forbid":
+                _talk(memory, op._replace(session="forbidding"), ts, name)
             case "distill":
                 memory.distill()
             case "append":

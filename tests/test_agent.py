@@ -746,7 +746,7 @@ def test_a_processor_that_makes_another_kind_of_thing_is_told_so(memory: Memory)
 
 def test_after_a_run_what_was_said_is_distilled(memory: Memory) -> None:
     agent = Agent(memory, ScriptedModel(["Hello, Zhang San."] + [ModelFailed("no more")] * 20))
-    events = run(agent, "I'm Zhang San, and I prefer tabs over spaces.")
+    events = run(agent, "My name is Zhang San, and I prefer tabs over spaces.")
     assert of(Reflected, events)[0].placed
     assert "- Name: Zhang San" in memory.page("USER.md").text
 

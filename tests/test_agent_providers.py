@@ -453,7 +453,7 @@ def test_at_the_ceiling_nobody_is_asked_and_the_rules_distill(folder: Path, prov
     with Memory(folder, policy=Policy(day_tokens=300)) as memory:
         agent = Agent(memory, model_of("openai-chat", provider), reflect=False)
         answer_to(agent, "Hello there.")
-        [failed] = of(Failed, run(agent, "I'm Zhang San, and I prefer tabs over spaces."))
+        [failed] = of(Failed, run(agent, "My name is Zhang San, and I prefer tabs over spaces."))
         assert "day_tokens" in failed.sentence
         agent.reflect()
         assert provider.requests == 1

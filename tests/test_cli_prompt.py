@@ -338,8 +338,8 @@ def test_why_leads_from_a_line_of_the_prompt_to_the_trace_in_which_it_was_said(t
     assert fact is not None
     steps = out.replace(trace, "<trace>").replace(fact[0], "<fact>")
     assert re.sub(r"20\d\d-\d\d-\d\dT[\d:]+Z", "<then>", plain(steps)) == (
-        "“language: English” is in the prompt <id> (<then>, 83 of 4,000 tokens).\n\n"
-        "profile USER.md: always_included, 48 tokens as markdown\n"
+        "“language: English” is in the prompt <id> (<then>, 78 of 4,000 tokens).\n\n"
+        "profile USER.md: always_included, 45 tokens as markdown\n"
         "  page USER.md:6: - Code language: English\n"
         "    fact <fact>: Code language: English (current, said)\n"
         f"      entry log/entries/sessions/<id>: rules/1, <then>: User: {SAID}\n"
@@ -391,16 +391,16 @@ def test_analyze_shows_slots_what_else_it_would_cost_and_the_last_prompts(told: 
     code, out, err = told("analyze")
     assert (code, err) == (0, "")
     lines = plain(out).splitlines()
-    assert lines[0].startswith("A prompt now, without a task: 75 of ")
+    assert lines[0].startswith("A prompt now, without a task: 70 of ")
     assert [line.split()[0] for line in lines[1:5]] == ["slot", "charter", "profile", "task"]
-    assert "  with the last daily logs whole (SOUL.md 10, USER.md 39, days/" in out
+    assert "  with the last daily logs whole (SOUL.md 10, USER.md 36, days/" in out
     rows = [re.split("  +", line) for line in lines if line.startswith("<id>")]
     first = "since the first prompt"
-    assert [row[2:] for row in rows] == [["80", "4,000", "100 %", first], ["80", "4,000", "0 %", first]]
+    assert [row[2:] for row in rows] == [["75", "4,000", "100 %", first], ["75", "4,000", "0 %", first]]
     assert "known: what the one before had" in out
     assert "beginning: since when" in out
     assert lines[-1] == (
-        "Of 160 input tokens, 50 % stood in the prompt before at the same places; "
+        "Of 150 input tokens, 50 % stood in the prompt before at the same places; "
         "50 % a cache of five minutes would have known."
     )
     assert len(as_json(told, "analyze", "--last", "1")["prompts"]) == 1

@@ -132,6 +132,18 @@ def test_what_is_only_thought_or_asked_is_noted_and_a_greeting_is_passed_over(ru
     ]
 
 
+def test_sentences_that_are_alike_are_a_note_each_and_none_takes_the_place_of_another(run: Run) -> None:
+    words = [f"Row number {number} of the field is wet" for number in range(5)]
+    run("remember", f"I live in Oslo. {'. '.join(words)}.")
+    assert [each[:2] for each in said(run)] == [("Home", "Oslo"), *(("note", each) for each in words)]
+
+
+def test_what_is_over_said_twice_is_no_doubt_of_itself(run: Run) -> None:
+    for words in ("I don't live in Lyon anymore.", "I live in Lyon.", "I don't live in Lyon anymore."):
+        run("remember", words)
+    assert said(run) == [("note", "I don't live in Lyon anymore", "confirmed")]
+
+
 def test_many_sentences_that_no_rule_reads_are_one_note(run: Run) -> None:
     words = [f"Row number {number} of the field is wet." for number in range(41)]
     run("remember", f"I live in Oslo. {' '.join(words)}")

@@ -196,3 +196,10 @@ def test_showing_the_state_loads_nothing_heavy(run: Run, folder: Path) -> None:
         "dataclasses",
         "looseleaf.place.promote",
     }
+
+
+def test_the_goal_is_what_was_asked_for_and_no_rule_for_all_that_follows(run: Run) -> None:
+    run("record", "user", "Write code in English. Please fix the parser of the importer.")
+    run("distill")
+    state = state_of(run)
+    assert (state["goal"], state["now"]) == ("Please fix the parser of the importer.",) * 2

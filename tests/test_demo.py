@@ -163,12 +163,14 @@ def test_the_facts_are_those_that_mira_said(memory: Memory) -> None:
         "user: Home: Lisbon",
         "user: Role: data engineer",
         "user: Employer: Bluefin",
-        "user: Language: prefers French discussion, English code",
-        "user: Prefers: pytest over unittest",
-        "user: Rule: never push to main without a review",
-        "user: Deadline: 2025-09-30, first release",
+        "user: Code language: English",
+        "user: note: I discuss in French but write code in English, and I prefer pytest over unittest",
+        "user: note: Never push to main without a review",
+        "user: note: I moved from Lyon to Lisbon last week [the week of 2025-09-01]",
         "project: Database: DuckDB",
-        "project: Decision: support Python 3.11 and newer only",
+        "project: Deadline: 30 September 2025",
+        "project: note: We decided to support Python 3.11 and newer only",
+        "project: note: We decided to use DuckDB instead of SQLite: a month of logs takes too long to query",
     }
     assert {fact.level for fact in memory.facts()} == {"said"}
 

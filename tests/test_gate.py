@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -16,9 +15,13 @@ from looseleaf import Memory
 from looseleaf.core.gate import Witness, is_supported, judge, mentions, proposal_of, says
 from looseleaf.core.levels import LEVELS, is_at_least, is_trusted, level_of, lowest
 from looseleaf.core.names import APPROVED, PINNED, TICKED
+from looseleaf.core.own_words import own_words
 from looseleaf.core.placing import Plan
 from looseleaf.core.spoken import Spoken
-from looseleaf.talk import Distilled, Material, Proposal
+from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.statements import statements
+from looseleaf.place.material import witnesses_of
+from looseleaf.talk import Distilled, Material, Proposal, Trace
 from looseleaf.values import Fact
 from payloads import CLAIMS, TEXTS, USER_SAYS
 
@@ -80,10 +83,13 @@ def test_a_level_is_never_above_that_of_the_best_who_said_it(
         data.draw(st.sampled_from(("Rule", "note", "Name"))), said, data.draw(st.sampled_from(texts))
     )
     found = judge(proposal, witnesses)
-    holding = [level_of(each.origin) for each in witnesses if proposal.quote in each.text]
+    holding = [each for each in witnesses if proposal.quote in each.text]
     if found.verified:
-        assert found.level in holding
-        assert all(is_at_least(found.level, level) or level == "confirmed" for level in holding)
+        assert found.level in [level_of(each.origin) for each in holding]
+        # What users quote, they do not say.
+        own = [each for each in holding if each.origin != "user" or proposal.quote in own_words(each.text)]
+        levels = [level_of(each.origin) for each in own]
+        assert all(is_at_least(found.level, level) or level == "confirmed" for level in levels)
     else:
         levels = [level_of(each.origin) for each in witnesses] or ["tainted"]
         assert found.level == lowest([*levels, "inferred"])
@@ -551,7 +557,7 @@ def test_what_the_user_does_not_state_an_agent_does_not_write_at_the_top(leaning
 def test_what_is_pasted_does_not_join_what_stands_around_it() -> None:
     assert not is_verified("I like\n> this\njazz", "Likes", "jazz", "I like jazz")
     assert is_verified("```\nx\n~~~\n```\nI like jazz", "Likes", "jazz", "I like jazz")
-    assert is_verified("User: hi\nBot: hello\n\nI like jazz", "Likes", "jazz", "I like jazz")
+    assert is_verified("I like jazz\n\nUser: hi\nBot: hello", "Likes", "jazz", "I like jazz")
 
 
 def test_what_another_says_of_himself_is_a_fact_of_his_topic() -> None:
@@ -717,25 +723,23 @@ def test_a_number_that_was_not_said_is_not_said(text: str, number: int) -> None:
 # --- the rules, and time -----------------------------------------------------------------
 
 
-@pytest.mark.untraced
-def test_what_the_rules_propose_of_a_user_s_words_is_verified() -> None:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-    from distill import (  # type: ignore[import-not-found]
-        is_held,
-        items,
-        moment,
-        proposals,
-    )
-
-    judged = [
-        judge(proposal, [Witness("t", "user", item["text"], moment(item["ts"]))]).verified
-        for item in items()
-        if not is_held(item)
-        for proposal in proposals(item)
+@pytest.mark.parametrize("origin", ["user", "person"])
+def test_what_the_rules_propose_of_a_user_s_words_is_verified(origin: str) -> None:
+    texts = dict.fromkeys(text for text, *_ in (*SAID, *STILL_BY_THE_USER))
+    traces = [
+        Trace(f"t{number}", 1000.0 + number, "turn_0001", 1, "user", text, "", "", origin)
+        for number, text in enumerate(texts)
     ]
-    print(f"{sum(judged)} of {len(judged)} proposals of the rules are verified")
-    assert len(judged) > 100
-    assert sum(judged) >= 0.98 * len(judged)
+    witnesses = witnesses_of(traces)
+    proposals = [
+        each
+        for trace in permitted(traces)
+        for each in statements(trace.content, trace.ts, trace.id, everything=origin == "person")
+    ]
+    judged = [judge(each, witnesses) for each in proposals]
+    assert len(judged) > 30
+    assert all(each.verified for each in judged)
+    assert {each.level for each in judged} == {level_of(origin)}
 
 
 @pytest.mark.parametrize(

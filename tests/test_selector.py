@@ -10,7 +10,7 @@ from timeit import repeat
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
@@ -47,6 +47,7 @@ AROUNDS = st.builds(
 # --- scores ----------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), AROUNDS)
 def test_every_score_is_a_probability_and_the_same_for_the_same_text(text: str, around: Around) -> None:
     scores = select(text, around)
@@ -57,6 +58,7 @@ def test_every_score_is_a_probability_and_the_same_for_the_same_text(text: str, 
     assert select(text, around) == scores
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), AROUNDS)
 def test_every_head_scores_features_as_selecting_does(text: str, around: Around) -> None:
     hashes = features(text, around)
@@ -69,6 +71,7 @@ def test_every_head_scores_features_as_selecting_does(text: str, around: Around)
         assert scores.kinds == pytest.approx([heads()[kind].score(hashes) for kind in KINDS])
 
 
+@settings(deadline=None)
 @given(st.integers(-(1 << 20), 1 << 20), st.integers(0, 2000))
 def test_no_sum_of_weights_leaves_the_range_of_a_probability(total: int, count: int) -> None:
     for head in heads().values():
@@ -99,6 +102,7 @@ def test_what_was_asked_makes_an_answer_worth_keeping() -> None:
 # --- features --------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(max_size=100))
 def test_tokens_are_small_and_hide_which_number_it_is(text: str) -> None:
     tokens = tokens_of(text)
@@ -132,6 +136,7 @@ def test_the_marks_of_a_message_are_those_of_its_lines(message: str, marks: set[
     assert set(marks_of(message).split()) == marks
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab ,;:()-–，、and but", max_size=80))
 def test_clauses_stand_in_their_order_and_lose_no_word(text: str) -> None:
     places = clauses_of(text)
@@ -181,6 +186,7 @@ def test_weights_of_another_format_are_refused(tmp_path: Path, monkeypatch: pyte
         heads.cache_clear()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 15), min_size=16, max_size=16))
 def test_packed_weights_are_read_back_in_their_order(given: list[int]) -> None:
     """The first half of the buckets are the lower four bits of each byte."""

@@ -6,7 +6,7 @@ import re
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
@@ -18,16 +18,13 @@ from looseleaf.distill.slot_tables import (
     _pattern,
     _sorts_in,
     _sorts_of_words,
-    families,
-    family_of,
-    is_name,
     is_sound,
     languages,
     read,
-    sorts_of,
     table,
     triggers,
 )
+from looseleaf.distill.sorts import families, family_of, is_name, sorts_of
 from made_up import made_up, nested, parsed
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "ja", "ko", "nl", "pt", "zh")
@@ -138,6 +135,7 @@ def test_names_and_aspects_have_sorts() -> None:
 # --- reading ---------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_reading_any_text_gives_stretches_of_it(text: str) -> None:
     for each in read(text):
@@ -146,6 +144,7 @@ def test_reading_any_text_gives_stretches_of_it(text: str) -> None:
             assert each.value
 
 
+@settings(deadline=None)
 @given(st.sampled_from(LANGUAGES), st.integers(0, 10_000))
 def test_of_two_readings_under_one_label_none_overlap(language: str, seed: int) -> None:
     random = Random(seed)

@@ -152,7 +152,7 @@ def test_a_quick_one_is_kept_until_something_changes(filled: Path, monkeypatch: 
         memory.edit("facts/topic-3.md", "# Topic 3\n\n- Plan: something else\n", reason="test")
         memory.edit("USER.md", "# User\n\n- Home: Oslo\n", reason="test")
         assert "- Home: Oslo" in memory.snapshot(quick=True).text
-        memory.record(user="I have a cat called Mimi.")
+        memory.record(user="My cat is called Mimi.")
         memory.record(assistant="Nice.")
         memory.distill()
         assert "Mimi" in memory.snapshot(quick=True).text

@@ -1,4 +1,4 @@
-"""What a message states: in the words of the message, whatever it is, in time that does not depend on how it was made."""
+"""What a message states: in its own words, whatever it is, and in time that does not depend on how it was made."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from functools import lru_cache
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from looseleaf.core import own_words
 from looseleaf.core.lines import escape
-from looseleaf.core.own_words import masked
-from looseleaf.distill import statements as module
+from looseleaf.core.own_words import masked, zones
+from looseleaf.core.placing import PERHAPS
+from looseleaf.distill.shape import changed
 from looseleaf.distill.slot_tables import languages, table
 from looseleaf.distill.statements import NOTE_CHARS, SENTENCES, sentences_of, statements
 from looseleaf.talk import Proposal
@@ -23,11 +25,13 @@ THEN = 1_772_438_400.0
 """The second of March 2026, a Monday."""
 
 SAID = (
-    "my name is Bob", "I live in Oslo.", "we use postgres 16 btw", "I usually deploy on Fridays but my boss hates that lol",
-    "never push to main", "I moved to Lyon last week", "it's called pricewatch", "ok thanks!", "how do I sort a list?",
-    "my sister Ada starts school tomorrow, can you find a backpack?", "Ich wohne in Köln.", "我下周搬到上海。", "私は医者です。",
-    "저는 서울에 살아요", "(we meet at 9:30)", "he said \"I live in Rome and I love it\"", "remember that the key is under the mat",
-    "I quit my job at Acme yesterday", "\ud800", "\n", "\n\n", "- item one: I eat no meat", "> quoted", "```", "’s", "\t", "…",
+    "my name is Bob", "I live in Oslo.", "we use postgres 16 btw", "never push to main", "I moved to Lyon last week",
+    "I usually deploy on Fridays but my boss hates that lol", "it's called pricewatch", "ok thanks!",
+    "my sister Ada starts school tomorrow, can you find a backpack?", "Ich wohne in Köln.", "how do I sort a list?",
+    "我下周搬到上海。", "私は医者です。", "저는 서울에 살아요", "(we meet at 9:30)",
+    'he said "I live in Rome and I love it"',
+    "remember that the key is under the mat", "I quit my job at Acme yesterday", "- item one: I eat no meat",
+    "> quoted", "```", "’s", "\t", "…", "\ud800", "\n", "\n\n",
 )  # fmt: skip
 MESSAGES = st.one_of(
     st.lists(st.sampled_from(SAID), max_size=6).map(" ".join),
@@ -48,12 +52,14 @@ def quotes_are_of(message: str, found: list[Proposal]) -> bool:
     return all(each.quote and each.quote in message for each in found)
 
 
+@settings(deadline=None)
 @given(MESSAGES, st.booleans())
 def test_every_quote_is_a_stretch_of_the_message_letter_for_letter(message: str, everything: bool) -> None:
     found = statements(message, THEN, everything=everything)
     assert quotes_are_of(message, found)
 
 
+@settings(deadline=None)
 @given(MESSAGES, st.booleans())
 def test_the_words_of_a_note_are_the_users_but_for_dates(message: str, everything: bool) -> None:
     for each in statements(message, THEN, "t1", everything=everything):
@@ -66,6 +72,7 @@ def test_the_words_of_a_note_are_the_users_but_for_dates(message: str, everythin
             assert "\n" not in each.object
 
 
+@settings(deadline=None)
 @given(st.integers(0, 5000))
 def test_the_words_of_a_slot_stand_in_the_message_or_in_its_form(seed: int) -> None:
     random = Random(seed)
@@ -76,17 +83,16 @@ def test_the_words_of_a_slot_stand_in_the_message_or_in_its_form(seed: int) -> N
     assert all(each.object for each in found)
 
 
-def test_sentences_that_are_put_on_one_line_fail_the_test_of_quotes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sentences_that_are_put_on_one_line_fail_the_test_of_quotes() -> None:
     """The mutant: the quote is what the selector read, and not what the message says."""
     message = "I live\n  in Oslo and I work at\tAcme"
     real = statements(message, THEN)
     assert real
     assert quotes_are_of(message, real)
-    assert not quotes_are_of(
-        message, [module.changed(each, quote=" ".join(each.quote.split())) for each in real]
-    )
+    assert not quotes_are_of(message, [changed(each, quote=" ".join(each.quote.split())) for each in real])
 
 
+@settings(deadline=None)
 @given(MESSAGES)
 def test_the_sentences_of_a_message_stand_in_it_in_their_order(message: str) -> None:
     at = 0
@@ -116,8 +122,8 @@ HOSTILE = {
     **{f"many {mark}": mark * SIZE for mark in "\"'“„«「‘`()[]{}<>:,.-!?…。，@#$\\/|*_~"},
     **{f"many spaced {mark}": f"{mark} x " * (SIZE // 4) for mark in '"“„«「‘`([{.!?。:'},
 }
-AT_MOST = 20
-"""Times what plain text of the same size takes; the worst takes some four times that."""
+AT_MOST = 8
+"""Times what plain text of the same size takes; the worst takes some three times that."""
 
 
 @lru_cache(8)
@@ -126,7 +132,8 @@ def plain_time(size: int) -> float:
 
 
 def timed(message: str) -> float:
-    sentences_of.cache_clear()
+    for kept in (sentences_of, masked, zones):
+        kept.cache_clear()
     began = time.process_time()
     found = statements(message, THEN)
     took = time.process_time() - began
@@ -134,30 +141,21 @@ def timed(message: str) -> float:
     return took
 
 
+def is_slow(message: str) -> bool:
+    return all(timed(message) > AT_MOST * max(plain_time(SIZE), 0.02) for _ in range(3))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_message_raises_nothing_and_takes_little_longer_than_plain_text(name: str) -> None:
-    message = HOSTILE[name]
-    allowed = AT_MOST * max(plain_time(SIZE), 0.02)
-    assert (
-        min(
-            timed(message) if number == 0 or took > allowed else took
-            for number in range(3)
-            for took in [allowed + 1]
-        )
-        < allowed
-    )
+    assert not is_slow(HOSTILE[name])
 
 
-def test_a_reading_in_quadratic_time_fails_that_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant: every stretch of the message is looked at."""
-    allowed = AT_MOST * max(plain_time(SIZE), 0.02)
-    real = module.masked
-    monkeypatch.setattr(
-        module,
-        "masked",
-        lambda text: [text.count("(x", 0, at) for at in range(0, len(text), 2)] and real(text),
-    )
-    assert timed("(" * 4 * SIZE) > allowed
+@pytest.mark.long
+def test_a_message_that_is_read_as_a_whole_fails_that_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: however long a message is, all of it is looked at."""
+    plain_time(SIZE)
+    monkeypatch.setattr(own_words, "READ_CHARS", (10**9, 0))
+    assert is_slow("„" * 3 * SIZE)
 
 
 def test_of_very_many_sentences_a_bounded_number_is_read() -> None:
@@ -169,6 +167,7 @@ def test_of_very_many_sentences_a_bounded_number_is_read() -> None:
 
 def lines(message: str, **how: bool | str) -> list[str]:
     found = statements(message, THEN, **how)  # type: ignore[arg-type]
+    found = [each for each in found if PERHAPS not in each.tags]
     return [each.object if each.relation == "note" else f"{each.relation}: {each.object}" for each in found]
 
 
@@ -178,7 +177,7 @@ def test_a_slot_says_all_and_needs_no_note() -> None:
 
 def test_what_is_only_supposed_asked_or_greeted_is_no_statement() -> None:
     for message in (
-        "if I lived in Oslo I'd ski",
+        "what if I lived in Oslo",
         "Thanks a lot!",
         "hi",
         "?",
@@ -214,13 +213,12 @@ def test_a_line_that_is_too_long_is_cut_at_a_clause() -> None:
     assert lines("x" * 500 + " y", everything=True)[0] == "x" * NOTE_CHARS
 
 
-def test_lines_that_a_program_broke_are_one_sentence() -> None:
-    broken = "I have been living in the old part of the town of Bergen with my\nbrother since the winter of the year before."
-    assert len(sentences_of(broken)) == 1
-    assert len(sentences_of("one thing\nanother thing")) == 2
-    assert (
-        len(sentences_of("I have been living in the old part of the town of Bergen with my\n- brother")) == 2
-    )
+def test_lines_and_items_are_sentences_of_their_own() -> None:
+    assert [each.text for each in sentences_of("one thing\n- another thing\n2. a third")] == [
+        "one thing",
+        "another thing",
+        "a third",
+    ]
 
 
 def test_behind_a_pasted_text_no_form_is_sure_by_itself() -> None:

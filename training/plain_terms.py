@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
 from looseleaf.core.terms import terms  # noqa: E402
+from looseleaf.distill.sorts import families  # noqa: E402
 
 TARGET = HERE.parent / "src" / "looseleaf" / "distill" / "data" / "plain_terms.txt"
 SHARE = 0.008
@@ -41,6 +42,9 @@ def main() -> None:
         for term, count in found.items()
         if count >= max(LEAST, SHARE * sizes[lang])
     }
+    # Days and months: two lines that name the same one need not speak of the same thing.
+    times = " ".join(families()["weekday"] | families()["month"] | families()["season"]).split()
+    plain |= {term for name in times for each in (name, f"{name}s") for term in terms(each)}
     total, rest = sum(forbids.values()), sum(others.values())
     forbidding = {
         term

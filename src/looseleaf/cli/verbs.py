@@ -72,7 +72,7 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         {
             "page": _PAGE,
             "--as-of": _AS_OF,
-            "--who": _switch("say of each line who wrote it, when, and its level"),
+            "--who": _switch("say of each line who wrote it, when, its level, and when it was last said"),
         },
         "show USER.md --as-of 2026-02-24",
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from looseleaf.conversation.asked import INTERRUPTED, Asked, ask, redacted
-from looseleaf.core.own_tools import FORBIDDEN, may_forbid
+from looseleaf.core.own_tools import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.core.paths import safe_name
 from looseleaf.core.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.errors import Refused, Stale
@@ -57,7 +57,7 @@ _ORIGINS: dict[TraceType, str] = {
 def _tags(asked: Asked) -> tuple[str, ...]:
     """With the tag of what the user forbids to remember: the trace itself says so."""
     tags = tuple(asked.tags)
-    if asked.trace_type != "user" or asked.origin or not may_forbid(asked.content):
+    if asked.trace_type != "user" or asked.origin or RECALLED in tags or not may_forbid(asked.content):
         return tags
     from looseleaf.distill.forbidding import forbidden  # the selector: loaded for what may be a prohibition
 

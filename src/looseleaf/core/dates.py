@@ -53,7 +53,7 @@ class Dated:
         if self.first[:7] == self.last[:7] and self.first.endswith("-01") and self.last[8:] >= "28":
             return self.first[:7]
         for season, (first, name) in words.SEASONS.items():
-            if season == name and self.first[5:] == f"{first:02d}-01":
+            if season == name and self.first[5:] == f"{first:02d}-01" and self.first[:7] != self.last[:7]:
                 return f"{name} {self.first[:4]}"
         from datetime import date
 

@@ -232,7 +232,13 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
 
     quote = proposal.quote
     heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
-    places = [(each, place) for each in heard if (place := located(quote, _own(each))) is not None]
+    # A quote may take in what was asked for, or pasted, beside the user's words: of it these count.
+    kept = own_words(quote).strip() or quote
+    places = [
+        (each, place)
+        for each in heard
+        if (place := located(quote, _own(each)) or located(kept, _own(each))) is not None
+    ]
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
     was, relation = proposal.was or "", relation_of(proposal.relation)

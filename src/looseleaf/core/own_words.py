@@ -45,7 +45,8 @@ class Zone:
 # --- lines that nobody writes to an assistant ------------------------------------------
 
 _HARD = lazy(
-    r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?\[?[0-9]{2}:|\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|"
+    r"[ \t]*(?:>|\||\[?[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]?\[?[0-9]{2}:|\]? \[?(?:INFO|WARN|ERROR|DEBUG|FATAL))|"
+    r"\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|"
     r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
     r"|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|PANIC)\b[\]: ]|Traceback |File \"|at "
     r"[\w.$<>]+\(|\$ \w|>>> "
@@ -85,6 +86,21 @@ _NO_SPEAKER = lazy(
     r"and|but|so|no|yes|ok|for \w+|one|two|first|second|my \w+|our \w+|the \w+|new \w+)\b",
     _I,
 )
+_OF_SELF = lazy(
+    r"[ \t]*\**[A-ZÄÖÜÉ][a-zäöüßéèêçñ'’-]{1,20}(?: [A-ZÄÖÜÉ][a-zäöüßéèêçñ'’-]{1,20})?\** ?: ?"
+    r"(?:I|I['’](?:m|ve|d|ll)|My|Ich|Mein|Meine|Je|J['’]\w+|Yo|Mi|Eu|Meu|Minha|Io|Ik|Mijn)\b"
+)
+"""Somebody who speaks of himself, named before a colon: a line of a talk, though it is the only one."""
+_HEADINGS = frozenset(
+    "me myself fact facts situation setup status preference preferences constraint requirement requirements issue bug "
+    "summary reason answer hint warning caveat disclaimer confession hello hi hey thanks thank please today now "
+    "basically honestly story result conclusion plan plans idea location work job hobbies family backstory details "
+    "detail reality truth case spoiler tip wish request bonus intro introduction profile bio personal person extra "
+    "other others final finally disclosure remember memo topic need needs setting settings environment stack tools "
+    "kontext hintergrund wunsch bitte fakt tatsache kurz contexte contexto resumen résumé".split()
+)
+"""Words before a colon that name nobody, beside the names of relations."""
+
 _GREETING = lazy(
     r"[ \t]*(?:dear|hi|hello|hey|good (?:morning|day)|sehr geehrte\w*|liebe[rs]?|guten tag|hallo|beste|"
     r"geachte|cher|chère|bonjour|"
@@ -161,8 +177,10 @@ _INLINE = lazy(
     r"answered|texted|e-?mailed|yelled|like|quote|sagt\w*|schrieb|meinte|schreibt|fragte|dit|écrit|"
     r"répond\w*|dice|dijo|escribió|disse|scriv\w*|scritto|"
     r"escreveu|falou|zei|zegt|schreef|vroeg)\b[^:\n：.!?]{0,40}|(?:说|說|写道|问|问我|告诉我|言った|言われた|と言う|曰く|말했\w*|"
-    r"라고)[^:\n：。]{0,8})"
-    r"[:：](?=\s|\Z|[\"“„«「『]|[^\x00-\x7f])",
+    r"라고)[^:\n：。]{0,8}|\b(?:write|compose|draft|make up) (?:me )?(?:an?|some|two|three) "
+    r"(?:\w+ ){0,3}(?:poem|song|story|haiku|limerick|rap|verse|lyrics|dialogue|scene|sketch|joke|tweet|slogan|novel|"
+    r"sentence)\b[^:\n：.!?]{0,40})"
+    r"(?<! so)[:：](?=\s|\Z|[\"“„«「『]|[^\x00-\x7f])",
     _I,
 )
 """What stands behind it on its line is another's, or a text to work on; and so may be all that follows."""
@@ -202,8 +220,16 @@ class _Lines:
     @staticmethod
     def _talk(lines: list[str]) -> frozenset[int]:
         """The lines that say who speaks, if there are several."""
-        spoken = [at for at, line in enumerate(lines) if _SPEAKER.match(line) and not _NO_SPEAKER.match(line)]
-        return frozenset(spoken if len(spoken) > 1 else ())
+        spoken = [at for at, line in enumerate(lines) if _SPEAKER.match(line) and not _is_heading(line)]
+        return frozenset(spoken if len(spoken) > 1 else [at for at in spoken if _OF_SELF.match(lines[at])])
+
+
+def _is_heading(line: str) -> bool:
+    """Whether what stands before a colon says what follows, and not who speaks."""
+    from looseleaf.core.synonyms import SYNONYMS
+
+    label = line.partition(":")[0].strip(" \t*").casefold()
+    return _NO_SPEAKER.match(line) is not None or label in SYNONYMS or label.split(" ")[0] in _HEADINGS
 
 
 @lru_cache(256)

@@ -158,7 +158,7 @@ class Plan:
                     held.append(waiting)
         if proposal.ended and act == "drop":
             self._never_held(fact, fact.object)
-        elif proposal.was and act == "add" and relation_of(fact.relation).many:
+        elif proposal.was and act == "add" and fact.relation != NOTE and relation_of(fact.relation).many:
             self._never_held(fact, proposal.was)
         if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
             self._replace(fact, proposal)
@@ -198,6 +198,8 @@ class Plan:
         is_sure = proposal.ended or (LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags)
         is_likely = is_sure or LIKELY in proposal.tags
         held = self._elsewhere(fact, is_sure=is_sure)
+        if was and self._has_gone(was, fact):  # then nothing is meant but what names it as well
+            held = naming(was, held)
         found = replaced_by(
             said,
             was,
@@ -222,6 +224,13 @@ class Plan:
         # What went before a crash, it has taken the place of already.
         every = (each for topic in self._held for each in self._held[topic])
         return bool(found.gone or found.doubtful) or any(each.superseded_by == fact.id for each in every)
+
+    def _has_gone(self, was: str, fact: Fact) -> bool:
+        """Whether a slot that the same words fill has taken the place of the value that they say is gone."""
+        every = [each for topic in self._held for each in self._held[topic]]
+        by = {each.id for each in every if each.quote == fact.quote and each.entry_id == self._entry_id}
+        is_said = saying(was)
+        return any(each.superseded_by in by and is_said(each.object) for each in every if each.superseded_by)
 
     def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
         """Notes that say a value again that is over lose the clause that says it; where they say it in one breath with

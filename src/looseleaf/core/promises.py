@@ -22,14 +22,14 @@ READ = 20_000
 
 def requests_in(text: str) -> list[str]:
     """The sentences of a user's message that ask to remember, note or forget something."""
-    text = _read(text)
-    if not _may_promise(text.lower()) or not any(map(is_request, _sentences(text))):
+    read = _read(text)
+    if not _may_promise(read.lower()) or not any(map(is_request, _sentences(read))):
         return []
-    from looseleaf.core.own_words import (
-        own_words as unpasted,
-    )  # slow to load: only for what looks like a request
+    # Slow to load: only for what looks like a request.
+    from looseleaf.core.own_words import own_words as unpasted
 
-    return [each for each in _sentences(unpasted(text)) if is_request(each)]
+    ends = (text,) if read == text else (text[:READ], text[-READ:])
+    return [each for each in _sentences("\n\n".join(map(unpasted, ends))) if is_request(each)]
 
 
 def claims_in(text: str) -> list[str]:

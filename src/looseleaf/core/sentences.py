@@ -204,7 +204,7 @@ _DECIDES = _any(
     r"\b(?:we|i|the team|everyone)(?:'ve| have| has)?(?: all| both| now| just| finally| therefore| already)*"
     r" (?:decided|agreed|settled on|chose|chosen|opted|picked)\b",
     r"\b(?:it was|it is|it's|it has been) (?:decided|agreed)\b",
-    r"\blet's (?:just |rather |instead |all |then |please )?(?:use|go with|go for|go ahead with|keep|stick|switch|"
+    r"\blet's (?:just |rather |instead |all |then |please )?(?:use|do|go with|go for|go ahead with|keep|stick|switch|"
     rf"take|pick|choose|drop|skip|call|adopt|stay with)\b{_IDLE}",
     r"\bwe(?:'ll| will| shall|'re going to| are going to)(?: just| now| only| instead| therefore)?"
     rf" (?:go with|go for|use|keep|stick|switch|drop|adopt|ship|stay with|move to)\b{_IDLE}",

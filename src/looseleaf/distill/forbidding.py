@@ -11,8 +11,9 @@ import re
 from functools import cache, lru_cache
 
 from looseleaf.core.lazy import lazy
+from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.terms import terms
-from looseleaf.distill.slot_tables import DATA, families
+from looseleaf.distill.sorts import DATA
 from looseleaf.distill.statements import sentences_of
 from looseleaf.frozen import frozen
 
@@ -101,13 +102,7 @@ class Forbidden:
 def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
     """Terms that tell nothing apart, and those of forbidding."""
     plain, forbidding = (DATA / "plain_terms.txt").read_text(encoding="utf-8").splitlines()[:2]
-    return frozenset(plain.split()) | _of_time(), frozenset(forbidding.split())
-
-
-def _of_time() -> frozenset[str]:
-    """Days and months: two lines that name the same one need not speak of the same thing."""
-    names = " ".join(families()["weekday"] | families()["month"] | families()["season"]).split()
-    return frozenset(term for name in names for each in (name, f"{name}s") for term in terms(each))
+    return frozenset(plain.split()), frozenset(forbidding.split())
 
 
 @lru_cache(4096)
@@ -151,6 +146,12 @@ def forbidden(text: str) -> Forbidden | None:
     return Forbidden(cut, tuple(one for one in named if one), words, bool(before) and sure, sure, told)
 
 
+def forbidden_by(trace: Trace) -> Forbidden | None:
+    """What a trace forbids to remember. Only the user can: what was recalled may hold anybody's words."""
+    is_said = trace.trace_type == "user" and trace.origin == "user" and RECALLED not in trace.tags
+    return forbidden(trace.content) if is_said else None
+
+
 def allowed(text: str, found: Forbidden | None) -> str:
     """A message without what it forbids to remember."""
     if found is None:
@@ -171,7 +172,7 @@ def permitted(traces: Iterable[Trace]) -> Iterator[Trace]:
     named: list[frozenset[str]] = []
     for trace in traces:
         if trace.trace_type == "user":
-            found = forbidden(trace.content) if trace.origin == "user" else None
+            found = forbidden_by(trace)
             if found is not None and found.before:
                 waiting = [each for each in waiting if each.trace_type not in ("user", "assistant")]
             yield from waiting

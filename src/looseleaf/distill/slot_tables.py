@@ -15,18 +15,16 @@ is read, and the sentence itself is the memory. No language is guessed: a form i
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from functools import cache, lru_cache
-from pathlib import Path
 
 from looseleaf.core.lazy import lazy
+from looseleaf.distill.sorts import DATA, common, families, family_of
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-DATA = Path(__file__).parent / "data"
 LONGEST = 400
 """A sentence that is longer states nothing in a sure form."""
 
@@ -161,67 +159,6 @@ def table(language: str) -> Table:
 @cache
 def languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (DATA / "slots").glob("*.txt")))
-
-
-@cache
-def families() -> dict[str, frozenset[str]]:
-    """Names that are of one sort (databases, editors, diets): `sort: name, name`."""
-    return _read_sorts("families.txt")
-
-
-@cache
-def family_of() -> dict[str, frozenset[str]]:
-    """From a name to the sorts that it is of."""
-    return _turned(families())
-
-
-def _read_sorts(file: str) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for line in (DATA / file).read_text(encoding="utf-8").splitlines():
-        name, colon, members = line.partition(":")
-        if colon and not line.startswith("#"):
-            known = {each.strip().lower() for each in members.split(",")} - {""}
-            found[name.strip()] = found.get(name.strip(), frozenset()) | known
-    return found
-
-
-def _turned(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for sort, members in sorts.items():
-        for member in members:
-            found.setdefault(member, set()).add(sort)
-    return {member: frozenset(each) for member, each in found.items()}
-
-
-def sorts_of(name: str) -> frozenset[str]:
-    """The sorts that a word is a name of, and the aspects of life that it tells of (`about_home`)."""
-    return family_of().get(name, frozenset()) | aspects().get(name, frozenset())
-
-
-@cache
-def aspects() -> dict[str, frozenset[str]]:
-    return _turned(_read_sorts("aspects.txt"))
-
-
-def is_name(term: str) -> bool:
-    """Whether a term is no word of everyday talk, as far as is known: more likely a name."""
-    if not term.isascii():
-        return True
-    words = _common_in_order()
-    at = bisect_left(words, term)
-    return at == len(words) or not words[at].startswith(term)
-
-
-@cache
-def _common_in_order() -> list[str]:
-    return sorted(common())
-
-
-@cache
-def common() -> frozenset[str]:
-    """Words of everyday talk: none of them is a name, as long as it is written small. Made with the weights."""
-    path = DATA / "common.txt"
-    return frozenset(path.read_text(encoding="utf-8").split()) if path.is_file() else frozenset()
 
 
 # --- patterns --------------------------------------------------------------------------

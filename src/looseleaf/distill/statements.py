@@ -19,7 +19,7 @@ from looseleaf.core.own_words import masked, zones
 from looseleaf.core.placing import LIKELY, MAY_CHANGE, PERHAPS
 from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
-from looseleaf.core.sentences import is_phatic, spans
+from looseleaf.core.sentences import is_decision, is_phatic, spans
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.selector import Around, clauses_of, is_aside, marks_of, select
 from looseleaf.distill.shape import changed, made, tidy
@@ -45,6 +45,7 @@ NOTE_CHARS = 280
 DRAWER = 0.42
 TOP = 0.55
 ERRAND = 0.6
+DECIDED = 0.1
 SURE_SLOT = 0.2
 """The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the
 top of the folder; from which on a plan or a wish does; and from which on a sure form is believed."""
@@ -55,6 +56,9 @@ MAY_BE_CHANGE = 0.02
 MAY_BE_KEPT = 0.03
 """The chance from which on a sentence changes something; from which on it likely does; from which on it may; and,
 where that is all, from which on it is looked at for what it changes."""
+FORBIDS = 0.5
+"""The chance from which on a sentence is not to be remembered, whatever else it says."""
+
 QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
 """The chance of not being the user's word that is still taken, by where a sentence stands."""
 
@@ -82,6 +86,13 @@ _SUPPOSES = lazy(
     re.IGNORECASE,
 )
 
+_STANDING = lazy(
+    r"\W*(?:(?:please|and|also|but|so) )?(?:never|always|(?:don't|do not|dont) ever) "
+    r"(?!mind\b|heard|seen|say never|been|had\b|thought|knew|again|got\b)[a-z]+ [^?]*\Z",
+    re.IGNORECASE,
+)
+"""An order that stands, in a form that says so: "never push to main"."""
+
 
 @frozen
 class Sentence:
@@ -101,16 +112,20 @@ class Sentence:
 
     @property
     def keep(self) -> float:
-        """The chance that it is worth keeping. What changes something is worth knowing, too; what is only supposed is
-        nothing, unless it is a rule for such a case."""
+        """The chance that it is worth keeping. What changes something is worth knowing, too, and so is an order that
+        stands by its form; what is only supposed is nothing, unless it is a rule for such a case."""
         best = max(self.scores.keep, 0.9 * self.scores.change if self.scores.keep >= 0.2 else 0.0)
+        if self.zone == "own" and self.scores.kind == "rule" and _STANDING.match(self.text):
+            best = max(best, TOP)
         is_unreal = _SUPPOSES.match(self.text) is not None and self.scores.kind != "rule"
         return best if self.is_own and not is_unreal else 0.0
 
     @property
     def is_kept(self) -> bool:
-        """Plans and wishes are mostly errands: of those more is asked."""
-        return self.keep >= (ERRAND if self.scores.kind in _PASSING else DRAWER)
+        """Plans and wishes are mostly errands: of those more is asked; of what is plainly decided, less."""
+        if self.keep >= (ERRAND if self.scores.kind in _PASSING else DRAWER):
+            return True
+        return self.keep >= DECIDED and self.scores.change >= LIKELY_CHANGE and is_decision(self.text)
 
 
 @lru_cache(128)
@@ -209,7 +224,7 @@ def _proposed(
     text: str, sentence: Sentence, earlier: Sentence | None, ts: float, *, wanted: bool
 ) -> Iterator[Proposal]:
     words, keep = sentence.text, sentence.keep
-    if is_phatic(words) or len(words) < 2:
+    if is_phatic(words) or len(words) < 2 or sentence.scores.forbid >= FORBIDS:
         return
     cut = asked_to_keep(words) or (0, len(words))
     is_worth = wanted or keep >= min(SURE_SLOT, MAY_BE_KEPT)
@@ -220,6 +235,19 @@ def _proposed(
     slots = [each for each in readings if each.label != "was"]
     if not (is_worth or slots):
         return
+    if slots and earlier is not None and earlier.is_own and _LEANS.match(_trimmed(said)):
+        # "It's called pricewatch": what it is ("my flask app"), the sentence before may say.
+        before = [each for each in read(earlier.text) if each.label != "was" and not each.ended]
+        for each in before if earlier.keep < SURE_SLOT else ():
+            yield from _slot(
+                each,
+                text[earlier.start : earlier.end],
+                ts,
+                earlier.text,
+                is_change=False,
+                was=None,
+                level=keep,
+            )
     gone = [each.value for each in readings if each.label == "was"]
     is_change = sentence.scores.change >= CHANGES or bool(gone)
     is_kept = wanted or sentence.is_kept
@@ -367,7 +395,8 @@ _WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 # --- the clause that says it -------------------------------------------------------------
 
-ASIDE = 0.33
+ASIDE = 0.4
+SURELY_ASIDE = 0.9
 """The chance from which on a clause is taken for what stands beside a statement: what is asked for with it."""
 
 _MOST_CLAUSES = 8
@@ -382,7 +411,9 @@ def _part(said: str, sentence: Sentence, slots: Sequence[Reading], *, whole: boo
     kept = [True] * len(places)
     if not whole:
         beside = [is_aside(said, places, number) for number in range(len(places))]
-        kept = [chance < ASIDE for chance in beside]
+        # A clause with a number in it says something: it goes only where that is all but certain.
+        bars = [SURELY_ASIDE if any(map(str.isdigit, said[first:last])) else ASIDE for first, last in places]
+        kept = [chance < bar for chance, bar in zip(beside, bars, strict=True)]
         if not any(kept):
             kept[beside.index(min(beside))] = True
     open_ones = [

@@ -211,7 +211,8 @@ class Plan:
     def _needles(self) -> Needles:
         """What must be nowhere any more: what went, as far as nothing that stays says it too."""
         lines = (line for line in self._replay.lines_gone() if not line.startswith(_KEPT))
-        lines = (line.lstrip("-*+#> ").removeprefix("[ ] ") for line in lines)
+        # Views have summaries, too: what one said is looked for, not that it was one.
+        lines = (line.lstrip("-*+#> ").removeprefix("[ ] ").removeprefix("Summary: ") for line in lines)
         values = (fact.object for fact in self._facts_gone)
         quotes = (fact.quote for fact in self._facts_gone if fact.quote)
         texts = [*worth((*self._said_by_gone(), *self._made.lost, *lines, *quotes))]

@@ -11,6 +11,7 @@ from collections import Counter
 
 from looseleaf.core.diff import diff, split_lines
 from looseleaf.core.grammar import drawer, new_page, parse, remove_line
+from looseleaf.core.lines import undoubted
 from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.state import empty, highest_id, title_of
 from looseleaf.core.state_text import Unsound, parsed, rendered
@@ -97,14 +98,18 @@ def _places(base: str, theirs: str) -> dict[int, int]:
         if at not in found and line in elsewhere and line.strip() and often[line] == 1:
             found[at] = elsewhere[line]
     there = set(found.values())
-    entries = {name: at for at, line in enumerate(new) if at not in there and (name := _entry_of(line))}
-    return {at: entries[name] for at, line in enumerate(old) if (name := _entry_of(line)) in entries} | found
+    others = {_known_as(line): at for at, line in enumerate(new) if at not in there and line.strip()}
+    for at, line in enumerate(old):
+        if at not in found and (same := others.get(_known_as(line))) is not None and new[same] != line:
+            found[at] = same
+    return found
 
 
-def _entry_of(line: str) -> str | None:
-    """The entry that a line of a day tells of: it is the same line, whatever else it says."""
-    named = _TELLS_OF.search(line)
-    return named[1] if named else None
+def _known_as(line: str) -> str:
+    """By what a line is the same though it says something else: a day's by the entry that it tells of, any other
+    without its mark that it may have changed."""
+    told = _TELLS_OF.search(line)
+    return told[1] if told else undoubted(line.rstrip())
 
 
 def merged_page(path: str, base: str, mine: str, theirs: str) -> str:

@@ -15,7 +15,7 @@ from looseleaf.absorb import belongs
 from looseleaf.conversation.asked import ask
 from looseleaf.conversation.record import stream_of
 from looseleaf.conversation.turns import made, traces_back
-from looseleaf.core.own_tools import RECALLED, is_served
+from looseleaf.core.own_tools import FORBIDDEN, RECALLED, is_served
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.integrations.lines import OTHERS, Said, parted
 from looseleaf.integrations.past import (
@@ -341,6 +341,8 @@ class Sitting:
             traces = [trace for each in asked for trace in self._one(each)]
         for trace in traces:
             self._fold(trace)
+            if FORBIDDEN in trace.tags:
+                self._memory._book.obey(trace)
 
     def _one(self, each: dict[str, Any]) -> list[Trace]:
         """What cannot be recorded (it nests too deep, a number is none) does not keep the rest from it."""

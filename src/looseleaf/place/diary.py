@@ -187,9 +187,11 @@ class Diary:
         self._state().move(change, ts, self._reason, self.edits)
 
     def _aims(self, said: Sequence[str]) -> dict[str, str]:
-        """What the user asked for first, and last. What anybody wrote into the state by hand stays."""
+        """What the user asked for first, and last; a rule for all that follows is no aim. What anybody wrote into the
+        state by hand stays."""
         from looseleaf.core.endings import is_request
         from looseleaf.distill.forbidding import telling
+        from looseleaf.distill.slot_tables import read
         from looseleaf.distill.statements import sentences_of
 
         asked = [
@@ -197,6 +199,7 @@ class Diary:
             for text in said
             for each in sentences_of(text)
             if each.is_own and each.zone != "after" and is_request(each.text) and len(telling(each.text)) > 1
+            if each.scores.kind != "rule" or not (each.is_kept or read(each.text))
         ]
         if not asked:
             return {}

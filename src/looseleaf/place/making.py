@@ -56,10 +56,9 @@ def _is_labelled(text: str) -> bool:
 
 def _prohibitions(stretch: Stretch) -> list[Trace]:
     """The messages in which the user forbids to remember something."""
-    from looseleaf.distill.forbidding import forbidden
+    from looseleaf.distill.forbidding import forbidden_by
 
-    said = (each for each in stretch.taken if each.trace_type == "user" and each.origin == "user")
-    return [each for each in said if forbidden(each.content) is not None]
+    return [each for each in stretch.taken if forbidden_by(each) is not None]
 
 
 class Making:

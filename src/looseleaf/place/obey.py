@@ -15,7 +15,7 @@ from looseleaf.core.ledger import fact_id
 from looseleaf.core.lines import NOTE, as_written, worded
 from looseleaf.core.replacing import without
 from looseleaf.core.state import Change, items_of, title_of
-from looseleaf.distill.forbidding import bears_on, forbidden, telling
+from looseleaf.distill.forbidding import bears_on, forbidden_by, telling
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
 from looseleaf.place.place import known, line_on
@@ -55,7 +55,7 @@ class Obey:
 
     def __call__(self, trace: Trace) -> int:
         """How many lines left their pages by what a message forbids."""
-        found = forbidden(trace.content)
+        found = forbidden_by(trace)
         if found is None:
             return 0
         before = self._before(trace) if found.before else None

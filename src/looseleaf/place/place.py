@@ -123,7 +123,7 @@ class Place:
         from looseleaf.core.gate import proposal_of
         from looseleaf.core.placing import Plan
         from looseleaf.distill.forbidding import plain_terms
-        from looseleaf.distill.slot_tables import is_name, sorts_of
+        from looseleaf.distill.sorts import is_name, sorts_of
         from looseleaf.place.diary import Diary
         from looseleaf.place.material import sources_of, vouched_for, witnesses_of
         from looseleaf.place.outdated import outdated

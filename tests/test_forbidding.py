@@ -1,0 +1,260 @@
+"""What the user forbids to remember leaves all that people and models read, and a crash does not bring it back."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faults import DyingDisk
+from killing import CHANGES, NamesOfCalls, Site, ends
+from looseleaf import Memory
+from looseleaf.core.own_tools import FORBIDDEN, may_forbid
+from looseleaf.distill.forbidding import allowed, bears_on, forbidden, permitted, telling
+from looseleaf.errors import Refused
+from looseleaf.place import making
+from looseleaf.place.obey import Obey
+from looseleaf.store import files
+from placing import THEN
+from test_statements import SAID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from looseleaf.store.disk import Disk
+    from looseleaf.talk import Trace
+
+PROHIBITIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    # What was said before, what forbids it, and the word that must not be left.
+    "en": (("I play chess every tuesday at the club.", "Forget that I play chess.", "chess"),
+           ("", "Don't remember this: I earn 93417 a year.", "93417"),
+           ("", "Off the record, I'm interviewing at Nordholm next week.", "Nordholm")),
+    "de": (("Ich spiele jeden Dienstag Schach im Verein.", "Vergiss bitte, dass ich Schach spiele.", "Schach"),
+           ("", "Merk dir das bitte nicht: ich verdiene 93417 im Jahr.", "93417"),
+           ("", "Unter uns: ich bewerbe mich gerade bei Nordholm.", "Nordholm")),
+    "fr": (("Je joue aux échecs chaque mardi au club.", "Oublie que je joue aux échecs.", "échecs"),
+           ("", "Ne retiens pas ça : je gagne 93417 par an.", "93417"),
+           ("", "Entre nous, je passe un entretien chez Nordholm.", "Nordholm")),
+    "es": (("Juego al ajedrez todos los martes en el club.", "Olvida que juego al ajedrez.", "ajedrez"),
+           ("", "No guardes esto: gano 93417 al año.", "93417"),
+           ("", "Entre nosotros, tengo una entrevista en Nordholm.", "Nordholm")),
+    "pt": (("Jogo xadrez todas as terças no clube.", "Esquece que eu jogo xadrez.", "xadrez"),
+           ("", "Não guarde isto: eu ganho 93417 por ano.", "93417"),
+           ("", "Fica entre nós: tenho uma entrevista na Nordholm.", "Nordholm")),
+    "it": (("Gioco a scacchi ogni martedì al circolo.", "Dimentica che gioco a scacchi.", "scacchi"),
+           ("", "Non ricordare questo: guadagno 93417 all'anno.", "93417"),
+           ("", "Resti tra noi: ho un colloquio da Nordholm.", "Nordholm")),
+    "nl": (("Ik speel elke dinsdag schaak bij de club.", "Vergeet dat ik schaak speel.", "schaak"),
+           ("", "Onthoud dit niet: ik verdien 93417 per jaar.", "93417"),
+           ("", "Onder ons gezegd, ik solliciteer bij Nordholm.", "Nordholm")),
+    "zh": (("我每周二在俱乐部下象棋。", "忘掉我下象棋的事吧。", "象棋"), ("", "这个别记：我年薪93417。", "93417"),
+           ("", "以下内容请保密：我在诺德霍姆面试。", "诺德霍姆")),
+    "ja": (("毎週火曜日にクラブで将棋を指しています。", "将棋を指していることは忘れてください。", "将棋"),
+           ("", "これは覚えないでください：年収は93417です。", "93417"),
+           ("", "ここだけの話ですが、ノルドホルムの面接を受けます。", "ノルドホルム")),
+    "ko": (("매주 화요일에 동호회에서 바둑을 둡니다.", "내가 바둑 둔다는 건 잊어줘.", "바둑"),
+           ("", "이건 기억하지 마: 내 연봉은 93417이야.", "93417"),
+           ("", "우리끼리 얘기인데, 나 노르드홀름 면접 봐.", "노르드홀름")),
+}  # fmt: skip
+
+
+def told(memory: Memory) -> str:
+    """Pages, days, episodes, state, facts, and the prompt of a new session. Not the log, nor the views made from it."""
+    root = Path(memory.path)
+    paths = [*root.rglob("*.md"), root / "state.json"]
+    read = [
+        path for path in paths if path.exists() and path.relative_to(root).parts[0] not in ("log", "views")
+    ]
+    facts = "\n".join(f"{each.relation}: {each.object}" for each in memory.facts())
+    return "\n".join((*(path.read_text(encoding="utf-8") for path in read), facts, memory.snapshot().text))
+
+
+def say(memory: Memory, text: str, at: float) -> Trace:
+    trace = memory.record(user=text, ts=at)
+    memory.record(assistant="ok.", ts=at + 1)
+    memory.distill()
+    return trace
+
+
+@pytest.mark.parametrize("language", PROHIBITIONS)
+def test_what_is_forbidden_leaves_no_word_behind(place: Path, language: str) -> None:
+    for number, (held, forbids, word) in enumerate(PROHIBITIONS[language]):
+        with Memory(place / f"memory{number}") as memory:
+            if held:
+                say(memory, held, THEN)
+                assert word in told(memory)
+            trace = say(memory, forbids, THEN + 100_000)
+            assert may_forbid(forbids)
+            assert FORBIDDEN in trace.tags
+            assert word not in told(memory), forbids
+
+
+def test_who_forgets_to_obey_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: what is held stays."""
+    monkeypatch.setattr(Obey, "__call__", lambda self, trace: 0)
+    with pytest.raises(AssertionError, match="Forget"):
+        test_what_is_forbidden_leaves_no_word_behind(place, "en")
+
+
+def test_what_is_not_meant_stays(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "I live in Lyon.", THEN)
+        say(memory, "I play chess every tuesday at the club, and my sister Ada collects stamps.", THEN + 1000)
+        say(memory, "Forget that I play chess.", THEN + 100_000)
+        left = told(memory)
+        assert "Lyon" in left
+        assert "chess" not in left
+
+
+def test_obeying_again_changes_nothing_and_says_nothing(place: Path) -> None:
+    notes: list[str] = []
+    with Memory(place / "memory", on_note=notes.append) as memory:
+        say(memory, "I play chess every tuesday at the club.", THEN)
+        trace = say(memory, "Forget that I play chess.", THEN + 1000)
+        assert any("looseleaf forget" in note for note in notes)
+        before = told(memory)
+        assert memory._book.obey(trace) == 0
+        assert told(memory) == before
+        assert memory._book.obey(trace.but(content="I like tea.")) == 0
+
+
+def test_a_page_that_refuses_is_told_and_the_rest_is_obeyed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes: list[str] = []
+    with Memory(place / "memory", on_note=notes.append) as memory:
+        say(memory, "I play chess every tuesday at the club.", THEN)
+
+        def refuse(self: Obey, *args: object) -> int:
+            raise Refused("This page is sealed.")
+
+        monkeypatch.setattr(Obey, "_clean_page", refuse)
+        memory.record(user="Forget that I play chess.", ts=THEN + 1000)
+        assert "This page is sealed." in notes
+        assert not any("chess" in each.object for each in memory.facts())
+
+
+# --- properties ------------------------------------------------------------------------------
+
+FORBIDS = st.sampled_from([each[1] for cases in PROHIBITIONS.values() for each in cases])
+MESSAGES = st.lists(st.one_of(st.sampled_from(SAID), FORBIDS), max_size=5).map(" ".join) | st.text(
+    max_size=200
+)
+
+
+@settings(deadline=None)
+@given(MESSAGES)
+def test_what_may_be_remembered_is_the_message_without_what_it_forbids(message: str) -> None:
+    found = forbidden(message)
+    rest = allowed(message, found)
+    assert forbidden(message) == found
+    if found is None:
+        assert rest == message
+        return
+    assert all(0 <= start < end <= len(message) for start, end in found.cut)
+    assert len(rest) < len(message)
+    assert not any(
+        " ".join(words.split()) in " ".join(rest.split()) for words in found.words if len(words) > 20
+    )
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_only_a_text_that_shares_a_term_bears_on_what_is_named(text: str, other: str) -> None:
+    named = telling(other)
+    assert not bears_on(text, named) or telling(text) & named
+    assert not bears_on(text, frozenset())
+
+
+def test_of_talk_the_prohibition_what_it_means_and_what_answers_it_are_left_out(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        memory.record(user="My salary is 93417.", ts=THEN)
+        memory.record(assistant="Noted.", ts=THEN + 1)
+        memory.record(user="Forget what I just said.", ts=THEN + 2)
+        memory.record(user="Forget that I play chess.", ts=THEN + 3)
+        memory.record(assistant="I will not speak of chess.", ts=THEN + 4)
+        memory.record(user="I live in Lyon.", ts=THEN + 5)
+        traces = [trace for turn in memory.turns() for trace in turn.traces]
+        assert [each.content for each in permitted(traces)][-1] == "I live in Lyon."
+        assert not any(word in each.content for each in permitted(traces) for word in ("93417", "chess"))
+
+
+# --- crashes ---------------------------------------------------------------------------------
+
+GONE = ("chess", "Molar", "93417")
+
+
+def open_memory(folder: Path, disk: Disk | None = None) -> Memory:
+    real = vars(files)["this_disk"]
+    vars(files)["this_disk"] = real if disk is None else lambda: disk
+    try:
+        return Memory(folder, session="work")
+    finally:
+        vars(files)["this_disk"] = real
+
+
+def work(folder: Path, disk: Disk | None = None) -> None:
+    """Or what is left of it. The second prohibition is only seen when it is distilled."""
+    with open_memory(folder, disk) as memory:
+        there = [trace.content for turn in memory.turns() for trace in turn.traces]
+        if not there:
+            say(memory, "I live in Lyon. I play chess every tuesday. My dentist is called Molar.", THEN)
+        if "Forget that I play chess." not in there:
+            say(memory, "Forget that I play chess.", THEN + 1000)
+        if not any("Molar" in each for each in there[1:]):
+            with memory.batch() as batch:
+                batch.record(
+                    user="Forget everything about Molar. Don't remember that I earn 93417.", ts=THEN + 2000
+                )
+                batch.record(assistant="ok.", ts=THEN + 2001)
+        memory.distill()
+
+
+def left_after(where: Iterable[Site], place: Path) -> list[str]:
+    folder, wrong = place / "memory", []
+    for site in where:
+        ends(partial(work, folder, DyingDisk(site.number, site.how)))
+        work(folder)
+        with open_memory(folder) as memory:
+            has = told(memory)
+            wrong += [f"{site}: {word}" for word in GONE if word in has]
+            wrong += [f"{site}: Lyon is lost"] * ("Lyon" not in has)
+            wrong += [f"{site}: {each}" for each in memory.check() if each.severity == "error"]
+        shutil.rmtree(folder)
+    return wrong
+
+
+def sites(place: Path) -> list[Site]:
+    disk = NamesOfCalls()
+    work(place / "whole", disk)
+    shutil.rmtree(place / "whole")
+    found = [site for site in disk.sites() if site.call in CHANGES and site.how == "after"]
+    return found[len(found) // 4 :]  # before that there is nothing to obey
+
+
+needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+
+
+@needs_fork
+def test_a_process_that_ends_while_it_obeys_is_finished_by_the_next_one(place: Path) -> None:
+    assert left_after(sites(place)[::17], place) == []
+
+
+@needs_fork
+@pytest.mark.long
+def test_a_process_that_ends_at_any_change_while_it_obeys_is_finished_by_the_next_one(place: Path) -> None:
+    assert left_after(sites(place), place) == []
+
+
+@needs_fork
+def test_who_leaves_obeying_to_the_recording_fails_that_sweep(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: nothing is looked at again when talk is distilled."""
+    monkeypatch.setattr(making, "_prohibitions", lambda stretch: [])
+    assert left_after(sites(place)[-1:], place)
