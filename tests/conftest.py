@@ -70,7 +70,10 @@ SWEEPS = frozenset(
 """Files whose tests run the same lines thousands of times. Measuring that takes as long as running them,
 and shows hardly a line that the others do not."""
 
-TABLES = frozenset("test_when test_dates test_terms test_text_calls test_excerpt test_expect".split())
+TABLES = frozenset(
+    "test_when test_dates test_terms test_text_calls test_excerpt test_expect test_slot_tables test_own_words "
+    "test_replacing test_profile".split()
+)
 """Files whose rows each go another way, and are soon done: all of them are measured."""
 
 MEASURED_ROWS = 5

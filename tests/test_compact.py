@@ -558,8 +558,8 @@ def test_what_stood_only_in_a_summary_is_missed_when_the_summary_goes(tmp_path: 
 
 def test_what_no_longer_has_room_is_listed_as_missing(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 2000, policy={"max_semantic_items": 1}) as memory:
-        for number in range(30):
-            memory.record(user=f"Never touch the file number {number}, whoever asks for it.")
+        for letter in "abcdefghijklmnopqrstuvwxyzäöüß":
+            memory.record(user=f"Never touch the file {letter * 4}.py, whoever asks for it.")
         talk(memory, 12)
         loss = memory.compact()
         assert loss is not None

@@ -190,6 +190,12 @@ def test_only_what_is_relative_is_written_out(text: str, expected: str | None) -
     assert absolute(text, WEDNESDAY) == (text if expected is None else expected)
 
 
+def test_a_week_that_begins_with_a_season_is_no_season() -> None:
+    tuesday = 1757405700.0  # 2025-09-09, a week and a day after a Monday the first
+    assert absolute("last week", tuesday, past=True) == "the week of 2025-09-01"
+    assert absolute("this autumn", tuesday) == "autumn 2025"
+
+
 @pytest.mark.parametrize("ts", [float("nan"), float("inf"), -1e11, 1e300])
 def test_a_time_that_is_none_gives_no_dates(ts: float) -> None:
     assert found("tomorrow", ts) == []

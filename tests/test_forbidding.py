@@ -102,22 +102,65 @@ def test_who_forgets_to_obey_fails_that_test(place: Path, monkeypatch: pytest.Mo
         test_what_is_forbidden_leaves_no_word_behind(place, "en")
 
 
-def test_what_is_not_meant_stays(place: Path) -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I play chess every tuesday at the club.",
+        "can you find a chess board that I could play on?",
+        "My coach plays chess.",
+    ],
+)
+def test_what_is_not_meant_stays_whether_a_fact_or_only_a_day_tells_the_rest(place: Path, said: str) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, said, THEN)
+        say(memory, "I live in Lyon.", THEN + 1000)
+        say(memory, "Forget that I play chess.", THEN + 2000)
+        assert "chess" not in told(memory)
+        assert "Lyon" in told(memory)
+
+
+def test_where_nothing_has_the_words_what_was_said_last_is_meant(place: Path) -> None:
     with Memory(place / "memory") as memory:
         say(memory, "I live in Lyon.", THEN)
-        say(memory, "I play chess every tuesday at the club, and my sister Ada collects stamps.", THEN + 1000)
-        say(memory, "Forget that I play chess.", THEN + 100_000)
-        left = told(memory)
-        assert "Lyon" in left
-        assert "chess" not in left
+        say(memory, "I work at Acme.", THEN + 1000)
+        say(memory, "Please erase the company from memory.", THEN + 2000)
+        assert "Acme" not in told(memory)
+        assert "Lyon" in told(memory)
+
+
+def test_a_prohibition_that_says_what_follows_leaves_what_was_said_before(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "I live in Lyon.", THEN)
+        say(memory, "Don't remember this: the client is Velmar.", THEN + 600)
+        assert "Velmar" not in told(memory)
+        assert [each.object for each in memory.facts() if each.relation == "Home"] == ["Lyon"]
+
+
+def test_of_a_line_that_says_more_only_the_clause_goes(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        memory.remember("My sister Ada collects old stamps, and I play chess every tuesday at the club")
+        for number in range(60):
+            memory.record(user=f"what is {number} and {number}?", ts=THEN + number)
+        memory.distill()
+        say(memory, "Forget that I play chess.", THEN + 1000)
+        assert "chess" not in told(memory)
+        assert "collects old stamps" in told(memory)
+
+
+def test_tasks_and_decisions_of_the_state_are_forgotten_too(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "We decided to use Quorra for the chess site. TODO: buy a chess board for Molar.", THEN)
+        say(memory, "TODO: paint the fence.", THEN + 500)
+        assert "chess" in told(memory)
+        say(memory, "Forget that I play chess.", THEN + 1000)
+        assert "chess" not in told(memory)
 
 
 def test_obeying_again_changes_nothing_and_says_nothing(place: Path) -> None:
-    notes: list[str] = []
-    with Memory(place / "memory", on_note=notes.append) as memory:
+    with Memory(place / "memory") as memory:
         say(memory, "I play chess every tuesday at the club.", THEN)
         trace = say(memory, "Forget that I play chess.", THEN + 1000)
-        assert any("looseleaf forget" in note for note in notes)
+        assert any("looseleaf forget" in note for note in memory.notes)
         before = told(memory)
         assert memory._book.obey(trace) == 0
         assert told(memory) == before
@@ -127,8 +170,7 @@ def test_obeying_again_changes_nothing_and_says_nothing(place: Path) -> None:
 def test_a_page_that_refuses_is_told_and_the_rest_is_obeyed(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes: list[str] = []
-    with Memory(place / "memory", on_note=notes.append) as memory:
+    with Memory(place / "memory") as memory:
         say(memory, "I play chess every tuesday at the club.", THEN)
 
         def refuse(self: Obey, *args: object) -> int:
@@ -136,7 +178,7 @@ def test_a_page_that_refuses_is_told_and_the_rest_is_obeyed(
 
         monkeypatch.setattr(Obey, "_clean_page", refuse)
         memory.record(user="Forget that I play chess.", ts=THEN + 1000)
-        assert "This page is sealed." in notes
+        assert "This page is sealed." in memory.notes
         assert not any("chess" in each.object for each in memory.facts())
 
 
@@ -186,6 +228,7 @@ def test_of_talk_the_prohibition_what_it_means_and_what_answers_it_are_left_out(
 
 # --- crashes ---------------------------------------------------------------------------------
 
+HELD = ("I live in Lyon.", "I play chess every tuesday at the club.", "My boss is called Molar.")
 GONE = ("chess", "Molar", "93417")
 
 
@@ -202,11 +245,12 @@ def work(folder: Path, disk: Disk | None = None) -> None:
     """Or what is left of it. The second prohibition is only seen when it is distilled."""
     with open_memory(folder, disk) as memory:
         there = [trace.content for turn in memory.turns() for trace in turn.traces]
-        if not there:
-            say(memory, "I live in Lyon. I play chess every tuesday. My dentist is called Molar.", THEN)
+        for number, text in enumerate(HELD):
+            if text not in there:
+                say(memory, text, THEN + 100 * number)
         if "Forget that I play chess." not in there:
             say(memory, "Forget that I play chess.", THEN + 1000)
-        if not any("Molar" in each for each in there[1:]):
+        if not any("93417" in each for each in there):
             with memory.batch() as batch:
                 batch.record(
                     user="Forget everything about Molar. Don't remember that I earn 93417.", ts=THEN + 2000

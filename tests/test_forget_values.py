@@ -127,6 +127,37 @@ def test_a_page_that_was_made_for_what_went_goes_with_its_head(tmp_path: Path) -
         is_sound(memory, tmp_path / "m")
 
 
+NOTED = "We usually deploy Kafka on fridays because the cluster is quiet then"
+
+
+@pytest.mark.parametrize("by", ["match", "session"])
+def test_a_doubt_goes_with_who_raised_it_and_the_line_stays(tmp_path: Path, by: str) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        live(memory, [Op("talk", "a", (f"{NOTED}.",)), Op("distill")])
+        live(memory, [Op("talk", "b", (f"Actually we deploy the {CANARY} on mondays.",)), Op("distill")])
+        assert f"- {NOTED} (may have changed on " in memory.page("facts/project.md").text
+        memory.forget(match=CANARY) if by == "match" else memory.forget(session="b")
+        assert [fact.object for fact in memory.facts()] == [NOTED]
+        assert memory.facts(status="superseded") == []
+        is_sound(memory, tmp_path / "m")
+
+
+def test_a_line_that_was_struck_while_it_was_in_doubt_does_not_come_back_without_the_doubt(
+    tmp_path: Path,
+) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        live(memory, [Op("talk", "a", (f"{NOTED}.",)), Op("distill")])
+        live(memory, [Op("talk", "b", (f"Actually we deploy the {CANARY} on mondays.",)), Op("distill")])
+
+        def struck(text: str) -> str:
+            return "".join(line for line in text.splitlines(keepends=True) if NOTED not in line)
+
+        memory.edit("facts/project.md", struck, reason="not so", author="person")
+        memory.forget(session="b")
+        assert memory.facts() == []
+        is_sound(memory, tmp_path / "m")
+
+
 @pytest.mark.parametrize("kind", ["link", "folder"])
 def test_where_a_page_is_no_file_nothing_is_begun(tmp_path: Path, kind: str) -> None:
     with open_memory(tmp_path / "m") as memory:

@@ -168,6 +168,18 @@ def test_lines_go_where_they_are_and_come_behind_what_they_came_behind() -> None
     assert merged("x", "x\ny\n", "a") == "a\ny\n"
 
 
+def test_a_line_is_the_same_whatever_it_tells_of_its_entry_and_with_a_doubt_or_without() -> None:
+    first, other = (f"entry 01K743R0J02AV7A8F5BQR346B{each}" for each in "45")
+    base = f"# 2025\n\n- 09:43 One. (1 fact; {first})\n"
+    theirs = f"# 2025\n\n- 09:26 One. (0 facts; {first})\n"
+    line = f"- 10:16 Two. (1 fact; {other})\n"
+    assert merged(base, base + line, theirs) == theirs + line
+    assert merged(base, "# 2025\n\n", theirs) == "# 2025\n\n"
+    doubted = "- Home: Paris (may have changed on 2025-10-09: “I am off.”)\n"
+    assert merged(f"a\n{doubted}", "a\n", "a\n- Home: Paris\n") == "a\n"
+    assert merged(f"a\n{doubted}", f"a\n{doubted}b\n", "a\n- Home: Paris\n") == "a\n- Home: Paris\nb\n"
+
+
 def test_date_and_summary_of_a_page_are_what_they_were_or_what_the_edit_made_of_them() -> None:
     base = "# User\n\n> Summary: user home\n\n- Home: Paris\n- Updated: 2025-01-02\n"
     mine = "# User\n\n> Summary: user home\n\n- Home: Paris\n- Likes: tea\n- Updated: 2025-01-03\n"

@@ -395,7 +395,7 @@ MUTANTS: tuple[tuple[str, Any, Way], ...] = (
     ("looseleaf.core.placing.judge", trusting, by_tools),
     ("looseleaf.core.placing.judge", quoting, by_assistant),
     ("looseleaf.core.gate.proposal_of", ticking, by_tools),
-    ("looseleaf.core.placing.is_from", lambda name, witnesses: True, by_assistant),
+    ("looseleaf.core.gate.is_from", lambda name, witnesses: True, by_assistant),
     ("looseleaf.place.diary.is_from", lambda title, witnesses: True, by_assistant),
     ("looseleaf.place.guard.guarded", lambda path, old, new, spoken, owned: Guarded(new), by_pages),
     ("looseleaf.place.guard.Guard._may_name", lambda self, path, spoken: True, by_pages),

@@ -20,7 +20,8 @@ PIECES = (
     "From: a@b.example", "Best regards,", "2026-03-01 10:00:01 INFO up", "diff --git a b", "+ added", "- taken",
     'she said "I live in Rome and love it" today', "„ich wohne in Köln und bin froh“", "“", '"', "# Title", "Hi Tom,",
     "Bob: hi", "Ann: hello there", "<memory>", "</memory>", "    indented", "here is the log:",
-    "「私は東京に住んでいます」",    "", " ", "\t", "x = 3", "\r", "\x1c", "the error says: no", "总结一下：", "她说：“我住在上海，我是医生。”",
+    "「私は東京に住んでいます」",    "", " ", "\t", "x = 3", "\r", "\x1c", "the error says: no",
+    "总结一下：", "她说：“我住在上海，我是医生。”",
     "how do you say I am old", "·",
 )  # fmt: skip
 MESSAGES = st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map("\n".join), st.text(max_size=300))
@@ -124,6 +125,9 @@ def test_the_time_is_linear_in_the_message(piece: str) -> None:
         ("she said: I live in Rome", "she said:"),
         ("Ann: I live in Rome\nBob: me too", ""),
         ("why?\n    I live in Rome", "why?\n"),
+        ("Dear Tom, I live in Rome\nand I like it", ""),
+        ("I live in Oslo\n> no\nand it rains", "I live in Oslo\n\n·\nand it rains"),
+        ('he said: "I live in Rome and I like it" so I left', "he said:\n·\n so I left"),
     ],
 )
 def test_what_is_anothers_is_left_out(message: str, own: str) -> None:

@@ -113,7 +113,8 @@ def test_what_was_settled_ruled_left_and_asked_is_noted_with_its_source() -> Non
         facts=distilled.facts,
     )
     assert [(fact["relation"], fact["object"], fact["source"]) for fact in distilled.facts] == [
-        ("note", "We decided to pay with the new card from now on", "t13")
+        ("note", "Never use my old card", "t1"),
+        ("note", "We decided to pay with the new card from now on", "t13"),
     ]
 
 

@@ -45,6 +45,7 @@ def test_there_is_a_table_for_each_language() -> None:
     assert table("xx").forms == []
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_compiles_and_no_repeat_stands_in_another(language: str) -> None:
     for form in table(language).forms:
@@ -57,6 +58,17 @@ def test_every_form_compiles_and_no_repeat_stands_in_another(language: str) -> N
     assert (
         sum("" in triggers(form.source) for form in table(language).forms) <= 2
     )  # those are tried on every text
+
+
+def test_a_form_is_compiled_the_same_each_time() -> None:
+    for language in ("en", "zh", "ko"):
+        for form in table(language).forms[::20]:
+            kept = _pattern(form)
+            slot_tables._family.cache_clear()
+            slot_tables._sorts_by_words.cache_clear()
+            assert _pattern.__wrapped__(form).pattern == kept.pattern
+            assert triggers.__wrapped__(form.source) == triggers(form.source)
+            _sorts_of_words(form.source)
 
 
 def wrongly_passed_over(language: str, times: int) -> list[str]:
@@ -78,6 +90,7 @@ def wrongly_passed_over(language: str, times: int) -> list[str]:
     return found
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_trigger_and_a_name_of_its_sort_stand_in_every_text_that_a_form_matches(language: str) -> None:
     assert wrongly_passed_over(language, 2) == []
@@ -171,6 +184,7 @@ def test_of_two_readings_under_one_label_none_overlap(language: str, seed: int) 
         ("我们用postgres", [("Database", "postgres")]),
         ("저는 서울에 살아요", [("Home", "서울")]),
         ("東京に住んでいます", [("Home", "東京")]),
+        ("our standup is at 9:30 every monday", [("Standup", "9:30 every monday")]),
         ("acabei de fazer 44 anos", [("Age", "44")]),
     ],
 )

@@ -823,7 +823,7 @@ def test_the_views_of_the_state_are_made_again_byte_for_byte(memory: Memory) -> 
 
 
 @pytest.mark.long
-def test_the_schema_is_in_the_wheel(tmp_path: Path) -> None:
+def test_the_schema_and_what_was_learnt_are_in_the_wheel(tmp_path: Path) -> None:
     pytest.importorskip("hatchling")
     root = Path(__file__).parent.parent
     subprocess.run(
@@ -832,6 +832,9 @@ def test_the_schema_is_in_the_wheel(tmp_path: Path) -> None:
     [wheel] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as held:
         assert held.read("looseleaf/schemas/state.schema.json") == state_file.schema_text()
+        data = root / "src/looseleaf/distill/data"
+        for path in (each for each in data.rglob("*") if each.is_file()):
+            assert held.read(f"looseleaf/distill/data/{path.relative_to(data)}") == path.read_bytes()
 
 
 def test_memory_state_is_a_state(memory: Memory) -> None:

@@ -17,7 +17,8 @@ from looseleaf.core.own_words import masked, zones
 from looseleaf.core.placing import PERHAPS
 from looseleaf.distill.shape import changed
 from looseleaf.distill.slot_tables import languages, table
-from looseleaf.distill.statements import NOTE_CHARS, SENTENCES, sentences_of, statements
+from looseleaf.distill.statements import SENTENCES, sentences_of, statements
+from looseleaf.distill.wording import NOTE_CHARS
 from looseleaf.talk import Proposal
 from made_up import made_up
 
@@ -155,7 +156,8 @@ def test_a_message_that_is_read_as_a_whole_fails_that_test(monkeypatch: pytest.M
     """The mutant: however long a message is, all of it is looked at."""
     plain_time(SIZE)
     monkeypatch.setattr(own_words, "READ_CHARS", (10**9, 0))
-    assert is_slow("„" * 3 * SIZE)
+    monkeypatch.setattr("looseleaf.distill.statements.SENTENCES", 10**9)
+    assert timed(5 * HOSTILE["statements"]) > AT_MOST * plain_time(SIZE)
 
 
 def test_of_very_many_sentences_a_bounded_number_is_read() -> None:
@@ -231,3 +233,38 @@ def test_what_changes_is_told_with_what_is_gone() -> None:
     assert any(each.correction and each.was == "black" for each in found)
     [ended] = [each for each in statements("I no longer work at Acme", THEN) if each.ended]
     assert (ended.relation, ended.object) == ("Employer", "Acme")
+
+
+def test_a_deadline_gets_its_date_and_a_home_the_day_since_which_it_is_one() -> None:
+    found = {each.relation: each for each in statements("I moved to Lyon yesterday.", THEN, everything=True)}
+    assert found["Home"].valid_from == "2026-03-01"
+    assert any("2026-03" in line for line in lines("the deadline is next friday", everything=True))
+
+
+def test_a_line_of_which_only_a_secret_was_left_says_nothing() -> None:
+    assert not any("redacted" in line for line in lines("key: [redacted token]"))
+
+
+def test_a_bracket_that_nothing_closes_is_left_out() -> None:
+    assert lines("(the red boxes are in the cellar", everything=True) == ["the red boxes are in the cellar"]
+
+
+@pytest.mark.parametrize(
+    ("message", "is_kept"),
+    [
+        ("Never push to main without a review.", True),
+        ("please always write type hints", True),
+        ("Never heard of it.", False),
+        ("Should we never push to main?", False),
+        ("> Never push to main without a review.", False),
+    ],
+)
+def test_an_order_that_says_that_it_stands_is_kept(message: str, is_kept: bool) -> None:
+    assert any(each.kind == "constraint" for each in statements(message, 0.0)) is is_kept
+
+
+def test_a_move_a_job_and_a_deadline_are_read_with_the_words_between() -> None:
+    said = "I moved from Lyon to Lisbon. I work as a data engineer at Northwind. The deadline for the release is May 3."
+    slots = {each.relation: each.object for each in statements(said, 1772438400.0) if each.relation != "note"}
+    assert slots.items() >= {"Home": "Lisbon", "Role": "data engineer", "Employer": "Northwind"}.items()
+    assert "Deadline" in slots

@@ -15,6 +15,7 @@ import json
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -61,7 +62,9 @@ class Example:
 
     __slots__ = ("author", "hashes", "kinds", "lang", "part", "text", "weight")
 
-    def __init__(self, row: dict, text: str, around: Around, kinds: frozenset[str], part: str = "") -> None:
+    def __init__(
+        self, row: dict[str, Any], text: str, around: Around, kinds: frozenset[str], part: str = ""
+    ) -> None:
         self.author, self.lang, self.text, self.kinds, self.part = (
             row["author"],
             row["lang"],
@@ -73,17 +76,17 @@ class Example:
         self.hashes = features(text, around)
 
 
-def messages(path: Path) -> list[list[dict]]:
-    found: dict[int, list[dict]] = defaultdict(list)
+def messages(path: Path) -> list[list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         found[row.get("message", -len(found) - 1)].append(row)
     return list(found.values())
 
 
-def examples(message: list[dict], *, parts: bool) -> list[Example]:
-    """The sentences of a message with what stands around them; with "
-    "`parts`, also what is marked in them, and the rest."""
+def examples(message: list[dict[str, Any]], *, parts: bool) -> list[Example]:
+    """The sentences of a message with what stands around them; with `parts`, also what is marked in them, and the
+    rest."""
     whole = ""
     places: list[int] = []
     for row in message:
@@ -130,7 +133,7 @@ def examples(message: list[dict], *, parts: bool) -> list[Example]:
     return made
 
 
-def clauses(row: dict, shown: str) -> list[Example]:
+def clauses(row: dict[str, Any], shown: str) -> list[Example]:
     """The clauses of a kept sentence: whether each is among what is worth keeping, or stands beside it."""
     places = clauses_of(shown)
     spans = row.get("spans") or [(0, len(shown))]
@@ -195,7 +198,8 @@ def quantised(weights: np.ndarray) -> tuple[np.ndarray, float]:
 
 def packed(codes: np.ndarray) -> bytes:
     half = len(codes) // 2
-    return (codes[:half] | codes[half:] << 4).astype(np.uint8).tobytes()
+    found: bytes = (codes[:half] | codes[half:] << 4).astype(np.uint8).tobytes()
+    return found
 
 
 def margins(name: str, weights: np.ndarray, bias: float, rows: list[Example]) -> np.ndarray:

@@ -266,3 +266,8 @@ def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witne
         is_at_least(level_of(each.origin), least) and named.is_said_in(each.text, each.ts)
         for each in witnesses
     )
+
+
+def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether the user said it: only then may words stand where every prompt shows them."""
+    return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)

@@ -25,6 +25,7 @@ from looseleaf.core.lines import (
     heading,
     heading_words,
     is_blank,
+    is_doubtful,
     is_rule,
     is_updated,
     kind_named,
@@ -262,7 +263,8 @@ def summary_of(page: PageText, words: int = 10) -> str:
         parts = [_lowered(relation) for relation in relations.values()]
         parts[0] = f"{page.topic} {parts[0]}"
     elif page.facts:
-        parts = [fact.object for fact in page.facts]
+        # A summary is cut: of what may have changed, the mark that says so might be lost.
+        parts = [fact.object for fact in page.facts if not is_doubtful(fact.object)]
     else:
         said = [run.text.lstrip("#>-*+ \t") for run in page.prose]
         parts = [escape(said[0])] if said else []

@@ -3,7 +3,7 @@ words that the fact is from. One that also says what is true stays."""
 
 from __future__ import annotations
 
-from looseleaf.core.lines import NOTE
+from looseleaf.core.lines import NOTE, undoubted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
     none of it but itself."""
     facts = list(known)
     now = [fact for fact in facts if fact.status == "current"]
-    told = {fact.object for fact in now if fact.relation == NOTE}
+    told = {undoubted(fact.object) for fact in now if fact.relation == NOTE}
     over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
-    over = [fact for fact in over if fact.relation != NOTE or fact.object not in told]
+    over = [fact for fact in over if fact.relation != NOTE or undoubted(fact.object) not in told]
     return over, [fact for fact in now if fact.relation != NOTE]
 
 

@@ -6,19 +6,17 @@ same plan; carrying it out twice is carrying it out once.
 
 from __future__ import annotations
 
-from looseleaf.core import names
-from looseleaf.core.gate import UNVERIFIED, judge, says
+from looseleaf.core import kinship, names
+from looseleaf.core.gate import UNVERIFIED, judge
 from looseleaf.core.grammar import as_written
 from looseleaf.core.identity import decide
-from looseleaf.core.keys import key
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import is_trusted
 from looseleaf.core.lines import NOTE, doubted, is_doubtful
 from looseleaf.core.names import APPROVED, TICKED
-from looseleaf.core.own_words import own_words
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.replacing import DOUBTFUL, naming, replaced_by, saying, without
-from looseleaf.core.slots import relation_of, slot
+from looseleaf.core.slots import relation_of
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -46,10 +44,6 @@ PERHAPS = "only if it changes something"
 a line if they are."""
 
 _OF_PROPOSALS = frozenset({LIKELY, MAY_CHANGE, PERHAPS})
-
-ENDS = "ends"
-NO_LONGER = "No longer "
-"""The tag of what waits in review and says that something holds no more; and how that is asked."""
 
 
 @frozen
@@ -131,12 +125,14 @@ class Plan:
         self._taken.add(fact.id or "")
         held = self._topic_of(fact)
         act, facts, why = self._decide(fact, proposal, held)
-        waits = next((each for each in held if each.status == "pending" and _is_same(fact, each)), None)
+        waits = next(
+            (each for each in held if each.status == "pending" and kinship.is_same_fact(fact, each)), None
+        )
         if act in ("add", "supersede") and waits is not None:
             # It is one fact: it leaves review for its page.
             held.remove(waits)
             self.settled.append(waits.id or "")
-            fact = _joined(fact, waits)
+            fact = kinship.joined(fact, waits)
         if act in ("add", "supersede"):
             fact = self._dated(fact, proposal, facts)
         if act in ("supersede", "end"):
@@ -152,8 +148,8 @@ class Plan:
             case "older":
                 self._older(fact, facts)
             case "review":
-                waiting = fact.but(status="pending") if not proposal.ended else _ending(fact)
-                if not any(each.status == "pending" and _is_same(waiting, each) for each in held):
+                waiting = fact.but(status="pending") if not proposal.ended else kinship.ending(fact)
+                if not any(each.status == "pending" and kinship.is_same_fact(waiting, each) for each in held):
                     self.review.append((waiting, why))
                     held.append(waiting)
         if proposal.ended and act == "drop":
@@ -173,6 +169,7 @@ class Plan:
         def is_beside(other: Fact) -> bool:
             is_new = other.id in self._new or other.entry_id == self._entry_id
             is_same = bool(fact.quote) and other.quote == fact.quote and (is_new or other.relation == NOTE)
+            is_same = is_same or kinship.in_one_breath(fact, other)
             return is_same or (is_new and not is_sure and other.sources[:1] == fact.sources[:1])
 
         return [
@@ -191,14 +188,16 @@ class Plan:
 
     def _replace(self, fact: Fact, proposal: Proposal) -> bool:
         """Take away, or doubt, the lines that a change speaks against. Whether there are any."""
-        if not _may_change(fact):
+        if not kinship.may_change(fact):
             return False
         was = proposal.object if proposal.ended else proposal.was
         said = proposal.quote or proposal.object
         is_sure = proposal.ended or (LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags)
         is_likely = is_sure or LIKELY in proposal.tags
         held = self._elsewhere(fact, is_sure=is_sure)
-        if was and self._has_gone(was, fact):  # then nothing is meant but what names it as well
+        if was and (
+            proposal.ended or self._has_gone(was, fact)
+        ):  # nothing is meant but what names it as well
             held = naming(was, held)
         found = replaced_by(
             said,
@@ -211,7 +210,7 @@ class Plan:
             is_name=self._is_name,
         )
         for old in found.gone:
-            if _outranks(old, fact):
+            if kinship.outranks(old, fact):
                 self._ask_whether(old)
             elif was and old.relation == NOTE and (rest := without(old.object, saying(was))):
                 self._restate_as(old, fact, rest)
@@ -219,7 +218,7 @@ class Plan:
                 for gone in self._over((old,), fact.valid_from or "", fact.id):
                     self._take_line(gone)
         for old in found.doubtful:
-            if not _outranks(old, fact) and not is_doubtful(old.object):
+            if not kinship.outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
         # What went before a crash, it has taken the place of already.
         every = (each for topic in self._held for each in self._held[topic])
@@ -228,9 +227,8 @@ class Plan:
     def _has_gone(self, was: str, fact: Fact) -> bool:
         """Whether a slot that the same words fill has taken the place of the value that they say is gone."""
         every = [each for topic in self._held for each in self._held[topic]]
-        by = {each.id for each in every if each.quote == fact.quote and each.entry_id == self._entry_id}
-        is_said = saying(was)
-        return any(each.superseded_by in by and is_said(each.object) for each in every if each.superseded_by)
+        by = {each.id for each in every if kinship.in_one_breath(fact, each)}
+        return any(saying(was)(each.object) for each in every if each.superseded_by in by)
 
     def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
         """Notes that say a value again that is over lose the clause that says it; where they say it in one breath with
@@ -239,9 +237,9 @@ class Plan:
             if old.relation == NOTE:
                 continue
             for note in naming(old.object, self._held[fact.topic]):
-                if note.relation != NOTE or _outranks(note, fact) or note.quote == fact.quote:
+                if note.relation != NOTE or kinship.outranks(note, fact) or note.quote == fact.quote:
                     continue
-                if retells(note, old):
+                if kinship.retells(note, old):
                     for gone in self._over((note,), fact.valid_from or "", fact.id):
                         self._take_line(gone)
                 elif len(old.object) < _TELLING:
@@ -272,8 +270,12 @@ class Plan:
 
     def _ask_whether(self, old: Fact) -> None:
         """A person wrote it: a person says whether it is over."""
-        waiting = _ending(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
-        if not any(each.status == "pending" and _is_same(waiting, each) for each in self._held[old.topic]):
+        waiting = kinship.ending(
+            old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None)
+        )
+        if not any(
+            each.status == "pending" and kinship.is_same_fact(waiting, each) for each in self._held[old.topic]
+        ):
             self.review.append((waiting, "the talk says that it has changed"))
             self._held[old.topic].append(waiting)
 
@@ -296,7 +298,7 @@ class Plan:
 
     def confirm(self, fact: Fact, now: float) -> None:
         """A person says yes to a fact: it stands, whatever stood against it. Or, to an ending: what it ends goes."""
-        if ENDS in fact.tags:
+        if kinship.ENDS in fact.tags:
             self._confirm_end(fact, now)
             return
         tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), APPROVED)
@@ -312,7 +314,7 @@ class Plan:
 
     def _confirm_end(self, fact: Fact, now: float) -> None:
         over = fact.but(
-            relation=fact.relation.removeprefix(NO_LONGER),
+            relation=fact.relation.removeprefix(kinship.NO_LONGER),
             level="confirmed",
             tags=(),
             valid_from=written(now),
@@ -459,7 +461,7 @@ class Plan:
     def _restate(self, fact: Fact, old: Fact) -> None:
         """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
         if old.status == "current" and is_trusted(fact.level) and not is_trusted(old.level):
-            better = fact.but(sources=_sources(old, fact))
+            better = fact.but(sources=kinship.sources_of(old, fact))
             if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):
                 self._raise(old, better)
             else:
@@ -482,7 +484,7 @@ class Plan:
             return
         name = fact_id(self._entry_id, fact.topic, fact.relation, said, "ended")
         over = fact.but(id=name, object=said, valid_from=None, valid_to=fact.valid_from, status="superseded")
-        if all(each.id != name and not _is_same(over, each) for each in self._held[fact.topic]):
+        if all(each.id != name and not kinship.is_same_fact(over, each) for each in self._held[fact.topic]):
             self._held[fact.topic].append(over)
             self.history.append(over)
 
@@ -496,44 +498,3 @@ class Plan:
 
 _TELLING = 4
 """A value of fewer letters stands in many notes."""
-
-
-def _may_change(fact: Fact) -> bool:
-    return is_trusted(fact.level) and UNVERIFIED not in fact.tags
-
-
-def _outranks(old: Fact, new: Fact) -> bool:
-    """Whether a person wrote what only the user's talk speaks against."""
-    return old.level in (None, "confirmed") and new.level != "confirmed"
-
-
-def retells(note: Fact, fact: Fact) -> bool:
-    """Whether a note is the sentence that a fact is from, kept because it says more: it ends with the fact."""
-    if note.relation != NOTE or note.status != "current" or not fact.quote:
-        return False
-    said = fact.quote.casefold().rstrip(".!")
-    return note.entry_id == fact.entry_id and " ".join(said.split()) in note.object.casefold()
-
-
-def _ending(fact: Fact) -> Fact:
-    """That something holds no more, as it is asked."""
-    return fact.but(status="pending", relation=f"{NO_LONGER}{fact.relation}", tags=(*fact.tags, ENDS))
-
-
-def _is_same(fact: Fact, other: Fact) -> bool:
-    return slot(fact.topic, fact.relation) == slot(other.topic, other.relation) and (
-        key(fact.object, fact.relation) == key(other.object, other.relation)
-    )
-
-
-def _sources(*facts: Fact) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
-
-
-def _joined(fact: Fact, waits: Fact) -> Fact:
-    return fact.but(id=waits.id, sources=_sources(waits, fact), user_fact_score=waits.user_fact_score)
-
-
-def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
-    """Whether the user said it: only then may words stand where every prompt shows them."""
-    return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)

@@ -39,6 +39,7 @@ class Replaced:
 
 _DIGITS = lazy(r"\d+")
 _ALIKE_SHARE = 0.6
+_SAME_SHARE = 0.8
 
 
 @lru_cache(4096)
@@ -99,7 +100,12 @@ def replaced_by(
     best = max(weight for weight, _ in found)
     nearest = list(dict.fromkeys(fact for weight, fact in found if weight >= 0.7 * best))
     nearest = nearest[: _MOST if is_sure else 2 if is_likely else 1]
-    if len(nearest) == 1 and _has_number(said) and _has_number(nearest[0].object):
+    if (
+        len(nearest) == 1
+        and _has_number(said)
+        and _has_number(nearest[0].object)
+        and (is_likely or _is_same_but_numbers(mine, words_of(nearest[0])))
+    ):
         return Replaced(tuple(nearest))
     if (
         is_sure
@@ -168,6 +174,12 @@ def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, se
             for sort in sorts(name):
                 found.setdefault(sort, set()).add(name)
     return found
+
+
+def _is_same_but_numbers(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether two lines say the same with other numbers: two ports of two programs are no change."""
+    first, second = ({term for term in each if not term.isdigit()} for each in (mine, theirs))
+    return len(first & second) >= _SAME_SHARE * max(len(first), len(second), 1)
 
 
 def _has_number(text: str) -> bool:

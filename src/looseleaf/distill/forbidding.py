@@ -58,11 +58,12 @@ _SURE_FORMS = lazy(
     _I,
 )
 _POINTS = lazy(
-    r"\b(?:this|that|it|these|those|here|just|above|following|follows|off the record|between|anything|any "
+    r"\b(?:this|that(?! (?:i|i'm|i've|im|we|my|our)\b)|it|these|"
+    r"those|here|just|above|following|follows|off the record|between|anything|any "
     r"of|none of|message|conversation|chat|said|told|das|dies|dieses|"
     r"davon|hier|gerade|eben|folgende|unter uns|ça|cela|ceci|ce que|entre nous|rien|esto|eso|lo que|entre "
     r"nosotros|nada|isso|isto|o que|entre nós|questo|quello|"
-    r"ciò|tra noi|dit|dat|wat|hier|onder ons|tussen ons)\b|这|那|刚才|"
+    r"ciò|tra noi|dit|dat(?! (?:ik|we|wij|mijn|ons|onze)\b)|wat|hier|onder ons|tussen ons)\b|这|那|刚才|"
     r"以下|接下来|これ|それ|今の|さっき|この|ここだけ|이거|이건|그건|방금|아까|지금|이 얘기",
     _I,
 )

@@ -460,6 +460,8 @@ def is_sound(kind: str, value: str, kept: Table) -> bool:
     words = value.split()
     if kind in ("old", "thing") and kept.language not in ("zh", "ja"):
         return words[0].lower() not in _HOLLOW and words[-1].lower() not in kept.words["plain"]
+    if kind == "" and words[0].lower() in _HOLLOW:
+        return False
     if kind in families() or kind in ("", "rest", "when", "thing", "old", "word", "people"):
         return kind != "word" or value.isalnum()
     language, plain = kept.language, kept.words["plain"]
@@ -485,4 +487,6 @@ def is_sound(kind: str, value: str, kept: Table) -> bool:
     if kind in ("name", "person"):
         return _NAME.fullmatch(value) is not None and not any(_is_plain(each, language) for each in words)
     has_name = any(each[:1].isupper() or not _is_plain(each, language) for each in words)
-    return has_name and not (kind == "place" and any(map(str.isdigit, value)))
+    # "We moved from MySQL to Postgres": what is a name of something else is no place.
+    is_none = kind == "place" and (any(map(str.isdigit, value)) or value.lower() in family_of())
+    return has_name and not is_none

@@ -21,9 +21,10 @@ from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.sentences import is_decision, is_phatic, spans
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.selector import Around, clauses_of, is_aside, marks_of, select
+from looseleaf.distill.selector import Around, marks_of, select
 from looseleaf.distill.shape import changed, made, tidy
 from looseleaf.distill.slot_tables import read
+from looseleaf.distill.wording import AHEAD, LEANS, clipped, dated, part_of, trimmed
 from looseleaf.frozen import frozen
 from looseleaf.talk import Proposal
 
@@ -39,12 +40,9 @@ if TYPE_CHECKING:
 SENTENCES = 200
 """The most sentences of one message that are read: nobody types more."""
 
-NOTE_CHARS = 280
-"""A line in the user's words is cut at a clause before it is longer."""
-
-DRAWER = 0.42
-TOP = 0.55
-ERRAND = 0.6
+DRAWER = 0.45
+TOP = 0.6
+ERRAND = 0.75
 DECIDED = 0.1
 SURE_SLOT = 0.2
 """The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the
@@ -213,6 +211,11 @@ def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Pro
     return tuple(each for each in found if not _LONE.search(each.quote + each.object))
 
 
+def _is_plain(reading: Reading, sentence: Sentence) -> bool:
+    """Whether a plain form is believed: a taste only where nothing else is said, as it may belong to an errand."""
+    return reading.label not in ("Likes", "Dislikes") or sentence.around.count == 1
+
+
 _PLAIN_CHARS = 60
 """A sentence that says its fact and nothing else is short."""
 
@@ -231,11 +234,11 @@ def _proposed(
     if not is_worth and (not sentence.is_own or len(words) > _PLAIN_CHARS):
         return
     said = words[cut[0] : cut[1]]
-    readings = [each for each in read(said) if is_worth or each.is_plain]
+    readings = [each for each in read(said) if is_worth or (each.is_plain and _is_plain(each, sentence))]
     slots = [each for each in readings if each.label != "was"]
     if not (is_worth or slots):
         return
-    if slots and earlier is not None and earlier.is_own and _LEANS.match(_trimmed(said)):
+    if slots and earlier is not None and earlier.is_own and LEANS.match(trimmed(said)):
         # "It's called pricewatch": what it is ("my flask app"), the sentence before may say.
         before = [each for each in read(earlier.text) if each.label != "was" and not each.ended]
         for each in before if earlier.keep < SURE_SLOT else ():
@@ -271,21 +274,21 @@ def _proposed(
         )
     if not is_kept:
         return
-    part = _part(said, sentence, slots, whole=wanted)
+    part = part_of(said, slots, whole=wanted)
     if part is None:
         return
     first, last = part
     line = said[first:last]
     if (
         earlier is not None
-        and _LEANS.match(_trimmed(line))
+        and LEANS.match(trimmed(line))
         and len(earlier.text) < 120
         and earlier.zone == sentence.zone
     ):
         # "It is called …": what it is, the sentence before says.
         begin = earlier.start
         together = " ".join(masked(text)[begin : sentence.start].split())
-        line = f"{_trimmed(together)} {line}" if together else line
+        line = f"{trimmed(together)} {line}" if together else line
         quote = text[begin : sentence.end]
     kind = sentence.scores.kind if max(sentence.scores.kinds) > 0 else "profile"
     for note in _note(line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level):
@@ -302,7 +305,7 @@ def _how_likely(sentence: Sentence) -> tuple[str, ...]:
 
 def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]) -> Iterator[Proposal]:
     """A sentence that is worth a line only if it changes something that is held."""
-    part = _part(said, sentence, (), whole=False)
+    part = part_of(said, (), whole=False)
     line = said[part[0] : part[1]] if part else said
     for note in _note(
         line, quote, sentence.scores.kind, ts, sentence.scores, is_change=True, gone=gone, level=DRAWER
@@ -317,7 +320,7 @@ def _slot(
     if not value and not reading.ended:
         return
     if reading.label in ("Deadline", "Birthday", "Release"):
-        value = _dated(value, ts, past=False)
+        value = dated(value, ts, past=False)
     proposal = made(
         reading.label,
         value or reading.label,
@@ -328,7 +331,7 @@ def _slot(
     )
     named = was if was and was.casefold() != value.casefold() else None
     since = None
-    for date in dates_in(said, ts, past=not _AHEAD.search(said)):
+    for date in dates_in(said, ts, past=not AHEAD.search(said)):
         since = date.first
         break
     proposal = changed(proposal, valid_from=since, correction=is_change, was=named)
@@ -346,11 +349,11 @@ def _note(
     gone: Sequence[str],
     level: float,
 ) -> Iterator[Proposal]:
-    line = _clipped(_trimmed(line))
+    line = clipped(trimmed(line))
     if not _says_something(line) and level < 1:
         return
-    past = (is_change or kind == "event") and not _AHEAD.search(line)
-    said = _dated(escape(line), ts, past=past)
+    past = (is_change or kind == "event") and not AHEAD.search(line)
+    said = dated(escape(line), ts, past=past)
     fact_kind = _KINDS[kind]
     is_work = kind in _WORK or (
         kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35
@@ -391,137 +394,3 @@ def _says_something(line: str) -> bool:
 
 
 _WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
-
-# --- the clause that says it -------------------------------------------------------------
-
-ASIDE = 0.4
-SURELY_ASIDE = 0.9
-"""The chance from which on a clause is taken for what stands beside a statement: what is asked for with it."""
-
-_MOST_CLAUSES = 8
-
-
-def _part(said: str, sentence: Sentence, slots: Sequence[Reading], *, whole: bool) -> tuple[int, int] | None:
-    """The clauses worth keeping that no slot says already; None where nothing is left."""
-    places = clauses_of(said)
-    if not 1 < len(places) <= _MOST_CLAUSES:
-        left = not slots or _says_more(said, 0, len(said), slots)
-        return (0, len(said)) if left else None
-    kept = [True] * len(places)
-    if not whole:
-        beside = [is_aside(said, places, number) for number in range(len(places))]
-        # A clause with a number in it says something: it goes only where that is all but certain.
-        bars = [SURELY_ASIDE if any(map(str.isdigit, said[first:last])) else ASIDE for first, last in places]
-        kept = [chance < bar for chance, bar in zip(beside, bars, strict=True)]
-        if not any(kept):
-            kept[beside.index(min(beside))] = True
-    open_ones = [
-        at
-        for at, (first, last) in enumerate(places)
-        if kept[at] and (not slots or _says_more(said, first, last, slots))
-    ]
-    if not open_ones:
-        return None
-    begin = open_ones[0]
-    if begin and _RELATIVE.match(said, places[begin][0]):  # of whom it speaks, the clause before says
-        begin -= 1
-    return places[begin][0], places[open_ones[-1]][1]
-
-
-_RELATIVE = lazy(
-    r"\s*(?:who|whose|whom|which|where|der|die|das|den|dem|deren|dessen|qui|que|dont|où|quien|cuyo|che|cui|wie|dat)\b",
-    re.IGNORECASE,
-)
-
-
-def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bool:
-    """Whether words of a clause are left that no slot has and that say something."""
-    from looseleaf.core.terms import terms
-
-    left = said[first:last]
-    for each in sorted(slots, key=lambda one: one.start, reverse=True):
-        start, end = max(each.start - first, 0), max(each.end - first, 0)
-        left = left[:start] + " " + left[end:]
-    return any(
-        len(term) > 2 or not term.isascii() for term in terms(_FILLERS.sub(" ", left)) if term not in _NOTHING
-    )
-
-
-_NOTHING = frozenset(
-    "btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now".split()
-)
-_OPENING = (
-    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|no|"
-    r"nope|nah|um+|uh+|hm+|lol|haha+|actually|"
-    r"anyway|anyways|alright|right|sure|thanks|thx|thank you|please|pls|plz|tbh|honestly|basically|like|"
-    r"one more thing|just so you know|jsyk|"
-    r"for context|context|note|fwiw|ps|p\.s\.|quick one|sorry|oops|ach|achso|übrigens|also|ja|nein|naja|"
-    r"hallo|moin|bitte|danke|und|aber|"
-    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|non|hola|bueno|pues|oye|por "
-    r"cierto|ah|y|pero|sí|gracias|"
-    r"olá|oi|bom|então|aliás|a propósito|e|mas|sim|obrigado|ciao|allora|comunque|a proposito|grazie|ma|sì|"
-    r"hoi|hé|trouwens|nou|dus|en|maar|bedankt)\b"
-    r"|对了|另外|顺便|那个|嗯|好的?|哦|啊|ちなみに|あと|あ、|えっと|まあ|ところで|"
-    r"そうそう|근데|참고로|아|음|저기|그리고|아 참)[\s,.:;!~…，、。-]*"
-)
-_LEAD = lazy(rf"(?:[\s,.:;!~…-]*{_OPENING})+", re.IGNORECASE)
-_TAIL = lazy(
-    r"(?:[\s,.;~…-]*(?:\b(?:btw|lol|haha+|hehe|fyi|fwiw|tho|though|tbh|imo|please|pls|plz|thanks|thx|thank "
-    r"you|ok|okay|right|"
-    r"by the way|just so you know|if that helps|in case (?:that|it) (?:matters|helps)|if (?:that|it) "
-    r"matters|bitte|danke|übrigens|merci|stp|svp|gracias|"
-    r"por favor|por cierto|obrigad[oa]|por favor|grazie|per favore|alsjeblieft|trouwens|bedankt)|谢谢|哈哈+|的话|"
-    r"ありがとう|よろしく|笑|ㅋ+|ㅎ+|고마워)"
-    r"|[\s,;:~…—–-]|[\U0001f300-\U0001faff\u2600-\u27bf]|:\)|:D|;\)|:\()+\Z",
-    re.IGNORECASE,
-)
-_FILLERS = lazy(rf"\A{_LEAD.pattern}|{_TAIL.pattern}", re.IGNORECASE)
-_LEANS = lazy(
-    r"(?:it|it's|its|they|they're|he|he's|she|she's|that one|this one|es ist|er ist|sie ist|es heißt|il s'|"
-    r"elle s'|c'est|se llama|es un|è un|si chiama|"
-    r"het is|hij is|zij is|chama|é um|é uma)\b|它|他|她|それは|これは|그건|이건",
-    re.IGNORECASE,
-)
-
-
-def _trimmed(line: str) -> str:
-    """Without the words and marks around a statement that say nothing."""
-    lead = _LEAD.match(line)
-    kept = line[lead.end() :] if lead and len(line) - lead.end() >= 6 else line
-    tail = _TAIL.search(kept)
-    if tail and tail.start() >= 6:
-        kept = kept[: tail.start()]
-    kept = kept.strip(" ,;:~…—–-。，、")
-    if kept.count("(") != kept.count(")"):
-        kept = kept.strip("()") if kept.count("(") + kept.count(")") == 1 else kept
-    return " ".join(kept.rstrip(".").split())
-
-
-def _clipped(line: str) -> str:
-    """Cut at a clause, where it is too long to be a line."""
-    if len(line) <= NOTE_CHARS:
-        return line
-    whole = [last for _, last in clauses_of(line) if 40 <= last <= NOTE_CHARS]
-    return line[: whole[-1]] if whole else line[:NOTE_CHARS].rpartition(" ")[0] or line[:NOTE_CHARS]
-
-
-_AHEAD = lazy(
-    r"\b(?:will|'ll|going to|gonna|starting|starts?|from|until|till|by|next|upcoming|due|tomorrow|soon|"
-    r"plan|planning|ab|bis|werde|nächste[rns]?|"
-    r"dès|à partir|prochaine?|vais|desde|hasta|próxim[oa]|voy|vou|até|dal|fino|prossim[oa]|vanaf|tot|"
-    r"volgende)\b|将|会|から|まで|来|부터|까지|다음",
-    re.IGNORECASE,
-)
-
-
-def _dated(line: str, ts: float, *, past: bool) -> str:
-    """With the date behind each time that means another one on another day."""
-    parts: list[str] = []
-    at = 0
-    for date in dates_in(line, ts, past=past):
-        if date.is_relative and date.written.casefold() not in line.casefold():
-            parts += [line[at : date.end], f" [{date.written}]"]
-            at = date.end
-    made = "".join((*parts, line[at:]))
-    return made if len(made) <= NOTE_CHARS + 20 else line

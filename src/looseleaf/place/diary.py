@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from looseleaf.core.gate import mentions, says
+from looseleaf.core.gate import is_from, mentions, says
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.heads import PROGRAM
 from looseleaf.core.levels import is_trusted, level_of
 from looseleaf.core.lines import escape
 from looseleaf.core.own_words import own_words
-from looseleaf.core.placing import is_from
 from looseleaf.core.signing import unsigned
 from looseleaf.core.state import is_said_of, move
 from looseleaf.core.times import clock, day

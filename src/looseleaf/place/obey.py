@@ -23,7 +23,7 @@ from looseleaf.store.clock import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from looseleaf.core.state import State as Values
     from looseleaf.distill.forbidding import Forbidden
@@ -63,7 +63,8 @@ class Obey:
             self._place.catch_up()
             held = self._place.facts.all()
             gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            if not gone and before is None and found.is_sure and not found.is_told:
+            is_open = found.is_sure and not found.is_told and not self._is_known(trace, found, held)
+            if not gone and before is None and is_open:
                 # Nothing that is held has its words ("wipe that number"): what was said last is meant.
                 before = self._before(trace)
                 gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
@@ -92,13 +93,31 @@ class Obey:
                 return each
         return None
 
+    def _is_known(self, trace: Trace, found: Forbidden, held: Sequence[Fact]) -> bool:
+        """Whether what is named was ever held, or said of late, whatever has become of it: then that is meant, and
+        nothing else; also when this is done again."""
+        if any(self._is_named(fact, found) for fact in held):
+            return True
+        for number, each in enumerate(traces_back(self._store, self._stream)):
+            if number > _LOOKED_BACK:
+                break
+            if each.trace_type == "user" and each.id < trace.id:
+                said = telling(each.content)
+                if any(one <= said for one in found.named):
+                    return True
+        return False
+
+    @staticmethod
+    def _is_named(fact: Fact, found: Forbidden) -> bool:
+        line = f"{worded(fact.relation, fact.object)} {fact.quote or ''}"
+        return any(bears_on(line, each) for each in found.named)
+
     def _is_meant(self, fact: Fact, trace: Trace, before: Trace | None, found: Forbidden) -> bool:
         if fact.status != "current" or fact.path is None:
             return False
         if trace.id in fact.sources or (before is not None and before.id in fact.sources):
             return True
-        line = worded(fact.relation, fact.object)
-        return any(bears_on(f"{line} {fact.quote or ''}", each) for each in found.named)
+        return self._is_named(fact, found)
 
     @staticmethod
     def _said_there(fact: Fact, sources: Collection[str]) -> bool:

@@ -204,7 +204,7 @@ class Place:
     def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
         only from words of the user."""
-        from looseleaf.core.placing import is_from
+        from looseleaf.core.gate import is_from
         from looseleaf.core.vocabulary import topic_name
         from looseleaf.place.write import SESSIONS
 
@@ -394,7 +394,7 @@ class Place:
 
     def retold(self, fact: Fact) -> list[Fact]:
         """The notes on its page that say it again."""
-        from looseleaf.core.placing import retells
+        from looseleaf.core.kinship import retells
 
         held = self._facts.of(fact.topic)
         return [

@@ -12,7 +12,7 @@ from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
 from looseleaf.core.placing import PROJECT, USER
 from looseleaf.core.sentences import is_phatic, sentences
-from looseleaf.distill.statements import NOTE_CHARS
+from looseleaf.distill.wording import NOTE_CHARS
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.place.write import Write

@@ -1,0 +1,157 @@
+"""A line in the user's own words: which clauses of a sentence say it, what around them says nothing, and its dates."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.core.dates import found as dates_in
+from looseleaf.core.lazy import lazy
+from looseleaf.distill.selector import clauses_of, is_aside
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from looseleaf.distill.slot_tables import Reading
+
+NOTE_CHARS = 280
+"""A line in the user's words is cut at a clause before it is longer."""
+
+ASIDE = 0.4
+SURELY_ASIDE = 0.9
+"""The chance from which on a clause is taken for what stands beside a statement: what is asked for with it."""
+
+_MOST_CLAUSES = 8
+
+
+def part_of(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, int] | None:
+    """The clauses worth keeping that no slot says already; None where nothing is left."""
+    places = clauses_of(said)
+    if not 1 < len(places) <= _MOST_CLAUSES:
+        left = not slots or _says_more(said, 0, len(said), slots)
+        return (0, len(said)) if left else None
+    kept = [True] * len(places)
+    if not whole:
+        beside = [is_aside(said, places, number) for number in range(len(places))]
+        # A clause with a number in it says something: it goes only where that is all but certain.
+        bars = [SURELY_ASIDE if any(map(str.isdigit, said[first:last])) else ASIDE for first, last in places]
+        kept = [chance < bar for chance, bar in zip(beside, bars, strict=True)]
+        if not any(kept):
+            kept[beside.index(min(beside))] = True
+    open_ones = [
+        at
+        for at, (first, last) in enumerate(places)
+        if kept[at] and (not slots or _says_more(said, first, last, slots))
+    ]
+    if not open_ones:
+        return None
+    begin = open_ones[0]
+    if begin and _RELATIVE.match(said, places[begin][0]):  # of whom it speaks, the clause before says
+        begin -= 1
+    return places[begin][0], places[open_ones[-1]][1]
+
+
+_RELATIVE = lazy(
+    r"\s*(?:who|whose|whom|which|where|der|die|das|den|dem|deren|dessen|qui|que|dont|où|quien|cuyo|che|cui|wie|dat)\b",
+    re.IGNORECASE,
+)
+
+
+def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bool:
+    """Whether words of a clause are left that no slot has and that say something."""
+    from looseleaf.core.terms import terms
+
+    left = said[first:last]
+    for each in sorted(slots, key=lambda one: one.start, reverse=True):
+        start, end = max(each.start - first, 0), max(each.end - first, 0)
+        left = left[:start] + " " + left[end:]
+    return any(
+        len(term) > 2 or not term.isascii() for term in terms(_FILLERS.sub(" ", left)) if term not in _NOTHING
+    )
+
+
+_NOTHING = frozenset(
+    "btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now".split()
+)
+_OPENING = (
+    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|no|"
+    r"nope|nah|um+|uh+|hm+|lol|haha+|actually|"
+    r"anyway|anyways|alright|right|sure|thanks|thx|thank you|please|pls|plz|tbh|honestly|basically|like|"
+    r"one more thing|just so you know|jsyk|"
+    r"for context|context|note|fwiw|ps|p\.s\.|quick one|sorry|oops|ach|achso|übrigens|also|ja|nein|naja|"
+    r"hallo|moin|bitte|danke|und|aber|"
+    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|non|hola|bueno|pues|oye|por "
+    r"cierto|ah|y|pero|sí|gracias|"
+    r"olá|oi|bom|então|aliás|a propósito|e|mas|sim|obrigado|ciao|allora|comunque|a proposito|grazie|ma|sì|"
+    r"hoi|hé|trouwens|nou|dus|en|maar|bedankt)\b"
+    r"|对了|另外|顺便|那个|嗯|好的?|哦|啊|ちなみに|あと|あ、|えっと|まあ|ところで|"
+    r"そうそう|근데|참고로|아|음|저기|그리고|아 참)[\s,.:;!~…，、。-]*"
+)
+_LEAD = lazy(rf"(?:[\s,.:;!~…-]*{_OPENING})+", re.IGNORECASE)
+_TAIL = lazy(
+    r"(?:[\s,.;~…-]*(?:\b(?:btw|lol|haha+|hehe|fyi|fwiw|tho|though|tbh|imo|please|pls|plz|thanks|thx|thank "
+    r"you|ok|okay|right|"
+    r"by the way|just so you know|if that helps|in case (?:that|it) (?:matters|helps)|if (?:that|it) "
+    r"matters|bitte|danke|übrigens|merci|stp|svp|gracias|"
+    r"por favor|por cierto|obrigad[oa]|por favor|grazie|per favore|alsjeblieft|trouwens|bedankt)|谢谢|哈哈+|的话|"
+    r"ありがとう|よろしく|笑|ㅋ+|ㅎ+|고마워)"
+    r"|[\s,;:~…—–-]|[\U0001f300-\U0001faff\u2600-\u27bf]|:\)|:D|;\)|:\()+\Z",
+    re.IGNORECASE,
+)
+_FILLERS = lazy(rf"\A{_LEAD.pattern}|{_TAIL.pattern}", re.IGNORECASE)
+LEANS = lazy(
+    r"(?:it|it's|its|they|they're|he|he's|she|she's|that one|this one|es ist|er ist|sie ist|es heißt|il s'|"
+    r"elle s'|c'est|se llama|es un|è un|si chiama|"
+    r"het is|hij is|zij is|chama|é um|é uma)\b|它|他|她|それは|これは|그건|이건",
+    re.IGNORECASE,
+)
+
+
+def trimmed(line: str) -> str:
+    """Without the words and marks around a statement that say nothing."""
+    lead = _LEAD.match(line)
+    kept = line[lead.end() :] if lead and len(line) - lead.end() >= 6 else line
+    tail = _TAIL.search(kept)
+    if tail and tail.start() >= 6:
+        kept = kept[: tail.start()]
+    kept = kept.strip(" ,;:~…—–-。，、")
+    if kept.count("(") != kept.count(")"):
+        kept = kept.strip("()") if kept.count("(") + kept.count(")") == 1 else kept
+    return " ".join(kept.rstrip(".").split())
+
+
+def clipped(line: str) -> str:
+    """Cut at a clause, where it is too long to be a line."""
+    if len(line) <= NOTE_CHARS:
+        return line
+    whole = [last for _, last in clauses_of(line) if 40 <= last <= NOTE_CHARS]
+    return line[: whole[-1]] if whole else line[:NOTE_CHARS].rpartition(" ")[0] or line[:NOTE_CHARS]
+
+
+AHEAD = lazy(
+    r"\b(?:will|'ll|going to|gonna|starting|starts?|from|until|till|by|next|upcoming|due|tomorrow|soon|"
+    r"plan|planning|ab|bis|werde|nächste[rns]?|"
+    r"dès|à partir|prochaine?|vais|desde|hasta|próxim[oa]|voy|vou|até|dal|fino|prossim[oa]|vanaf|tot|"
+    r"volgende)\b|将|会|から|まで|来|부터|까지|다음",
+    re.IGNORECASE,
+)
+
+
+_ANY_DAY = lazy(
+    r"\b(?:an?|any|every|each|all|jeden?|jeder|chaque|tous les|cada|todos? os|todos los|ogni|tutti i|elke|iedere)"
+    r"\s+(?:\w+\s+)?\Z|每个?\Z|毎週?\Z|매주? ?\Z",
+    re.IGNORECASE,
+)
+
+
+def dated(line: str, ts: float, *, past: bool) -> str:
+    """With the date behind each time that means another one on another day."""
+    parts: list[str] = []
+    at = 0
+    for date in dates_in(line, ts, past=past):
+        is_any = _ANY_DAY.search(line, 0, date.start) is not None  # "never on a Friday" names no date
+        if date.is_relative and not is_any and date.written.casefold() not in line.casefold():
+            parts += [line[at : date.end], f" [{date.written}]"]
+            at = date.end
+    made = "".join((*parts, line[at:]))
+    return made if len(made) <= NOTE_CHARS + 20 else line

@@ -1,0 +1,272 @@
+"""What a change takes the place of: what surely goes is gone, what may have changed is never told as plain truth."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from looseleaf import Memory
+from looseleaf.core import placing as placing_module
+from looseleaf.core.keys import key
+from looseleaf.core.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
+from looseleaf.core.replacing import naming, replaced_by, saying, without, words_of
+from looseleaf.distill.sorts import is_name, sorts_of
+from looseleaf.values import Fact
+from placing import THEN, fact, values
+from placing import Stub as Distiller
+
+SAID = (
+    "I run with Marta every saturday", "standup is at 9:30 on mondays", "we deploy with black and flake8", "Oslo",
+    "tea, coffee", "用 postgres 数据库", "(x)", "it may have changed", "“quoted”", "a ” b",
+    "I eat no meat and I drink no milk, but cheese is fine",
+)  # fmt: skip
+TEXTS = st.one_of(st.sampled_from(SAID), st.text(max_size=80))
+DAYS = st.dates().map(lambda day: f"{day.year:04}-{day.month:02}-{day.day:02}")
+
+
+def held(said: str, relation: str = "note", **more: Any) -> Fact:
+    return Fact(
+        "user", "user", relation, said, "trait", id=f"f_{said}", status=more.pop("status", "current"), **more
+    )
+
+
+def replaced(said: str, was: str | None, *lines: str, **how: Any) -> tuple[list[str], list[str]]:
+    found = replaced_by(said, was, [held(line) for line in lines], sorts_of, is_name=is_name, **how)
+    return [each.object for each in found.gone], [each.object for each in found.doubtful]
+
+
+# --- marks of doubt ------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(TEXTS, DAYS, TEXTS)
+def test_a_mark_of_doubt_can_be_taken_off_and_is_set_once(said: str, day: str, words: str) -> None:
+    plain = undoubted(said)
+    marked = doubted(said, day, words)
+    assert is_doubtful(marked)
+    assert undoubted(marked) == plain
+    assert undoubted(doubted(marked, day, words)) == plain
+    assert len(marked) < len(plain) + 110
+    assert undoubted(plain) == plain
+
+
+@settings(deadline=None)
+@given(TEXTS, DAYS, TEXTS, st.sampled_from(["note", "Home", "Likes", "Rule", "Standup"]))
+def test_a_doubted_value_has_the_key_of_the_value(said: str, day: str, words: str, relation: str) -> None:
+    assert key(doubted(said, day, words), relation) == key(undoubted(said), relation)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(SAID), DAYS, TEXTS)
+def test_a_mark_of_doubt_outlives_being_written_on_a_page(said: str, day: str, words: str) -> None:
+    label, written = as_written("note", doubted(said, day, words))
+    assert is_doubtful(written)
+    read = statement(worded(label, written))
+    assert read is not None
+    assert is_doubtful(read[1])
+
+
+# --- which lines -----------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(TEXTS, st.none() | TEXTS, st.lists(TEXTS, max_size=6), st.booleans(), st.booleans())
+def test_only_current_lines_are_replaced_and_none_both_goes_and_is_doubted(
+    said: str, was: str | None, lines: list[str], is_sure: bool, is_likely: bool
+) -> None:
+    facts = [
+        held(line, status="current" if number % 3 else "superseded") for number, line in enumerate(lines)
+    ]
+    found = replaced_by(said, was, facts, sorts_of, is_sure=is_sure, is_likely=is_likely, is_name=is_name)
+    assert not set(found.gone) & set(found.doubtful)
+    assert all(each in facts and each.status == "current" for each in (*found.gone, *found.doubtful))
+    assert len(found.doubtful) <= 3 or is_sure
+
+
+@settings(deadline=None)
+@given(TEXTS, st.lists(TEXTS, max_size=4))
+def test_naming_finds_lines_with_all_of_the_words(words: str, lines: list[str]) -> None:
+    for each in naming(words, [held(line) for line in lines]):
+        assert words_of(held(words)) <= words_of(each)
+
+
+@pytest.mark.parametrize(
+    ("said", "was", "lines", "gone", "doubtful"),
+    [
+        ("no black any more", "black", ["we format with black", "I like tea"], ["we format with black"], []),
+        ("we moved to mysql", None, ["we store it in postgres"], ["we store it in postgres"], []),
+        ("we moved to mysql", None, ["postgres has it", "redis too"], [], ["postgres has it", "redis too"]),
+        ("standup is at 10:40", None, ["standup is at 9:15"], ["standup is at 9:15"], []),
+        (
+            "Marta has hurt her knee",
+            None,
+            ["I run with Marta on saturdays"],
+            [],
+            ["I run with Marta on saturdays"],
+        ),
+        ("我们改用mysql", None, ["我们的数据库是postgres"], [], ["我们的数据库是postgres"]),
+        ("the blue gate has 7 bolts", None, ["the blue gate has 9 bolts"], ["the blue gate has 9 bolts"], []),
+        ("I like plums", None, ["the roof is red"], [], []),
+        ("", None, ["the roof is red"], [], []),
+    ],
+)
+def test_a_change_finds_what_it_speaks_against(
+    said: str, was: str | None, lines: list[str], gone: list[str], doubtful: list[str]
+) -> None:
+    assert replaced(said, was, *lines) == (gone, doubtful)
+
+
+def test_what_only_may_be_a_change_never_makes_a_line_of_its_sort_go() -> None:
+    assert replaced("we moved to mysql", None, "we store it in postgres", is_sure=False, is_likely=False) == (
+        [],
+        ["we store it in postgres"],
+    )
+
+
+def test_other_numbers_of_the_same_thing_are_a_change_and_of_another_are_none() -> None:
+    how = {"is_sure": False, "is_likely": False}
+    assert replaced("Vimbo listens on port 80", None, "Vimbo listens on port 90", **how)[0] == [
+        "Vimbo listens on port 90"
+    ]
+    assert (
+        replaced("Vimbo has 3 rooms for guests", None, "the tower of Vimbo is 90 metres tall", **how)[0] == []
+    )
+
+
+def test_of_many_lines_that_name_it_the_nearest_go() -> None:
+    many = [f"the {name} box is black" for name in ("oak", "pine", "tin", "glass", "paper")]
+    assert replaced("the tin box in the hall is not black any more", "black", *many)[0] == [
+        "the tin box is black"
+    ]
+
+
+# --- a part of a line ------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(TEXTS, st.text(alphabet="abc", min_size=1, max_size=3))
+def test_a_line_without_a_clause_has_only_words_of_the_line(said: str, word: str) -> None:
+    rest = without(said, lambda clause: word in clause)
+    assert word not in rest
+    assert all(part in undoubted(said) for part in rest.split(", ") if part)
+
+
+def test_a_clause_goes_and_the_others_stay() -> None:
+    line = "I eat no meat, and I drink no milk, but cheese is fine"
+    assert without(line, saying("milk")) == "I eat no meat, but cheese is fine"
+    assert without("I drink no milk", saying("milk")) == ""
+    assert without(line, saying("")) == ""
+
+
+# --- in a memory -----------------------------------------------------------------------------
+
+NOTES = {
+    "I run with Marta": [fact("note", "I run with Marta every saturday morning", kind="trait")],
+    "Marta hurt": [fact("note", "Marta hurt her knee", kind="event", correction=True)],
+    "code with black": [fact("note", "we format the code with black", kind="trait")],
+    "format with ruff": [fact("note", "we format with ruff", kind="trait", correction=True, was="black")],
+}
+
+
+def say(memory: Memory, text: str, at: float) -> None:
+    memory.record(user=text, ts=at)
+    memory.distill()
+
+
+def told_plainly(memory: Memory, words: str) -> list[str]:
+    """Lines of facts, pages and the prompt that say something without a mark of doubt."""
+    texts = [worded(each.relation, each.object) for each in memory.facts()]
+    texts += [
+        line
+        for path in memory.pages()
+        if path.startswith(("USER", "facts/"))
+        for line in memory.page(path).text.splitlines()
+    ]
+    texts += memory.snapshot().text.splitlines()
+    return [text for text in texts if words in text and "may have changed" not in text]
+
+
+def doubting(place: Path) -> tuple[list[str], list[str]]:
+    with Memory(place / "memory", distiller=Distiller(NOTES)) as memory:
+        say(memory, "I run with Marta every saturday morning", THEN)
+        assert told_plainly(memory, "run with Marta")
+        say(memory, "Marta hurt her knee.", THEN + 1000)
+        return told_plainly(memory, "run with Marta"), [
+            each.object for each in memory.facts() if is_doubtful(each.object)
+        ]
+
+
+def test_a_doubtful_line_is_nowhere_told_as_plain_truth(place: Path) -> None:
+    plain, doubtful = doubting(place)
+    assert plain == []
+    assert doubtful == [
+        "I run with Marta every saturday morning (may have changed on 2025-10-09: “Marta hurt her knee.”)"
+    ]
+
+
+def test_a_doubt_without_a_mark_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: what may have changed stays as it is."""
+    monkeypatch.setattr(placing_module.Plan, "_doubt", lambda self, old, by: None)
+    plain, _ = doubting(place)
+    assert plain
+
+
+def test_what_a_change_names_is_superseded(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "we format the code with black", THEN)
+        say(memory, CHANGE, THEN + 1000)
+        assert ("Formatter", "ruff format") in values(memory)
+        assert told_plainly(memory, "with black") == []
+        assert ("Formatter", "black") in values(memory, "superseded")
+
+
+CHANGE = "we switched from black to ruff format in march"
+
+
+def confirmed_and_spoken_against(place: Path) -> Memory:
+    memory = Memory(place / "memory")
+    memory.remember("we format the code with black")
+    say(memory, CHANGE, time.time() + 1000)
+    return memory
+
+
+def test_what_a_person_confirmed_is_asked_about_and_never_superseded_by_talk(place: Path) -> None:
+    with confirmed_and_spoken_against(place) as memory:
+        held_on = [each for each in memory.facts() if each.level == "confirmed"]
+        assert any("black" in each.object for each in held_on)
+        assert not any(is_doubtful(each.object) for each in held_on)
+        waiting = memory.facts(status="pending")
+        assert any(each.relation.startswith("No longer") and "black" in each.object for each in waiting)
+        say(memory, f"as I said, {CHANGE}", time.time() + 2000)
+        asked = [
+            each.object for each in memory.facts(status="pending") if each.relation.startswith("No longer")
+        ]
+        assert len(asked) == len(set(asked)), "it is asked once"
+        for each in waiting:
+            if each.relation.startswith("No longer"):
+                memory.approve(each.id or "")
+        assert not any("black" in each.object for each in memory.facts() if each.level == "confirmed")
+
+
+def test_talk_that_outranks_a_person_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: whoever spoke last is right."""
+    monkeypatch.setattr("looseleaf.core.kinship.outranks", lambda old, new: False)
+    with confirmed_and_spoken_against(place) as memory:
+        assert not any(each.relation.startswith("No longer") for each in memory.facts(status="pending"))
+
+
+def test_a_decision_whose_slot_took_the_old_value_away_casts_no_doubt_on_another(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "We use SQLite. We decided to support Python 3.11 and newer only.", time.time() + 1000)
+        say(memory, "We decided to use DuckDB instead of SQLite.", time.time() + 2000)
+        held = memory.facts()
+        assert [each.object for each in held if each.relation == "Database"] == ["DuckDB"]
+        assert any("Python 3.11" in each.object for each in held)
+        assert not any(is_doubtful(each.object) for each in held)
+        over = memory.facts(status="superseded")
+        assert [(each.relation, each.object) for each in over] == [("Database", "SQLite")]
