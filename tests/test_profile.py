@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.core import profile
 from looseleaf.core.profile import LINES, PEOPLE, group_of, is_passed, line_before
 from looseleaf.place import place as place_module
 from looseleaf.values import KINDS, Fact
@@ -49,12 +48,12 @@ FACTS = st.builds(
 # --- order -----------------------------------------------------------------------------------
 
 
-def inserted(facts: list[Fact]) -> list[Fact]:
+def inserted(facts: list[Fact], where: Any = line_before) -> list[Fact]:
     """Each is put on the page where it belongs."""
     page: list[Fact] = []
     for each in facts:
         standing = [other.but(line=number) for number, other in enumerate(page)]
-        at = line_before(each, standing)
+        at = where(each, standing)
         page.insert(len(page) if at is None else at, each)
     return page
 
@@ -75,15 +74,12 @@ def test_a_line_never_goes_above_one_of_its_own_group(facts: list[Fact], new: Fa
     assert at is None or (0 <= at < len(facts) and all(line < at for line in same))
 
 
-def test_adding_at_the_end_fails_the_test_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adding_at_the_end_fails_the_test_of_order() -> None:
     """The mutant: a line stands where it came."""
-    monkeypatch.setattr(profile, "line_before", lambda new, standing: None)
-    groups = [group_of(each) for each in (held("Likes", kind="preference"), held("Name", kind="identity"))]
+    facts = [held("Likes", kind="preference"), held("Name", kind="identity")]
+    assert [each.relation for each in inserted(facts)] == ["Name", "Likes"]
+    groups = [group_of(each) for each in inserted(facts, lambda new, standing: None)]
     assert groups != sorted(groups)
-    assert [each.relation for each in inserted([held("Likes", kind="preference"), held("Name")])] == [
-        "Name",
-        "Likes",
-    ]
 
 
 @pytest.mark.parametrize(

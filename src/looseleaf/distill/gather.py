@@ -194,7 +194,7 @@ class Gathered:
     def _note(self, sentence: Sentence, source: str) -> None:
         """Note a sentence of the user's own for what it is."""
         text, scores = _brief(sentence.text), sentence.scores
-        is_kept = sentence.is_kept
+        is_kept = sentence.is_kept and sentence.is_surely_own
         if _is_rule(sentence):
             self.constraints.add(text, source)
         if is_kept and (scores.of("decision") >= 0.6 or (scores.of("decision") >= 0.2 and is_decision(text))):

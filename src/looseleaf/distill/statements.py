@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SENTENCES = 200
 """The most sentences of one message that are read: nobody types more."""
 
-DRAWER = 0.45
+DRAWER = 0.46
 TOP = 0.6
 ERRAND = 0.75
 DECIDED = 0.1
@@ -60,6 +60,7 @@ FORBIDS = 0.5
 QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
 """The chance of not being the user's word that is still taken, by where a sentence stands."""
 
+SURELY_OWN = 0.15
 LOW = 0.35
 """The salience of what is kept and not sure enough for the top (`core/placing.py`)."""
 
@@ -107,6 +108,11 @@ class Sentence:
     @property
     def is_own(self) -> bool:
         return self.scores.quoted < QUOTED[self.zone]
+
+    @property
+    def is_surely_own(self) -> bool:
+        """Whether it may stand at the top of the folder: nothing says that another wrote it."""
+        return self.zone == "own" and self.scores.quoted < SURELY_OWN
 
     @property
     def keep(self) -> float:
@@ -265,10 +271,10 @@ def _proposed(
             yield from _perhaps(said, sentence, quote, ts, gone)
             return
         is_change = False
-    level = 1.0 if wanted else keep
+    level = 1.0 if wanted else keep if sentence.is_surely_own else min(keep, DRAWER)
     quote = text[sentence.start : sentence.end]
     for each in slots:
-        sure = 1.0 if each.is_plain else level
+        sure = 1.0 if each.is_plain and sentence.is_surely_own else level
         yield from _slot(
             each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure
         )
@@ -335,7 +341,9 @@ def _slot(
         since = date.first
         break
     proposal = changed(proposal, valid_from=since, correction=is_change, was=named)
-    yield proposal if level >= TOP else changed(proposal, salience=min(proposal.salience or 1, 0.6))
+    if level < TOP:
+        proposal = changed(proposal, salience=LOW if level <= DRAWER else min(proposal.salience or 1, 0.6))
+    yield proposal
 
 
 def _note(
