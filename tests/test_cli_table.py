@@ -170,7 +170,7 @@ def test_every_list_is_a_table_that_nothing_in_it_steers(
         memory.record(user=f"My name is Ann. I like {said}.")
         memory.record(assistant="I see.")
         memory.distill()
-        memory.write(f"I like {said}. I speak French.")
+        memory.write(f"I live in Rome. I like {said}.")
         memory.edit("facts/tea.md", f"- Likes: {said}\n", reason=said)
         memory.prompt("Write it.")
         memory.prompt("Write it again.", budget=700)

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from looseleaf.core.lazy import lazy
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.terms import terms
+from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.sorts import DATA
 from looseleaf.distill.statements import sentences_of
 from looseleaf.frozen import frozen
@@ -122,7 +123,10 @@ def forbidden(text: str) -> Forbidden | None:
         each
         for each in every
         if each.scores.quoted < 0.5
-        and (each.scores.forbid >= SURE or (each.scores.forbid >= MAYBE and _SURE_FORMS.search(each.text)))
+        and (
+            (each.scores.forbid >= SURE and asked_to_keep(each.text) is None)
+            or (each.scores.forbid >= MAYBE and _SURE_FORMS.search(each.text))
+        )
     ]
     if not found:
         return None

@@ -24,7 +24,7 @@ from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.selector import Around, marks_of, select
 from looseleaf.distill.shape import changed, made, tidy
 from looseleaf.distill.slot_tables import read
-from looseleaf.distill.wording import AHEAD, LEANS, clipped, dated, part_of, trimmed
+from looseleaf.distill.wording import AHEAD, LEANS, PAST, clipped, dated, part_of, trimmed
 from looseleaf.frozen import frozen
 from looseleaf.talk import Proposal
 
@@ -275,9 +275,10 @@ def _proposed(
     quote = text[sentence.start : sentence.end]
     for each in slots:
         sure = 1.0 if each.is_plain and sentence.is_surely_own else level
-        yield from _slot(
+        for one in _slot(
             each, quote, ts, said, is_change=is_change, was=gone[0] if gone else None, level=sure
-        )
+        ):
+            yield one if wanted or sentence.is_surely_own else changed(one, salience=LOW)
     if not is_kept:
         return
     part = part_of(said, slots, whole=wanted)
@@ -342,7 +343,7 @@ def _slot(
         break
     proposal = changed(proposal, valid_from=since, correction=is_change, was=named)
     if level < TOP:
-        proposal = changed(proposal, salience=LOW if level <= DRAWER else min(proposal.salience or 1, 0.6))
+        proposal = changed(proposal, salience=min(proposal.salience or 1, 0.6))
     yield proposal
 
 
@@ -360,7 +361,7 @@ def _note(
     line = clipped(trimmed(line))
     if not _says_something(line) and level < 1:
         return
-    past = (is_change or kind == "event") and not AHEAD.search(line)
+    past = (is_change or kind == "event") and PAST.search(line) is not None and not AHEAD.search(line)
     said = dated(escape(line), ts, past=past)
     fact_kind = _KINDS[kind]
     is_work = kind in _WORK or (

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from looseleaf.core.dates import Dated
     from looseleaf.distill.slot_tables import Reading
 
 NOTE_CHARS = 280
@@ -71,7 +72,8 @@ def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bo
 
 
 _NOTHING = frozenset(
-    "btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now".split()
+    "btw lol haha tho though ok okay so hey hi hello please pls thanks thank fyi fwiw just actually also now "
+    "anymore any more still already currently anymor".split()
 )
 _OPENING = (
     r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|no|"
@@ -144,13 +146,46 @@ _ANY_DAY = lazy(
 )
 
 
+_BEFORE_A_DAY = lazy(
+    r"(?:\b(?:on|in|this|next|last|since|by|until|till|from|before|after|due|am|im|seit|bis|ab|ce|en|dès|depuis|el|este|na|no|em|il|"
+    r"questo|lo scorso|op|deze|vorige|sinds)|\A)\W*\Z",
+    re.IGNORECASE,
+)
+
+
+def _is_one_day(line: str, date: Dated) -> bool:
+    """Whether a time is one that can be written as a date: "never on a Friday" and "the Friday matinee" name none, and
+    German "hier" is no yesterday."""
+    if _ANY_DAY.search(line, 0, date.start) is not None or line[date.end : date.end + 2].strip() in ("s", "'s"):
+        return False
+    if date.text.isalpha() and date.text.isascii():
+        if date.text.casefold() == "hier":
+            return _FRENCH.search(line) is not None
+        return date.text.casefold() in _ALONE or _BEFORE_A_DAY.search(line, 0, date.start) is not None
+    return True
+
+
+_FRENCH = lazy(r"\b(?:je|j'|nous|on|le|la|les|est|avons|ai|suis)\b", re.IGNORECASE)
+_ALONE = frozenset(
+    "yesterday today tomorrow tonight heute gestern morgen aujourd ayer hoy ontem hoje ieri oggi domani gisteren
+    vandaag".split() )
+"""Words that mean a day by themselves."""
+
+PAST = lazy(
+    r"\b(?:\w{2,}ed|was|were|had|got|went|ago|been|bought|quit|left|broke|last|since|yesterday|war|hat|habe|haben|gestern|letzte\w*|"
+    r"hier|dernier\w*|passé|ai|avons|a été|ayer|pasad[oa]|fui|ontem|passad[oa]|"
+    r"ieri|scors[oa]|ho|abbiamo|gisteren|vorige|heb|hebben)\b|了|た|었|았",
+    re.IGNORECASE,
+)
+"""What tells of the past: only then a day without a year is the last one before."""
+
+
 def dated(line: str, ts: float, *, past: bool) -> str:
     """With the date behind each time that means another one on another day."""
     parts: list[str] = []
     at = 0
     for date in dates_in(line, ts, past=past):
-        is_any = _ANY_DAY.search(line, 0, date.start) is not None  # "never on a Friday" names no date
-        if date.is_relative and not is_any and date.written.casefold() not in line.casefold():
+        if date.is_relative and _is_one_day(line, date) and date.written.casefold() not in line.casefold():
             parts += [line[at : date.end], f" [{date.written}]"]
             at = date.end
     made = "".join((*parts, line[at:]))
