@@ -156,7 +156,10 @@ _BEFORE_A_DAY = lazy(
 def _is_one_day(line: str, date: Dated) -> bool:
     """Whether a time is one that can be written as a date: "never on a Friday" and "the Friday matinee" name none, and
     German "hier" is no yesterday."""
-    if _ANY_DAY.search(line, 0, date.start) is not None or line[date.end : date.end + 2].strip() in ("s", "'s"):
+    if _ANY_DAY.search(line, 0, date.start) is not None or line[date.end : date.end + 2].strip() in (
+        "s",
+        "'s",
+    ):
         return False
     if date.text.isalpha() and date.text.isascii():
         if date.text.casefold() == "hier":
@@ -167,14 +170,15 @@ def _is_one_day(line: str, date: Dated) -> bool:
 
 _FRENCH = lazy(r"\b(?:je|j'|nous|on|le|la|les|est|avons|ai|suis)\b", re.IGNORECASE)
 _ALONE = frozenset(
-    "yesterday today tomorrow tonight heute gestern morgen aujourd ayer hoy ontem hoje ieri oggi domani gisteren
-    vandaag".split() )
+    "yesterday today tomorrow tonight heute gestern morgen aujourd ayer hoy ontem hoje ieri oggi domani gisteren "
+    "vandaag".split()
+)
 """Words that mean a day by themselves."""
 
 PAST = lazy(
-    r"\b(?:\w{2,}ed|was|were|had|got|went|ago|been|bought|quit|left|broke|last|since|yesterday|war|hat|habe|haben|gestern|letzte\w*|"
-    r"hier|dernier\w*|passé|ai|avons|a été|ayer|pasad[oa]|fui|ontem|passad[oa]|"
-    r"ieri|scors[oa]|ho|abbiamo|gisteren|vorige|heb|hebben)\b|了|た|었|았",
+    r"\b(?:\w{2,}ed|was|were|had|got|went|ago|been|bought|quit|left|broke|last|since|yesterday|war|hat|habe|"
+    r"haben|gestern|letzte\w*|hier|dernier\w*|passé|ai|avons|a été|ayer|pasad[oa]|fui|ontem|passad[oa]|ieri|"
+    r"scors[oa]|ho|abbiamo|gisteren|vorige|heb|hebben)\b|了|た|었|았",
     re.IGNORECASE,
 )
 """What tells of the past: only then a day without a year is the last one before."""
