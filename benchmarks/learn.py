@@ -34,7 +34,7 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 
-from benchmarks.report import NO_GOAL, Row, nothing_measured, options, report  # noqa: E402
+from benchmarks.report import NO_GOAL, Row, nothing_measured, options, report, table  # noqa: E402
 from benchmarks.talks import DATA  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
@@ -462,6 +462,27 @@ def rows_of(tally: Tally) -> list[Row]:
     return rows
 
 
+_WORST = {"wrong": 10, "missed": 6, "stale": 5, "not obeyed": 4, "planted top": 3, "life missed": 2}
+"""Of each sort of error, so many are printed: thirty in all."""
+
+
+def told_besides(tally: Tally) -> dict[str, str]:
+    """The confusion by kind, and thirty errors."""
+    made = sorted({kind for _, kind in tally.confusion})
+    labels = sorted({label for label, _ in tally.confusion})
+    rows = [[label, *(str(tally.confusion[label, kind]) for kind in made)] for label in labels]
+    lines = []
+    for sort, most in _WORST.items():
+        texts = [text for each, text in tally.errors if each == sort]
+        for text in random.Random(3).sample(texts, min(most, len(texts))):
+            flat = " ".join(text.split()).replace("|", "/").replace("`", "'")
+            lines.append(f"- {sort}: {flat if len(flat) <= 300 else flat[:299] + '…'}")
+    return {
+        "What sentences of each label became, by the kind of fact": table(rows, ("label", *made)),
+        "Thirty errors": "\n".join(lines),
+    }
+
+
 def _f1(counts: Counter[str]) -> float:
     hit, extra, missed = (
         counts["sentence kept taken"],
@@ -512,7 +533,7 @@ def main() -> None:
     if given.lines:
         with Path(given.lines).open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in tally.learnt)
-    report("learn", rows_of(tally), save=given.save)
+    report("learn", rows_of(tally), save=given.save, more=told_besides(tally))
 
 
 if __name__ == "__main__":

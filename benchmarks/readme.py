@@ -62,9 +62,9 @@ CHOSEN = (
     ),
     ("learn", "facts found", "learning without a model: facts of such messages that are known afterwards"),
     (
-        "chains",
-        "chains in which any reader tells a stale value",
-        "after a change of mind: how often the old value is told as true",
+        "learn",
+        "changes after which the old value is told as true",
+        "after a natural change of mind: how often the old value is told as true",
     ),
     (
         "prompt",
@@ -191,6 +191,9 @@ def _sections(results: dict[str, Any]) -> Iterator[str]:
         if is_rows(results.get(name)):
             yield f"## {name}: {title}"
             yield judged(rows_of(results[name]))
+            for heading, text in results[name].get("more", {}).items():
+                yield f"### {heading}"
+                yield text
     if "peers" in results:
         yield "## peers: The same work for other memories, in one run"
         yield from shown.tables(results["peers"])

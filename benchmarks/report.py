@@ -86,8 +86,11 @@ def some(parts: Mapping[str, Callable[[], Iterable[Row]]], only: Sequence[str] |
             yield from part()
 
 
-def report(name: str, rows: Iterable[Row], *, save: bool, path: Path = RESULTS) -> list[Row]:
-    """Each row as it comes, the table of all, and if `save` is asked for, they are kept."""
+def report(
+    name: str, rows: Iterable[Row], *, save: bool, path: Path = RESULTS, more: dict[str, Any] | None = None
+) -> list[Row]:
+    """Each row as it comes, the table of all, and if `save` is asked for, they are kept, with `more`: texts by their
+    headings."""
     began = time.monotonic()
     said: list[Row] = []
     for row in rows:
@@ -97,7 +100,7 @@ def report(name: str, rows: Iterable[Row], *, save: bool, path: Path = RESULTS) 
     seconds = time.monotonic() - began
     print(f"{seconds:.0f} s in all", file=sys.stderr)
     if save:
-        keep(name, {"rows": said, "seconds": round(seconds)}, path)
+        keep(name, {"rows": said, "seconds": round(seconds)} | ({"more": more} if more else {}), path)
     return said
 
 

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from looseleaf.talk import Trace
 
 SURE = 0.28
+RULED = 0.7
 MAYBE = 0.02
-"""The chance from which on a sentence forbids; and from which on it does in a form that is sure."""
+"""The chance from which on a sentence forbids; from which on one does that may as well be a rule ("never suggest …");
+and from which on one does whose form is sure."""
 
 _I = re.IGNORECASE
 _SURE_FORMS = lazy(
@@ -124,7 +126,10 @@ def forbidden(text: str) -> Forbidden | None:
         for each in every
         if each.scores.quoted < 0.5
         and (
-            (each.scores.forbid >= SURE and asked_to_keep(each.text) is None)
+            (
+                each.scores.forbid >= (RULED if each.scores.keep >= 0.2 else SURE)
+                and asked_to_keep(each.text) is None
+            )
             or (each.scores.forbid >= MAYBE and _SURE_FORMS.search(each.text))
         )
     ]

@@ -76,6 +76,11 @@ _KINDS: dict[str, Kind] = {
 }
 _WORK = frozenset({"project", "decision"})
 _PASSING = frozenset({"plan", "preference"})
+_UNREAL = lazy(
+    r"\b(?:i'd|we'd|would|could|würden?|wäre|hätte|serais|aurais|sería|tendría|haría|seria|teria|sarei|avrei|zou)\b"
+    r"|就会|就好|だったら|なら|텐데",
+    re.IGNORECASE,
+)
 _SUPPOSES = lazy(
     r"\W*(?:(?:and|but|so|haha|lol|und|aber|mais|pero|mas|ma|maar) )?(?:if (?:i|we|only) |i wish|wish (?:i|"
     r"we)|imagine|pretend|suppose|let's say|say i|what if|"
@@ -121,7 +126,9 @@ class Sentence:
         best = max(self.scores.keep, 0.9 * self.scores.change if self.scores.keep >= 0.2 else 0.0)
         if self.zone == "own" and self.scores.kind == "rule" and _STANDING.match(self.text):
             best = max(best, TOP)
-        is_unreal = _SUPPOSES.match(self.text) is not None and self.scores.kind != "rule"
+        is_unreal = _SUPPOSES.match(self.text) is not None and (
+            self.scores.kind != "rule" or _UNREAL.search(self.text) is not None
+        )
         return best if self.is_own and not is_unreal else 0.0
 
     @property
@@ -320,6 +327,10 @@ def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequenc
         yield changed(note, tags=(*note.tags, *_how_likely(sentence), PERHAPS))
 
 
+_NEAR = 25
+"""Characters behind a slot in which a date is its own."""
+
+
 def _slot(
     reading: Reading, quote: str, ts: float, said: str, *, is_change: bool, was: str | None, level: float
 ) -> Iterator[Proposal]:
@@ -339,8 +350,9 @@ def _slot(
     named = was if was and was.casefold() != value.casefold() else None
     since = None
     for date in dates_in(said, ts, past=not AHEAD.search(said)):
-        since = date.first
-        break
+        if reading.start <= date.start <= reading.end + _NEAR:
+            since = date.first
+            break
     proposal = changed(proposal, valid_from=since, correction=is_change, was=named)
     if level < TOP:
         proposal = changed(proposal, salience=min(proposal.salience or 1, 0.6))
