@@ -105,14 +105,14 @@ def _date(value: object) -> str | None:
 class Witness:
     """One text of the material, with its source (a trace id, or path#lines), where it entered, and when.
 
-    `stated`: the facts that the rules read off it, as (relation, object): they need no other evidence.
+    `stated`: the facts that the rules read off it (`reading_of`): the same proposal needs no other evidence.
     """
 
     source: str
     origin: str
     text: str
     ts: float
-    stated: frozenset[tuple[str, str]] = frozenset()
+    stated: frozenset[tuple[object, ...]] = frozenset()
 
 
 @frozen
@@ -127,6 +127,22 @@ class Judged:
     verified: bool
 
 
+def reading_of(proposal: Proposal) -> tuple[object, ...]:
+    """All that a proposal says: a distiller that says one thing more than the rules, or another, says it by itself."""
+    return (
+        proposal.topic,
+        proposal.relation,
+        proposal.object,
+        proposal.quote,
+        proposal.kind,
+        proposal.ended,
+        proposal.was or "",
+        proposal.correction,
+        proposal.salience,
+        frozenset(proposal.tags),
+    )
+
+
 def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     """By the best witness that holds the quote, if it says there what is proposed; else as little as the worst of all
     of them allows, with the words that hold the quote for a source.
@@ -135,7 +151,8 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     must be said by the sentence in which the quote stands.
     """
     if proposal.quote.strip():
-        readers = [each for each in witnesses if (proposal.relation, proposal.object) in each.stated]
+        reading = reading_of(proposal)
+        readers = [each for each in witnesses if reading in each.stated and proposal.quote in each.text]
         if readers:
             best = max(
                 readers,

@@ -460,6 +460,9 @@ class Plan:
 
     def _restate(self, fact: Fact, old: Fact) -> None:
         """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
+        if is_doubtful(old.object) and kinship.may_change(fact) and not kinship.outranks(old, fact):
+            self._supersede(fact, (old,))  # said again, it is in doubt no more
+            return
         if old.status == "current" and is_trusted(fact.level) and not is_trusted(old.level):
             better = fact.but(sources=kinship.sources_of(old, fact))
             if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):

@@ -22,13 +22,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from looseleaf.distill.statements import Sentence
     from looseleaf.talk import Trace
 
 SURE = 0.28
 RULED = 0.7
+ORDERS = 0.5
 MAYBE = 0.02
 """The chance from which on a sentence forbids; from which on one does that may as well be a rule ("never suggest …");
-and from which on one does whose form is sure."""
+from which on what is held goes; and from which on one forbids whose form is sure."""
 
 _I = re.IGNORECASE
 _SURE_FORMS = lazy(
@@ -36,11 +38,12 @@ _SURE_FORMS = lazy(
     r"mustn'?t)\b[^.!?]{0,25}\b(?:remember|save|store|memori[sz]e|"
     r"record|retain|keep|note|log|write)\b[^.!?]{0,12}\b(?:this|that|it|any|anything|my|what|down|these|in "
     r"(?:your )?memory)\b"
-    r"|\boff the record\b|\bbetween (?:you and me|us|ourselves)\b|\bfor your eyes only\b|\bkeep (?:this|"
+    r"|\A\W*(?:please |ok,? |so )?forget (?:about )?(?:my|our|that (?:i|my|we|(?-i:[A-Z])\w*)|project|(?-i:[A-Z])\w+)\b|"
+    r"\boff the record\b|\bbetween (?:you and me|us|ourselves)\b|\bfor your eyes only\b|\bkeep (?:this|"
     r"that|it) (?:to yourself|private|secret|between)"
     r"|\b(?:forget|erase|delete|wipe|purge|remove|scrub|unlearn|unremember|un-?know|"
     r"drop)\b[^.!?]{0,30}\b(?:what (?:i|you)|that i|everything|anything|all you|about my|from (?:your "
-    r")?memory|you know|thing\\b|i (?:said|told|mentioned))"
+    r")?memory|you know|thing\b|i (?:said|told|mentioned))"
     r"|\bmerk(?:e|en)?(?: sie)? (?:dir |sich )?(?:das|dies|es|davon|bitte)?[^.!?]{0,10}nicht\b|\bunter "
     r"uns\b|\bvergiss\b[^.!?]{0,8}\b(?:dass|was|alles|bitte|das mit)\b"
     r"|\bne (?:retiens|retenez|mémorise|note|garde|enregistre|conserve)\w*\b[^.!?]{0,20}\b(?:pas|rien)\b|"
@@ -59,6 +62,34 @@ _SURE_FORMS = lazy(
     r"잊어 ?(?:줘|주세요|버려)|지워 ?(?:줘|주세요)|삭제해|우리끼리|비밀(?:이야|로|"
     r"인데)|오프더레코드",
     _I,
+)
+_KEEPS = lazy(
+    r"\b(?:don'?t|do not|never|not|let's not|can'?t|won'?t)\b[^.!?]{0,20}\b(?:forget|delete|erase|wipe|"
+    r"remove)\b|\bvergiss\b[^.!?]{0,25}\bnicht\b|"
+    r"\bnicht vergessen\b|\bvergeet\b[^.!?]{0,20}\bniet\b|\bniet vergeten\b|"
+    r"\bn'?oublie\w*\b[^.!?]{0,12}\b(?:pas|jamais)\b|\bno (?:te |se |lo |te lo )?olvides?\b|"
+    r"\bnão (?:se )?esque\w+|\bnon (?:ti )?dimentic\w+|(?:别|別|不要|不能|勿)忘|忘れない|忘れず|잊지|잊으면 안",
+    _I,
+)
+"""What is not to be forgotten is to be kept."""
+_OF_WORK = lazy(
+    r"[`{}();]|\w+\.(?:py|js|ts|go|rs|java|md|txt|json|ya?ml|html|css|sh|sql)\b|\b(?:functions?|files?|"
+    r"lines?|tables?|columns?|branch|commits?|repo|cache|logs?|"
+    r"logging|class|methods?|scripts?|databases?|db|schema|servers?|production|prod|code|draft|paragraph|"
+    r"sentence|story|LLM|prompt|cookies?|browsers?|"
+    r"datei|zeile|funktion|tabelle|fichier|ligne|fonction|archivo|línea|función|datos|arquivo|linha|função|"
+    r"dados|riga|funzione|bestand|regel|functie|postgres|redis|"
+    r"mysql|sqlite|docker|git)\b|文件|函数|这行|表|代码|数据库|ファイル|行を|関数|コード|파일|줄|함수|코드",
+    _I,
+)
+_OF_MEMORY = lazy(
+    r"\b(?:memory|remember|you know|about me|that i|what i (?:said|told)|gedächtnis|merk|mémoire|retiens|"
+    r"memoria|recuerd\w*|memória|lembr\w*|ricord\w*|geheugen|onthoud)\b"
+    r"|记忆|记住|我(?:说|住|是)|記憶|覚え|기억",
+    _I,
+)
+_POLITE = lazy(
+    r"\W*(?:can|could|would|will|please|kannst|könntest|peux|pourrais|puedes|podrías|pode|puoi|kun|zou)\b", _I
 )
 _POINTS = lazy(
     r"\b(?:this|that(?! (?:i|i'm|i've|im|we|my|our)\b)|it|these|"
@@ -124,7 +155,9 @@ def forbidden(text: str) -> Forbidden | None:
     found = [
         each
         for each in every
-        if each.scores.quoted < 0.5
+        if each.is_own
+        and _KEEPS.search(each.text) is None
+        and (_OF_WORK.search(each.text) is None or _OF_MEMORY.search(each.text) is not None)
         and (
             (
                 each.scores.forbid >= (RULED if each.scores.keep >= 0.2 else SURE)
@@ -151,7 +184,7 @@ def forbidden(text: str) -> Forbidden | None:
     if not points:
         about = [each for each in others if any(telling(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
-    sure = any(each.scores.forbid >= 0.5 or _SURE_FORMS.search(each.text) for each in found)
+    sure = any(_is_order(each) for each in found)
     words = tuple(each.text for each in found)
     return Forbidden(cut, tuple(one for one in named if one), words, bool(before) and sure, sure, told)
 
@@ -160,6 +193,18 @@ def forbidden_by(trace: Trace) -> Forbidden | None:
     """What a trace forbids to remember. Only the user can: what was recalled may hold anybody's words."""
     is_said = trace.trace_type == "user" and trace.origin == "user" and RECALLED not in trace.tags
     return forbidden(trace.content) if is_said else None
+
+
+def _is_order(sentence: Sentence) -> bool:
+    """Whether there is no doubt that the user tells the memory to forget: only then what is held goes."""
+    if not sentence.is_surely_own or (
+        sentence.scores.forbid < ORDERS and not _SURE_FORMS.search(sentence.text)
+    ):
+        return False
+    if sentence.around.lines > 1 and sentence.around.before.rstrip().endswith(("?", "？", ":", "：")):
+        return False  # what is asked about may be another's word
+    asks = sentence.text.rstrip().endswith(("?", "？"))
+    return not asks or _POLITE.match(sentence.text) is not None
 
 
 def allowed(text: str, found: Forbidden | None) -> str:

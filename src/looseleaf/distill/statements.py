@@ -60,7 +60,7 @@ FORBIDS = 0.5
 QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
 """The chance of not being the user's word that is still taken, by where a sentence stands."""
 
-SURELY_OWN = 0.15
+SURELY_OWN = 0.4
 LOW = 0.35
 """The salience of what is kept and not sure enough for the top (`core/placing.py`)."""
 

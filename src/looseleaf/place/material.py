@@ -180,7 +180,7 @@ def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
     for trace in permitted(traces):
         if RECALLED in trace.tags:
             continue
-        stated: frozenset[tuple[str, str]] = frozenset()
+        stated: frozenset[tuple[object, ...]] = frozenset()
         if trace.trace_type == "assistant":
             asked = trace.content[-ASKED_CHARS:]
         elif trace.trace_type == "user":
@@ -193,12 +193,13 @@ def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
 _OWN = ("user", PERSON)
 
 
-def _stated(trace: Trace, asked: str) -> frozenset[tuple[str, str]]:
+def _stated(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
     """What the rules read off a message. What a person says to the memory itself is kept whole."""
+    from looseleaf.core.gate import reading_of
     from looseleaf.distill.statements import statements
 
     read = statements(trace.content, trace.ts, asked=asked, everything=trace.origin == PERSON)
-    return frozenset((each.relation, each.object) for each in read)
+    return frozenset(map(reading_of, read))
 
 
 def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:

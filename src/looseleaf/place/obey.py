@@ -11,6 +11,7 @@ from looseleaf.conversation.turns import traces_back
 from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import replace_fact
 from looseleaf.core.heads import OBEYED, PERSON
+from looseleaf.core.lazy import lazy
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.lines import NOTE, as_written, worded
 from looseleaf.core.replacing import without
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from looseleaf.talk import Trace
     from looseleaf.values import Fact
 
+_MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
+"""What the program says at the end of a day's line: whose words those are, nobody asked for."""
+
 _LOOKED_BACK = 50
 """Traces before a prohibition among which the message before it is looked for."""
 
@@ -56,14 +60,14 @@ class Obey:
     def __call__(self, trace: Trace) -> int:
         """How many lines left their pages by what a message forbids."""
         found = forbidden_by(trace)
-        if found is None:
-            return 0
+        if found is None or not found.is_sure:
+            return 0  # in doubt nothing is learnt from it, and nothing goes
         before = self._before(trace) if found.before else None
         with self._pages.absorb.threads, self._store.lock():
             self._place.catch_up()
             held = self._place.facts.all()
             gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            is_open = found.is_sure and not found.is_told and not self._is_known(trace, found, held)
+            is_open = not found.is_told and not self._is_known(trace, found, held)
             if not gone and before is None and is_open:
                 # Nothing that is held has its words ("wipe that number"): what was said last is meant.
                 before = self._before(trace)
@@ -154,7 +158,7 @@ class Obey:
         kept = [
             line
             for line in lines
-            if not any(bears_on(line, each) for each in found.named)
+            if not any(bears_on(_MADE.sub("", line), each) for each in found.named)
             and not any(opening and opening in line.casefold() for opening in openings)
         ]
         if len(kept) == len(lines):

@@ -5,7 +5,7 @@ A compaction keeps decisions and constraints word for word. One that was taken b
 
 from __future__ import annotations
 
-from looseleaf.core.gate import Witness, proposal_of
+from looseleaf.core.gate import Witness, proposal_of, reading_of
 from looseleaf.core.outdated import outdated_by, over_and_now
 from looseleaf.core.placing import PROJECT, USER, Plan
 from looseleaf.store.ulid import is_id, time_of
@@ -48,7 +48,7 @@ def _planned(facts: Facts, distilled: Distilled) -> Plan:
                         "user",
                         proposal.quote,
                         ts,
-                        frozenset({(proposal.relation, proposal.object)}),
+                        frozenset({reading_of(proposal)}),
                     )
                 ],
             )
