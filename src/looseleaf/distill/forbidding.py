@@ -38,12 +38,15 @@ _SURE_FORMS = lazy(
     r"mustn'?t)\b[^.!?]{0,25}\b(?:remember|save|store|memori[sz]e|"
     r"record|retain|keep|note|log|write)\b[^.!?]{0,12}\b(?:this|that|it|any|anything|my|what|down|these|in "
     r"(?:your )?memory)\b"
-    r"|\A\W*(?:please |ok,? |so )?forget (?:about )?(?:my|our|that (?:i|my|we|(?-i:[A-Z])\w*)|project|(?-i:[A-Z])\w+)\b|"
+    r"|\A\W*(?:please |ok,? |so )?forget (?:about )?(?:my|our|"
+    r"that (?:i|my|we|(?-i:[A-Z])\w*)|project|(?-i:[A-Z])\w+)\b|"
     r"\boff the record\b|\bbetween (?:you and me|us|ourselves)\b|\bfor your eyes only\b|\bkeep (?:this|"
     r"that|it) (?:to yourself|private|secret|between)"
     r"|\b(?:forget|erase|delete|wipe|purge|remove|scrub|unlearn|unremember|un-?know|"
     r"drop)\b[^.!?]{0,30}\b(?:what (?:i|you)|that i|everything|anything|all you|about my|from (?:your "
     r")?memory|you know|thing\b|i (?:said|told|mentioned))"
+    r"|\bno memory (?:for|of) this\b|\bnothing to keep\b|\bnot for (?:your|the) (?:notes|memory|files|records)\b"
+    r"|\bniet opslaan\b|\bnicht speichern\b|\bdo not log (?:this|that)\b"
     r"|\bmerk(?:e|en)?(?: sie)? (?:dir |sich )?(?:das|dies|es|davon|bitte)?[^.!?]{0,10}nicht\b|\bunter "
     r"uns\b|\bvergiss\b[^.!?]{0,8}\b(?:dass|was|alles|bitte|das mit)\b"
     r"|\bne (?:retiens|retenez|mémorise|note|garde|enregistre|conserve)\w*\b[^.!?]{0,20}\b(?:pas|rien)\b|"
@@ -157,7 +160,6 @@ def forbidden(text: str) -> Forbidden | None:
         for each in every
         if each.is_own
         and _KEEPS.search(each.text) is None
-        and (_OF_WORK.search(each.text) is None or _OF_MEMORY.search(each.text) is not None)
         and (
             (
                 each.scores.forbid >= (RULED if each.scores.keep >= 0.2 else SURE)
@@ -197,14 +199,14 @@ def forbidden_by(trace: Trace) -> Forbidden | None:
 
 def _is_order(sentence: Sentence) -> bool:
     """Whether there is no doubt that the user tells the memory to forget: only then what is held goes."""
-    if not sentence.is_surely_own or (
-        sentence.scores.forbid < ORDERS and not _SURE_FORMS.search(sentence.text)
-    ):
-        return False
+    text = sentence.text
+    if _OF_WORK.search(text) is not None and _OF_MEMORY.search(text) is None:
+        return False  # "delete that function" is said to no memory
     if sentence.around.lines > 1 and sentence.around.before.rstrip().endswith(("?", "？", ":", "：")):
         return False  # what is asked about may be another's word
-    asks = sentence.text.rstrip().endswith(("?", "？"))
-    return not asks or _POLITE.match(sentence.text) is not None
+    if not sentence.is_surely_own or (sentence.scores.forbid < ORDERS and not _SURE_FORMS.search(text)):
+        return False
+    return not text.rstrip().endswith(("?", "？")) or _POLITE.match(text) is not None
 
 
 def allowed(text: str, found: Forbidden | None) -> str:
