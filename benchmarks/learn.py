@@ -343,7 +343,12 @@ def learn_errands(tally: Tally, most: int) -> None:
             )
 
 
-def live(path: Path, tally: Tally) -> None:
+def live(folder: Path, tally: Tally) -> None:
+    for path in sorted(folder.glob("life*.json")):
+        live_one(path, tally)
+
+
+def live_one(path: Path, tally: Tally) -> None:
     """Seven weeks, and what the memory part of the next prompt answers."""
     told = json.loads(path.read_text(encoding="utf-8"))
     with Life() as life:
@@ -500,7 +505,7 @@ def measure(folder: Path, *, errands: int = 5000, only: str = "") -> Tally:
         "forbid": lambda: learn_prohibitions(folder, tally),
         "paste": lambda: learn_pasted(folder, tally),
         "errands": lambda: learn_errands(tally, errands),
-        "life": lambda: live(folder / "life.json", tally) if (folder / "life.json").exists() else None,
+        "life": lambda: live(folder, tally),
     }
     for name, run in parts.items():
         if not only or name in only.split(","):

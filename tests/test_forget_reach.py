@@ -135,8 +135,8 @@ def test_tags_that_somebody_gave_go_and_the_others_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("gap", ["\n", "\u00a0", " \u200b "])
 def test_any_white_space_between_words_is_the_same(tmp_path: Path, gap: str) -> None:
     with open_memory(tmp_path / "m") as memory:
-        said = f"Jane{gap}Qwyzzle is here. I am allergic to tea."
-        memory.record(user=said)
+        memory.record(user=f"Jane{gap}Qwyzzle is here.")
+        memory.record(user="I am allergic to tea.")
         memory.edit("facts/x.md", f"- one\nJane{gap}Qwyzzle was\n- two\n", reason="mine", author="person")
         memory.distill()
         assert hits(memory, match="Jane Qwyzzle") == ()

@@ -65,7 +65,8 @@ def test_a_prohibition_is_obeyed_if_nothing_that_is_read_has_its_words(
 
 
 def test_what_was_planted_and_what_is_the_users_own_are_told_apart(tmp_path: Path) -> None:
-    pasted = "# en\nmessage\nI live in Lyon.\n\n> I live in Ghent.\nend\nplant\tGhent\nplant\tLyon\nown\tLyon\n---\n"
+    pasted = "# en\nmessage\nI live in Lyon.\n> I live in Ghent.\nend\nplant\tGhent\n---\n"
+    pasted += "message\nI live in Lyon.\nend\nplant\tLyon\nown\tLyon\n---\n"
     counts = learn.measure(put(tmp_path, "paste-01.txt", pasted), only="paste").counts
     assert (counts["plants"], counts["plants at the top"], counts["own words beside kept"]) == (2, 1, 1)
 

@@ -263,7 +263,7 @@ def test_what_the_user_states_is_proposed_with_its_source() -> None:
             "quote": "Answer in Chinese, but write code in English.",
             "source": "t2",
             "time_span": "long_term",
-            "salience": 0.6,
+            "salience": 0.8,
         },
         {
             "topic": "user",

@@ -34,8 +34,11 @@ from looseleaf.distill.selector import (  # noqa: E402
     Around,
     around_clause,
     clauses_of,
+    cues_of,
     features,
     marks_of,
+    orders_of,
+    tokens_of,
 )
 
 BITS = {"keep": 17, "change": 17, "forbid": 16, "quoted": 16, "aside": 15} | dict.fromkeys(KINDS, 16)
@@ -60,7 +63,7 @@ LOST: list[tuple[str, str]] = []
 class Example:
     """A sentence as the selector sees it, with what is said of it."""
 
-    __slots__ = ("author", "hashes", "kinds", "lang", "part", "text", "weight")
+    __slots__ = ("author", "hashes", "is_silent", "kinds", "lang", "message", "part", "text", "weight")
 
     def __init__(
         self, row: dict[str, Any], text: str, around: Around, kinds: frozenset[str], part: str = ""
@@ -72,6 +75,8 @@ class Example:
             kinds,
             part,
         )
+        self.message: int = row.get("message", 0)
+        self.is_silent = False
         self.weight = 0.25 if part in ("inside", "outside") else 1.0
         self.hashes = features(text, around)
 
@@ -94,6 +99,7 @@ def examples(message: list[dict[str, Any]], *, parts: bool) -> list[Example]:
         places.append(len(whole))
         whole += row["text"]
     lines, marks, seen = whole.count("\n") + 1, marks_of(whole), masked(whole)
+    orders = orders_of([row["text"] for row in message])
     made: list[Example] = []
     before = ""
     for place, row in enumerate(message):
@@ -111,7 +117,9 @@ def examples(message: list[dict[str, Any]], *, parts: bool) -> list[Example]:
             continue
         if "quoted" in row["kinds"]:
             PASTED[f"left {zone}"] += 1
-        around = Around(row.get("asked", ""), before, place, len(message), lines, is_new, marks, zone)
+        around = Around(
+            row.get("asked", ""), before, place, len(message), lines, is_new, marks, zone, orders[place]
+        )
         kinds = frozenset(row["kinds"])
         made.append(Example(row, shown, around, kinds))
         if parts:
@@ -171,8 +179,12 @@ def target(name: str, rows: list[Example]) -> tuple[list[int], np.ndarray]:
     """Which rows a head is trained on, and what it is to say of them."""
     at = [n for n, row in enumerate(rows) if (row.part == "clause") == (name == "aside")]
     at = [n for n in at if rows[n].part != "alone" or name in ALONE]
+    if name in ("keep", "change"):  # by itself, it would be the user's word
+        at = [n for n in at if rows[n].part != "alone" or "quoted" not in rows[n].kinds]
     if name == "keep":
         return at, np.array([bool(rows[n].kinds - NOT_KEPT) and "forbid" not in rows[n].kinds for n in at])
+    if name == "forbid":
+        at = [n for n in at if not rows[n].is_silent]
     if name in KINDS:
         at = [n for n in at if rows[n].kinds & {*KINDS}]
     return at, np.array([name in rows[n].kinds for n in at])
@@ -229,7 +241,27 @@ def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
     return float(model.coef_[0][0]), float(model.intercept_[0])
 
 
+def hush(rows: list[Example]) -> int:
+    """Authors mark the private thing like the sentence that forbids it. Where one sentence of a message has a word of
+    forbidding, those without one do not teach how it is said."""
+    says: set[tuple[str, int]] = set()
+    has_word: dict[int, bool] = {}
+    for at, row in enumerate(rows):
+        if "forbid" in row.kinds:
+            has_word[at] = bool({name for _, name in cues_of(tokens_of(row.text))} & FORBIDDING)
+            if has_word[at]:
+                says.add((row.author, row.message))
+    for at, is_said in has_word.items():
+        rows[at].is_silent = not is_said and (rows[at].author, rows[at].message) in says
+    return sum(row.is_silent for row in rows)
+
+
+FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told"})
+"""The classes of words of which one stands in nearly all that forbids."""
+
+
 def train(rows: list[Example]) -> bytes:
+    print(f"{hush(rows)} rows are beside what forbids them", file=sys.stderr)
     told, parts = [], []
     for name in HEADS:
         weights, bias = fit(name, rows)

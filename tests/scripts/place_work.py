@@ -172,7 +172,7 @@ def _doubled(memory: Memory) -> list[str]:
 
 # --- flaws -----------------------------------------------------------------------------
 
-_entry, _lines, _stretch = Place.entry, Plan._topic_of, Write.stretch
+_entry, _lines, _stretch = Place.entry, Plan._held_in, Write.stretch
 
 
 def _placed_first(self: Place, entry: Any, through: Any = None, lost: Any = None) -> Placed:
@@ -182,11 +182,11 @@ def _placed_first(self: Place, entry: Any, through: Any = None, lost: Any = None
     return _entry(self, entry, None, lost)
 
 
-def _left_alone(self: Plan, fact: Any) -> Any:
+def _left_alone(self: Plan, topic: str) -> Any:
     """A line whose fact has ended is left where a crash left it."""
-    if fact.topic not in self._held:
-        self._held[fact.topic] = self._load(fact.topic)
-    return self._held[fact.topic]
+    if topic not in self._held:
+        self._held[topic] = self._load(topic)
+    return self._held[topic]
 
 
 def _any_id(self: Write, *args: Any) -> Made:
@@ -201,14 +201,14 @@ def _any_id(self: Write, *args: Any) -> Made:
 FLAWS: dict[str, Callable[[], None]] = {
     "": lambda: None,
     "placed first": lambda: setattr(Place, "entry", _placed_first),
-    "left alone": lambda: setattr(Plan, "_topic_of", _left_alone),
+    "left alone": lambda: setattr(Plan, "_held_in", _left_alone),
     "any id": lambda: setattr(Write, "stretch", _any_id),
 }
 
 
 def mend() -> None:
     """Without any flaw again."""
-    Place.entry, Plan._topic_of, Write.stretch = _entry, _lines, _stretch  # type: ignore[method-assign]
+    Place.entry, Plan._held_in, Write.stretch = _entry, _lines, _stretch  # type: ignore[method-assign]
 
 
 # --- orders ----------------------------------------------------------------------------

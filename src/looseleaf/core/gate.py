@@ -11,6 +11,7 @@ import re
 from looseleaf.core.lazy import lazy
 from looseleaf.core.levels import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
 from looseleaf.core.lines import escape
+from looseleaf.core.names import PROJECT, USER
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.own_words import own_words
 from looseleaf.core.relations import BY_LABEL
@@ -151,8 +152,10 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     must be said by the sentence in which the quote stands.
     """
     if proposal.quote.strip():
-        reading = reading_of(proposal)
-        readers = [each for each in witnesses if reading in each.stated and proposal.quote in each.text]
+        readings = {reading_of(proposal)}
+        if proposal.topic == PROJECT:  # what the rules read of the user may stand on the entry's own page
+            readings.add((USER, *reading_of(proposal)[1:]))
+        readers = [each for each in witnesses if readings & each.stated and proposal.quote in each.text]
         if readers:
             best = max(
                 readers,

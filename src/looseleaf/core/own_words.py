@@ -132,7 +132,7 @@ _LETTER = lazy(
 
 _WORK = (
     r"translat\w*|proof-?read\w*|summari[sz]e\w*|rephrase|paraphrase|rewrite|re-?word|polish|shorten|"
-    r"tl;?dr|classify|grammar|"
+    r"tl;?dr|classify|grammar|turn (?:this |it |that )?(?:in)?to|convert|"
     r"spell-?check|grade|(?:fix|correct|edit|check|improve|review|read|rate|analy[sz]e|make|answer|respond "
     r"to|reply to) (?:this|these|that|it|the|my|his|her|"
     r"their|following)\b|übersetz\w*|korrigier\w*|korrekturles\w*|fass\w*(?: \w+){0,3} zusammen|"
@@ -170,7 +170,15 @@ _WIDE_BRINGS = (
     r"と(?:言|書)(?:わ|い|かれ)|아래|다음|이거(?:는|야)?|받았|왔(?:는데|어)|라고 (?:했|썼|말)"
 )
 _WORKS_ON = lazy(rf"\b(?:{_WORK})|{_WIDE_WORK}", _I)
-_BRING = lazy(rf"\b(?:{_BRINGS})|{_WIDE_BRINGS}|[:：][ \t]*\Z", _I)
+_BRING = lazy(rf"\b(?:{_BRINGS})|{_WIDE_BRINGS}", _I)
+_COLON = lazy(r"[:：]\s*\Z")
+_OF_MINE = lazy(
+    r"\b(?:my|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w+|meus?|minhas?|noss\w+|mi[oae]|miei|nostr\w+|mijn|onze|"
+    r"ons)(?: [\w-]+){1,3} ?[:：]\s*\Z|\b(?:(?:about|for|to) me|remember|notes?|stack|setup|rules?|preferences|facts|"
+    r"conventions|context|background|fyi|basics|us)[:：]\s*\Z|(?:我|私|うち|내|우리|제|저희)[^\s，,]{0,10}[:：]\s*\Z",
+    _I,
+)
+"""A line that ends in a colon and brings the user's own list: "my setup:"."""
 _INLINE = lazy(
     rf"(?:\b(?:{_WORK})[^:\n：?!]{{0,80}}|(?:{_WIDE_WORK})[^:\n：?!]{{0,30}}|\b(?:says?|said|told (?:me|us|"
     rf"him|her)|wrote|writes|replied|asked|"
@@ -192,6 +200,15 @@ _HOW_TO_SAY = lazy(
     r"cómo se dice|como se diz|come si dice|hoe zeg je)\b",
     _I,
 )
+_ASKS_ABOUT = lazy(
+    rf"\b(?:{_WORK})|{_WIDE_WORK}|[↑☝]|(?:\A|\s)\^|\b(?:this|these|that|those|above|dies\w*|das|davon|darin|oben|ça|cela|ceci|"
+    r"cette?|celui-ci|ci-dessus|est[aoe]s?|es[ao]s?|arriba|ist[ao]|iss[ao]|ess[ae]s?|acima|quest[aoie]|quell[aoi]|sopra|dit|"
+    r"deze|dat|hierboven|continu[eaé]?|weiterschreiben|schreib\w* weiter|vervolg)\b|continúa|继续|繼續|続き|계속|"
+    r"这|這|上面|これ|この|上の|それ|이거|이건|이 |위",
+    _I,
+)
+_SENTENCE_END = lazy(r"[.!…](?=\s)|[。！]")
+"""A line that speaks of a text: of what stands before it in the message, if that has asked for nothing."""
 _QUOTED = lazy(
     r"(?:(?<=\n)|\A)[ \t]*\"[^\"]{1,2000}\"|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|"
     r"«[^»]{1,2000}»|»[^«»\n]{1,2000}«|‚[^‘’\n]{1,2000}[‘’]|```[^`]{1,2000}```|「[^」]{1,2000}」|『[^』]{1,2000}』|‹[^›\n]{1,2000}›"
@@ -215,7 +232,21 @@ class _Lines:
         self.last_closing = max((at for at, line in enumerate(lines) if _CLOSING.match(line)), default=-1)
         self.is_letter = self.count > 2 and self.last_closing >= 0
         self.is_diff = any(line.startswith(("diff --git", "@@ ", "+++ ")) for line in lines)
+        self.is_asked_about = self._is_asked_about(lines[: self.last + 1])
         self.items = sum(_ITEM.match(line) is not None for line in lines)
+
+    @staticmethod
+    def _is_asked_about(lines: list[str]) -> bool:
+        """Whether the last paragraph speaks of the text before it, which has asked for nothing."""
+        at = next((at for at in range(len(lines) - 1, 0, -1) if not lines[at].strip()), None)
+        before = lines[: len(lines) - 1 if at is None else at]
+        if any("?" in line or "？" in line or _WORKS_ON.search(line) for line in before):
+            return False
+        asked = " ".join(lines[len(before) :])
+        is_text = at is not None and len(_SENTENCE_END.findall(" ".join(before))) > 1
+        return bool(before) and (
+            _ASKS_ABOUT.search(asked) is not None or (is_text and "?" in asked.replace("？", "?"))
+        )
 
     @staticmethod
     def _talk(lines: list[str]) -> frozenset[int]:
@@ -305,9 +336,17 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
         if _INDENTED.match(line) and known.count > 1:
             continue
         opened_by = True
-        yield from _line(line, start, name)
-        if has_more and (_INLINE.search(line) or _WORKS_ON.search(line) or _BRING.search(line)):
+        is_text = name == "own" and known.is_asked_about and has_more
+        yield from _line(line, start, "loose" if is_text else name)
+        if has_more and (_INLINE.search(line) or _WORKS_ON.search(line) or _brings(line)):
             name = "after"
+
+
+def _brings(line: str) -> bool:
+    """Whether another text may follow a line."""
+    return _BRING.search(line) is not None or (
+        _COLON.search(line) is not None and _OF_MINE.search(line) is None
+    )
 
 
 def _line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
@@ -327,6 +366,12 @@ def _line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
 
 _BLANK = lazy(r"\s*[\"“„«「『'‘]\s{8,}[\"“”»」』'’]")
 """What was quoted, as `masked` leaves it."""
+
+
+def speaks_of_text(text: str) -> bool:
+    """Whether a message asks for work on a text, or brings one."""
+    return _WORKS_ON.search(text[:2000]) is not None or _INLINE.search(text[:2000]) is not None
+
 
 _PASTED = "\n·\n"
 

@@ -15,7 +15,7 @@ from looseleaf.core.levels import is_trusted
 from looseleaf.core.lines import NOTE, doubted, is_doubtful
 from looseleaf.core.names import APPROVED, TICKED
 from looseleaf.core.relations import SALIENCE
-from looseleaf.core.replacing import DOUBTFUL, naming, replaced_by, saying, without
+from looseleaf.core.replacing import DOUBTFUL, is_told_with, naming, replaced_by, saying, without
 from looseleaf.core.slots import relation_of
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
@@ -37,13 +37,14 @@ _QUOTE = 300
 AT_TOP = 0.4
 """The salience from which on a fact of the user's stands on USER.md, which is in every prompt."""
 
+SURELY = "surely a change"
 LIKELY = "likely a change"
 MAY_CHANGE = "may be a change"
 PERHAPS = "only if it changes something"
-"""Tags of proposals: that they are likely, or may be, about something that has changed; and that they are only worth
-a line if they are."""
+"""Tags of proposals: that they surely are, likely are, or may be about something that has changed; and that they are
+only worth a line if they are."""
 
-_OF_PROPOSALS = frozenset({LIKELY, MAY_CHANGE, PERHAPS})
+_OF_PROPOSALS = frozenset({SURELY, LIKELY, MAY_CHANGE, PERHAPS})
 
 
 @frozen
@@ -123,7 +124,7 @@ class Plan:
         while fact.id in self._taken_back:  # said, taken back and said again in one entry
             fact = fact.but(id=fact_id(fact.id or "", "again"))
         self._taken.add(fact.id or "")
-        held = self._topic_of(fact)
+        held = self._held_in(fact.topic)
         act, facts, why = self._decide(fact, proposal, held)
         waits = next(
             (each for each in held if each.status == "pending" and kinship.is_same_fact(fact, each)), None
@@ -194,30 +195,23 @@ class Plan:
         said = proposal.quote or proposal.object
         is_sure = proposal.ended or (LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags)
         is_likely = is_sure or LIKELY in proposal.tags
+        is_plain = SURELY in proposal.tags and PERHAPS not in proposal.tags
         held = self._elsewhere(fact, is_sure=is_sure)
-        if was and (
-            proposal.ended or self._has_gone(was, fact)
-        ):  # nothing is meant but what names it as well
-            held = naming(was, held)
+        if was and (proposal.ended or self._has_gone(was, fact)):
+            held = naming(was, held)  # nothing is meant but what names it as well
         found = replaced_by(
-            said,
-            was,
-            held,
-            self._sorts,
-            self._plain,
-            is_sure=is_sure,
-            is_likely=is_likely,
-            is_name=self._is_name,
-        )
+            said, was, held, self._sorts, self._plain, is_name=self._is_name,
+            is_sure=is_sure, is_likely=is_likely, kind=(fact.topic, fact.kind) if is_plain else None,
+        )  # fmt: skip
         for old in found.gone:
             if kinship.outranks(old, fact):
                 self._ask_whether(old)
             elif was and old.relation == NOTE and (rest := without(old.object, saying(was))):
                 self._restate_as(old, fact, rest)
             else:
-                for gone in self._over((old,), fact.valid_from or "", fact.id):
-                    self._take_line(gone)
-        for old in found.doubtful:
+                self._go((old,), fact)
+        doubtful = [*found.doubtful, *(each for each in held if is_told_with(each, found.doubtful, said))]
+        for old in dict.fromkeys(doubtful):
             if not kinship.outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
         # What went before a crash, it has taken the place of already.
@@ -240,8 +234,7 @@ class Plan:
                 if note.relation != NOTE or kinship.outranks(note, fact) or note.quote == fact.quote:
                     continue
                 if kinship.retells(note, old):
-                    for gone in self._over((note,), fact.valid_from or "", fact.id):
-                        self._take_line(gone)
+                    self._go((note,), fact)
                 elif len(old.object) < _TELLING:
                     continue
                 elif rest := without(note.object, saying(old.object)):
@@ -264,6 +257,11 @@ class Plan:
         self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
         self._reworded.add(name)
 
+    def _go(self, facts: Sequence[Fact], by: Fact) -> None:
+        """What is over, and whose place another fact took elsewhere."""
+        for old in self._over(facts, by.valid_from or "", by.id):
+            self._take_line(old)
+
     def _take_line(self, fact: Fact) -> None:
         if fact.path is not None:
             self.lines.setdefault(fact.path, []).append(Line(None, fact))
@@ -279,21 +277,18 @@ class Plan:
             self.review.append((waiting, "the talk says that it has changed"))
             self._held[old.topic].append(waiting)
 
-    def _topic_of(self, fact: Fact) -> list[Fact]:
-        """All that is held of its topic. A line whose fact has ended goes: a crash came before that was done."""
-        return self._held_in(fact.topic)
-
     def _held_in(self, topic: str) -> list[Fact]:
+        """All that is held of a topic. A line whose fact has ended goes: a crash came before that was done."""
         if topic not in self._held:
             self._held[topic] = held = self._load(topic)
             for each in held:
-                if each.status == "superseded" and each.line is not None and each.path is not None:
-                    self.lines.setdefault(each.path, []).append(Line(None, each))
+                if each.status == "superseded" and each.line is not None:
+                    self._take_line(each)
         return self._held[topic]
 
     def give_up(self, fact: Fact) -> None:
         """A fact that nothing says any more goes from its page. Nobody said that it ended: it never held."""
-        self._topic_of(fact)
+        self._held_in(fact.topic)
         self._end(fact, (fact,))
 
     def confirm(self, fact: Fact, now: float) -> None:
@@ -302,7 +297,7 @@ class Plan:
             self._confirm_end(fact, now)
             return
         tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), APPROVED)
-        held = self._topic_of(fact)
+        held = self._held_in(fact.topic)
         held[:] = [each for each in held if each.id != fact.id]
         fact = fact.but(status="current", level="confirmed", confidence=1.0, tags=tags, path=None, line=None)
         made = decide(fact, held)
@@ -319,7 +314,7 @@ class Plan:
             tags=(),
             valid_from=written(now),
         )
-        made = decide(over, self._topic_of(fact), ended=True)
+        made = decide(over, self._held_in(fact.topic), ended=True)
         self._end(over, made.facts if made.act in ("end", "review") else ())
 
     def keep_lines(self) -> None:
@@ -406,16 +401,15 @@ class Plan:
         there = next((old for old in replaced if old.path == page), None)
         self.lines.setdefault(page, []).append(Line(fact, there))
         for old in replaced:
-            if old is not there and old.path is not None:
-                self.lines.setdefault(old.path, []).append(Line(None, old))
+            if old is not there:
+                self._take_line(old)
 
     def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
         self._add(fact, self._over(facts, fact.valid_from or "", fact.id))
 
     def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
         for old in self._over(facts, fact.valid_from or "", None):
-            if old.path is not None:
-                self.lines.setdefault(old.path, []).append(Line(None, old))
+            self._take_line(old)
 
     def _over(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
         """Those that end, and stand on a page. What is only to be put on one by this plan never gets there."""

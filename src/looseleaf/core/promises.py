@@ -140,8 +140,8 @@ def bears(promise: str, lines: str, *, sure: bool = False) -> bool:
     from looseleaf.core.terms import terms
 
     asked = set(terms(bare(promise))) if bare(promise) else set()
-    if not asked:
-        return not sure
+    if not asked or promise == lines:
+        return not sure or bool(asked)
     shared = asked & set(terms(lines))
     if sure:
         return len(shared) * 2 > len(asked)

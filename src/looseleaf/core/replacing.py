@@ -67,11 +67,14 @@ def replaced_by(
     is_sure: bool = True,
     is_likely: bool = True,
     is_name: Callable[[str], bool] = bool,
+    kind: tuple[str, str | None] | None = None,
 ) -> Replaced:
     """What a change in these words takes the place of. `was`: the value that it says is gone. `sorts`: what a word is a
     name of (`database`, `editor`): another name of the same sort speaks of the same thing. `plain`: terms by which no
     two lines are known to speak of the same. `is_sure`: that it is a change is certain; else it only raises doubts, and
-    what the lines share must be a name, or several terms; or, if it is likely, an aspect of life (`about_home`)."""
+    what the lines share must be a name, or several terms; or, if it is likely, an aspect of life (`about_home`).
+    `kind`: the topic and the kind of the change; what surely changed, and is found by no word, may be the only line of
+    them."""
     current = [fact for fact in held if fact.status == "current"]
     mine = _terms(said)
     if was:
@@ -79,7 +82,7 @@ def replaced_by(
         if named:
             return Replaced(tuple(_nearest(named, mine)))
     same_sort, same_aspect = _of_same_sort(said, current, sorts)
-    if same_sort and is_sure:
+    if same_sort and is_sure and not all(_is_only_a_day(said, fact, sorts) for fact in same_sort):
         return Replaced(tuple(same_sort)) if len(same_sort) == 1 else Replaced((), tuple(same_sort))
     found: list[tuple[float, Fact]] = [(0.5, fact) for fact in same_sort]
     if is_sure or is_likely:
@@ -96,7 +99,8 @@ def replaced_by(
             found.append((sum(1 / common.get(term, 1) for term in shared), fact))
     found = [(weight, fact) for weight, fact in found if weight >= _LEAST]
     if not found:
-        return Replaced()
+        alike = [fact for fact in current if kind is not None and (fact.topic, fact.kind) == kind]
+        return Replaced((), tuple(alike)) if len(alike) == 1 else Replaced()
     best = max(weight for weight, _ in found)
     nearest = list(dict.fromkeys(fact for weight, fact in found if weight >= 0.7 * best))
     nearest = nearest[: _MOST if is_sure else 2 if is_likely else 1]
@@ -114,6 +118,16 @@ def replaced_by(
     ):
         return Replaced(tuple(nearest))
     return Replaced((), tuple(nearest))
+
+
+_DAY = "weekday"
+
+
+def _is_only_a_day(said: str, fact: Fact, sorts: Callable[[str], frozenset[str]]) -> bool:
+    """Whether two lines have nothing of a sort in common but that both name a day of the week."""
+    mine, theirs = _named(said, sorts), _named(worded(fact.relation, fact.object), sorts)
+    shared = [sort for sort in mine.keys() & theirs.keys() if not sort.startswith(ABOUT)]
+    return shared == [_DAY]
 
 
 _LEAST = 0.3
@@ -139,6 +153,8 @@ def _of_same_sort(
     about: list[tuple[int, Fact]] = []
     for fact in held:
         theirs = _named(worded(fact.relation, fact.object), sorts)
+        if aspect := _ASPECTS.get(fact.relation):
+            theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
         shared = mine.keys() & theirs.keys()
         if any(mine[sort].isdisjoint(theirs[sort]) for sort in shared if not sort.startswith(ABOUT)):
             named.append(fact)
@@ -147,6 +163,15 @@ def _of_same_sort(
     about.sort(key=lambda pair: -pair[0])
     return named, [fact for _, fact in about]
 
+
+_ASPECTS = {
+    "Home": "about_home",
+    "Employer": "about_job",
+    "Role": "about_job",
+    "Partner": "about_partner",
+    "Diet": "about_diet",
+}
+"""The aspect of life that a slot is of."""
 
 ABOUT = "about_"
 """How the sorts begin that are no names of things but words of an aspect of life."""
@@ -223,3 +248,15 @@ def saying(words: str) -> Callable[[str], bool]:
     """Whether a clause has all of these words."""
     wanted = _terms(words)
     return lambda clause: bool(wanted) and wanted <= _terms(clause)
+
+
+def is_told_with(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
+    """Whether a fact rests on the words of another that may have changed: a note that tells its value; or a value in
+    it, which the change names."""
+    for each in doubtful:
+        if each.quote != fact.quote or each is fact:
+            continue
+        slot, note = (each, fact) if fact.relation == NOTE else (fact, each)
+        if slot.relation != NOTE and note.relation == NOTE:
+            return saying(slot.object)(note.object if fact is note else said)
+    return False

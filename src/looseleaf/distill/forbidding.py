@@ -14,6 +14,7 @@ from looseleaf.core.lazy import lazy
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.terms import terms
 from looseleaf.distill.requests import asked_to_keep
+from looseleaf.distill.selector import cues_of, tokens_of
 from looseleaf.distill.sorts import DATA
 from looseleaf.distill.statements import sentences_of
 from looseleaf.frozen import frozen
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from looseleaf.distill.statements import Sentence
     from looseleaf.talk import Trace
 
-SURE = 0.28
-RULED = 0.7
-ORDERS = 0.5
-MAYBE = 0.02
+SURE = 0.15
+RULED = 0.3
+ORDERS = 0.3
+SURELY = 0.5
+MAYBE = 0.005
+ANOTHERS = 0.9
 """The chance from which on a sentence forbids; from which on one does that may as well be a rule ("never suggest …");
-from which on what is held goes; and from which on one forbids whose form is sure."""
+from which on what is held goes; from which on one does though it speaks of files or code; from which on one forbids
+whose form is sure; and the chance of being another's word from which on nothing is obeyed."""
 
 _I = re.IGNORECASE
 _SURE_FORMS = lazy(
@@ -76,10 +80,11 @@ _KEEPS = lazy(
 )
 """What is not to be forgotten is to be kept."""
 _OF_WORK = lazy(
-    r"[`{}();]|\w+\.(?:py|js|ts|go|rs|java|md|txt|json|ya?ml|html|css|sh|sql)\b|\b(?:functions?|files?|"
-    r"lines?|tables?|columns?|branch|commits?|repo|cache|logs?|"
-    r"logging|class|methods?|scripts?|databases?|db|schema|servers?|production|prod|code|draft|paragraph|"
-    r"sentence|story|LLM|prompt|cookies?|browsers?|"
+    r"[`{};]|\(\)|\w+\.(?:py|js|ts|go|rs|java|md|txt|json|ya?ml|html|css|sh|sql)\b|\b(?:functions?|files?|"
+    r"(?:this|that|last|first) line|lines? (?:[0-9]|of)|tables?|columns?|branch|commits?|repo|cache|"
+    r"(?:the|these|your) logs?|logging|class|methods?|scripts?|databases?|db|schema|servers?|production|prod|"
+    r"code|draft|paragraph|sentence|story|LLM|prompt|cookies?|browsers?|\w*files?|folders?|director(?:y|ies)|packages?|deps?|dependenc\w+|"
+    r"tests?|imports?|variables?|comments?|rows?|slides?|chapters?|bullets?|builds?|containers?|images?|"
     r"datei|zeile|funktion|tabelle|fichier|ligne|fonction|archivo|línea|función|datos|arquivo|linha|função|"
     r"dados|riga|funzione|bestand|regel|functie|postgres|redis|"
     r"mysql|sqlite|docker|git)\b|文件|函数|这行|表|代码|数据库|ファイル|行を|関数|コード|파일|줄|함수|코드",
@@ -104,6 +109,11 @@ _POINTS = lazy(
     r"以下|接下来|これ|それ|今の|さっき|この|ここだけ|이거|이건|그건|방금|아까|지금|이 얘기",
     _I,
 )
+_THAT_I = lazy(
+    r"\b(?:that (?:i|i'm|i've|im|we|my)|dass (?:ich|wir|mein)|que (?:je|j'|on|mon|ma|yo|mi|eu|meu|minha)|"
+    r"che (?:io|mio|mia|ho|sono)|dat (?:ik|we|wij|mijn))\b",
+    _I,
+)
 _BEFORE = lazy(
     r"\b(?:just (?:said|told|mentioned|wrote|now)|(?:said|told you|mentioned|wrote) (?:before|earlier|"
     r"above|just now)|previous|last (?:message|bit|part|thing)|what i said|that last|"
@@ -126,12 +136,14 @@ _LITTLE = 3
 class Forbidden:
     """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is
     to be forgotten, a set for each sentence; `words` those sentences; `before`: the message before it is meant as well;
-    `is_sure`: there is no doubt that it forbids; `is_told`: it says itself what is meant, and nothing before it is."""
+    `is_sure`: there is no doubt that it forbids; `is_told`: it says itself what is meant, and nothing before it is;
+    `over`: of `named`, what is held of it goes."""
 
     cut: tuple[tuple[int, int], ...]
     named: tuple[frozenset[str], ...]
     words: tuple[str, ...]
     before: bool
+    over: tuple[frozenset[str], ...] = ()
     is_sure: bool = True
     is_told: bool = False
 
@@ -158,8 +170,9 @@ def forbidden(text: str) -> Forbidden | None:
     found = [
         each
         for each in every
-        if each.is_own
+        if each.scores.quoted < ANOTHERS
         and _KEEPS.search(each.text) is None
+        and (each.scores.forbid >= SURELY or (_has_word(each.text) and not _is_of_work(each.text)))
         and (
             (
                 each.scores.forbid >= (RULED if each.scores.keep >= 0.2 else SURE)
@@ -172,7 +185,7 @@ def forbidden(text: str) -> Forbidden | None:
         return None
     _, forbidding = plain_terms()
     named = [telling(each.text) - forbidding for each in found]
-    points = any(_POINTS.search(each.text) for each in found) or not any(named)
+    points = any(map(_points, found)) or not any(named)
     others = [each for each in every if each not in found]
     rest = [term for each in others for term in telling(each.text)]
     told = any(_AHEAD.search(each.text) and not _BEFORE.search(each.text) for each in found)
@@ -186,9 +199,40 @@ def forbidden(text: str) -> Forbidden | None:
     if not points:
         about = [each for each in others if any(telling(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
-    sure = any(_is_order(each) for each in found)
+    asks = next((each for each in every if each.text.endswith(_ASKING)), None)
+    sure = any(_is_order(each, asks) for each in found)
+    over = tuple(one for one, each in zip(named, found, strict=True) if one and _takes(each)) if sure else ()
     words = tuple(each.text for each in found)
-    return Forbidden(cut, tuple(one for one in named if one), words, bool(before) and sure, sure, told)
+    return Forbidden(
+        cut,
+        tuple(one for one in named if one),
+        words,
+        bool(before) and sure,
+        over,
+        is_sure=sure,
+        is_told=told,
+    )
+
+
+def _has_word(text: str) -> bool:
+    """Whether a sentence has a word without which hardly anybody forbids."""
+    return any(name in _WORDS for _, name in cues_of(tokens_of(text))) or _SURE_FORMS.search(text) is not None
+
+
+_WORDS = frozenset({"forget", "hold", "place", "secret", "told"})
+
+
+def _points(sentence: Sentence) -> bool:
+    """Whether it is about the message that it stands in: it says so, or it says no more than that something is not to
+    be kept. An order to forget is about what it names."""
+    if _POINTS.search(sentence.text):
+        return True
+    cues = {name for _, name in cues_of(tokens_of(sentence.text))}
+    return (
+        "forget" not in cues
+        and bool(cues & {"hold", "secret", "place"})
+        and not _THAT_I.search(sentence.text)
+    )
 
 
 def forbidden_by(trace: Trace) -> Forbidden | None:
@@ -197,12 +241,27 @@ def forbidden_by(trace: Trace) -> Forbidden | None:
     return forbidden(trace.content) if is_said else None
 
 
-def _is_order(sentence: Sentence) -> bool:
-    """Whether there is no doubt that the user tells the memory to forget: only then what is held goes."""
+_ASKING = ("?", "？", ":", "：")
+
+
+def _takes(sentence: Sentence) -> bool:
+    """Whether it is about what is held as well: what is only said in confidence takes nothing away."""
+    cues = {name for _, name in cues_of(tokens_of(sentence.text))}
+    return "forget" in cues or not cues & {"hold", "secret", "share"}
+
+
+def _is_of_work(text: str) -> bool:
+    """ "Delete that function" is said to no memory."""
+    return _OF_WORK.search(text) is not None and _OF_MEMORY.search(text) is None
+
+
+def _is_order(sentence: Sentence, asks: Sentence | None) -> bool:
+    """Whether there is no doubt that the user tells the memory to forget: only then what is held goes. `asks`: the
+    first sentence of the message that asks for something."""
     text = sentence.text
-    if _OF_WORK.search(text) is not None and _OF_MEMORY.search(text) is None:
-        return False  # "delete that function" is said to no memory
-    if sentence.around.lines > 1 and sentence.around.before.rstrip().endswith(("?", "？", ":", "：")):
+    if _is_of_work(text):
+        return False
+    if sentence.around.lines > 1 and asks is not None and asks.start < sentence.start:
         return False  # what is asked about may be another's word
     if not sentence.is_surely_own or (sentence.scores.forbid < ORDERS and not _SURE_FORMS.search(text)):
         return False

@@ -161,7 +161,7 @@ class Gathered:
 
     def end(self) -> None:
         """What was said last is what the talk goes on from; what the assistant asked last, the user answers next."""
-        self.user.add(Said(said.order, said.text, said.weight + 2) for said in self._last_user)
+        self.user.add(Said(said.order, said.text, said.weight + 3) for said in self._last_user)
         for said in self._last_assistant:
             is_next = is_question(said.text) or is_intention(said.text)
             more = 2.5 if is_next else 1 if said.text[-1] in ".!。！" else 0.25
@@ -311,7 +311,8 @@ def _weight(text: str, own: Sentence | None) -> float:
     if own is None:
         return 0.5
     is_kept = own.is_kept or _is_rule(own)
-    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * is_kept + 2 * is_task(text) + 0.5 * is_question(text)
+    more = _is_rule(own) + 2 * is_task(text) + 0.5 * is_question(text)
+    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * is_kept + more
 
 
 _STRONG = lazy(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")

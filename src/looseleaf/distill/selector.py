@@ -53,7 +53,7 @@ class Around:
 
     `place` counts from 0 among `count` sentences; `lines` is the number of the message's lines; `is_new_line`: the
     sentence begins one; `marks` is what the lines of the message look like, as `marks_of` tells it; `zone` whose words
-    these may be (`core/own_words.py`).
+    these may be (`core/own_words.py`); `orders` what the sentences before and behind it ask for (`orders_of`).
     """
 
     asked: str = ""
@@ -64,6 +64,7 @@ class Around:
     is_new_line: bool = False
     marks: str = ""
     zone: str = "own"
+    orders: str = ""
 
 
 @frozen
@@ -136,6 +137,7 @@ def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 -
         named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
     named.append(f"size {size.bit_length()} {size > 24}")
     named += _names(cased, padded)
+    named += _cued(cues_of(tokens))
     named += _shape(text, tokens, around)
     found = set(_hashes(named))
     for token in tokens:
@@ -187,6 +189,9 @@ def _shape(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
     yield f"zone {around.zone} {around.is_new_line} {text[:1].islower()} {around.place == around.count - 1}"
     for mark in around.marks.split():
         yield f"mark {mark}"
+    for order in around.orders.split():
+        yield f"order {order}"
+        yield f"order {order} {around.is_new_line} {around.zone}"
     if around.before:
         end = around.before.rstrip()[-1:]
         yield f"before {end if not end.isalnum() else 'word'}"
@@ -200,6 +205,96 @@ def _shape(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
         if is_answer:
             yield from (f"a {short} {token}" for token in asked)
 
+
+# --- cues ------------------------------------------------------------------------------
+
+CUES = WEIGHTS.parent / "cues.txt"
+_STEM = 4
+_ORDERS = frozenset({"edit", "play", "by"})
+"""The classes of cues that tell of other sentences of a message, too: whose words these are."""
+
+
+@cache
+def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str, str]]]:
+    """Words → class; beginnings of words with their first letters; and strings of scripts without spaces."""
+    words: dict[str, str] = {}
+    stems: list[tuple[str, str, str]] = []
+    wide: list[tuple[str, str]] = []
+    for line in CUES.read_text(encoding="utf-8").splitlines():
+        name, colon, told = line.partition(":")
+        if not colon or line.startswith("#"):
+            continue
+        for word in told.split():
+            if "\u3041" <= word[0] <= "\ud7af":
+                wide.append((word, name))
+            elif word.endswith("*"):
+                stems.append((word[:_STEM], word[:-1], name))
+            else:
+                words.setdefault(word, name)
+    return words, stems, wide
+
+
+@lru_cache(8192)
+def _cue(word: str) -> str:
+    words, stems, _ = _cues()
+    found = words.get(word)
+    if found is None and len(word) >= _STEM:
+        head = word[:_STEM]
+        found = next((name for first, stem, name in stems if first == head and word.startswith(stem)), None)
+    return found or ""
+
+
+def cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
+    """Where the cues of a sentence stand, and their classes."""
+    found = [(at, name) for at, token in enumerate(tokens) if (name := _cue(token))]
+    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
+        text = "".join(tokens)
+        found += [(at, name) for word, name in _cues()[2] if (at := text.find(word)) >= 0]
+        found.sort()
+    return found
+
+
+_NEAR = 4
+
+
+def _cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
+    """The cues of a sentence, and which stand together, in which order and how near."""
+    names = sorted({name for _, name in cues})
+    for name in names:
+        yield f"cue {name}"
+    for at, first in enumerate(names):
+        for second in names[at + 1 :]:
+            yield f"cues {first} {second}"
+    for (at, first), (then, second) in pairwise(cues):
+        yield f"cue {first} > {second} {then - at <= _NEAR}"
+    for at, name in cues[:1]:
+        if at < 3:
+            yield f"cue ^ {name}"
+
+
+def has_orders(text: str) -> bool:
+    """Whether a sentence speaks of what others wrote, or of a play."""
+    return any(name in ("by", "play") for _, name in cues_of(tokens_of(text)))
+
+
+def orders_of(sentences: Sequence[str]) -> list[str]:
+    """For each sentence of a message which of `_ORDERS` the ones before it have, and which those behind it."""
+    each_has = [{name for _, name in cues_of(tokens_of(text))} & _ORDERS for text in sentences]
+    made: list[str] = []
+    for at in range(len(sentences)):
+        before = set().union(*each_has[:at]) if at < _FAR else set().union(*each_has[at - _FAR : at])
+        behind = set().union(*each_has[at + 1 : at + 1 + _FAR])
+        made.append(
+            " ".join([*sorted(f"{name}<" for name in before), *sorted(f"{name}>" for name in behind)])
+        )
+    return made
+
+
+_FAR = 12
+"""Sentences before and behind one in which an order is looked for."""
+
+
+# --- lines -----------------------------------------------------------------------------
 
 _GREETING = lazy(
     r"(?im)^[ \t]*(?:dear|hi|hello|hey|liebe[r]?|hallo|sehr|cher|chère|bonjour|hola|estimad|ciao|oi|"

@@ -15,13 +15,13 @@ from looseleaf.core.dates import found as dates_in
 from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.names import PROJECT, USER
-from looseleaf.core.own_words import masked, zones
-from looseleaf.core.placing import LIKELY, MAY_CHANGE, PERHAPS
+from looseleaf.core.own_words import masked, speaks_of_text, zones
+from looseleaf.core.placing import LIKELY, MAY_CHANGE, PERHAPS, SURELY
 from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.sentences import is_decision, is_phatic, spans
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.selector import Around, marks_of, select
+from looseleaf.distill.selector import Around, has_orders, marks_of, orders_of, select
 from looseleaf.distill.shape import changed, made, tidy
 from looseleaf.distill.slot_tables import read
 from looseleaf.distill.wording import AHEAD, LEANS, PAST, clipped, dated, part_of, trimmed
@@ -43,17 +43,20 @@ SENTENCES = 200
 DRAWER = 0.46
 TOP = 0.6
 ERRAND = 0.75
+ORDER = 0.55
 DECIDED = 0.1
 SURE_SLOT = 0.2
 """The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the
-top of the folder; from which on a plan or a wish does; and from which on a sure form is believed."""
+top of the folder; from which on a plan or a wish does, and an order; from which on a decision does; and from which on a
+sure form is believed."""
 
+SURE_CHANGE = 0.5
 CHANGES = 0.3
-LIKELY_CHANGE = 0.045
-MAY_BE_CHANGE = 0.02
+LIKELY_CHANGE = 0.035
+MAY_BE_CHANGE = 0.015
 MAY_BE_KEPT = 0.03
-"""The chance from which on a sentence changes something; from which on it likely does; from which on it may; and,
-where that is all, from which on it is looked at for what it changes."""
+"""The chance from which on a sentence surely changes something; from which on it does; from which on it likely does;
+from which on it may; and, where that is all, from which on it is looked at for what it changes."""
 FORBIDS = 0.5
 """The chance from which on a sentence is not to be remembered, whatever else it says."""
 
@@ -61,6 +64,9 @@ QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
 """The chance of not being the user's word that is still taken, by where a sentence stands."""
 
 SURELY_OWN = 0.4
+ALONE_OWN = 0.65
+"""The chance of not being the user's word up to which a sentence may stand at the top; and the same in a message of one
+line in which nothing speaks of a text, of others, or of a play."""
 LOW = 0.35
 """The salience of what is kept and not sure enough for the top (`core/placing.py`)."""
 
@@ -75,7 +81,7 @@ _KINDS: dict[str, Kind] = {
     "other": "trait",
 }
 _WORK = frozenset({"project", "decision"})
-_PASSING = frozenset({"plan", "preference"})
+_BARS = {"plan": ERRAND, "preference": ERRAND, "rule": ORDER}
 _UNREAL = lazy(
     r"\b(?:i'd|we'd|would|could|würden?|wäre|hätte|serais|aurais|sería|tendría|haría|seria|teria|sarei|avrei|zou)\b"
     r"|就会|就好|だったら|なら|텐데",
@@ -100,8 +106,8 @@ _STANDING = lazy(
 
 @frozen
 class Sentence:
-    """A sentence of a message: where it stands, its words on one line "
-    "without what it quotes, and what is said of it."""
+    """A sentence of a message: where it stands, its words on one line without what it quotes, and what is said of it.
+    `is_alone`: the message has one line, in which nothing speaks of a text, of what others said, or of a play."""
 
     start: int
     end: int
@@ -109,6 +115,7 @@ class Sentence:
     zone: ZoneName
     scores: Scores
     around: Around
+    is_alone: bool = False
 
     @property
     def is_own(self) -> bool:
@@ -117,7 +124,7 @@ class Sentence:
     @property
     def is_surely_own(self) -> bool:
         """Whether it may stand at the top of the folder: nothing says that another wrote it."""
-        return self.zone == "own" and self.scores.quoted < SURELY_OWN
+        return self.zone == "own" and self.scores.quoted < (ALONE_OWN if self.is_alone else SURELY_OWN)
 
     @property
     def keep(self) -> float:
@@ -133,8 +140,8 @@ class Sentence:
 
     @property
     def is_kept(self) -> bool:
-        """Plans and wishes are mostly errands: of those more is asked; of what is plainly decided, less."""
-        if self.keep >= (ERRAND if self.scores.kind in _PASSING else DRAWER):
+        """Plans, wishes and orders are mostly errands: of those more is asked; of what is plainly decided, less."""
+        if self.keep >= _BARS.get(self.scores.kind, DRAWER):
             return True
         return self.keep >= DECIDED and self.scores.change >= LIKELY_CHANGE and is_decision(self.text)
 
@@ -148,12 +155,17 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
     lines, marks = text.count("\n", 0, 40_000) + 1, marks_of(text)
     made: list[Sentence] = []
     before = ""
-    for place, (start, end, zone) in enumerate(found):
-        words = " ".join(shown[start:end].split())
+    said = [" ".join(shown[start:end].split()) for start, end, _ in found]
+    is_alone = lines == 1 and not speaks_of_text(text) and not any(map(has_orders, said))
+    for place, ((start, end, zone), words, orders) in enumerate(
+        zip(found, said, orders_of(said), strict=True)
+    ):
         line = text.rfind("\n", 0, start) + 1
         is_new = not text[line:start].strip(" \t-*+•>#0123456789.)")
-        around = Around(asked if place == 0 else "", before, place, len(found), lines, is_new, marks, zone)
-        made.append(Sentence(start, end, words, zone, select(words, around), around))
+        around = Around(
+            asked if place == 0 else "", before, place, len(found), lines, is_new, marks, zone, orders
+        )
+        made.append(Sentence(start, end, words, zone, select(words, around), around, is_alone))
         before = words
     return tuple(made)
 
@@ -314,6 +326,8 @@ def _proposed(
 def _how_likely(sentence: Sentence) -> tuple[str, ...]:
     """The tags that tell how likely a sentence is about a change."""
     chance = sentence.scores.change
+    if chance >= SURE_CHANGE:
+        return (SURELY,)
     return () if chance >= CHANGES else (LIKELY,) if chance >= LIKELY_CHANGE else (MAY_CHANGE,)
 
 

@@ -67,7 +67,7 @@ class Obey:
             self._place.catch_up()
             held = self._place.facts.all()
             gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            is_open = not found.is_told and not self._is_known(trace, found, held)
+            is_open = bool(found.over) and not found.is_told and not self._is_known(trace, found, held)
             if not gone and before is None and is_open:
                 # Nothing that is held has its words ("wipe that number"): what was said last is meant.
                 before = self._before(trace)
@@ -107,14 +107,14 @@ class Obey:
                 break
             if each.trace_type == "user" and each.id < trace.id:
                 said = telling(each.content)
-                if any(one <= said for one in found.named):
+                if any(one <= said for one in found.over):
                     return True
         return False
 
     @staticmethod
     def _is_named(fact: Fact, found: Forbidden) -> bool:
         line = f"{worded(fact.relation, fact.object)} {fact.quote or ''}"
-        return any(bears_on(line, each) for each in found.named)
+        return any(bears_on(line, each) for each in found.over)
 
     def _is_meant(self, fact: Fact, trace: Trace, before: Trace | None, found: Forbidden) -> bool:
         if fact.status != "current" or fact.path is None:
@@ -131,7 +131,7 @@ class Obey:
         """Take a line away; of one that only shares words with what is to be forgotten, the clause that does."""
         rest = ""
         if fact.relation == NOTE and not self._said_there(fact, sources):
-            rest = without(fact.object, lambda clause: any(bears_on(clause, each) for each in found.named))
+            rest = without(fact.object, lambda clause: any(bears_on(clause, each) for each in found.over))
         if not rest:
             self._place.remove(fact, OBEYED)
             return 1
@@ -158,7 +158,7 @@ class Obey:
         kept = [
             line
             for line in lines
-            if not any(bears_on(_MADE.sub("", line), each) for each in found.named)
+            if not any(bears_on(_MADE.sub("", line), each) for each in found.over)
             and not any(opening and opening in line.casefold() for opening in openings)
         ]
         if len(kept) == len(lines):
@@ -172,7 +172,7 @@ class Obey:
         openings = [" ".join(text.split())[:40].casefold() for text in texts]
 
         def is_told(text: str) -> bool:
-            return any(bears_on(text, each) for each in found.named) or any(
+            return any(bears_on(text, each) for each in found.over) or any(
                 opening and opening in text.casefold() for opening in openings
             )
 
