@@ -27,6 +27,21 @@ PIECES = (
 MESSAGES = st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map("\n".join), st.text(max_size=300))
 
 
+TALK_OF_A_TEXT = (
+    ("We never ship on fridays. We use Zephyr.\n\ndoes this fit me?", ["loose", "after"]),
+    ("We never ship on fridays. We use Zephyr.\n\nwhat do you think of them?", ["loose", "after"]),
+    ("We use Zephyr.\nwhat else is there?", ["own", "own"]),
+    ("can you help?\nwe use Zephyr and this is slow", ["own", "own"]),
+    ("my setup:\n- we use Zephyr", ["own", "own"]),
+    ("my gran dictated it like so:\nI live at number 88", ["own", "after"]),
+)
+
+
+@pytest.mark.parametrize(("message", "names"), TALK_OF_A_TEXT)
+def test_a_text_that_is_spoken_of_is_not_surely_the_users(message: str, names: list[str]) -> None:
+    assert [zone.name for zone in zones(message)] == names
+
+
 # --- properties --------------------------------------------------------------------------
 
 

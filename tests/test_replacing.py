@@ -14,7 +14,7 @@ from looseleaf import Memory
 from looseleaf.core import placing as placing_module
 from looseleaf.core.keys import key
 from looseleaf.core.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
-from looseleaf.core.replacing import naming, replaced_by, saying, without, words_of
+from looseleaf.core.replacing import is_told_with, naming, replaced_by, saying, without, words_of
 from looseleaf.distill.sorts import is_name, sorts_of
 from looseleaf.values import Fact
 from placing import THEN, fact, values
@@ -136,6 +136,39 @@ def test_other_numbers_of_the_same_thing_are_a_change_and_of_another_are_none() 
     assert (
         replaced("Vimbo has 3 rooms for guests", None, "the tower of Vimbo is 90 metres tall", **how)[0] == []
     )
+
+
+def test_two_days_of_the_week_make_no_line_go() -> None:
+    kafka = "We usually deploy Kafka on fridays because the cluster is quiet then"
+    assert replaced("we deploy the server on mondays", None, kafka) == ([], [kafka])
+
+
+def test_what_surely_changed_and_is_found_by_no_word_may_be_the_only_line_of_its_kind() -> None:
+    assert replaced("je suis inspecteur", None, "teaches maths", kind=("user", "trait")) == (
+        [],
+        ["teaches maths"],
+    )
+    assert replaced("je suis inspecteur", None, "teaches maths", kind=("user", "event")) == ([], [])
+    assert replaced("je suis inspecteur", None, "teaches maths", "likes tea", kind=("user", "trait")) == (
+        [],
+        [],
+    )
+
+
+def test_a_slot_is_found_by_the_aspect_of_life_that_it_is_of() -> None:
+    found = replaced_by("we moved into a flat in Crema", None, [held("Treviglio", "Home")], sorts_of)
+    assert [each.object for each in (*found.gone, *found.doubtful)] == ["Treviglio"]
+
+
+def test_what_rests_on_words_that_are_in_doubt_is_in_doubt_with_them() -> None:
+    slot = held("Yanis", "Partner", quote="mon copain Yanis est allergique")
+    note = held("mon copain Yanis est allergique", quote="mon copain Yanis est allergique")
+    other = held("Yanis", "Partner", quote="another sentence")
+    assert is_told_with(note, [slot], "")
+    assert is_told_with(slot, [note], "Yanis and I split up")
+    assert not is_told_with(slot, [note], "we split up")
+    assert not is_told_with(note, [other], "")
+    assert not is_told_with(note, [note], "")
 
 
 def test_of_many_lines_that_name_it_the_nearest_go() -> None:

@@ -23,10 +23,13 @@ from looseleaf.distill.selector import (
     Around,
     Head,
     clauses_of,
+    cues_of,
     features,
+    has_orders,
     heads,
     is_aside,
     marks_of,
+    orders_of,
     select,
     tokens_of,
 )
@@ -100,6 +103,29 @@ def test_what_was_asked_makes_an_answer_worth_keeping() -> None:
 
 
 # --- features --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "cues"),
+    [
+        ("please don't save this", ["not", "hold"]),
+        ("Deleting what I mentioned", ["forget", "told"]),
+        ("これは覚えないで", ["hold", "not"]),
+        ("the weather is fine", []),
+    ],
+)
+def test_cues_are_found_by_words_by_their_beginnings_and_by_characters(text: str, cues: list[str]) -> None:
+    assert [name for _, name in cues_of(tokens_of(text))] == cues
+
+
+def test_what_the_sentences_around_one_ask_for_is_told_of_it() -> None:
+    assert orders_of(["translate it please", "I live in Rome", "imagine that"]) == [
+        "play>",
+        "edit< play>",
+        "edit<",
+    ]
+    assert has_orders("she texted me that")
+    assert not has_orders("I live in Rome")
 
 
 @settings(deadline=None)

@@ -258,5 +258,5 @@ def is_told_with(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
             continue
         slot, note = (each, fact) if fact.relation == NOTE else (fact, each)
         if slot.relation != NOTE and note.relation == NOTE:
-            return saying(slot.object)(note.object if fact is note else said)
+            return slot.object.casefold() in (note.object if fact is note else said).casefold()
     return False

@@ -164,6 +164,7 @@ def telling(text: str) -> frozenset[str]:
     )
 
 
+@lru_cache(256)
 def forbidden(text: str) -> Forbidden | None:
     """What a message of the user's forbids to remember; None for most."""
     every = sentences_of(text)
@@ -189,11 +190,12 @@ def forbidden(text: str) -> Forbidden | None:
     others = [each for each in every if each not in found]
     rest = [term for each in others for term in telling(each.text)]
     told = any(_AHEAD.search(each.text) and not _BEFORE.search(each.text) for each in found)
+    is_said_before = any(_BEFORE.search(each.text) for each in found)
     before = (
         points
         and not told
-        and (len(rest) < _LITTLE or any(_BEFORE.search(each.text) for each in found))
-        and len([term for each in named for term in each]) <= 2 * _LITTLE
+        and (is_said_before or (len(rest) < _LITTLE and sum(map(len, named)) < _LITTLE))
+        and any(_takes(each) or "hold" in _cues_of(each) for each in found)
     )
     cut: tuple[tuple[int, int], ...] = ((0, len(text)),)
     if not points:
@@ -207,7 +209,7 @@ def forbidden(text: str) -> Forbidden | None:
         cut,
         tuple(one for one in named if one),
         words,
-        bool(before) and sure,
+        before and sure,
         over,
         is_sure=sure,
         is_told=told,
@@ -246,8 +248,12 @@ _ASKING = ("?", "？", ":", "：")
 
 def _takes(sentence: Sentence) -> bool:
     """Whether it is about what is held as well: what is only said in confidence takes nothing away."""
-    cues = {name for _, name in cues_of(tokens_of(sentence.text))}
+    cues = _cues_of(sentence)
     return "forget" in cues or not cues & {"hold", "secret", "share"}
+
+
+def _cues_of(sentence: Sentence) -> set[str]:
+    return {name for _, name in cues_of(tokens_of(sentence.text))}
 
 
 def _is_of_work(text: str) -> bool:

@@ -169,7 +169,9 @@ class Diary:
             """A distiller may lean anything on anybody's words: they must say it."""
             noted = (each for each in self._entry.summary.get(name, ()) if isinstance(each, dict))
             pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
-            return [text for text, words in pairs if words and says(text, words)]
+            return [
+                text for text, words in pairs if words and (_is_sentence(text, words) or says(text, words))
+            ]
 
         decided, tasks = said("decisions"), said("tasks")
         done = [text for words in own.values() for text in _closing(words)]
@@ -227,6 +229,13 @@ def _opening(witnesses: Sequence[Witness]) -> str:
     return next(
         (each.text for each in witnesses if each.origin in ("user", "person") and each.text.strip()), ""
     )
+
+
+def _is_sentence(text: str, words: str) -> bool:
+    """Whether it is, word for word, a sentence that the user wrote."""
+    from looseleaf.distill.statements import sentences_of
+
+    return any(each.is_own and each.text == text for each in sentences_of(words))
 
 
 def _closing(text: str) -> list[str]:
