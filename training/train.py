@@ -4,8 +4,8 @@
     python training/train.py --check    # train, and only compare with the shipped bytes
     python training/train.py --dev      # figures on the dev authors; nothing is written
 
-Authors are split whole (`training/authors.json`): weights see the authors of `train`; the calibration is made by
-leaving one of these out at a time; `dev` is looked at while tuning; `test` is for benchmarks/learn.py alone.
+Authors are split whole (`training/authors.json`): the weights see the `train` authors, and are calibrated by leaving
+out a group of these at a time; `dev` is looked at while tuning. The test sets are in benchmarks/data/learn/test.
 """
 
 from __future__ import annotations
@@ -242,8 +242,8 @@ def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
 
 
 def hush(rows: list[Example]) -> int:
-    """Authors mark the private thing like the sentence that forbids it. Where one sentence of a message has a word of
-    forbidding, those without one do not teach how it is said."""
+    """Authors label the private sentence like the one that forbids it. If a sentence of the message has a forbidding
+    word, those labelled so without one are left out when `forbid` is trained."""
     says: set[tuple[str, int]] = set()
     has_word: dict[int, bool] = {}
     for at, row in enumerate(rows):
@@ -261,7 +261,7 @@ FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told"})
 
 
 def train(rows: list[Example]) -> bytes:
-    print(f"{hush(rows)} rows are beside what forbids them", file=sys.stderr)
+    print(f"{hush(rows)} private sentences are left out of `forbid`", file=sys.stderr)
     told, parts = [], []
     for name in HEADS:
         weights, bias = fit(name, rows)

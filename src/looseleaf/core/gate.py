@@ -129,7 +129,7 @@ class Judged:
 
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
-    """All that a proposal says: a distiller that says one thing more than the rules, or another, says it by itself."""
+    """All that a proposal says. One that differs in any of it from what the rules read needs evidence of its own."""
     return (
         proposal.topic,
         proposal.relation,

@@ -1,4 +1,4 @@
-"""How facts stand to each other: the same, said in one breath, one the retelling of another, one above another."""
+"""How facts are related: the same, said in one breath, one retelling another, one outranking another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ENDS = "ends"
 NO_LONGER = "No longer "
-"""The tag of what waits in review and says that something holds no more; and how that is asked."""
+"""The tag of an item in review that asks whether something has ended; and how its relation begins."""
 
 
 def in_one_breath(fact: Fact, other: Fact) -> bool:
@@ -50,7 +50,7 @@ def sources_of(*facts: Fact) -> tuple[str, ...]:
 
 
 def ending(fact: Fact) -> Fact:
-    """That something holds no more, as it is asked."""
+    """The review item that asks whether a fact has ended."""
     return fact.but(status="pending", relation=f"{NO_LONGER}{fact.relation}", tags=(*fact.tags, ENDS))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from looseleaf.core.diff import split_lines
 from looseleaf.core.grammar import drawer
-from looseleaf.core.heads import EXTERNAL, PERSON, UNKNOWN
+from looseleaf.core.heads import EXTERNAL, OBEYED, PERSON, UNKNOWN
 from looseleaf.core.journal import edit_of
 from looseleaf.core.levels import CONFIDENCE, level_of, lowest
 from looseleaf.core.moves import PUT, TAKEN, Left, Lines, Moves, drop, latest, merged, says_same
@@ -290,7 +290,9 @@ class Ledger:
             waiting = fact.but(status="pending", level=level, confidence=CONFIDENCE[level], tags=tags)
             self._put(waiting.but(path=None))
         elif fact.status == "current":
-            status: Status = "rejected" if self._is_person(edit.author) else "superseded"
+            # What the user had forgotten in talk, the user may say again.
+            is_refused = self._is_person(edit.author) and edit.reason != OBEYED
+            status: Status = "rejected" if is_refused else "superseded"
             self._end(shard, name, written(edit.ts) if held else "", status)
 
     def _end(self, shard: Shard, name: str, when: str, status: Status, by: str | None = None) -> None:

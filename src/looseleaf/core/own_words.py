@@ -2,8 +2,8 @@
 
 One filter for all that is learnt from a message: facts, decisions, tasks, goals, episodes, evidence. It reads line by
 line, in time linear in the message. What looks like code, logs, mails, talk of others or a text to work on is not the
-user's word. Behind such a text the message may go on in the user's own words, or not: that is told as a zone of its
-own."""
+user's word. After such a text the message may or may not return to the user's own words: that part is a zone of its
+own, `after`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     ZoneName = Literal["own", "loose", "after"]
 
 READ_CHARS = (20_000, 4_000)
-"""Of a longer message so much is read at its beginning and its end: the rest nobody wrote by hand."""
+"""How much of a longer message is read at its beginning and at its end: nobody typed the rest."""
 
 _WORDS_OF_ANOTHER = 4
-"""So many words in quotation marks are another's; fewer are a name."""
+"""At least this many words in quotation marks are somebody else's; fewer are a name."""
 
 _LOOSE_LINES = 4
 """A message of more lines than these may be a pasted text as a whole."""
@@ -207,8 +207,8 @@ _ASKS_ABOUT = lazy(
     r"这|這|上面|これ|この|上の|それ|이거|이건|이 |위",
     _I,
 )
+"""A line that refers to a text: to what comes before it in the message, if that asked for nothing."""
 _SENTENCE_END = lazy(r"[.!…](?=\s)|[。！]")
-"""A line that speaks of a text: of what stands before it in the message, if that has asked for nothing."""
 _QUOTED = lazy(
     r"(?:(?<=\n)|\A)[ \t]*\"[^\"]{1,2000}\"|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|„[^“”]{1,2000}[“”]|"
     r"«[^»]{1,2000}»|»[^«»\n]{1,2000}«|‚[^‘’\n]{1,2000}[‘’]|```[^`]{1,2000}```|「[^」]{1,2000}」|『[^』]{1,2000}』|‹[^›\n]{1,2000}›"
@@ -271,7 +271,7 @@ def zones(text: str) -> tuple[Zone, ...]:
     if len(text) <= first + last:
         return tuple(_zones(text, 0))
     end = text.find("\n", len(text) - last) + 1 or len(text)
-    # Nobody types so much: what ends it may be the question, and is behind a pasted text.
+    # Nobody types this much: the end may be the user's question, but it comes after pasted text.
     tail = (Zone(each.start, each.end, "after") for each in _zones(text[end:], end))
     return (*_zones(text[:first], 0), *tail)
 
@@ -369,8 +369,16 @@ _BLANK = lazy(r"\s*[\"“„«「『'‘]\s{8,}[\"“”»」』'’]")
 
 
 def speaks_of_text(text: str) -> bool:
-    """Whether a message asks for work on a text, or brings one."""
-    return _WORKS_ON.search(text[:2000]) is not None or _INLINE.search(text[:2000]) is not None
+    """Whether a message asks for work on a text, brings one, or has lines that nobody writes to an assistant."""
+    text = text[:2000]
+    if _WORKS_ON.search(text) is not None or _INLINE.search(text) is not None:
+        return True
+    lines = text.splitlines(keepends=True)
+    if len(lines) < 2:
+        return False
+    known = _Lines(lines)
+    is_odd = known.is_mail or known.is_diff or bool(known.talk) or known.is_asked_about
+    return is_odd or any(map(_brings, lines[:-1])) or any(_HARD.match(line) for line in lines)
 
 
 _PASTED = "\n·\n"

@@ -163,8 +163,8 @@ class Plan:
     # --- changes of what has no slot ---------------------------------------------------------
 
     def _elsewhere(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
-        """What is held and current beside a fact, in all topics where a change looks. What the same words said, now or
-        before, is not against it; nor is what else the message says, unless a change is sure."""
+        """The current facts that a change may contradict, in all topics it looks in: none from the same words, now or
+        before; and, unless the change is sure, none from the same message."""
         held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
 
         def is_beside(other: Fact) -> bool:
@@ -183,7 +183,7 @@ class Plan:
         ]
 
     def _is_to_come(self, fact: Fact) -> bool:
-        """Whether it was put on its page before a crash, and is said only further on."""
+        """Whether it was written before a crash, and comes later in this entry."""
         is_before = fact.id in self._taken or fact.id in self._new or is_doubtful(fact.object)
         return fact.entry_id == self._entry_id and not is_before
 
@@ -214,7 +214,7 @@ class Plan:
         for old in dict.fromkeys(doubtful):
             if not kinship.outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
-        # What went before a crash, it has taken the place of already.
+        # After a crash, what it replaces may be gone already.
         every = (each for topic in self._held for each in self._held[topic])
         return bool(found.gone or found.doubtful) or any(each.superseded_by == fact.id for each in every)
 
@@ -225,8 +225,8 @@ class Plan:
         return any(saying(was)(each.object) for each in every if each.superseded_by in by)
 
     def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
-        """Notes that say a value again that is over lose the clause that says it; where they say it in one breath with
-        the rest, they become doubtful."""
+        """A note that is the sentence an ended value came from goes. Others that say the value lose that clause or,
+        where it cannot be cut out, become doubtful."""
         for old in over:
             if old.relation == NOTE:
                 continue
@@ -435,7 +435,7 @@ class Plan:
         return standing
 
     def _never_reworded(self, fact: Fact, by: str | None) -> None:
-        """Words that this plan gave a fact, and that were never written: what follows takes the place of the fact."""
+        """Words that this plan gave a fact but never wrote: what replaces them replaces the fact itself."""
         held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
         for facts in (held, self.history):
             facts[:] = [

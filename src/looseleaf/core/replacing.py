@@ -40,6 +40,7 @@ class Replaced:
 _DIGITS = lazy(r"\d+")
 _ALIKE_SHARE = 0.6
 _SAME_SHARE = 0.8
+_ALIKE_NUMBERS = 0.55
 
 
 @lru_cache(4096)
@@ -69,24 +70,28 @@ def replaced_by(
     is_name: Callable[[str], bool] = bool,
     kind: tuple[str, str | None] | None = None,
 ) -> Replaced:
-    """What a change in these words takes the place of. `was`: the value that it says is gone. `sorts`: what a word is a
-    name of (`database`, `editor`): another name of the same sort speaks of the same thing. `plain`: terms by which no
-    two lines are known to speak of the same. `is_sure`: that it is a change is certain; else it only raises doubts, and
-    what the lines share must be a name, or several terms; or, if it is likely, an aspect of life (`about_home`).
-    `kind`: the topic and the kind of the change; what surely changed, and is found by no word, may be the only line of
-    them."""
+    """What a change in these words replaces. `was`: the value it says is gone. `sorts`: what a word is a name of
+    (`database`, `editor`); two names of one sort are about the same thing. `plain`: terms too common to link lines.
+    `is_sure`: it is certainly a change; else it mostly raises doubts, and lines must share a name, several terms or,
+    if `is_likely`, be a slot of the same aspect of life (`about_home`). `kind`: topic and kind of a sure change; if no
+    word leads to a line, the only line of that topic and kind is doubted."""
     current = [fact for fact in held if fact.status == "current"]
     mine = _terms(said)
     if was:
         named = [fact for fact in naming(was, current) if not mine - _terms(was) or words_of(fact) != mine]
-        if named:
+        is_named = any(map(is_name, _terms(was))) or bool(_named(was, sorts))
+        if named and (is_named or not all(fact.relation == NOTE for fact in named)):
             return Replaced(tuple(_nearest(named, mine)))
+        if named:  # "I left the clinic": what else is said of a clinic may hold
+            return Replaced((), tuple(_nearest(named, mine)))
     same_sort, same_aspect = _of_same_sort(said, current, sorts)
-    if same_sort and is_sure and not all(_is_only_a_day(said, fact, sorts) for fact in same_sort):
+    if same_sort and is_sure:
         return Replaced(tuple(same_sort)) if len(same_sort) == 1 else Replaced((), tuple(same_sort))
     found: list[tuple[float, Fact]] = [(0.5, fact) for fact in same_sort]
-    if is_sure or is_likely:
-        found += [(0.4, fact) for fact in same_aspect[:_MOST]]
+    if is_sure:
+        found += [(0.4, fact) for fact in same_aspect[:1]]
+    elif is_likely:
+        found += [(0.4, fact) for fact in same_aspect[:_MOST] if _ASPECTS.get(fact.relation)]
     common = _common(current)
     for fact in current:
         theirs = words_of(fact)
@@ -108,7 +113,7 @@ def replaced_by(
         len(nearest) == 1
         and _has_number(said)
         and _has_number(nearest[0].object)
-        and (is_likely or _is_same_but_numbers(mine, words_of(nearest[0])))
+        and _is_same_but_numbers(mine, words_of(nearest[0]), _ALIKE_NUMBERS if is_likely else _SAME_SHARE)
     ):
         return Replaced(tuple(nearest))
     if (
@@ -120,14 +125,8 @@ def replaced_by(
     return Replaced((), tuple(nearest))
 
 
-_DAY = "weekday"
-
-
-def _is_only_a_day(said: str, fact: Fact, sorts: Callable[[str], frozenset[str]]) -> bool:
-    """Whether two lines have nothing of a sort in common but that both name a day of the week."""
-    mine, theirs = _named(said, sorts), _named(worded(fact.relation, fact.object), sorts)
-    shared = [sort for sort in mine.keys() & theirs.keys() if not sort.startswith(ABOUT)]
-    return shared == [_DAY]
+_SHARED = frozenset({"weekday", "month", "season", "condition"})
+"""Sorts of which many names hold at once: two of them are no change."""
 
 
 _LEAST = 0.3
@@ -156,7 +155,8 @@ def _of_same_sort(
         if aspect := _ASPECTS.get(fact.relation):
             theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
         shared = mine.keys() & theirs.keys()
-        if any(mine[sort].isdisjoint(theirs[sort]) for sort in shared if not sort.startswith(ABOUT)):
+        others = [sort for sort in shared if not sort.startswith(ABOUT) and sort not in _SHARED]
+        if any(mine[sort].isdisjoint(theirs[sort]) for sort in others):
             named.append(fact)
         elif aspects := [sort for sort in shared if sort.startswith(ABOUT)]:
             about.append((sum(len(mine[sort]) + len(theirs[sort]) for sort in aspects), fact))
@@ -201,10 +201,10 @@ def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, se
     return found
 
 
-def _is_same_but_numbers(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+def _is_same_but_numbers(mine: frozenset[str], theirs: frozenset[str], share: float) -> bool:
     """Whether two lines say the same with other numbers: two ports of two programs are no change."""
-    first, second = ({term for term in each if not term.isdigit()} for each in (mine, theirs))
-    return len(first & second) >= _SAME_SHARE * max(len(first), len(second), 1)
+    first, second = ({term for term in each if not _has_number(term)} for each in (mine, theirs))
+    return len(first & second) >= share * max(min(len(first), len(second)), 1)
 
 
 def _has_number(text: str) -> bool:
@@ -251,8 +251,8 @@ def saying(words: str) -> Callable[[str], bool]:
 
 
 def is_told_with(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
-    """Whether a fact rests on the words of another that may have changed: a note that tells its value; or a value in
-    it, which the change names."""
+    """Whether a fact and a doubtful one come from the same words: a note that says the doubtful value, or a value
+    from the doubtful note that the change names."""
     for each in doubtful:
         if each.quote != fact.quote or each is fact:
             continue

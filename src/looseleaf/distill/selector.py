@@ -89,7 +89,7 @@ class Scores:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Words in lower case, characters of scripts without spaces singly, marks; every number is the same one."""
+    """Words in lower case, characters of scripts without spaces singly, marks; of a number only its length."""
     return _plain(_cased(text))
 
 
@@ -273,7 +273,7 @@ def _cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
 
 
 def has_orders(text: str) -> bool:
-    """Whether a sentence speaks of what others wrote, or of a play."""
+    """Whether a sentence mentions what others wrote, role-play or fiction."""
     return any(name in ("by", "play") for _, name in cues_of(tokens_of(text)))
 
 

@@ -335,8 +335,8 @@ _CODES = {
 
 
 def _languages_of(text: str) -> Sequence[str]:
-    """The tables worth trying: by script; in Latin letters English, and "
-    "the language that a text is heard in, or all."""
+    """The tables worth trying: by script; for Latin letters, English and the language the text seems to be in,
+    or every likely one."""
     if _WIDE.search(text):
         if _HANGUL.search(text):
             return ("ko",)
@@ -403,6 +403,8 @@ _HOLLOW = frozenset(
     "my our your his their job es das ihn sie ihm ça cela le la les lo eso esto isso isto ciò questo dit "
     "dat het".split()
 )
+_TITLES = frozenset("dr mr mrs ms prof st sr jr mme mlle hr fr sra dott".split())
+"""What a name goes on behind: cut there, it is none."""
 _NAME = lazy(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
 _TRADE = lazy(
     r".*(?:er|or|ist|ian|ant|ent|man|woman|nurse|chef|cook|vet|coach|clerk|judge|pilot|guide|intern|"
@@ -481,8 +483,13 @@ def is_sound(kind: str, value: str, kept: Table) -> bool:
     if kind == "command":
         return _COMMAND.fullmatch(value) is not None
     if kind == "trade":
-        return _is_trade(last, kept) and first not in kept.words["never"]
-    if first in plain or last in plain:
+        return last not in families()["diet"] and _is_trade(last, kept) and first not in kept.words["never"]
+    if (
+        first in plain
+        or last in plain
+        or last.rstrip(".") in _TITLES
+        or (len(value) == 1 and value.isascii())
+    ):
         return False
     if kind in ("name", "person"):
         return _NAME.fullmatch(value) is not None and not any(_is_plain(each, language) for each in words)

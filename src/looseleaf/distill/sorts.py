@@ -50,7 +50,7 @@ def aspects() -> dict[str, frozenset[str]]:
 
 
 def is_name(term: str) -> bool:
-    """Whether a term is no word of everyday talk, as far as is known: more likely a name."""
+    """Whether a term is probably a name: it begins no known word of everyday talk."""
     if not term.isascii():
         return True
     words = _common_in_order()

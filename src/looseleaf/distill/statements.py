@@ -46,27 +46,29 @@ ERRAND = 0.75
 ORDER = 0.55
 DECIDED = 0.1
 SURE_SLOT = 0.2
-"""The chance of being worth keeping from which on a sentence becomes a line; from which on that line may stand at the
-top of the folder; from which on a plan or a wish does, and an order; from which on a decision does; and from which on a
-sure form is believed."""
+"""Least chances of being worth keeping: to become a line; to stand at the top of the folder; to become a line for a
+plan or wish, for an order, for a plain decision; and for a sure form to be believed."""
 
 SURE_CHANGE = 0.5
 CHANGES = 0.3
 LIKELY_CHANGE = 0.035
 MAY_BE_CHANGE = 0.015
 MAY_BE_KEPT = 0.03
-"""The chance from which on a sentence surely changes something; from which on it does; from which on it likely does;
-from which on it may; and, where that is all, from which on it is looked at for what it changes."""
+"""Least chances of being a change: surely, plainly, likely, perhaps. The last is the least chance of being worth
+keeping at which a sentence is looked at."""
 FORBIDS = 0.5
 """The chance from which on a sentence is not to be remembered, whatever else it says."""
 
 QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
-"""The chance of not being the user's word that is still taken, by where a sentence stands."""
+"""By zone: below this chance of being somebody else's words, a sentence is taken as the user's."""
 
 SURELY_OWN = 0.4
+SPOKEN_OF = 0.1
 ALONE_OWN = 0.65
-"""The chance of not being the user's word up to which a sentence may stand at the top; and the same in a message of one
-line in which nothing speaks of a text, of others, or of a play."""
+ANOTHERS = 0.95
+"""Below this chance of being somebody else's words, a sentence may stand at the top; in a message that asks for work on
+a text in its one line; in one of one line that speaks of no text and of nobody else; and below which such a message of
+a few lines is the user's."""
 LOW = 0.35
 """The salience of what is kept and not sure enough for the top (`core/placing.py`)."""
 
@@ -90,6 +92,8 @@ _UNREAL = lazy(
 _SUPPOSES = lazy(
     r"\W*(?:(?:and|but|so|haha|lol|und|aber|mais|pero|mas|ma|maar) )?(?:if (?:i|we|only) |i wish|wish (?:i|"
     r"we)|imagine|pretend|suppose|let's say|say i|what if|"
+    r"in (?:my|a|the|his|her) (?:dream|novel|story|game|film|movie|book)\b|i dream(?:ed|t)|according to|"
+    r"i (?:read|heard|saw) (?:that|about|somewhere)|they say|rumou?r|"
     r"wenn ich|wär ich|stell dir vor|angenommen|falls ich|si (?:j'|je|on) |imaginons|supposons|si (?:yo|me|"
     r"fuera|tuviera|gano|ganara)|ojalá|imagina|se (?:eu|io|fossi|avessi|vincessi|ganhasse)|magari|"
     r"als ik|stel dat|如果我|假如|要是我|もし|仮に|만약|내가 만약)",
@@ -107,7 +111,8 @@ _STANDING = lazy(
 @frozen
 class Sentence:
     """A sentence of a message: where it stands, its words on one line without what it quotes, and what is said of it.
-    `is_alone`: the message has one line, in which nothing speaks of a text, of what others said, or of a play."""
+    `is_alone`: nothing in the message speaks of a text, of what others said, or of role-play, and it has few lines;
+    `is_spoken_of`: it has one line, which asks for work on a text."""
 
     start: int
     end: int
@@ -116,15 +121,19 @@ class Sentence:
     scores: Scores
     around: Around
     is_alone: bool = False
+    is_spoken_of: bool = False
 
     @property
     def is_own(self) -> bool:
-        return self.scores.quoted < QUOTED[self.zone]
+        return self.scores.quoted < (ANOTHERS if self.is_alone else QUOTED[self.zone])
 
     @property
     def is_surely_own(self) -> bool:
         """Whether it may stand at the top of the folder: nothing says that another wrote it."""
-        return self.zone == "own" and self.scores.quoted < (ALONE_OWN if self.is_alone else SURELY_OWN)
+        if self.is_alone:
+            return self.scores.quoted < (ALONE_OWN if self.around.lines == 1 else ANOTHERS)
+        bar = SPOKEN_OF if self.is_spoken_of else SURELY_OWN
+        return self.zone == "own" and self.scores.quoted < bar
 
     @property
     def keep(self) -> float:
@@ -156,7 +165,9 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
     made: list[Sentence] = []
     before = ""
     said = [" ".join(shown[start:end].split()) for start, end, _ in found]
-    is_alone = lines == 1 and not speaks_of_text(text) and not any(map(has_orders, said))
+    is_spoken_of = lines == 1 and speaks_of_text(text)
+    is_alone = lines <= _FEW_LINES and not speaks_of_text(text) and not any(map(has_orders, said))
+    is_alone = is_alone and (lines == 1 or not _MARKS & set(marks.split()))
     for place, ((start, end, zone), words, orders) in enumerate(
         zip(found, said, orders_of(said), strict=True)
     ):
@@ -165,9 +176,14 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
         around = Around(
             asked if place == 0 else "", before, place, len(found), lines, is_new, marks, zone, orders
         )
-        made.append(Sentence(start, end, words, zone, select(words, around), around, is_alone))
+        made.append(Sentence(start, end, words, zone, select(words, around), around, is_alone, is_spoken_of))
         before = words
     return tuple(made)
+
+
+_FEW_LINES = 8
+_MARKS = frozenset({"quotes", "fences", "heads", "labels", "closes", "blank"})
+"""Up to so many lines a message may be all the user's; and marks of lines that are not."""
 
 
 def _has_words(text: str) -> bool:
@@ -230,7 +246,7 @@ def _statements(text: str, ts: float, asked: str, everything: bool) -> tuple[Pro
             and found[-1].relation == made[-1].relation == "note"
             and found[-1].quote in made[-1].quote
         ):
-            found.pop()  # the line before leans on nothing, and is said again in this one
+            found.pop()  # the new line contains the one before it
         found += made
         earlier = each
     return tuple(each for each in found if not _LONE.search(each.quote + each.object))
@@ -264,7 +280,7 @@ def _proposed(
     if not (is_worth or slots):
         return
     if slots and earlier is not None and earlier.is_own and LEANS.match(trimmed(said)):
-        # "It's called pricewatch": what it is ("my flask app"), the sentence before may say.
+        # "It's called pricewatch": the sentence before may say what it is ("my flask app").
         before = [each for each in read(earlier.text) if each.label != "was" and not each.ended]
         for each in before if earlier.keep < SURE_SLOT else ():
             yield from _slot(
@@ -311,7 +327,7 @@ def _proposed(
         and len(earlier.text) < 120
         and earlier.zone == sentence.zone
     ):
-        # "It is called …": what it is, the sentence before says.
+        # "It is called …": the sentence before says what it is.
         begin = earlier.start
         together = " ".join(masked(text)[begin : sentence.start].split())
         line = f"{trimmed(together)} {line}" if together else line

@@ -9,7 +9,7 @@ from functools import partial
 
 from looseleaf.core.gate import is_from, mentions, says
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
-from looseleaf.core.heads import PROGRAM
+from looseleaf.core.heads import PERSON, PROGRAM
 from looseleaf.core.levels import is_trusted, level_of
 from looseleaf.core.lines import escape
 from looseleaf.core.own_words import own_words
@@ -163,7 +163,8 @@ class Diary:
 
     def state(self) -> None:
         """Decisions and tasks that the user himself spoke of: the state is in every prompt."""
-        own = {each.source: each.text for each in self._witnesses if is_trusted(level_of(each.origin))}
+        trusted = (each for each in self._witnesses if is_trusted(level_of(each.origin)))
+        own = {each.source: each.text if each.origin == PERSON else own_words(each.text) for each in trusted}
 
         def said(name: str) -> list[str]:
             """A distiller may lean anything on anybody's words: they must say it."""

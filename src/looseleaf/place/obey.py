@@ -14,6 +14,7 @@ from looseleaf.core.heads import OBEYED, PERSON
 from looseleaf.core.lazy import lazy
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.lines import NOTE, as_written, worded
+from looseleaf.core.names import USER
 from looseleaf.core.replacing import without
 from looseleaf.core.state import Change, items_of, title_of
 from looseleaf.distill.forbidding import bears_on, forbidden_by, telling
@@ -24,7 +25,7 @@ from looseleaf.store.clock import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from looseleaf.core.state import State as Values
     from looseleaf.distill.forbidding import Forbidden
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from looseleaf.values import Fact
 
 _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
-"""What the program says at the end of a day's line: whose words those are, nobody asked for."""
+"""What the program itself adds at the end of a day's line: nobody asked to forget that."""
 
 _LOOKED_BACK = 50
 """Traces before a prohibition among which the message before it is looked for."""
@@ -67,11 +68,17 @@ class Obey:
             self._place.catch_up()
             held = self._place.facts.all()
             gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            is_open = bool(found.over) and not found.is_told and not self._is_known(trace, found, held)
-            if not gone and before is None and is_open:
+            if (
+                not gone
+                and before is None
+                and found.is_certain
+                and found.over
+                and not self._is_known(trace, found)
+            ):
                 # Nothing that is held has its words ("wipe that number"): what was said last is meant.
                 before = self._before(trace)
-                gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
+                said = [fact for fact in held if fact.level != "confirmed"]
+                gone = [fact for fact in said if self._is_meant(fact, trace, before, found)]
             meant = [each for each in (trace, before) if each is not None]
             done = sum(
                 self._try(partial(self._take, fact, found, [each.id for each in meant])) for fact in gone
@@ -82,9 +89,8 @@ class Obey:
             self._try(partial(self._clean_state, found, texts))
         if done:
             self._note(
-                f"{done} line{'s' * (done != 1)} left the pages, as the user said "
-                f"to forget it. The log still has the words: "
-                "`looseleaf forget --match` with one of them takes it out for good."
+                f"{done} line{'s' * (done != 1)} removed from the pages, as the user asked. "
+                "The log still has the words; `looseleaf forget --match WORD` removes them for good."
             )
         return done
 
@@ -97,11 +103,9 @@ class Obey:
                 return each
         return None
 
-    def _is_known(self, trace: Trace, found: Forbidden, held: Sequence[Fact]) -> bool:
-        """Whether what is named was ever held, or said of late, whatever has become of it: then that is meant, and
-        nothing else; also when this is done again."""
-        if any(self._is_named(fact, found) for fact in held):
-            return True
+    def _is_known(self, trace: Trace, found: Forbidden) -> bool:
+        """Whether what is named was said lately, whatever became of it: then only that is meant, even on a second
+        run."""
         for number, each in enumerate(traces_back(self._store, self._stream)):
             if number > _LOOKED_BACK:
                 break
@@ -113,7 +117,10 @@ class Obey:
 
     @staticmethod
     def _is_named(fact: Fact, found: Forbidden) -> bool:
+        """What a person confirmed goes only if all that is named stands in it."""
         line = f"{worded(fact.relation, fact.object)} {fact.quote or ''}"
+        if fact.level == "confirmed":
+            return any(each <= telling(line) for each in found.over)
         return any(bears_on(line, each) for each in found.over)
 
     def _is_meant(self, fact: Fact, trace: Trace, before: Trace | None, found: Forbidden) -> bool:
@@ -121,7 +128,9 @@ class Obey:
             return False
         if trace.id in fact.sources or (before is not None and before.id in fact.sources):
             return True
-        return self._is_named(fact, found)
+        if fact.sources and fact.level != "confirmed" and min(fact.sources) > trace.id:
+            return False  # it was said after that
+        return (found.is_all and fact.topic == USER) or self._is_named(fact, found)
 
     @staticmethod
     def _said_there(fact: Fact, sources: Collection[str]) -> bool:
