@@ -92,7 +92,8 @@ _OF_SELF = lazy(
 )
 """Somebody who speaks of himself, named before a colon: a line of a talk, though it is the only one."""
 _HEADINGS = frozenset(
-    "me myself fact facts situation setup status preference preferences constraint requirement requirements issue bug "
+    "me myself done todo fixed "
+    "fact facts situation setup status preference preferences constraint requirement requirements issue bug "
     "summary reason answer hint warning caveat disclaimer confession hello hi hey thanks thank please today now "
     "basically honestly story result conclusion plan plans idea location work job hobbies family backstory details "
     "detail reality truth case spoiler tip wish request bonus intro introduction profile bio personal person extra "
@@ -141,6 +142,7 @@ _WORK = (
     r"correg\w*|resum\w*|reescrib\w*|"
     r"mejora\w*|revis[ae]\w*|reescrev\w*|melhor\w*|corrig\w*|riassum\w*|riscriv\w*|migliora\w*|vertaal\w*|"
     r"vertalen|corrigeer|verbeter|"
+    r"contéstal\w*|respóndel\w*|responde-l\w*|réponds-\w*|rispondigli\w*|antworte (?:ihm|ihr|ihnen|darauf)|"
     r"herschrijf|samenvat\w*|vat \w+ samen"
 )
 _WIDE_WORK = (
@@ -366,6 +368,21 @@ def _line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
 
 _BLANK = lazy(r"\s*[\"“„«「『'‘]\s{8,}[\"“”»」』'’]")
 """What was quoted, as `masked` leaves it."""
+
+
+_ON_LANGUAGE = lazy(
+    r"\b(?:translat\w*|proof-?read\w*|grammar|rephrase|paraphrase|re-?word|polish|shorten|spell-?check|summari[sz]\w*|"
+    r"tl;?dr|(?:more|less) (?:formal|polite|friendly|casual)|(?:this|my) (?:sentence|text|letter|bio|cv)|"
+    r"cover letter|make this|"
+    r"übersetz\w*|korrigier\w*|tradui\w*|corrige\w*|traduc\w*|traduz\w*|tradur\w*|corrig\w*|vertaal\w*|vertalen)\b"
+    r"|翻译|翻譯|润色|翻訳|添削|번역|교정",
+    _I,
+)
+
+
+def works_on_language(text: str) -> bool:
+    """Whether a message asks for work on the wording of a text."""
+    return _ON_LANGUAGE.search(text[:2000]) is not None
 
 
 def speaks_of_text(text: str) -> bool:

@@ -35,9 +35,9 @@ SURELY = 0.5
 MAYBE = 0.005
 ANOTHERS = 0.9
 """Least chances that a sentence forbids: in general; if it may also be a rule ("never suggest …"); for held lines
-to go if it is an order by its form; for them to go by the selector's word alone, and the same in scripts without spaces; if it
-mentions files or code; if its form is sure. The last: the chance of being another's words from which nothing is
-obeyed."""
+to go if it is an order by its form; for them to go by the selector's word alone, and the same in scripts without
+spaces; if it mentions files or code; if its form is sure. The last: the chance of being another's words from which
+nothing is obeyed."""
 
 _I = re.IGNORECASE
 _SURE_FORMS = lazy(
@@ -99,7 +99,7 @@ _OF_WORK = lazy(
 )
 _OF_MEMORY = lazy(
     r"\b(?:memory|remember|you know|about me|that i|what i (?:said|told)|(?:the|your|my|whatever) "
-    r"(?:record|profile|notes|file)|on "
+    r"(?:record|profile|notes)|on "
     r"file|you(?:'ve| have)? (?:got|have|stored|saved) on|gedächtnis|merk|mémoire|retiens|"
     r"memoria|recuerd\w*|memória|lembr\w*|ricord\w*|geheugen|onthoud)\b"
     r"|记忆|记住|我(?:说|住|是)|記憶|覚え|기억",

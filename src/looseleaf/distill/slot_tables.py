@@ -479,7 +479,7 @@ def is_sound(kind: str, value: str, kept: Table) -> bool:
     if kind == "date":
         return _DATE_LIKE.match(value) is not None
     if kind == "zone":
-        return _ZONE.fullmatch(value) is not None
+        return len(value) > 2 and _ZONE.fullmatch(value) is not None
     if kind == "command":
         return _COMMAND.fullmatch(value) is not None
     if kind == "trade":

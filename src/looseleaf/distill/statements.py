@@ -15,7 +15,7 @@ from looseleaf.core.dates import found as dates_in
 from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.names import PROJECT, USER
-from looseleaf.core.own_words import masked, speaks_of_text, zones
+from looseleaf.core.own_words import masked, speaks_of_text, works_on_language, zones
 from looseleaf.core.placing import LIKELY, MAY_CHANGE, PERHAPS, SURELY
 from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
@@ -165,7 +165,7 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
     made: list[Sentence] = []
     before = ""
     said = [" ".join(shown[start:end].split()) for start, end, _ in found]
-    is_spoken_of = lines == 1 and speaks_of_text(text)
+    is_spoken_of = lines == 1 and works_on_language(text)
     is_alone = lines <= _FEW_LINES and not speaks_of_text(text) and not any(map(has_orders, said))
     is_alone = is_alone and (lines == 1 or not _MARKS & set(marks.split()))
     for place, ((start, end, zone), words, orders) in enumerate(
