@@ -67,6 +67,11 @@ CHOSEN = (
         "after a natural change of mind: how often the old value is told as true",
     ),
     (
+        "learn",
+        "prohibitions that were obeyed",
+        "what the user says not to remember: how often nothing of it is left",
+    ),
+    (
         "prompt",
         "a prompt of 10,000 facts",
         "prompts: time of one with 10,000 facts and 100,000 turns, against one with 100 of each",
