@@ -19,6 +19,11 @@ from typing import TYPE_CHECKING, Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "src")]
 
+if len(sys.argv) == 2:  # `-S` knows no installed package, and stemming is one
+    import site
+
+    site.main()
+
 import ctypes  # noqa: E402
 
 from forgetting import POLICY, THEN, Op, differences, holding, live, seen  # noqa: E402
