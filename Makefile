@@ -38,7 +38,7 @@ docs: $(VENV)/.dev
 # Tests start many processes, each of which would compile what it imports.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --hypothesis-profile=steady --cov --cov-report=term -n 3 --dist loadfile
+	$(BIN)/python -m pytest --hypothesis-profile=steady --cov --cov-report= -n 3 --dist loadfile
 
 test-long: $(VENV)/.long
 	$(BIN)/python -m pytest -m long -s --timeout=0
