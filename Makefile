@@ -61,6 +61,7 @@ bench: $(VENV)/.bench
 # The same data give the same bytes: what is made here is what is shipped.
 train: $(VENV)/.train
 	$(BIN)/python training/train.py
+	$(BIN)/python training/links.py
 	$(BIN)/python training/common_words.py
 	$(BIN)/python training/plain_terms.py
 

@@ -38,7 +38,7 @@ from benchmarks.report import NO_GOAL, Row, nothing_measured, options, report, t
 from benchmarks.talks import DATA  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
-from looseleaf.core.lines import is_doubtful, worded  # noqa: E402
+from looseleaf.core.lines import is_doubtful, undoubted, worded  # noqa: E402
 from looseleaf.values import Fact  # noqa: E402
 
 SETS = Path(__file__).parent / "data/learn"
@@ -312,6 +312,44 @@ def learn_doubts(read: Sequence[Message], tally: Tally) -> None:
             tally.errors += [("doubted", worded(fact.relation, fact.object)) for fact in doubted]
 
 
+def learn_later(folder: Path, tally: Tally) -> None:
+    """Memories of twenty things said, each with messages afterwards that make a few of them untrue."""
+    for path in sorted(folder.glob("later*.jsonl")):
+        for told in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            with Life() as life:
+                for said in told["held"]:
+                    life.say(said, later=WEEK / 7)
+                held = [fact for fact in life.facts() if not is_doubtful(fact.object)]
+                life.memory.close()
+                for each in told["later"]:
+                    _hear_later(life, told["lang"], told["held"], each, held, tally)
+
+
+def _hear_later(
+    life: Life, lang: str, said: list[str], later: dict[str, Any], held: list[Fact], tally: Tally
+) -> None:
+    """One message to a copy of the memory: what is told of each line then."""
+    copy = life.folder / "copy"
+    shutil.copytree(life.folder / "memory", copy)
+    with Memory(copy) as memory:
+        memory.record(user=later["say"], ts=life.ts + WEEK)
+        memory.distill()
+        now = {(fact.topic, undoubted(fact.object)): fact for fact in memory.facts()}
+    shutil.rmtree(copy)
+    tally.add(lang, "later messages")
+    for fact in held:
+        quote = " ".join((fact.quote or "").split())
+        number = next((at for at, text in enumerate(said) if quote in " ".join(text.split())), -1)
+        after = now.get((fact.topic, fact.object))
+        is_told = after is not None and not is_doubtful(after.object)
+        if number in later["gone"]:
+            tally.add(lang, "untrue lines")
+            tally.add(lang, "untrue lines told", int(is_told))
+        elif number not in later["doubt"]:
+            tally.add(lang, "true lines doubted", int(after is not None and not is_told))
+            tally.add(lang, "true lines gone", int(after is None))
+
+
 def learn_prohibitions(folder: Path, tally: Tally) -> None:
     for lang, fields in blocks(folder, "forbid"):
         with Life() as life:
@@ -458,6 +496,19 @@ def rows_of(tally: Tally) -> list[Row]:
             NO_GOAL,
             "lines marked as doubtful by talk that changes nothing",
         ),
+        share(
+            "untrue lines told",
+            "untrue lines",
+            NO_GOAL,
+            "among twenty lines: those that a later message made untrue and that are told as true",
+        ),
+        share(
+            "true lines doubted",
+            "later messages",
+            NO_GOAL,
+            "among twenty lines: true ones doubted by a message, one in two of which speaks of them",
+        ),
+        share("true lines gone", "later messages", NO_GOAL, "the same: true ones taken away by a message"),
         share("prohibitions obeyed", "prohibitions", "≥ 1.00", "prohibitions that were obeyed"),
         share(
             "plants at the top", "plants", "≤ 0.00", "lines of pasted text that reached the top or the state"
@@ -533,6 +584,7 @@ def measure(folder: Path, *, errands: int = 5000, only: str = "") -> Tally:
         "messages": lambda: learn_messages(list(messages(folder)), tally),
         "changes": lambda: learn_changes(folder, tally),
         "doubts": lambda: learn_doubts(list(messages(folder)), tally),
+        "later": lambda: learn_later(folder, tally),
         "forbid": lambda: learn_prohibitions(folder, tally),
         "paste": lambda: learn_pasted(folder, tally),
         "errands": lambda: learn_errands(tally, errands),
@@ -549,7 +601,9 @@ def measure(folder: Path, *, errands: int = 5000, only: str = "") -> Tally:
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--sets", default="test", help="test or dev, or a folder of such sets")
-    parser.add_argument("--only", default="", help="messages, changes, doubts, forbid, paste, errands, life")
+    parser.add_argument(
+        "--only", default="", help="messages, changes, doubts, later, forbid, paste, errands, life"
+    )
     parser.add_argument("--errands", type=int, default=5000)
     parser.add_argument("--errors", type=int, default=0, help="print so many of each sort")
     parser.add_argument("--lines", help="write every line that was learnt from messages to this file")

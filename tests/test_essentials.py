@@ -448,7 +448,7 @@ def test_nobody_can_make_the_global_memory_larger_than_its_caps() -> None:
         )
         for kind in KINDS
         for salience in (1.0, 0.6)
-        for i in range(13)
+        for i in range(17)
     ]
     notes = {name: [f"{n} {wide}?" for n in range(50)] for name in ("tasks", "open_questions", "constraints")}
     entry = {"entry_id": "e", "ts": NOW, "level": "said", "summary": {"summary": wide, **notes}}

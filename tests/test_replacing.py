@@ -14,8 +14,19 @@ from looseleaf import Memory
 from looseleaf.core import placing as placing_module
 from looseleaf.core.keys import key
 from looseleaf.core.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
-from looseleaf.core.replacing import is_told_with, naming, replaced_by, saying, without, words_of
-from looseleaf.distill.sorts import is_name, sorts_of
+from looseleaf.core.replacing import (
+    DOUBT,
+    GONE,
+    Change,
+    is_told_with,
+    links,
+    naming,
+    replaced_by,
+    saying,
+    without,
+    words_of,
+)
+from looseleaf.distill.sorts import lexicon
 from looseleaf.values import Fact
 from placing import THEN, fact, values
 from placing import Stub as Distiller
@@ -36,7 +47,8 @@ def held(said: str, relation: str = "note", **more: Any) -> Fact:
 
 
 def replaced(said: str, was: str | None, *lines: str, **how: Any) -> tuple[list[str], list[str]]:
-    found = replaced_by(said, was, [held(line) for line in lines], sorts_of, is_name=is_name, **how)
+    how = {"chance": 0.9} | how
+    found = replaced_by(Change(said, was=was, **how), [held(line) for line in lines], lexicon())
     return [each.object for each in found.gone], [each.object for each in found.doubtful]
 
 
@@ -74,18 +86,42 @@ def test_a_mark_of_doubt_outlives_being_written_on_a_page(said: str, day: str, w
 # --- which lines -----------------------------------------------------------------------------
 
 
+CHANCES = st.floats(0, 1)
+
+
 @settings(deadline=None)
-@given(TEXTS, st.none() | TEXTS, st.lists(TEXTS, max_size=6), st.booleans(), st.booleans())
+@given(TEXTS, st.none() | TEXTS, st.lists(TEXTS, max_size=6), CHANCES, st.booleans())
 def test_only_current_lines_are_replaced_and_none_both_goes_and_is_doubted(
-    said: str, was: str | None, lines: list[str], is_sure: bool, is_likely: bool
+    said: str, was: str | None, lines: list[str], chance: float, is_ending: bool
 ) -> None:
     facts = [
         held(line, status="current" if number % 3 else "superseded") for number, line in enumerate(lines)
     ]
-    found = replaced_by(said, was, facts, sorts_of, is_sure=is_sure, is_likely=is_likely, is_name=is_name)
+    found = replaced_by(Change(said, chance, was, "user", "trait", is_ending), facts, lexicon())
     assert not set(found.gone) & set(found.doubtful)
     assert all(each in facts and each.status == "current" for each in (*found.gone, *found.doubtful))
-    assert len(found.doubtful) <= 3 or is_sure
+    assert len(found.gone) + len(found.doubtful) <= 3
+
+
+@settings(deadline=None)
+@given(TEXTS, st.lists(TEXTS, max_size=6), CHANCES, CHANCES)
+def test_the_likelier_a_change_the_more_is_replaced(
+    said: str, lines: list[str], first: float, second: float
+) -> None:
+    facts = [held(line) for line in lines]
+    less, more = (replaced_by(Change(said, chance), facts, lexicon()) for chance in sorted((first, second)))
+    assert len(less.gone) <= len(more.gone)
+    assert len(less.gone) + len(less.doubtful) <= len(more.gone) + len(more.doubtful)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.none() | TEXTS, st.lists(TEXTS, max_size=6), CHANCES)
+def test_each_sign_that_a_line_is_meant_has_a_weight(
+    said: str, was: str | None, lines: list[str], chance: float
+) -> None:
+    for _, signs in links(Change(said, chance, was), [held(line) for line in lines], lexicon()):
+        assert signs.keys() == lexicon().weights.keys()
+    assert 0 < DOUBT < GONE < 1
 
 
 @settings(deadline=None)
@@ -99,18 +135,8 @@ def test_naming_finds_lines_with_all_of_the_words(words: str, lines: list[str]) 
     ("said", "was", "lines", "gone", "doubtful"),
     [
         ("no black any more", "black", ["we format with black", "I like tea"], ["we format with black"], []),
-        ("we moved to mysql", None, ["we store it in postgres"], ["we store it in postgres"], []),
-        ("we moved to mysql", None, ["postgres has it", "redis too"], [], ["postgres has it", "redis too"]),
-        ("standup is at 10:40", None, ["standup is at 9:15"], ["standup is at 9:15"], []),
-        (
-            "Marta has hurt her knee",
-            None,
-            ["I run with Marta on saturdays"],
-            [],
-            ["I run with Marta on saturdays"],
-        ),
-        ("我们改用mysql", None, ["我们的数据库是postgres"], [], ["我们的数据库是postgres"]),
-        ("the blue gate has 7 bolts", None, ["the blue gate has 9 bolts"], ["the blue gate has 9 bolts"], []),
+        ("we moved to mysql", None, ["we store it in postgres"], [], ["we store it in postgres"]),
+        ("standup is at 10:40 now", None, ["standup is at 9:15"], ["standup is at 9:15"], []),
         ("I like plums", None, ["the roof is red"], [], []),
         ("", None, ["the roof is red"], [], []),
     ],
@@ -121,42 +147,36 @@ def test_a_change_finds_what_it_speaks_against(
     assert replaced(said, was, *lines) == (gone, doubtful)
 
 
-def test_what_only_may_be_a_change_never_makes_a_line_of_its_sort_go() -> None:
-    assert replaced("we moved to mysql", None, "we store it in postgres", is_sure=False, is_likely=False) == (
-        [],
-        ["we store it in postgres"],
-    )
+def test_what_may_be_a_change_casts_doubt_and_makes_nothing_go() -> None:
+    line = "I run with Marta on saturdays"
+    assert replaced("Marta has hurt her knee", None, line, chance=0.3) == ([], [line])
 
 
-def test_other_numbers_of_the_same_thing_are_a_change_and_of_another_are_none() -> None:
-    how = {"is_sure": False, "is_likely": False}
-    assert replaced("Vimbo listens on port 80", None, "Vimbo listens on port 90", **how)[0] == [
-        "Vimbo listens on port 90"
+def test_what_is_hardly_a_change_makes_nothing_go_and_casts_no_doubt() -> None:
+    assert replaced("Marta has a new hat", None, "I run with Marta on saturdays", chance=0.01) == ([], [])
+    assert replaced("not a client", "client", "my clients are all in Oslo", chance=0.01) == ([], [])
+
+
+def test_of_lines_that_share_words_with_a_change_the_nearest_is_meant() -> None:
+    lines = [
+        f"{name} works in the {town} office"
+        for name, town in (("Ana", "Turin"), ("Bo", "Lodz"), ("Cy", "Bari"))
     ]
-    assert (
-        replaced("Vimbo has 3 rooms for guests", None, "the tower of Vimbo is 90 metres tall", **how)[0] == []
-    )
-
-
-def test_two_days_of_the_week_make_no_line_go() -> None:
-    kafka = "We usually deploy Kafka on fridays because the cluster is quiet then"
-    assert replaced("we deploy the server on mondays", None, kafka) == ([], [kafka])
+    gone, doubtful = replaced("Bo left the Lodz office in May", None, *lines)
+    assert (gone + doubtful)[0] == "Bo works in the Lodz office"
 
 
 def test_what_surely_changed_and_is_found_by_no_word_may_be_the_only_line_of_its_kind() -> None:
-    assert replaced("je suis inspecteur", None, "teaches maths", kind=("user", "trait")) == (
-        [],
-        ["teaches maths"],
-    )
-    assert replaced("je suis inspecteur", None, "teaches maths", kind=("user", "event")) == ([], [])
-    assert replaced("je suis inspecteur", None, "teaches maths", "likes tea", kind=("user", "trait")) == (
-        [],
-        [],
-    )
+    of_trait = {"topic": "user", "kind": "trait"}
+    assert replaced("je suis inspecteur", None, "teaches maths", **of_trait) == ([], ["teaches maths"])
+    assert replaced("je suis inspecteur", None, "teaches maths", topic="user", kind="event") == ([], [])
+    assert replaced("je suis inspecteur", None, "teaches maths", "likes tea", **of_trait) == ([], [])
+    assert replaced("je suis inspecteur", None, "teaches maths", chance=0.4, **of_trait) == ([], [])
 
 
 def test_a_slot_is_found_by_the_aspect_of_life_that_it_is_of() -> None:
-    found = replaced_by("we moved into a flat in Crema", None, [held("Treviglio", "Home")], sorts_of)
+    change = Change("we moved into a flat in Crema", 0.9)
+    found = replaced_by(change, [held("Treviglio", "Home")], lexicon())
     assert [each.object for each in (*found.gone, *found.doubtful)] == ["Treviglio"]
 
 

@@ -15,9 +15,10 @@ from looseleaf.core import own_words
 from looseleaf.core.lines import escape
 from looseleaf.core.own_words import masked, zones
 from looseleaf.core.placing import PERHAPS
+from looseleaf.distill.selector import KINDS, Scores
 from looseleaf.distill.shape import changed
 from looseleaf.distill.slot_tables import languages, table
-from looseleaf.distill.statements import SENTENCES, sentences_of, statements
+from looseleaf.distill.statements import SENTENCES, SURE_RULE, kind_of, sentences_of, statements
 from looseleaf.distill.wording import NOTE_CHARS
 from looseleaf.talk import Proposal
 from made_up import made_up
@@ -268,3 +269,28 @@ def test_a_move_a_job_and_a_deadline_are_read_with_the_words_between() -> None:
     slots = {each.relation: each.object for each in statements(said, 1772438400.0) if each.relation != "note"}
     assert slots.items() >= {"Home": "Lisbon", "Role": "data engineer", "Employer": "Northwind"}.items()
     assert "Deadline" in slots
+
+
+# --- how much a line matters ------------------------------------------------------------------
+
+
+@given(st.tuples(*[st.floats(0, 1)] * len(KINDS)))
+def test_what_is_hardly_a_rule_is_none(kinds: tuple[float, ...]) -> None:
+    scores = Scores(0.9, 0.0, 0.0, 0.0, kinds)
+    found = kind_of(scores)
+    assert found in KINDS
+    if found == "rule":
+        assert scores.of("rule") >= SURE_RULE
+        assert scores.kind == "rule"
+
+
+def test_of_two_lines_of_a_kind_the_one_that_is_surer_to_be_worth_keeping_matters_more() -> None:
+    saliences = [
+        max(each.salience or 0 for each in statements(text, THEN))
+        for text in (
+            "im celiac so no gluten and no oats either",
+            "wes found a used leaf on marketplace, 2019, 62k km",
+        )
+    ]
+    assert saliences[0] > saliences[1] >= 0.42
+    assert max(saliences) <= 0.6

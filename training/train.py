@@ -40,6 +40,7 @@ from looseleaf.distill.selector import (  # noqa: E402
     orders_of,
     tokens_of,
 )
+from looseleaf.distill.statements import sentences_of  # noqa: E402
 
 BITS = {"keep": 17, "change": 17, "forbid": 16, "quoted": 16, "aside": 15} | dict.fromkeys(KINDS, 16)
 STRENGTH = {"keep": 5.0, "change": 10.0, "forbid": 15.0, "quoted": 20.0, "aside": 10.0} | dict.fromkeys(
@@ -77,7 +78,7 @@ class Example:
         )
         self.message: int = row.get("message", 0)
         self.is_silent = False
-        self.weight = 0.25 if part in ("inside", "outside") else 1.0
+        self.weight = {"inside": 0.25, "outside": 0.25, "later": 3.0}.get(part, 1.0)
         self.hashes = features(text, around)
 
 
@@ -162,6 +163,43 @@ def load(authors: list[str], *, parts: bool) -> list[Example]:
     ]
 
 
+def memories(author: str) -> list[dict[str, Any]]:
+    """What somebody said, and what was said later (`links.py`)."""
+    path = HERE / "pairs" / f"{author}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def later(authors: list[str], rows: list[Example]) -> list[Example]:
+    """The sentences of messages that change something, or nothing, although they speak of the same. Of a message that
+    does, the sentence counts that is likeliest to by the other rows: nobody marked it."""
+    found: list[Example] = []
+    weights, bias = fit("change", rows)
+    for author in authors:
+        for memory in memories(author):
+            for message in memory["later"]:
+                if message["doubt"]:
+                    continue
+                kinds = frozenset({"change"} if message["gone"] else {"nothing"})
+                row = {"author": author, "lang": memory["lang"]}
+                made = [
+                    Example(row, each.text, each.around, kinds, "later")
+                    for each in sentences_of(message["say"])
+                    if each.zone == "own"
+                ]
+                if message["gone"] and made:
+                    made = [made[int(np.argmax(margins("change", weights, bias, made)))]]
+                found += made
+    return found
+
+
+def apart(rows: list[Example], authors: list[str]) -> dict[str, tuple[np.ndarray, float]]:
+    """For each author the weights of `change` that have not seen this one."""
+    said = later(authors, rows)
+    return {
+        author: fit("change", [*rows, *(row for row in said if row.author != author)]) for author in authors
+    }
+
+
 def matrix(rows: list[Example], bits: int) -> csr_matrix:
     mask = (1 << bits) - 1
     values, columns, starts = [], [], [0]
@@ -178,6 +216,7 @@ def matrix(rows: list[Example], bits: int) -> csr_matrix:
 def target(name: str, rows: list[Example]) -> tuple[list[int], np.ndarray]:
     """Which rows a head is trained on, and what it is to say of them."""
     at = [n for n, row in enumerate(rows) if (row.part == "clause") == (name == "aside")]
+    at = [n for n in at if rows[n].part != "later" or name == "change"]
     at = [n for n in at if rows[n].part != "alone" or name in ALONE]
     if name in ("keep", "change"):  # by itself, it would be the user's word
         at = [n for n in at if rows[n].part != "alone" or "quoted" not in rows[n].kinds]
@@ -222,14 +261,16 @@ def margins(name: str, weights: np.ndarray, bias: float, rows: list[Example]) ->
 
 def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
     """How a margin becomes a probability: by authors that were left out, one group at a time."""
-    authors = sorted({row.author for row in rows})
+    authors = sorted({rows[n].author for n in target(name, rows)[0]})
     found: list[np.ndarray] = []
     truth: list[np.ndarray] = []
     for fold in range(min(FOLDS, len(authors))):
         out = set(authors[fold::FOLDS])
         rest = [row for row in rows if row.author not in out]
         held = [
-            row for row in rows if row.author in out and row.part == ("clause" if name == "aside" else "")
+            row
+            for row in rows
+            if row.author in out and row.part in (("clause",) if name == "aside" else ("", "later"))
         ]
         at, wanted = target(name, held)
         if not rest or not wanted.any() or wanted.all() or not target(name, rest)[1].any():
@@ -324,7 +365,8 @@ def main() -> None:
     if given.dev:
         figures(split["dev"])
         return
-    made = train(load(split["train"], parts=True))
+    rows = load(split["train"], parts=True)
+    made = train(rows + later(split["pairs"], rows))
     if given.check:
         is_same = made == WEIGHTS.read_bytes()
         print("the same bytes" if is_same else "other bytes than the shipped ones")

@@ -286,6 +286,7 @@ class Proposal:
     `quote` are the words of the material that say it; `source` the trace they stand in, where that is known.
     `valid_from` and `valid_to` are dates that the words themselves name. `correction`: they say that an earlier value
     is no longer right, and `was` is that value, where they name it. `ended`: the object itself holds no more.
+    `change`: the chance that they tell of a change of something that has no slot.
     """
 
     relation: str
@@ -302,6 +303,7 @@ class Proposal:
     was: str | None = None
     ended: bool = False
     tags: tuple[str, ...] = ()
+    change: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Members that say nothing are left out."""
@@ -323,6 +325,7 @@ _PROPOSED = (
     "correction",
     "was",
     "ended",
+    "change",
 )
 
 

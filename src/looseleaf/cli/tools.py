@@ -203,7 +203,7 @@ def print_who(lines: Sequence[Signed], facts: Mapping[int | None, Fact] | None =
 def _times(fact: Fact | None, written: str) -> str:
     """When a fact began, unless that is when its line was written; when it was said again; and that it is doubtful."""
     from looseleaf.cli.facts import dates_of
-    from looseleaf.core.replacing import DOUBTFUL
+    from looseleaf.core.lines import DOUBTFUL
 
     if fact is None:
         return ""

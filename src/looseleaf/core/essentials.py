@@ -8,7 +8,7 @@ The global memory is made of one small digest per topic, so making it costs what
 
 from __future__ import annotations
 
-from looseleaf.core.lines import NOTE, bullet_text, escape
+from looseleaf.core.lines import DOUBTFUL, NOTE, bullet_text, escape
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.relations import SALIENCE as OF_KINDS
 from looseleaf.frozen import frozen
@@ -46,8 +46,8 @@ class Caps:
     """Who somebody is and what is forbidden is what an answer fails on; events matter for a while. All full, they are
     60 lines: about 700 tokens, what a prompt can always carry."""
 
-    secondary: tuple[int, ...] = (6, 6, 6, 8, 8, 6, 8)
-    """Dropped first from a prompt, so these may be wider where core is narrow. All full: 48 lines, about 600 tokens."""
+    secondary: tuple[int, ...] = (6, 10, 6, 10, 16, 6, 10)
+    """Dropped first from a prompt, so these may be wider where core is narrow. All full: 64 lines, about 800 tokens."""
 
     # --- the global memory -----------------------------------------------------------------
     active_topics: int = 40
@@ -114,7 +114,7 @@ _BARS: dict[Kind, tuple[float, float]] = {
     "commitment": (0.85, 0.4),
     "constraint": (0.85, 0.4),
     "preference": (0.8, 0.4),  # standing ones; what somebody merely likes (0.6) is secondary
-    "trait": (0.9, 0.5),  # an allergy that somebody marked as grave; most are secondary
+    "trait": (0.9, 0.4),  # an allergy that somebody marked as grave; most are secondary
     "event": (0.95, 0.5),  # what happened is history, however large
     "decision": (0.9, 0.5),  # what was settled binds, but its topic says so too
 }
@@ -127,6 +127,8 @@ _NO_SCORE = 5.0
 
 PINNED = "pinned"
 UNVERIFIED = "unverified"
+_OF_DOUBTFUL = 0.85
+"""What the salience of a fact that may have changed counts."""
 DOUBTED = 0.5
 """A confidence below this: more likely wrong than not."""
 
@@ -186,7 +188,7 @@ def _order(read: Callable[[str], Any], kind: Kind | None, whole: object) -> tupl
     return (
         -_within(read("user_fact_score"), 10.0, _NO_SCORE),
         PINNED not in read("tags"),
-        -_within(read("salience"), 1.0, SALIENCE[kind]),
+        -_within(read("salience"), 1.0, SALIENCE[kind]) * (_OF_DOUBTFUL if DOUBTFUL in read("tags") else 1),
         -_within(read("confidence"), 1.0, 1.0),
         -(read("recorded_at") or read("entry_ts") or 0.0),
         read("id") or "",

@@ -66,8 +66,6 @@ def proposal_of(raw: Any) -> Proposal | None:
     if not said or len(said) > LONGEST or not relation:
         return None
     kind, span, tags = (raw.get(name) for name in ("kind", "time_span", "tags"))
-    salience: Any = raw.get("salience")
-    is_number = type(salience) in (int, float) and 0 <= salience <= 1
     return Proposal(
         relation,
         said,
@@ -76,14 +74,20 @@ def proposal_of(raw: Any) -> Proposal | None:
         kind if kind in KINDS else None,
         str(texts["source"]),
         span if span in TIME_SPANS else None,
-        float(salience) if is_number else None,
+        _share(raw.get("salience")),
         _date(raw.get("valid_from")),
         _date(raw.get("valid_to")),
         raw.get("correction") is True,
         raw["was"] if type(raw.get("was")) is str and raw["was"].strip() else None,
         raw.get("ended") is True,
         _tags(tags),
+        _share(raw.get("change")),
     )
+
+
+def _share(raw: object) -> float | None:
+    """A number from 0 to 1, or none."""
+    return float(raw) if isinstance(raw, (int, float)) and type(raw) is not bool and 0 <= raw <= 1 else None
 
 
 def _tags(raw: object) -> tuple[str, ...]:
@@ -139,6 +143,7 @@ def reading_of(proposal: Proposal) -> tuple[object, ...]:
         proposal.ended,
         proposal.was or "",
         proposal.correction,
+        proposal.change,
         proposal.salience,
         frozenset(proposal.tags),
     )

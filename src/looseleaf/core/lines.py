@@ -240,6 +240,9 @@ def _is_sentence(text: str) -> bool:
 
 # --- doubt -------------------------------------------------------------------------------
 
+DOUBTFUL = "doubtful"
+"""The tag of a fact that may have changed."""
+
 _DOUBT = lazy(r" \(may have changed on \d{4}-\d\d-\d\d: “[^”]*”\)\Z")
 _DOUBT_WORDS = 60
 """Characters of the sentence that a mark of doubt quotes."""

@@ -12,10 +12,10 @@ from looseleaf.core.grammar import as_written
 from looseleaf.core.identity import decide
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import is_trusted
-from looseleaf.core.lines import NOTE, doubted, is_doubtful
+from looseleaf.core.lines import DOUBTFUL, NOTE, doubted, is_doubtful
 from looseleaf.core.names import APPROVED, TICKED
 from looseleaf.core.relations import SALIENCE
-from looseleaf.core.replacing import DOUBTFUL, is_told_with, naming, replaced_by, saying, without
+from looseleaf.core.replacing import PLAIN, SURE, Change, is_told_with, naming, replaced_by, saying, without
 from looseleaf.core.slots import relation_of
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from looseleaf.core.gate import Witness
+    from looseleaf.core.replacing import Lexicon
     from looseleaf.talk import Proposal
     from looseleaf.values import Ended, Kind
 
@@ -37,14 +38,8 @@ _QUOTE = 300
 AT_TOP = 0.4
 """The salience from which on a fact of the user's stands on USER.md, which is in every prompt."""
 
-SURELY = "surely a change"
-LIKELY = "likely a change"
-MAY_CHANGE = "may be a change"
 PERHAPS = "only if it changes something"
-"""Tags of proposals: that they surely are, likely are, or may be about something that has changed; and that they are
-only worth a line if they are."""
-
-_OF_PROPOSALS = frozenset({SURELY, LIKELY, MAY_CHANGE, PERHAPS})
+"""The tag of a proposal that is only worth a line if something that is held has changed by it."""
 
 
 @frozen
@@ -70,13 +65,9 @@ def page_of(fact: Fact) -> str:
     return PROFILE if fact.topic == USER and is_worth else f"facts/{fact.topic}.md"
 
 
-def _no_sorts(name: str) -> frozenset[str]:
-    return frozenset()
-
-
 class Plan:
     """`held` gives all facts of a topic; `topic` the canonical name of the one that a proposal names. `topics`: where a
-    change may find what it replaces; `sorts`: what a word is a name of."""
+    change may find what it replaces; `lexicon`: what is known of words, without which only slots are replaced."""
 
     def __init__(
         self,
@@ -86,13 +77,11 @@ class Plan:
         topic: Callable[[Proposal], str],
         *,
         topics: Iterable[str] = (USER, PROJECT),
-        sorts: Callable[[str], frozenset[str]] = _no_sorts,
-        plain: frozenset[str] = frozenset(),
-        is_name: Callable[[str], bool] = bool,
+        lexicon: Lexicon | None = None,
     ) -> None:
         self._entry_id, self._entry_ts = entry_id, entry_ts
         self._load, self._topic = held, topic
-        self._topics, self._sorts, self._plain, self._is_name = tuple(topics), sorts, plain, is_name
+        self._topics, self._lexicon = tuple(topics), lexicon
         self._held: dict[str, list[Fact]] = {}
         self._new: set[str] = set()
         self._taken_back: set[str] = set()
@@ -189,20 +178,16 @@ class Plan:
 
     def _replace(self, fact: Fact, proposal: Proposal) -> bool:
         """Take away, or doubt, the lines that a change speaks against. Whether there are any."""
-        if not kinship.may_change(fact):
+        if self._lexicon is None or not kinship.may_change(fact):
             return False
         was = proposal.object if proposal.ended else proposal.was
         said = proposal.quote or proposal.object
-        is_sure = proposal.ended or (LIKELY not in proposal.tags and MAY_CHANGE not in proposal.tags)
-        is_likely = is_sure or LIKELY in proposal.tags
-        is_plain = SURELY in proposal.tags and PERHAPS not in proposal.tags
-        held = self._elsewhere(fact, is_sure=is_sure)
+        chance = SURE if proposal.change is None else proposal.change
+        change = Change(said, chance, was, fact.topic, fact.kind, proposal.ended)
+        held = self._elsewhere(fact, is_sure=proposal.ended or chance >= PLAIN)
         if was and (proposal.ended or self._has_gone(was, fact)):
             held = naming(was, held)  # nothing is meant but what names it as well
-        found = replaced_by(
-            said, was, held, self._sorts, self._plain, is_name=self._is_name,
-            is_sure=is_sure, is_likely=is_likely, kind=(fact.topic, fact.kind) if is_plain else None,
-        )  # fmt: skip
+        found = replaced_by(change, held, self._lexicon)
         for old in found.gone:
             if kinship.outranks(old, fact):
                 self._ask_whether(old)
@@ -366,7 +351,7 @@ class Plan:
         except Refused:
             return None  # it says nothing
         kind: Kind = proposal.kind or relation.kind
-        tags = tuple(tag for tag in proposal.tags if tag not in _OF_PROPOSALS)
+        tags = tuple(tag for tag in proposal.tags if tag != PERHAPS)
         tags = tags if found.verified else (*tags, UNVERIFIED)
         said_at = written(found.ts)
         return Fact(

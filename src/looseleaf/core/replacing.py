@@ -1,8 +1,9 @@
 """What a change takes the place of: the lines held that a sentence speaks against, where no slot says so.
 
-A slot has an address; a line in the user's words has none. So what a change names as gone ("not black any more") is
-looked for in what is held, and else what shares the subject of the change. What surely goes is superseded or ended;
-what only may have changed is marked as doubtful, and is never told as plain truth again.
+A slot has an address; a line in the user's words has none. So each held line that shares a word, a sort of thing or an
+aspect of life with the change gets a chance of being what it is about, from signs whose weights are trained on what
+people said later (`training/links.py`). What surely goes is superseded or ended; what only may have changed is marked
+as doubtful, and is never told as plain truth again.
 
 Pure, and linear in what is held.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from math import exp, log
 
 from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import NOTE, undoubted, worded
@@ -19,12 +21,40 @@ from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from looseleaf.values import Fact
+    from looseleaf.values import Fact, Kind
 
-DOUBTFUL = "doubtful"
-"""The tag of a fact that may have changed."""
+PLAIN = 0.3
+SURE = 0.5
+"""The chances of being a change from which on a sentence plainly, and surely, tells of one."""
+
+GONE = 0.75
+DOUBT = 0.1
+"""The chances of being what a change is about from which on a line goes, and from which on it is doubted."""
+
+
+@frozen
+class Change:
+    """A sentence that may tell of a change. `was`: the value that it says is gone; `is_ending`: that is all it says."""
+
+    said: str
+    chance: float
+    was: str | None = None
+    topic: str = ""
+    kind: Kind | None = None
+    is_ending: bool = False
+
+
+@frozen
+class Lexicon:
+    """What is known of words. `sorts`: what a word is a name of (`database`, `editor`), two names of one sort being
+    about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a line is meant."""
+
+    sorts: Callable[[str], frozenset[str]]
+    plain: frozenset[str]
+    is_name: Callable[[str], bool]
+    weights: Mapping[str, float]
 
 
 @frozen
@@ -36,11 +66,6 @@ class Replaced:
 
 
 # --- which lines ------------------------------------------------------------------------
-
-_DIGITS = lazy(r"\d+")
-_ALIKE_SHARE = 0.6
-_SAME_SHARE = 0.8
-_ALIKE_NUMBERS = 0.55
 
 
 @lru_cache(4096)
@@ -58,111 +83,128 @@ def naming(words: str, held: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in held if fact.status == "current" and wanted and wanted <= words_of(fact)]
 
 
-def replaced_by(
-    said: str,
-    was: str | None,
-    held: Sequence[Fact],
-    sorts: Callable[[str], frozenset[str]],
-    plain: frozenset[str] = frozenset(),
-    *,
-    is_sure: bool = True,
-    is_likely: bool = True,
-    is_name: Callable[[str], bool] = bool,
-    kind: tuple[str, str | None] | None = None,
-) -> Replaced:
-    """What a change in these words replaces. `was`: the value it says is gone. `sorts`: what a word is a name of
-    (`database`, `editor`); two names of one sort are about the same thing. `plain`: terms too common to link lines.
-    `is_sure`: it is certainly a change; else it mostly raises doubts, and lines must share a name, several terms or,
-    if `is_likely`, be a slot of the same aspect of life (`about_home`). `kind`: topic and kind of a sure change; if no
-    word leads to a line, the only line of that topic and kind is doubted."""
+def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Replaced:
+    """What a change replaces, and what it casts doubt on."""
     current = [fact for fact in held if fact.status == "current"]
-    mine = _terms(said)
-    if was:
-        named = [fact for fact in naming(was, current) if not mine - _terms(was) or words_of(fact) != mine]
-        is_named = any(map(is_name, _terms(was))) or bool(_named(was, sorts))
+    if change.was and (change.is_ending or change.chance >= PLAIN):
+        mine, was = _terms(change.said), _terms(change.was)
+        named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
+        is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
         if named and (is_named or not all(fact.relation == NOTE for fact in named)):
             return Replaced(tuple(_nearest(named, mine)))
         if named:  # "I left the clinic": what else is said of a clinic may hold
             return Replaced((), tuple(_nearest(named, mine)))
-    same_sort, same_aspect = _of_same_sort(said, current, sorts)
-    if same_sort and is_sure:
-        return Replaced(tuple(same_sort)) if len(same_sort) == 1 else Replaced((), tuple(same_sort))
-    found: list[tuple[float, Fact]] = [(0.5, fact) for fact in same_sort]
-    if is_sure:
-        found += [(0.4, fact) for fact in same_aspect[:1]]
-    elif is_likely:
-        found += [(0.4, fact) for fact in same_aspect[:_MOST] if _ASPECTS.get(fact.relation)]
-    common = _common(current)
-    for fact in current:
-        theirs = words_of(fact)
-        shared = {
-            term
-            for term in mine & theirs
-            if term not in plain and not term.isdigit() and len(term) > 2 - (term > "~")
-        }
-        if shared and theirs != mine and (is_sure or len(shared) > 1 or any(map(is_name, shared))):
-            found.append((sum(1 / common.get(term, 1) for term in shared), fact))
-    found = [(weight, fact) for weight, fact in found if weight >= _LEAST]
-    if not found:
-        alike = [fact for fact in current if kind is not None and (fact.topic, fact.kind) == kind]
+    found = [(_chance(signs, lexicon.weights), fact) for fact, signs in links(change, current, lexicon)]
+    found.sort(key=lambda pair: -pair[0])
+    likely = [(chance, fact) for chance, fact in found if chance >= DOUBT][:_MOST]
+    if not found and change.chance >= SURE:
+        # No word leads to a line: then it is about the only one of its sort, if there is one.
+        alike = [fact for fact in current if (fact.topic, fact.kind) == (change.topic, change.kind)]
         return Replaced((), tuple(alike)) if len(alike) == 1 else Replaced()
-    best = max(weight for weight, _ in found)
-    nearest = list(dict.fromkeys(fact for weight, fact in found if weight >= 0.7 * best))
-    nearest = nearest[: _MOST if is_sure else 2 if is_likely else 1]
-    if (
-        len(nearest) == 1
-        and _has_number(said)
-        and _has_number(nearest[0].object)
-        and _is_same_but_numbers(mine, words_of(nearest[0]), _ALIKE_NUMBERS if is_likely else _SAME_SHARE)
-    ):
-        return Replaced(tuple(nearest))
-    if (
-        is_sure
-        and len(nearest) == 1
-        and len(words_of(nearest[0]) & mine) >= _ALIKE_SHARE * len(words_of(nearest[0]))
-    ):
-        return Replaced(tuple(nearest))
-    return Replaced((), tuple(nearest))
+    return Replaced(
+        tuple(fact for chance, fact in likely if chance >= GONE),
+        tuple(fact for chance, fact in likely if chance < GONE),
+    )
 
 
-_SHARED = frozenset({"weekday", "month", "season", "condition"})
-"""Sorts of which many names hold at once: two of them are no change."""
-
-
-_LEAST = 0.3
-"""What the shared terms of two lines must weigh, each less the more lines have it."""
 _MOST = 3
+"""Lines that one sentence can speak against."""
 
 
 def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
     """All that name it, if they are few; else those that share most with the change."""
-    if len(named) <= 3:
+    if len(named) <= _MOST:
         return named
     best = max(len(words_of(fact) & mine) for fact in named)
-    return [fact for fact in named if len(words_of(fact) & mine) == best][:3]
+    return [fact for fact in named if len(words_of(fact) & mine) == best][:_MOST]
 
 
-def _of_same_sort(
-    said: str, held: Sequence[Fact], sorts: Callable[[str], frozenset[str]]
-) -> tuple[list[Fact], list[Fact]]:
-    """Facts that name another thing of the same sort, and nothing that the change names of it; and facts that are about
-    the same aspect of life, the nearest first."""
-    mine = _named(said, sorts)
-    named: list[Fact] = []
-    about: list[tuple[int, Fact]] = []
+# --- the signs that a line is meant --------------------------------------------------------
+
+
+def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, dict[str, float]]]:
+    """The lines that anything links to a change, each with the signs that it is what the change is about."""
+    common = _common(held)
+    most = log(len(held) + 1)
+    mine, names = _terms(change.said), _named(change.said, lexicon.sorts)
+    was = _terms(change.was) if change.was else frozenset()
+
+    def telling(words: frozenset[str]) -> set[str]:
+        return {
+            term
+            for term in words
+            if term not in lexicon.plain and not term.isdigit() and len(term) > 2 - (term > "~")
+        }
+
+    told = telling(mine)
+    weighed: list[tuple[float, Fact, set[str], int, int, int]] = []
     for fact in held:
-        theirs = _named(worded(fact.relation, fact.object), sorts)
-        if aspect := _ASPECTS.get(fact.relation):
-            theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
-        shared = mine.keys() & theirs.keys()
-        others = [sort for sort in shared if not sort.startswith(ABOUT) and sort not in _SHARED]
-        if any(mine[sort].isdisjoint(theirs[sort]) for sort in others):
-            named.append(fact)
-        elif aspects := [sort for sort in shared if sort.startswith(ABOUT)]:
-            about.append((sum(len(mine[sort]) + len(theirs[sort]) for sort in aspects), fact))
-    about.sort(key=lambda pair: -pair[0])
-    return named, [fact for _, fact in about]
+        shared = told & words_of(fact)
+        others, days, aspects = _of_one_sort(fact, names, lexicon.sorts)
+        if shared or others or days or aspects or (was and was <= words_of(fact)):
+            rare = sum(1 - log(common[term]) / most for term in shared)
+            weighed.append((rare, fact, shared, others, days, aspects))
+    margin = (
+        log(change.chance / (1 - change.chance)) if 0 < change.chance < 1 else 9.0 * (change.chance or -1)
+    )
+    for rare, fact, shared, others, days, aspects in weighed:
+        theirs = words_of(fact)
+        better = sum(other > rare + 1e-9 for other, *_ in weighed)
+        yield (
+            fact,
+            {
+                "bias": 1.0,
+                "change": margin,
+                "shared": min(rare, 3.0),
+                "change of shared": margin * min(rare, 3.0),
+                "names": min(sum(map(lexicon.is_name, shared)), 2),
+                "share of line": len(shared) / max(len(telling(theirs)), 1),
+                "share of change": len(shared) / max(len(told), 1),
+                "best": float(not better and rare > 0),
+                "better ones": min(better, 4),
+                "linked ones": min(len(weighed), 10),
+                "numbers": float(any(map(_has_number, mine)) and any(map(_has_number, theirs))),
+                "other day": min(days, 2) * rare,
+                "other of its sort": min(others, 2),
+                "same aspect": min(aspects, 2),
+                "named as gone": float(bool(was) and was <= theirs),
+                "plan": float(change.kind == "commitment"),
+                "event": float(change.kind == "event"),
+                "question": float(change.said.rstrip().endswith(("?", "？"))),
+                "length": log(len(change.said) + 1),
+                "length of line": log(len(undoubted(fact.object)) + 1),
+            },
+        )
 
+
+def _margin(chance: float) -> float:
+    """Within what was seen in training: nothing is certain."""
+    chance = min(max(chance, 0.001), 0.95)
+    return log(chance / (1 - chance))
+
+
+def _chance(signs: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return 1 / (1 + exp(-sum(weights[name] * sign for name, sign in signs.items())))
+
+
+def _of_one_sort(
+    fact: Fact, mine: dict[str, set[str]], sorts: Callable[[str], frozenset[str]]
+) -> tuple[int, int, int]:
+    """Of how many sorts both name a thing, and not the same; of how many of which several hold at once (days, months);
+    and how many aspects of life both are about."""
+    if not mine:
+        return 0, 0, 0
+    theirs = _named(worded(fact.relation, fact.object), sorts)
+    if aspect := _ASPECTS.get(fact.relation):
+        theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
+    both = mine.keys() & theirs.keys()
+    others = [sort for sort in both if not sort.startswith(ABOUT) and mine[sort].isdisjoint(theirs[sort])]
+    days = sum(sort in _SHARED for sort in others)
+    return len(others) - days, days, sum(sort.startswith(ABOUT) for sort in both)
+
+
+_SHARED = frozenset({"weekday", "month", "season", "condition"})
+"""Sorts of which many names hold at once: two of them alone are no change."""
 
 _ASPECTS = {
     "Home": "about_home",
@@ -201,14 +243,8 @@ def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, se
     return found
 
 
-def _is_same_but_numbers(mine: frozenset[str], theirs: frozenset[str], share: float) -> bool:
-    """Whether two lines say the same with other numbers: two ports of two programs are no change."""
-    first, second = ({term for term in each if not _has_number(term)} for each in (mine, theirs))
-    return len(first & second) >= share * max(min(len(first), len(second)), 1)
-
-
 def _has_number(text: str) -> bool:
-    return _DIGITS.search(text) is not None
+    return any(map(str.isdigit, text))
 
 
 def _common(held: Sequence[Fact]) -> dict[str, int]:

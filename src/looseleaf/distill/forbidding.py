@@ -8,14 +8,14 @@ known by the terms that are left when the words of forbidding are taken away.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from looseleaf.core.lazy import lazy
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.terms import terms
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.selector import cues_of, tokens_of
-from looseleaf.distill.sorts import DATA
+from looseleaf.distill.sorts import plain_terms
 from looseleaf.distill.statements import sentences_of
 from looseleaf.frozen import frozen
 
@@ -156,13 +156,6 @@ class Forbidden:
     is_all: bool = False
     is_certain: bool = False
     is_sure: bool = True
-
-
-@cache
-def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
-    """Terms that tell nothing apart, and those of forbidding."""
-    plain, forbidding = (DATA / "plain_terms.txt").read_text(encoding="utf-8").splitlines()[:2]
-    return frozenset(plain.split()), frozenset(forbidding.split())
 
 
 @lru_cache(4096)

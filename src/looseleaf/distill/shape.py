@@ -19,7 +19,8 @@ OBJECT_CHARS = 120
 OBJECT_WORDS = 18
 """A longer object is a story, no fact."""
 
-_LESS = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6}
+_OWN = {"likes": 0.6, "dislikes": 0.6, "favourite": 0.6, "allergy": 0.95, "condition": 0.9, "diet": 0.9}
+"""Saliences that are not those of the kind: a taste matters less than a preference, and health more than a trait."""
 
 _EDGES = lazy(r"\A[\s,;:.!?()\[\]*_~–—-]+|[\s,;:.!?(\[*_~–—-]+\Z")
 _WRAPPED = lazy(r"([\"'“‘`])([^\"'“”‘’`]*)[\"'”’`]")
@@ -67,7 +68,7 @@ def made(
         topic=topic,
         kind=kind,
         time_span=span or ("future" if kind == "commitment" else "long_term"),
-        salience=_LESS.get(relation.casefold(), SALIENCE[kind]),
+        salience=_OWN.get(relation.casefold(), SALIENCE[kind]),
         valid_from=first,
         valid_to=last,
         correction=correction or was is not None,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from functools import cache
 from pathlib import Path
+
+from looseleaf.core.replacing import Lexicon
 
 DATA = Path(__file__).parent / "data"
 
@@ -68,3 +71,20 @@ def common() -> frozenset[str]:
     """Words of everyday talk: none of them is a name, as long as it is written small. Made with the weights."""
     path = DATA / "common.txt"
     return frozenset(path.read_text(encoding="utf-8").split()) if path.is_file() else frozenset()
+
+
+@cache
+def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
+    """Terms that tell nothing apart, and those of forbidding."""
+    plain, forbidding = (DATA / "plain_terms.txt").read_text(encoding="utf-8").splitlines()[:2]
+    return frozenset(plain.split()), frozenset(forbidding.split())
+
+
+LINKS = DATA / "links.json"
+"""Weights of the signs that a change is about a line."""
+
+
+@cache
+def lexicon() -> Lexicon:
+    weights = json.loads(LINKS.read_text(encoding="utf-8"))
+    return Lexicon(sorts_of, plain_terms()[0], is_name, weights)

@@ -16,9 +16,10 @@ from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.names import PROJECT, USER
 from looseleaf.core.own_words import masked, speaks_of_text, works_on_language, zones
-from looseleaf.core.placing import LIKELY, MAY_CHANGE, PERHAPS, SURELY
+from looseleaf.core.placing import PERHAPS
 from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
+from looseleaf.core.replacing import PLAIN
 from looseleaf.core.sentences import is_decision, is_phatic, spans
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.selector import Around, has_orders, marks_of, orders_of, select
@@ -49,13 +50,9 @@ SURE_SLOT = 0.2
 """Least chances of being worth keeping: to become a line; to stand at the top of the folder; to become a line for a
 plan or wish, for an order, for a plain decision; and for a sure form to be believed."""
 
-SURE_CHANGE = 0.5
-CHANGES = 0.3
-LIKELY_CHANGE = 0.035
-MAY_BE_CHANGE = 0.015
+MAY_CHANGE = 0.035
 MAY_BE_KEPT = 0.03
-"""Least chances of being a change: surely, plainly, likely, perhaps. The last is the least chance of being worth
-keeping at which a sentence is looked at."""
+"""The least chance of being a change, and that of being worth keeping, at which a sentence is looked at."""
 FORBIDS = 0.5
 """The chance from which on a sentence is not to be remembered, whatever else it says."""
 
@@ -69,10 +66,14 @@ ANOTHERS = 0.95
 """Below this chance of being somebody else's words, a sentence may stand at the top; in a message that asks for work on
 a text in its one line; in one of one line that speaks of no text and of nobody else; and below which such a message of
 a few lines is the user's."""
+SURELY_WORTH = 0.95
+SURE_RULE = 0.4
+"""The chance of being worth keeping from which on a line has all the salience of its kind; and that of being a rule
+from which on it is one."""
 LOW = 0.35
 """The salience of what is kept and not sure enough for the top (`core/placing.py`)."""
 
-_KINDS: dict[str, Kind] = {
+KINDS_OF_FACTS: dict[str, Kind] = {
     "profile": "trait",
     "preference": "preference",
     "rule": "constraint",
@@ -152,7 +153,7 @@ class Sentence:
         """Plans, wishes and orders are mostly errands: of those more is asked; of what is plainly decided, less."""
         if self.keep >= _BARS.get(self.scores.kind, DRAWER):
             return True
-        return self.keep >= DECIDED and self.scores.change >= LIKELY_CHANGE and is_decision(self.text)
+        return self.keep >= DECIDED and self.scores.change >= MAY_CHANGE and is_decision(self.text)
 
 
 @lru_cache(128)
@@ -293,9 +294,9 @@ def _proposed(
                 level=keep,
             )
     gone = [each.value for each in readings if each.label == "was"]
-    is_change = sentence.scores.change >= CHANGES or bool(gone)
+    is_change = sentence.scores.change >= PLAIN or bool(gone)
     is_kept = wanted or sentence.is_kept
-    may_change = sentence.scores.change >= MAY_BE_CHANGE
+    may_change = sentence.scores.change >= MAY_CHANGE
     if not is_kept:
         # Behind a pasted text no form is sure by itself.
         slots = [each for each in slots if sentence.zone != "after" and (not each.ended or may_change)]
@@ -332,19 +333,20 @@ def _proposed(
         together = " ".join(masked(text)[begin : sentence.start].split())
         line = f"{trimmed(together)} {line}" if together else line
         quote = text[begin : sentence.end]
-    kind = sentence.scores.kind if max(sentence.scores.kinds) > 0 else "profile"
+    kind = kind_of(sentence.scores)
     for note in _note(line, quote, kind, ts, sentence.scores, is_change=is_change, gone=gone, level=level):
         yield (
-            changed(note, correction=True, tags=(*note.tags, *_how_likely(sentence))) if may_change else note
+            changed(note, correction=True, change=round(sentence.scores.change, 3)) if may_change else note
         )
 
 
-def _how_likely(sentence: Sentence) -> tuple[str, ...]:
-    """The tags that tell how likely a sentence is about a change."""
-    chance = sentence.scores.change
-    if chance >= SURE_CHANGE:
-        return (SURELY,)
-    return () if chance >= CHANGES else (LIKELY,) if chance >= LIKELY_CHANGE else (MAY_CHANGE,)
+def kind_of(scores: Scores) -> str:
+    """The likeliest kind; what is hardly a rule is none, as a rule stands before all else."""
+    if max(scores.kinds) <= 0:
+        return "profile"
+    if scores.kind == "rule" and scores.of("rule") < SURE_RULE:
+        return max((each for each in KINDS_OF_FACTS if each != "rule"), key=scores.of)
+    return scores.kind
 
 
 def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequence[str]) -> Iterator[Proposal]:
@@ -354,7 +356,7 @@ def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequenc
     for note in _note(
         line, quote, sentence.scores.kind, ts, sentence.scores, is_change=True, gone=gone, level=DRAWER
     ):
-        yield changed(note, tags=(*note.tags, *_how_likely(sentence), PERHAPS))
+        yield changed(note, tags=(*note.tags, PERHAPS), change=round(sentence.scores.change, 3))
 
 
 _NEAR = 25
@@ -405,11 +407,11 @@ def _note(
         return
     past = (is_change or kind == "event") and PAST.search(line) is not None and not AHEAD.search(line)
     said = dated(escape(line), ts, past=past)
-    fact_kind = _KINDS[kind]
+    fact_kind = KINDS_OF_FACTS[kind]
     is_work = kind in _WORK or (
         kind in ("rule", "plan") and scores.of("project") + scores.of("decision") > 0.35
     )
-    salience = SALIENCE[fact_kind] if level >= TOP else LOW
+    salience = SALIENCE[fact_kind] * _weight(level) if level >= TOP else LOW
     if kind == "event":
         salience = min(salience, 0.5 if level >= 0.9 else LOW)
     yield Proposal(
@@ -424,6 +426,11 @@ def _note(
         was=gone[0] if gone else None,
         tags=(PEOPLE,) if kind == "other" else (),
     )
+
+
+def _weight(keep: float) -> float:
+    """How much of its kind's salience a line has: the surer that it is worth keeping, the more."""
+    return 0.7 + 0.3 * min(max(keep - TOP, 0.0) / (SURELY_WORTH - TOP), 1.0)
 
 
 _REDACTED = "[redacted "

@@ -11,7 +11,7 @@ from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
 from looseleaf.core.names import PROFILE, USER
 from looseleaf.core.paths import safe_name
-from looseleaf.core.placing import LIKELY, MAY_CHANGE
+from looseleaf.core.replacing import PLAIN
 from looseleaf.core.sentences import sentences
 from looseleaf.core.truth import true_at
 from looseleaf.core.vocabulary import choose, topic_name, topic_of_text, vocabulary
@@ -45,7 +45,7 @@ _CHOSEN_FROM = 200
 
 def _is_plain_note(fact: dict[str, Any]) -> bool:
     """Whether a fact is a line that takes no other line's place."""
-    is_guess = not {LIKELY, MAY_CHANGE}.isdisjoint(fact.get("tags", ()))
+    is_guess = fact.get("change", 1.0) < PLAIN
     return bool(fact["relation"] == NOTE and not fact.get("was") and (is_guess or not fact.get("correction")))
 
 

@@ -122,8 +122,7 @@ class Place:
         # Whoever only reads what is known loads nothing of this.
         from looseleaf.core.gate import proposal_of
         from looseleaf.core.placing import Plan
-        from looseleaf.distill.forbidding import plain_terms
-        from looseleaf.distill.sorts import is_name, sorts_of
+        from looseleaf.distill.sorts import lexicon
         from looseleaf.place.diary import Diary
         from looseleaf.place.material import sources_of, vouched_for, witnesses_of
         from looseleaf.place.outdated import outdated
@@ -139,9 +138,7 @@ class Place:
                 self._facts.of,
                 lambda proposal: self._topic(proposal, entry, witnesses),
                 topics=dict.fromkeys((USER, PROJECT, *self._facts.topics)),
-                sorts=sorts_of,
-                plain=plain_terms()[0],
-                is_name=is_name,
+                lexicon=lexicon(),
             )
             for raw in entry.summary.get("facts", ()):
                 proposal = proposal_of(raw)

@@ -273,7 +273,7 @@ class Trail:
 
     def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:
         """A fact, with the line it stands on; the entry it was placed from; and whose words it rests on."""
-        from looseleaf.core.replacing import DOUBTFUL
+        from looseleaf.core.lines import DOUBTFUL
 
         told = self._needle.excerpt(said(fact.relation, fact.object))
         depth = 0

@@ -1,0 +1,160 @@
+"""What a later message changes: memories with what was said afterwards → weights of the signs that a line is meant.
+
+    python training/links.py            # write src/looseleaf/distill/data/links.json
+    python training/links.py --check    # only compare with the shipped bytes
+    python training/links.py --dev      # figures of each author by the weights of the others; nothing is written
+
+`pairs/<author>.jsonl` has one memory a line: twenty things that somebody said, and sixteen messages afterwards, each
+with the numbers of those that it makes untrue (`gone`) or that may be untrue now (`doubt`). How likely a sentence tells
+of a change is asked from weights that have not seen its author. To be run when `train.py` has run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import train
+from sklearn.linear_model import LogisticRegression
+
+from looseleaf.core.gate import Witness, reading_of
+from looseleaf.core.placing import Plan
+from looseleaf.core.replacing import DOUBT, GONE, Change, Lexicon, links
+from looseleaf.distill.selector import heads
+from looseleaf.distill.slot_tables import read
+from looseleaf.distill.sorts import LINKS, is_name, plain_terms, sorts_of
+from looseleaf.distill.statements import KINDS_OF_FACTS, kind_of, sentences_of, statements
+from looseleaf.values import Fact
+
+START, DAY = 1_767_225_600.0, 86_400.0
+STRENGTH = 0.05
+"""The inverse of regularisation, of signs scaled alike."""
+
+Pair = tuple[tuple[int, int, int], dict[str, float], str]
+"""Which memory, message and line; the signs; and what became of the line: `gone`, `doubt` or `calm`."""
+
+
+def held_facts(said: list[str]) -> list[tuple[Fact, int]]:
+    """What a memory holds of what somebody said, where only slots replace each other; and of which of it."""
+    plan = Plan("", START, lambda topic: [], lambda proposal: proposal.topic)
+    for number, text in enumerate(said):
+        for proposal in statements(text, START, str(number)):
+            witness = Witness(
+                str(number), "user", text, START + number * DAY, frozenset({reading_of(proposal)})
+            )
+            plan.take(proposal, [witness])
+    facts = [line.add for lines in plan.lines.values() for line in lines if line.add is not None]
+    return [(fact, int(fact.sources[0])) for fact in facts]
+
+
+def pairs_of(author: str, chance: Any) -> list[Pair]:
+    lexicon = Lexicon(sorts_of, plain_terms()[0], is_name, {})
+    made: list[Pair] = []
+    for number, memory in enumerate(train.memories(author)):
+        held = held_facts(memory["held"])
+        line_of = {fact.id: at for fact, at in held}
+        for place, later in enumerate(memory["later"]):
+            for sentence in sentences_of(later["say"]):
+                if not sentence.is_own:
+                    continue
+                was = next((each.value for each in read(sentence.text) if each.label == "was"), None)
+                kind = KINDS_OF_FACTS[kind_of(sentence.scores)]
+                change = Change(sentence.text, chance(sentence), was, "", kind)
+                for fact, signs in links(change, [fact for fact, _ in held], lexicon):
+                    at = line_of[fact.id]
+                    label = "gone" if at in later["gone"] else "doubt" if at in later["doubt"] else "calm"
+                    made.append(((number, place, at), signs, label))
+    return made
+
+
+def meant(pairs: list[Pair]) -> list[Pair]:
+    """Of several sentences of a message, the one counts that has most to do with a line that goes by it."""
+    best: dict[tuple[int, int, int], tuple[float, int]] = {}
+    for at, (which, signs, label) in enumerate(pairs):
+        if label == "gone":
+            weight = (
+                2 * signs["shared"] + signs["change"] + 2 * signs["other of its sort"] + signs["same aspect"]
+            )
+            if which not in best or weight > best[which][0]:
+                best[which] = weight, at
+    chosen = {at for _, at in best.values()}
+    return [pair for at, pair in enumerate(pairs) if pair[2] == "calm" or at in chosen]
+
+
+def fit(pairs: list[Pair]) -> dict[str, float]:
+    """Weights of the signs as they are measured."""
+    names = [name for name in pairs[0][1] if name != "bias"]
+    rows = np.array([[signs[name] for name in names] for _, signs, _ in pairs])
+    wanted = np.array([label == "gone" for _, _, label in pairs])
+    middle, scale = rows.mean(axis=0), rows.std(axis=0)
+    model = LogisticRegression(C=STRENGTH, max_iter=5000, tol=1e-8).fit((rows - middle) / scale, wanted)
+    weights = model.coef_[0] / scale
+    bias = float(model.intercept_[0] - (weights * middle).sum())
+    return {"bias": round(bias, 4)} | {
+        name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)
+    }
+
+
+def chances(weights: dict[str, float], pairs: list[Pair]) -> list[float]:
+    return [
+        1 / (1 + np.exp(-sum(weights[name] * sign for name, sign in signs.items()))) for _, signs, _ in pairs
+    ]
+
+
+def figures(by_author: dict[str, list[Pair]]) -> None:
+    for bar in (0.05, 0.1, DOUBT, 0.2, 0.3, 0.5, GONE, 0.85):
+        stale = gone = false = messages = 0
+        for author, pairs in by_author.items():
+            rest = [pair for other, each in by_author.items() if other != author for pair in meant(each)]
+            told = {
+                which
+                for chance, (which, _, _) in zip(chances(fit(rest), pairs), pairs, strict=True)
+                if chance >= bar
+            }
+            wanted = {which for which, _, label in pairs if label == "gone"}
+            stale, gone = stale + len(wanted - told), gone + len(wanted)
+            false += len({which for which, _, label in pairs if label == "calm"} & told)
+            messages += sum(len(memory["later"]) for memory in train.memories(author))
+        right = (gone - stale) / max(gone - stale + false, 1)
+        print(
+            f"{bar:.2f}: stale {stale / gone:.3f} of {gone}, false {false / messages:.3f} a message, right {right:.2f}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--dev", action="store_true")
+    given = parser.parse_args()
+    split = json.loads((train.HERE / "authors.json").read_text())
+    rows = train.load(split["train"], parts=True)
+    apart = train.apart(rows, split["pairs"])
+    known = heads()["change"]
+
+    def chance_for(author: str) -> Any:
+        def chance(sentence: Any) -> float:
+            row = train.Example({"author": author, "lang": ""}, sentence.text, sentence.around, frozenset())
+            margin = train.margins("change", *apart[author], [row])[0]
+            return float(1 / (1 + np.exp(-(known.slope * margin + known.shift))))
+
+        return chance
+
+    by_author = {author: pairs_of(author, chance_for(author)) for author in split["pairs"]}
+    if given.dev:
+        figures(by_author)
+        return
+    weights = fit([pair for pairs in by_author.values() for pair in meant(pairs)])
+    made = json.dumps(weights, indent=1) + "\n"
+    if given.check:
+        is_same = LINKS.is_file() and made == LINKS.read_text(encoding="utf-8")
+        print("the same bytes" if is_same else "other bytes than the shipped ones")
+        sys.exit(0 if is_same else 1)
+    LINKS.write_text(made, encoding="utf-8")
+    print(f"{LINKS}: {len(weights)} signs")
+
+
+if __name__ == "__main__":
+    main()
