@@ -86,6 +86,7 @@ class Plan:
         self._new: set[str] = set()
         self._taken_back: set[str] = set()
         self._taken: set[str] = set()
+        self._said_again: set[tuple[str | None, str | None]] = set()
         self._reworded: set[str] = set()
         self.lines: dict[str, list[Line]] = {}
         """What is to be done to each page."""
@@ -134,6 +135,7 @@ class Plan:
             case "end":
                 self._end(fact, facts)
             case "restate":
+                self._said_again.add((fact.quote, facts[0].id))
                 self._restate(fact, facts[0])
             case "older":
                 self._older(fact, facts)
@@ -152,14 +154,17 @@ class Plan:
     # --- changes of what has no slot ---------------------------------------------------------
 
     def _elsewhere(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
-        """The current facts that a change may contradict, in all topics it looks in: none from the same words, now or
-        before; and, unless the change is sure, none from the same message."""
+        """The current facts that a change may contradict, in all topics it looks in: none that was said later, or is
+        said by the same words; and, unless the change is sure, none from the same message."""
         held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
+        said_at = written(fact.recorded_at or self._entry_ts)
 
         def is_beside(other: Fact) -> bool:
             is_new = other.id in self._new or other.entry_id == self._entry_id
             is_same = bool(fact.quote) and other.quote == fact.quote and (is_new or other.relation == NOTE)
-            is_same = is_same or kinship.in_one_breath(fact, other)
+            is_same = (
+                is_same or kinship.in_one_breath(fact, other) or (fact.quote, other.id) in self._said_again
+            )
             return is_same or (is_new and not is_sure and other.sources[:1] == fact.sources[:1])
 
         return [
@@ -169,6 +174,7 @@ class Plan:
             and each.id != fact.id
             and not is_beside(each)
             and not self._is_to_come(each)
+            and (each.valid_from or "") <= said_at
         ]
 
     def _is_to_come(self, fact: Fact) -> bool:
@@ -183,10 +189,15 @@ class Plan:
         was = proposal.object if proposal.ended else proposal.was
         said = proposal.quote or proposal.object
         chance = SURE if proposal.change is None else proposal.change
-        change = Change(said, chance, was, fact.topic, fact.kind, proposal.ended)
+        kind = fact.kind if proposal.change is not None else None
+        change = Change(said, chance, was, fact.topic, kind, proposal.ended)
         held = self._elsewhere(fact, is_sure=proposal.ended or chance >= PLAIN)
         if was and (proposal.ended or self._has_gone(was, fact)):
             held = naming(was, held)  # nothing is meant but what names it as well
+        if (
+            proposal.ended
+        ):  # a value of another slot may hold: who listens to jazz no more may dislike it still
+            held = [each for each in held if each.relation == NOTE]
         found = replaced_by(change, held, self._lexicon)
         for old in found.gone:
             if kinship.outranks(old, fact):

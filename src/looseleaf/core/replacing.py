@@ -97,7 +97,7 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
     found = [(_chance(signs, lexicon.weights), fact) for fact, signs in links(change, current, lexicon)]
     found.sort(key=lambda pair: -pair[0])
     likely = [(chance, fact) for chance, fact in found if chance >= DOUBT][:_MOST]
-    if not found and change.chance >= SURE:
+    if not found and change.kind is not None and change.chance >= SURE:
         # No word leads to a line: then it is about the only one of its sort, if there is one.
         alike = [fact for fact in current if (fact.topic, fact.kind) == (change.topic, change.kind)]
         return Replaced((), tuple(alike)) if len(alike) == 1 else Replaced()
