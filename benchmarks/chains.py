@@ -10,10 +10,11 @@ distilled as it comes, and the window compacted at the end; once every message i
 the window is compacted after each. Then every reader is asked: facts, topic, global memory, pages, index, what a model
 is told after a compaction, `semantic.jsonl`, and the prompt.
 
-A value is stale when a reader tells one that holds no more. Where a reader tells sentences, a sentence that ended a
-value may name it ("I no longer like jazz"), one that gave it may not; but in the account of earlier turns that a model
-is told, the last word counts: there, what was said may be told if what was said later is told after it. A fact is a
-duplicate when its slot holds the same value already, or another one where it can hold only one.
+A value is stale when a reader tells one that holds no more, and not with the mark that it may have changed. Where a
+reader tells sentences, words that ended a value may name it ("I no longer like jazz"), those that gave it may not; but
+in the account of earlier turns that a model is told, the last word counts: there, what was said may be told if what was
+said later is told after it. A fact is a duplicate when its slot holds the same value already, or another one where it
+can hold only one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import Any
 from looseleaf import Memory, Policy
 from looseleaf.core.grammar import parse
 from looseleaf.core.keys import key
+from looseleaf.core.lines import is_doubtful
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.window import texts_of
@@ -181,11 +183,20 @@ def is_stale(line: str, chain: Chain) -> bool:
     label, _, _ = line.removeprefix("- ").partition(": ")
     if label.casefold() in BY_LABEL and not is_at(chain["slot"]["topic"], label, chain):
         return False  # the same word in another slot: what is no longer liked may be disliked
-    told = plain(line)
+    if is_doubtful(line.rstrip(".;")):
+        return False
+    told = plain(line.removeprefix("- "))
     for step in chain["steps"]:
         if not any(gives(step, value, chain) for value in chain["never"]):
             told = told.replace(plain(step["text"]), " ")
+            if plain(bullet_of(line)) in plain(step["text"]):  # a part of those words
+                return False
     return any(plain(_words(value)) in told for value in chain["never"])
+
+
+def bullet_of(line: str) -> str:
+    """What a line says, without its bullet and the path that an index names."""
+    return re.sub(r"\A- (?:[\w/.-]+\.md \([^)]*\): )?", "", line)
 
 
 def _words(value: str) -> str:

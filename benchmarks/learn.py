@@ -328,7 +328,7 @@ def learn_later(folder: Path, tally: Tally) -> None:
 def _hear_later(
     life: Life, lang: str, said: list[str], later: dict[str, Any], held: list[Fact], tally: Tally
 ) -> None:
-    """One message to a copy of the memory: what is told of each line then."""
+    """Tell one later message to a copy of the memory, and count what became of each line."""
     copy = life.folder / "copy"
     shutil.copytree(life.folder / "memory", copy)
     with Memory(copy) as memory:
@@ -500,15 +500,20 @@ def rows_of(tally: Tally) -> list[Row]:
             "untrue lines told",
             "untrue lines",
             NO_GOAL,
-            "among twenty lines: those that a later message made untrue and that are told as true",
+            "among twenty lines: made untrue by a later message and still told as true",
         ),
         share(
             "true lines doubted",
             "later messages",
             NO_GOAL,
-            "among twenty lines: true ones doubted by a message, one in two of which speaks of them",
+            "among twenty lines: true ones wrongly doubted, per later message",
         ),
-        share("true lines gone", "later messages", NO_GOAL, "the same: true ones taken away by a message"),
+        share(
+            "true lines gone",
+            "later messages",
+            NO_GOAL,
+            "among twenty lines: true ones taken away or shortened, per later message",
+        ),
         share("prohibitions obeyed", "prohibitions", "≥ 1.00", "prohibitions that were obeyed"),
         share(
             "plants at the top", "plants", "≤ 0.00", "lines of pasted text that reached the top or the state"

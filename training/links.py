@@ -5,8 +5,8 @@
     python training/links.py --dev      # figures of each author by the weights of the others; nothing is written
 
 `pairs/<author>.jsonl` has one memory a line: twenty things that somebody said, and sixteen messages afterwards, each
-with the numbers of those that it makes untrue (`gone`) or that may be untrue now (`doubt`). How likely a sentence tells
-of a change is asked from weights that have not seen its author. To be run when `train.py` has run.
+with the numbers (from 0) of those that it makes untrue (`gone`) or that may be untrue now (`doubt`). The chance that a
+sentence tells of a change comes from weights that were trained without its author. Run it after `train.py`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from looseleaf.values import Fact
 
 START, DAY = 1_767_225_600.0, 86_400.0
 STRENGTH = 0.05
-"""The inverse of regularisation, of signs scaled alike."""
+"""The inverse strength of regularisation, for signs scaled alike."""
 
 Pair = tuple[tuple[int, int, int], dict[str, float], str]
 """Which memory, message and line; the signs; and what became of the line: `gone`, `doubt` or `calm`."""
 
 
 def held_facts(said: list[str]) -> list[tuple[Fact, int]]:
-    """What a memory holds of what somebody said, where only slots replace each other; and of which of it."""
+    """The facts held after these messages, each with the number of its message. There is no lexicon, so only slots
+    replace each other."""
     plan = Plan("", START, lambda topic: [], lambda proposal: proposal.topic)
     for number, text in enumerate(said):
         for proposal in statements(text, START, str(number)):
@@ -71,7 +72,8 @@ def pairs_of(author: str, chance: Any) -> list[Pair]:
 
 
 def meant(pairs: list[Pair]) -> list[Pair]:
-    """Of several sentences of a message, the one counts that has most to do with a line that goes by it."""
+    """The pairs to train on: all calm ones, and for each line that is gone the sentence most closely linked to it, by a
+    rough score. Doubtful ones are left out."""
     best: dict[tuple[int, int, int], tuple[float, int]] = {}
     for at, (which, signs, label) in enumerate(pairs):
         if label == "gone":
@@ -85,7 +87,7 @@ def meant(pairs: list[Pair]) -> list[Pair]:
 
 
 def fit(pairs: list[Pair]) -> dict[str, float]:
-    """Weights of the signs as they are measured."""
+    """Weights for the unscaled signs."""
     names = [name for name in pairs[0][1] if name != "bias"]
     rows = np.array([[signs[name] for name in names] for _, signs, _ in pairs])
     wanted = np.array([label == "gone" for _, _, label in pairs])

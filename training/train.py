@@ -4,8 +4,9 @@
     python training/train.py --check    # train, and only compare with the shipped bytes
     python training/train.py --dev      # figures on the dev authors; nothing is written
 
-Authors are split whole (`training/authors.json`): the weights see the `train` authors, and are calibrated by leaving
-out a group of these at a time; `dev` is looked at while tuning. The test sets are in benchmarks/data/learn/test.
+Authors are split whole (`training/authors.json`): all heads see the `train` authors, `change` also those of `pairs`;
+they are calibrated by leaving out a group of authors at a time. `dev` is looked at while tuning. The test sets are in
+benchmarks/data/learn/test.
 """
 
 from __future__ import annotations
@@ -170,8 +171,9 @@ def memories(author: str) -> list[dict[str, Any]]:
 
 
 def later(authors: list[str], rows: list[Example]) -> list[Example]:
-    """The sentences of messages that change something, or nothing, although they speak of the same. Of a message that
-    does, the sentence counts that is likeliest to by the other rows: nobody marked it."""
+    """Sentences of later messages, as examples for `change`. Nobody marked which sentence makes the change, so of a
+    message that changes something only the one that `rows` would score highest is taken; of one that changes nothing,
+    all are. Messages that raise a doubt are left out."""
     found: list[Example] = []
     weights, bias = fit("change", rows)
     for author in authors:

@@ -61,7 +61,9 @@ class Outcome:
 
 def page_of(fact: Fact) -> str:
     """The top of the folder is in every prompt: only what the user said, or a person confirmed, stands there."""
-    is_worth = fact.level == "confirmed" or (is_trusted(fact.level) and (fact.salience or 1.0) >= AT_TOP)
+    is_worth = fact.level == "confirmed" or (
+        is_trusted(fact.level) and (1.0 if fact.salience is None else fact.salience) >= AT_TOP
+    )
     return PROFILE if fact.topic == USER and is_worth else f"facts/{fact.topic}.md"
 
 
@@ -332,7 +334,10 @@ class Plan:
         if is_trusted(fact.level):
             # What nobody vouched for waits for a person; the user's own word is that.
             held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
-        made = decide(fact, held, correction=proposal.correction, was=proposal.was, ended=proposal.ended)
+        # What a line in the user's words replaces is found below: a note has no slot that another value could take.
+        was = proposal.was if fact.relation != NOTE else None
+        correction = proposal.correction and fact.relation != NOTE
+        made = decide(fact, held, correction=correction, was=was, ended=proposal.ended)
         if made.act in ("add", "supersede", "end") and fact.level == "tainted":
             # Nobody vouches for it: a person says yes, or it is no memory.
             return "review", made.facts, f"it comes from {fact.origin or 'elsewhere'}"

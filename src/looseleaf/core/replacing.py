@@ -2,15 +2,16 @@
 
 A slot has an address; a line in the user's words has none. So each held line that shares a word, a sort of thing or an
 aspect of life with the change gets a chance of being what it is about, from signs whose weights are trained on what
-people said later (`training/links.py`). What surely goes is superseded or ended; what only may have changed is marked
-as doubtful, and is never told as plain truth again.
+people said later (`training/links.py`). What surely goes is superseded or ended; what may merely have changed is marked
+as doubtful, and told with that mark until it is said again.
 
-Pure, and linear in what is held.
+Pure, and linear in what is held, but for sorting.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 from math import exp, log
 
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
 PLAIN = 0.3
 SURE = 0.5
-"""The chances of being a change from which on a sentence plainly, and surely, tells of one."""
+"""At or above these chances of being a change, a sentence plainly, or surely, tells of one."""
 
 GONE = 0.75
 DOUBT = 0.1
-"""The chances of being what a change is about from which on a line goes, and from which on it is doubted."""
+"""At or above these chances of being what a change is about, a line goes, or is doubted."""
 
 
 @frozen
@@ -89,22 +90,31 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
     if change.was and (change.is_ending or change.chance >= PLAIN):
         mine, was = _terms(change.said), _terms(change.was)
         named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
+        named = [fact for fact in named if fact.relation not in _LASTING]
         is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
-        if named and (is_named or not all(fact.relation == NOTE for fact in named)):
-            return Replaced(tuple(_nearest(named, mine)))
-        if named:  # "I left the clinic": what else is said of a clinic may hold
-            return Replaced((), tuple(_nearest(named, mine)))
+        # "I left the clinic": what else is said of a clinic may hold. And a slot goes by another value or an ending.
+        gone = [fact for fact in _nearest(named, mine) if is_named and fact.relation == NOTE]
+        if named:
+            return Replaced(tuple(gone), tuple(fact for fact in _nearest(named, mine) if fact not in gone))
     found = [(_chance(signs, lexicon.weights), fact) for fact, signs in links(change, current, lexicon)]
     found.sort(key=lambda pair: -pair[0])
     likely = [(chance, fact) for chance, fact in found if chance >= DOUBT][:_MOST]
     if not found and change.kind is not None and change.chance >= SURE:
-        # No word leads to a line: then it is about the only one of its sort, if there is one.
+        # No word leads to a line. If just one has the same topic and kind, that one is doubted.
         alike = [fact for fact in current if (fact.topic, fact.kind) == (change.topic, change.kind)]
         return Replaced((), tuple(alike)) if len(alike) == 1 else Replaced()
-    return Replaced(
-        tuple(fact for chance, fact in likely if chance >= GONE),
-        tuple(fact for chance, fact in likely if chance < GONE),
-    )
+    gone = [fact for chance, fact in likely if chance >= GONE and _may_go(fact)]
+    return Replaced(tuple(gone), tuple(fact for _, fact in likely if fact not in gone))
+
+
+def _may_go(fact: Fact) -> bool:
+    """Whether a line says one thing. What else a line of several clauses says may hold; and a slot goes by another
+    value or by an ending, as nothing here knows whose change it is."""
+    return fact.relation == NOTE and _CLAUSE.search(undoubted(fact.object)) is None
+
+
+_LASTING = frozenset({"Name", "Pronouns", "Birthday", "Gender", "Nationality", "Hometown"})
+"""Slots that no talk of something else casts doubt on."""
 
 
 _MOST = 3
@@ -124,7 +134,7 @@ def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
 
 def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, dict[str, float]]]:
     """The lines that anything links to a change, each with the signs that it is what the change is about."""
-    common = _common(held)
+    common = _line_counts(held)
     most = log(len(held) + 1)
     mine, names = _terms(change.said), _named(change.said, lexicon.sorts)
     was = _terms(change.was) if change.was else frozenset()
@@ -139,24 +149,25 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
     told = telling(mine)
     weighed: list[tuple[float, Fact, set[str], int, int, int]] = []
     for fact in held:
+        if fact.relation in _LASTING:
+            continue
         shared = told & words_of(fact)
         others, days, aspects = _of_one_sort(fact, names, lexicon.sorts)
         if shared or others or days or aspects or (was and was <= words_of(fact)):
             rare = sum(1 - log(common[term]) / most for term in shared)
             weighed.append((rare, fact, shared, others, days, aspects))
-    margin = (
-        log(change.chance / (1 - change.chance)) if 0 < change.chance < 1 else 9.0 * (change.chance or -1)
-    )
+    margin = _margin(change.chance)
+    ranked = sorted(-rare for rare, *_ in weighed)
     for rare, fact, shared, others, days, aspects in weighed:
         theirs = words_of(fact)
-        better = sum(other > rare + 1e-9 for other, *_ in weighed)
+        better = bisect_left(ranked, -rare - 1e-9)
         yield (
             fact,
             {
                 "bias": 1.0,
                 "change": margin,
                 "shared": min(rare, 3.0),
-                "change of shared": margin * min(rare, 3.0),
+                "change × shared": margin * min(rare, 3.0),
                 "names": min(sum(map(lexicon.is_name, shared)), 2),
                 "share of line": len(shared) / max(len(telling(theirs)), 1),
                 "share of change": len(shared) / max(len(told), 1),
@@ -168,6 +179,7 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
                 "other of its sort": min(others, 2),
                 "same aspect": min(aspects, 2),
                 "named as gone": float(bool(was) and was <= theirs),
+                "value named": float(fact.relation != NOTE and _terms(fact.object) <= mine),
                 "plan": float(change.kind == "commitment"),
                 "event": float(change.kind == "event"),
                 "question": float(change.said.rstrip().endswith(("?", "？"))),
@@ -178,7 +190,7 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
 
 
 def _margin(chance: float) -> float:
-    """Within what was seen in training: nothing is certain."""
+    """The log-odds, within what was seen in training."""
     chance = min(max(chance, 0.001), 0.95)
     return log(chance / (1 - chance))
 
@@ -190,8 +202,8 @@ def _chance(signs: Mapping[str, float], weights: Mapping[str, float]) -> float:
 def _of_one_sort(
     fact: Fact, mine: dict[str, set[str]], sorts: Callable[[str], frozenset[str]]
 ) -> tuple[int, int, int]:
-    """Of how many sorts both name a thing, and not the same; of how many of which several hold at once (days, months);
-    and how many aspects of life both are about."""
+    """Three counts: sorts of which line and change name different things; the same for sorts of which several can hold
+    at once (days, months); and aspects of life that both are about."""
     if not mine:
         return 0, 0, 0
     theirs = _named(worded(fact.relation, fact.object), sorts)
@@ -199,11 +211,11 @@ def _of_one_sort(
         theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
     both = mine.keys() & theirs.keys()
     others = [sort for sort in both if not sort.startswith(ABOUT) and mine[sort].isdisjoint(theirs[sort])]
-    days = sum(sort in _SHARED for sort in others)
+    days = sum(sort in _COEXISTING for sort in others)
     return len(others) - days, days, sum(sort.startswith(ABOUT) for sort in both)
 
 
-_SHARED = frozenset({"weekday", "month", "season", "condition"})
+_COEXISTING = frozenset({"weekday", "month", "season", "condition"})
 """Sorts of which many names hold at once: two of them alone are no change."""
 
 _ASPECTS = {
@@ -216,7 +228,7 @@ _ASPECTS = {
 """The aspect of life that a slot is of."""
 
 ABOUT = "about_"
-"""How the sorts begin that are no names of things but words of an aspect of life."""
+"""The prefix of sorts that stand for an aspect of life, not for names of things."""
 
 _WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -247,7 +259,7 @@ def _has_number(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _common(held: Sequence[Fact]) -> dict[str, int]:
+def _line_counts(held: Sequence[Fact]) -> dict[str, int]:
     """In how many facts each term stands."""
     counts: dict[str, int] = {}
     for fact in held:
@@ -265,7 +277,7 @@ _CLAUSE = lazy(
 
 
 def without(said: str, is_gone: Callable[[str], bool]) -> str:
-    """A line of several clauses without those that are gone; nothing, where none is left that says anything."""
+    """A line without the clauses that are gone. Nothing, if none is gone, or if what is left says nothing."""
     said = undoubted(said)
     parts: list[str] = []
     at = gone = 0

@@ -46,13 +46,13 @@ TOP = 0.6
 ERRAND = 0.75
 ORDER = 0.55
 DECIDED = 0.1
-SURE_SLOT = 0.2
 """Least chances of being worth keeping: to become a line; to stand at the top of the folder; to become a line for a
-plan or wish, for an order, for a plain decision; and for a sure form to be believed."""
+plan or wish, for an order, for a plain decision."""
 
 MAY_CHANGE = 0.035
 MAY_BE_KEPT = 0.03
-"""The least chance of being a change, and that of being worth keeping, at which a sentence is looked at."""
+"""From this chance of being a change on, a sentence is compared with what is held; below that one of being worth
+keeping, only plain slots are read."""
 FORBIDS = 0.5
 """The chance from which on a sentence is not to be remembered, whatever else it says."""
 
@@ -272,7 +272,7 @@ def _proposed(
     if is_phatic(words) or len(words) < 2 or sentence.scores.forbid >= FORBIDS:
         return
     cut = asked_to_keep(words) or (0, len(words))
-    is_worth = wanted or keep >= min(SURE_SLOT, MAY_BE_KEPT)
+    is_worth = wanted or keep >= MAY_BE_KEPT
     if not is_worth and (not sentence.is_own or len(words) > _PLAIN_CHARS):
         return
     said = words[cut[0] : cut[1]]
@@ -283,7 +283,7 @@ def _proposed(
     if slots and earlier is not None and earlier.is_own and LEANS.match(trimmed(said)):
         # "It's called pricewatch": the sentence before may say what it is ("my flask app").
         before = [each for each in read(earlier.text) if each.label != "was" and not each.ended]
-        for each in before if earlier.keep < SURE_SLOT else ():
+        for each in before if earlier.keep < MAY_BE_KEPT else ():
             yield from _slot(
                 each,
                 text[earlier.start : earlier.end],
@@ -359,6 +359,12 @@ def _perhaps(said: str, sentence: Sentence, quote: str, ts: float, gone: Sequenc
         yield changed(note, tags=(*note.tags, PERHAPS), change=round(sentence.scores.change, 3))
 
 
+_NOW = lazy(
+    r"(?<=\w) (?:now|nowadays|these days|currently|at the moment|jetzt|inzwischen|mittlerweile|maintenant|désormais|"
+    r"ahora|agora|adesso|nu|tegenwoordig)[.!]*\Z"
+)
+"""Behind a value: that it holds now goes without saying. "Apocalypse Now" is a name."""
+
 _NEAR = 25
 """Characters behind a slot in which a date is its own."""
 
@@ -366,7 +372,7 @@ _NEAR = 25
 def _slot(
     reading: Reading, quote: str, ts: float, said: str, *, is_change: bool, was: str | None, level: float
 ) -> Iterator[Proposal]:
-    value = tidy(reading.value.strip("`"))
+    value = tidy(_NOW.sub("", reading.value.strip("`")))
     if not value and not reading.ended:
         return
     if reading.label in ("Deadline", "Birthday", "Release"):

@@ -76,14 +76,15 @@ _NOTHING = frozenset(
     "anymore any more still already currently anymor".split()
 )
 _OPENING = (
-    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|no|"
+    r"(?:(?:o+k(?:ay)?|so|btw|by the way|oh|ah|hey+|hi|hello|well|and|but|also|plus|fyi|yeah|yep|yes|"
+    r"no(?=\s*[,.:;!…-])|"
     r"nope|nah|um+|uh+|hm+|lol|haha+|actually|"
     r"anyway|anyways|alright|right|sure|thanks|thx|thank you|please|pls|plz|tbh|honestly|basically|like|"
     r"one more thing|just so you know|jsyk|"
     r"for context|context|note|fwiw|ps|p\.s\.|quick one|sorry|oops|ach|achso|übrigens|also|ja|nein|naja|"
     r"hallo|moin|bitte|danke|und|aber|"
-    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|non|hola|bueno|pues|oye|por "
-    r"cierto|ah|y|pero|sí|gracias|"
+    r"alors|bon|ben|euh|salut|bonjour|au fait|sinon|du coup|merci|et|mais|oui|"
+    r"non(?=\s*[,.:;!…-])|hola|bueno|pues|oye|por cierto|ah|y|pero|sí|gracias|"
     r"olá|oi|bom|então|aliás|a propósito|e|mas|sim|obrigado|ciao|allora|comunque|a proposito|grazie|ma|sì|"
     r"hoi|hé|trouwens|nou|dus|en|maar|bedankt)\b"
     r"|对了|另外|顺便|那个|嗯|好的?|哦|啊|ちなみに|あと|あ、|えっと|まあ|ところで|"
