@@ -265,7 +265,7 @@ class Figures:
         stale = {
             reader
             for reader, value in told_values(memory, chain)
-            if keys([value], chain).keys() & never.keys()
+            if not is_doubtful(value) and keys([value], chain).keys() & never.keys()
         }
         for reader, line in told_texts(memory, chain):
             if is_stale(line, chain):

@@ -323,3 +323,37 @@ def test_a_decision_whose_slot_took_the_old_value_away_casts_no_doubt_on_another
         assert not any(is_doubtful(each.object) for each in held)
         over = memory.facts(status="superseded")
         assert [(each.relation, each.object) for each in over] == [("Database", "SQLite")]
+
+
+def told(place: Path, *messages: str) -> list[str]:
+    with Memory(place / "memory") as memory:
+        for number, text in enumerate(messages):
+            say(memory, text, THEN + number * 1e6)
+        return [worded(each.relation, each.object) for each in memory.facts()]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("I'm Sam Reed.", "Sam Reed left the company last week.", "Name: Sam Reed"),
+        ("My husband is Joost.", "Joost has choir on Thursdays.", "Partner: Joost"),
+        (
+            "My son Max has a peanut allergy and plays football at FC Union.",
+            "Max quit football at FC Union, he plays tennis now.",
+            "My son Max has a peanut allergy",
+        ),
+    ],
+)
+def test_what_a_message_does_not_touch_is_still_told(place: Path, before: str, after: str, line: str) -> None:
+    assert line in told(place, before, after)
+
+
+def test_the_change_of_another_person_takes_nothing_from_the_user(place: Path) -> None:
+    lines = told(
+        place, "I'm allergic to peanuts.", "My son outgrew his allergy to peanuts, he can eat them now."
+    )
+    assert any(line.startswith("Allergy: peanuts") for line in lines)
+
+
+def test_what_the_user_ends_ends(place: Path) -> None:
+    assert not any(line.startswith("Diet") for line in told(place, "I'm vegan.", "I'm not vegan any more."))

@@ -294,3 +294,24 @@ def test_of_two_lines_of_a_kind_the_one_that_is_surer_to_be_worth_keeping_matter
     ]
     assert saliences[0] > saliences[1] >= 0.42
     assert max(saliences) <= 0.6
+
+
+@pytest.mark.parametrize(
+    ("said", "allergies"),
+    [
+        ("I'm allergic to peanuts, eggs and kiwi.", ["peanuts", "eggs", "kiwi"]),
+        ("I'm allergic to penicillin and walnuts", ["penicillin", "walnuts"]),
+        ("I'm allergic to peanuts and I live in Oslo.", ["peanuts"]),
+        ("I'm allergic to bee stings, please note that.", ["bee stings"]),
+    ],
+)
+def test_a_list_of_allergies_is_read_to_its_end(said: str, allergies: list[str]) -> None:
+    assert [each.object for each in statements(said, THEN) if each.relation == "Allergy"] == allergies
+
+
+def test_a_line_says_no_where_the_sentence_does() -> None:
+    [line] = statements("So no more coffee for me since the heart attack.", THEN)
+    assert line.object.startswith("no more coffee")
+    assert [(each.relation, each.object) for each in statements("No, I live in Paris now.", THEN)] == [
+        ("Home", "Paris")
+    ]

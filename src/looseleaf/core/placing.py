@@ -14,6 +14,7 @@ from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import is_trusted
 from looseleaf.core.lines import DOUBTFUL, NOTE, doubted, is_doubtful
 from looseleaf.core.names import APPROVED, TICKED
+from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.replacing import PLAIN, SURE, Change, is_told_with, naming, replaced_by, saying, without
 from looseleaf.core.slots import relation_of
@@ -192,7 +193,7 @@ class Plan:
         said = proposal.quote or proposal.object
         chance = SURE if proposal.change is None else proposal.change
         kind = fact.kind if proposal.change is not None else None
-        change = Change(said, chance, was, fact.topic, kind, proposal.ended)
+        change = Change(said, chance, was, fact.topic, kind, proposal.ended, PEOPLE in fact.tags)
         held = self._elsewhere(fact, is_sure=proposal.ended or chance >= PLAIN)
         if was and (proposal.ended or self._has_gone(was, fact)):
             held = naming(was, held)  # nothing is meant but what names it as well

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from looseleaf.values import Fact, Kind
 
+LIKELY = 0.15
 PLAIN = 0.3
 SURE = 0.5
-"""At or above these chances of being a change, a sentence plainly, or surely, tells of one."""
+"""At or above these chances of being a change, a sentence likely, plainly, or surely tells of one."""
 
 GONE = 0.75
 DOUBT = 0.1
@@ -37,7 +38,8 @@ DOUBT = 0.1
 
 @frozen
 class Change:
-    """A sentence that may tell of a change. `was`: the value that it says is gone; `is_ending`: that is all it says."""
+    """A sentence that may tell of a change. `was`: the value that it says is gone; `is_ending`: that is all it says;
+    `is_of_others`: it is about another person."""
 
     said: str
     chance: float
@@ -45,6 +47,7 @@ class Change:
     topic: str = ""
     kind: Kind | None = None
     is_ending: bool = False
+    is_of_others: bool = False
 
 
 @frozen
@@ -92,11 +95,21 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
         named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
         named = [fact for fact in named if fact.relation not in _LASTING]
         is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
-        # "I left the clinic": what else is said of a clinic may hold. And a slot goes by another value or an ending.
-        gone = [fact for fact in _nearest(named, mine) if is_named and fact.relation == NOTE]
+        # "I left the clinic": what else is said of a clinic may hold. And "my brother is not vegan any more" says
+        # nothing of the user's own diet.
+        gone = [
+            fact
+            for fact in _nearest(named, mine)
+            if (is_named if fact.relation == NOTE else not change.is_of_others)
+        ]
         if named:
             return Replaced(tuple(gone), tuple(fact for fact in _nearest(named, mine) if fact not in gone))
-    found = [(_chance(signs, lexicon.weights), fact) for fact, signs in links(change, current, lexicon)]
+    # News of a partner or an employer, by name, is no end of them.
+    found = [
+        (_chance(signs, lexicon.weights), fact)
+        for fact, signs in links(change, current, lexicon)
+        if not signs["value named"] or change.chance >= LIKELY
+    ]
     found.sort(key=lambda pair: -pair[0])
     likely = [(chance, fact) for chance, fact in found if chance >= DOUBT][:_MOST]
     if not found and change.kind is not None and change.chance >= SURE:

@@ -288,28 +288,7 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
     for each in found:
         if not any(_is_in(each, other) for other in clear):
             clear.append(each)
-            clear += _listed(text, each)
     return clear
-
-
-def _listed(text: str, first: Reading) -> Iterator[Reading]:
-    """What else stands in the list that a value begins, where a list is the rule and a missing item is grave."""
-    at = max(text.find(first.value, first.start), 0) + len(first.value)
-    while first.label == "Allergy" and not first.ended and (item := _ITEM.match(text, at)):
-        if item[1].lower().split()[0] not in _NO_ITEM:
-            yield Reading(
-                first.topic, first.label, item[1], item.start(1), item.end(1), is_plain=first.is_plain
-            )
-        at = item.end(1)
-
-
-_AND = r"(?:and|or|und|oder|et|ou|y|e|o|en|of)"
-_ITEM = lazy(
-    rf"(?:\s*,\s*(?:{_AND}\s+)?|\s+{_AND}\s+)([^\W\d_][\w'-]*(?: [\w'-]+)?)(?=\s*(?:[,.;!)]|\Z|{_AND}\s))", _I
-)
-_NO_ITEM = frozenset(
-    "i i'm im i've so but please pls thanks btw which no not too also we my he she it they you ich bitte je".split()
-)
 
 
 @cache

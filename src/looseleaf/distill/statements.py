@@ -21,6 +21,7 @@ from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.replacing import PLAIN
 from looseleaf.core.sentences import is_decision, is_phatic, spans
+from looseleaf.distill.items import with_items
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.selector import Around, has_orders, marks_of, orders_of, select
 from looseleaf.distill.shape import changed, made, tidy
@@ -276,7 +277,11 @@ def _proposed(
     if not is_worth and (not sentence.is_own or len(words) > _PLAIN_CHARS):
         return
     said = words[cut[0] : cut[1]]
-    readings = [each for each in read(said) if is_worth or (each.is_plain and _is_plain(each, sentence))]
+    readings = [
+        each
+        for each in with_items(said, read(said))
+        if is_worth or (each.is_plain and _is_plain(each, sentence))
+    ]
     slots = [each for each in readings if each.label != "was"]
     if not (is_worth or slots):
         return
