@@ -197,9 +197,8 @@ class Plan:
         held = self._elsewhere(fact, is_sure=proposal.ended or chance >= PLAIN)
         if was and (proposal.ended or self._has_gone(was, fact)):
             held = naming(was, held)  # nothing is meant but what names it as well
-        if (
-            proposal.ended
-        ):  # a value of another slot may hold: who listens to jazz no more may dislike it still
+        if proposal.ended:
+            # A value of another slot may hold: who listens to jazz no more may dislike it still.
             held = [each for each in held if each.relation == NOTE]
         found = replaced_by(change, held, self._lexicon)
         for old in found.gone:

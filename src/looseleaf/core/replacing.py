@@ -95,15 +95,12 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
         named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
         named = [fact for fact in named if fact.relation not in _LASTING]
         is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
+        near = _nearest(named, mine)
         # "I left the clinic": what else is said of a clinic may hold. And "my brother is not vegan any more" says
         # nothing of the user's own diet.
-        gone = [
-            fact
-            for fact in _nearest(named, mine)
-            if (is_named if fact.relation == NOTE else not change.is_of_others)
-        ]
-        if named:
-            return Replaced(tuple(gone), tuple(fact for fact in _nearest(named, mine) if fact not in gone))
+        gone = [fact for fact in near if (is_named if fact.relation == NOTE else not change.is_of_others)]
+        if near:
+            return Replaced(tuple(gone), tuple(fact for fact in near if fact not in gone))
     # News of a partner or an employer, by name, is no end of them.
     found = [
         (_chance(signs, lexicon.weights), fact)
@@ -243,7 +240,8 @@ _ASPECTS = {
 ABOUT = "about_"
 """The prefix of sorts that stand for an aspect of life, not for names of things."""
 
-_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A character of a script that puts no spaces between its words, or few."""
 
 
 def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
@@ -254,7 +252,7 @@ def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[s
 def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     words = re.findall(r"[\w.+#&/'-]*[\w+#]", text)
-    if _WIDE.search(text):
+    if WIDE.search(text):
         for size in range(1, 7):
             for at in range(len(text) - size + 1):
                 for sort in sorts(text[at : at + size]):

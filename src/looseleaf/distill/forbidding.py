@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from looseleaf.core.lazy import lazy
 from looseleaf.core.own_tools import RECALLED
+from looseleaf.core.replacing import WIDE
 from looseleaf.core.terms import terms
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.selector import cues_of, tokens_of
@@ -356,7 +357,7 @@ def _is_of_work(text: str) -> bool:
 
 def _is_certain(sentence: Sentence) -> bool:
     """Whether the selector alone is enough: it knows an order to a memory from other talk of forgetting."""
-    if _WIDE.search(sentence.text):
+    if WIDE.search(sentence.text):
         return sentence.scores.forbid >= CERTAIN_WIDE
     return sentence.scores.forbid >= CERTAIN and _TO_ANOTHER.match(sentence.text) is None
 
@@ -366,7 +367,6 @@ _TO_ANOTHER = lazy(
     r"[A-ZÄÖÜ][\w'-]+, "
 )
 """A name before a comma: who is spoken to."""
-_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def _is_order(sentence: Sentence, asks: Sentence | None) -> bool:

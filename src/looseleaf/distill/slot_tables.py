@@ -18,6 +18,7 @@ import re
 from functools import cache, lru_cache
 
 from looseleaf.core.lazy import lazy
+from looseleaf.core.replacing import WIDE
 from looseleaf.distill.sorts import DATA, common, families, family_of
 from looseleaf.frozen import frozen
 
@@ -301,7 +302,7 @@ _NAME_WORD = lazy(r"[\w+#&][\w.+#&:/-]*")
 
 def _sorts_of_words(small: str) -> frozenset[str]:
     """The sorts of which a text has a name. Where words are not parted, any name that stands in it counts."""
-    if _WIDE.search(small):
+    if WIDE.search(small):
         return frozenset(sort for name, sorts in family_of().items() if name in small for sort in sorts)
     words = [word.rstrip(".:/-") for word in _NAME_WORD.findall(small)]
     found: set[str] = set()
@@ -324,7 +325,6 @@ def _sorts_by_words() -> dict[str, frozenset[str]]:
 
 
 _VERSION = lazy(r"[ -]?v?[0-9][0-9a-z.]*\Z")
-_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _KANA = lazy(r"[\u3041-\u30ff]")
 _HANGUL = lazy(r"[\uac00-\ud7af]")
 
@@ -337,7 +337,7 @@ _CODES = {
 def _languages_of(text: str) -> Sequence[str]:
     """The tables worth trying: by script; for Latin letters, English and the language the text seems to be in,
     or every likely one."""
-    if _WIDE.search(text):
+    if WIDE.search(text):
         if _HANGUL.search(text):
             return ("ko",)
         return ("ja",) if _KANA.search(text) else ("zh",)

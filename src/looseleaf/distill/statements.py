@@ -19,7 +19,7 @@ from looseleaf.core.own_words import masked, speaks_of_text, works_on_language, 
 from looseleaf.core.placing import PERHAPS
 from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
-from looseleaf.core.replacing import PLAIN
+from looseleaf.core.replacing import PLAIN, WIDE
 from looseleaf.core.sentences import is_decision, is_phatic, spans
 from looseleaf.distill.items import with_items
 from looseleaf.distill.requests import asked_to_keep
@@ -451,7 +451,7 @@ def _says_something(line: str) -> bool:
     """Whether a line can stand alone: with a name, a number, or words enough."""
     if not _has_words(line) or (_REDACTED in line and len(line) < 40):
         return False
-    if _WIDE.search(line):
+    if WIDE.search(line):
         return len(line) > 3
     words = line.split()
     return (
@@ -460,6 +460,3 @@ def _says_something(line: str) -> bool:
         or any(each[:1].isupper() for each in words[1:])
         or (len(words) > 1 and len(line) > 13)
     )
-
-
-_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
