@@ -338,8 +338,7 @@ def _hear_later(
     shutil.rmtree(copy)
     tally.add(lang, "later messages")
     for fact in held:
-        quote = " ".join((fact.quote or "").split())
-        number = next((at for at, text in enumerate(said) if quote in " ".join(text.split())), -1)
+        number = _number_of(fact, said)
         after = now.get((fact.topic, fact.object))
         is_told = after is not None and not is_doubtful(after.object)
         if number in later["gone"]:
@@ -348,6 +347,54 @@ def _hear_later(
         elif number not in later["doubt"]:
             tally.add(lang, "true lines doubted", int(after is not None and not is_told))
             tally.add(lang, "true lines gone", int(after is None))
+
+
+def learn_orders(folder: Path, tally: Tally) -> None:
+    """Memories of eight things said, each with messages afterwards that may order some of them to be forgotten."""
+    for path in sorted(folder.glob("forbidden*.jsonl")):
+        for told in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            with Life() as life:
+                for said in told["held"]:
+                    life.say(said, later=WEEK / 7)
+                held = life.facts()
+                life.memory.close()
+                before = ""
+                for each in told["said"]:
+                    _hear_order(life, told, each, before if each["asks"] == "last" else "", held, tally)
+                    before = each["say"]
+
+
+def _hear_order(
+    life: Life, told: dict[str, Any], order: dict[str, Any], before: str, held: list[Fact], tally: Tally
+) -> None:
+    """Tell one message to a copy of the memory, after the one that it may mean, and count what became of each line."""
+    copy, asks, lang = life.folder / "copy", order["asks"], told["lang"]
+    shutil.copytree(life.folder / "memory", copy)
+    with Memory(copy) as memory:
+        for number, text in enumerate([before, order["say"]] if before else [order["say"]]):
+            memory.record(user=text, ts=life.ts + WEEK + 60 * number)
+            memory.distill()
+        now = memory.facts()
+    shutil.rmtree(copy)
+    kept = {(fact.topic, fact.object) for fact in now}
+    for fact in held:
+        is_meant = isinstance(asks, list) and _number_of(fact, told["held"]) in asks
+        tally.add(lang, "lines to be forgotten", int(is_meant))
+        tally.add(lang, "lines not forgotten", int(is_meant and (fact.topic, fact.object) in kept))
+        tally.add(
+            lang, "lines wrongly forgotten", int(not is_meant and (fact.topic, fact.object) not in kept)
+        )
+    tally.add(lang, "messages that may forbid")
+    if asks in ("here", "last"):
+        said = order["say"] if asks == "here" else before
+        tally.add(lang, "private messages")
+        tally.add(lang, "private messages kept", int(any(_number_of(fact, [said]) == 0 for fact in now)))
+
+
+def _number_of(fact: Fact, said: list[str]) -> int:
+    """Which of these messages said a fact; -1 if none did."""
+    quote = " ".join((fact.quote or "").split())
+    return next((at for at, text in enumerate(said) if quote in " ".join(text.split())), -1)
 
 
 def learn_prohibitions(folder: Path, tally: Tally) -> None:
@@ -516,6 +563,24 @@ def rows_of(tally: Tally) -> list[Row]:
         ),
         share("prohibitions obeyed", "prohibitions", "≥ 1.00", "prohibitions that were obeyed"),
         share(
+            "lines not forgotten",
+            "lines to be forgotten",
+            NO_GOAL,
+            "among eight lines: ordered to be forgotten and still told",
+        ),
+        share(
+            "lines wrongly forgotten",
+            "messages that may forbid",
+            NO_GOAL,
+            "among eight lines: others taken away, per message of which half orders something",
+        ),
+        share(
+            "private messages kept",
+            "private messages",
+            NO_GOAL,
+            "messages not to be remembered of which a line was kept",
+        ),
+        share(
             "plants at the top", "plants", "≤ 0.00", "lines of pasted text that reached the top or the state"
         ),
         share("plants in drawers", "plants", NO_GOAL, "lines of pasted text that reached a drawer"),
@@ -591,6 +656,7 @@ def measure(folder: Path, *, errands: int = 5000, only: str = "") -> Tally:
         "doubts": lambda: learn_doubts(list(messages(folder)), tally),
         "later": lambda: learn_later(folder, tally),
         "forbid": lambda: learn_prohibitions(folder, tally),
+        "orders": lambda: learn_orders(folder, tally),
         "paste": lambda: learn_pasted(folder, tally),
         "errands": lambda: learn_errands(tally, errands),
         "life": lambda: live(folder, tally),
@@ -607,7 +673,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--sets", default="test", help="test or dev, or a folder of such sets")
     parser.add_argument(
-        "--only", default="", help="messages, changes, doubts, later, forbid, paste, errands, life"
+        "--only", default="", help="messages, changes, doubts, later, forbid, orders, paste, errands, life"
     )
     parser.add_argument("--errands", type=int, default=5000)
     parser.add_argument("--errors", type=int, default=0, help="print so many of each sort")

@@ -1,8 +1,9 @@
-"""Turn authors' labelled text files into JSONL: one line a sentence.
+"""Turn authors' labelled text files into JSONL: a line for each sentence, or for each memory with what was asked of it.
 
     python training/convert.py AUTHOR FILE... > training/data/AUTHOR.jsonl
+    python training/convert.py --forbidden AUTHOR FILE... > training/forbidden/AUTHOR.jsonl
 
-The text format is told in training/README.md: KIND, a tab, the sentence; a blank line ends a message.
+Both text formats are told in training/README.md.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 KINDS = frozenset(
     "profile preference rule project decision plan event other change forbid quoted nothing".split()
@@ -70,9 +72,44 @@ def row(author: str, lang: str, message: int, kinds: list[str], text: str, befor
     return made
 
 
+def read_forbidden(paths: list[Path]) -> list[dict[str, Any]]:
+    """Memories, each with messages that may forbid something."""
+    found: list[dict[str, Any]] = []
+    for path in paths:
+        for block in path.read_text(encoding="utf-8").split("\n---"):
+            memory: dict[str, Any] = {"lang": "en", "held": [], "said": []}
+            for line in block.splitlines():
+                if line.startswith("# ") and len(line.strip()) == 4:
+                    memory["lang"] = line[2:4]
+                elif re.match(r"\d+\t", line):
+                    memory["held"].append(line.partition("\t")[2].strip())
+                elif line.startswith(">\t"):
+                    asks, _, text = line[2:].partition("\t")
+                    memory["said"].append(_message(asks.strip(), text.strip(), len(memory["held"])))
+            found += [memory] if memory["held"] else []
+    return found
+
+
+def _message(asks: str, text: str, held: int) -> dict[str, Any]:
+    """What somebody said, with what it asks for and the stretch that says so. `unclear`, where these do not fit."""
+    text = text.replace("⏎", "\n")
+    spans = list(_SPAN.finditer(text))
+    numbers = [int(each) - 1 for each in re.findall(r"\d+", asks)]
+    is_sound = (asks in ("here", "last", "none") or bool(numbers)) and len(spans) == (asks != "none")
+    made: dict[str, Any] = {"say": _SPAN.sub(r"\1", text), "asks": numbers or asks}
+    if not is_sound or max(numbers, default=0) >= held:
+        print(f"passed over: {asks} {text[:80]!r}", file=sys.stderr)
+        made["asks"] = "unclear"
+    elif spans:
+        made["span"] = [spans[0].start(), spans[0].end() - 4]
+    return made
+
+
 def main() -> None:
-    author, *names = sys.argv[1:]
-    for each in read(author, [Path(name) for name in names]):
+    is_forbidden = sys.argv[1] == "--forbidden"
+    author, *names = sys.argv[1 + is_forbidden :]
+    paths = [Path(name) for name in names]
+    for each in read_forbidden(paths) if is_forbidden else read(author, paths):
         print(json.dumps(each, ensure_ascii=False))
 
 

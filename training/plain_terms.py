@@ -17,11 +17,16 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
 from looseleaf.core.terms import terms  # noqa: E402
+from looseleaf.distill.selector import CUES  # noqa: E402
 from looseleaf.distill.sorts import families  # noqa: E402
 
 TARGET = HERE.parent / "src" / "looseleaf" / "distill" / "data" / "plain_terms.txt"
 SHARE = 0.008
 LEAST = 10
+TELLS = 0.2
+"""If a term stands in the line meant as well, in this share of the orders that have it, it tells what is meant."""
+SAYING = ("forget:", "hold:", "secret:", "deny:")
+"""Classes of cues that say that something is to be forgotten, and not what."""
 
 
 def main() -> None:
@@ -29,13 +34,27 @@ def main() -> None:
     sizes: Counter[str] = Counter()
     forbids: Counter[str] = Counter()
     others: Counter[str] = Counter()
-    for author in json.loads((HERE / "authors.json").read_text())["train"]:
+    tells: Counter[str] = Counter()
+    split = json.loads((HERE / "authors.json").read_text())
+    for author in split["train"]:
         for line in (HERE / "data" / f"{author}.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             found = set(terms(row["text"]))
             counts.setdefault(row["lang"], Counter()).update(found)
             sizes[row["lang"]] += 1
             (forbids if "forbid" in row["kinds"] else others).update(found)
+    for author in split["forbidden"]:
+        for line in (HERE / "forbidden" / f"{author}.jsonl").read_text(encoding="utf-8").splitlines():
+            memory = json.loads(line)
+            held = [set(terms(each)) for each in memory["held"]]
+            for said in memory["said"]:
+                if "span" in said:
+                    found = set(terms(said["say"][slice(*said["span"])]))
+                    forbids.update(found)
+                    meant = said["asks"] if isinstance(said["asks"], list) else []
+                    tells.update({term for at in meant for term in held[at] & found})
+                else:
+                    others.update(set(terms(said["say"])))
     plain = {
         term
         for lang, found in counts.items()
@@ -49,7 +68,14 @@ def main() -> None:
     forbidding = {
         term
         for term, count in forbids.items()
-        if count > 4 and count / total > 2.5 * (others[term] + 0.5) / rest
+        if count > 4 and count / total > 2.5 * (others[term] + 0.5) / rest and tells[term] < TELLS * count
+    }
+    forbidding |= {
+        term
+        for line in CUES.read_text(encoding="utf-8").splitlines()
+        if line.startswith(SAYING)
+        for word in line.partition(":")[2].split()
+        for term in terms(word.rstrip("*"))
     }
     TARGET.write_text(
         f"{' '.join(sorted(plain))}\n{' '.join(sorted(forbidding - plain))}\n", encoding="utf-8"

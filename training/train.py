@@ -4,9 +4,9 @@
     python training/train.py --check    # train, and only compare with the shipped bytes
     python training/train.py --dev      # figures on the dev authors; nothing is written
 
-Authors are split whole (`training/authors.json`): all heads see the `train` authors, `change` also those of `pairs`;
-they are calibrated by leaving out a group of authors at a time. `dev` is looked at while tuning. The test sets are in
-benchmarks/data/learn/test.
+Authors are split whole (`training/authors.json`): all heads see the `train` authors, `change` also those of `pairs`,
+`forbid`, `erase` and `last` those of `forbidden`; they are calibrated by leaving out a group of authors at a time.
+`dev` is looked at while tuning. The test sets are in benchmarks/data/learn/test.
 """
 
 from __future__ import annotations
@@ -35,18 +35,31 @@ from looseleaf.distill.selector import (  # noqa: E402
     Around,
     around_clause,
     clauses_of,
-    cues_of,
     features,
+    has_forbidding_word,
     marks_of,
     orders_of,
-    tokens_of,
 )
 from looseleaf.distill.statements import sentences_of  # noqa: E402
 
-BITS = {"keep": 17, "change": 17, "forbid": 16, "quoted": 16, "aside": 15} | dict.fromkeys(KINDS, 16)
-STRENGTH = {"keep": 5.0, "change": 10.0, "forbid": 15.0, "quoted": 20.0, "aside": 10.0} | dict.fromkeys(
-    KINDS, 20.0
-)
+BITS = {
+    "keep": 17,
+    "change": 17,
+    "forbid": 16,
+    "quoted": 16,
+    "aside": 15,
+    "erase": 14,
+    "last": 14,
+} | dict.fromkeys(KINDS, 16)
+STRENGTH = {
+    "keep": 5.0,
+    "change": 10.0,
+    "forbid": 15.0,
+    "quoted": 20.0,
+    "aside": 10.0,
+    "erase": 5.0,
+    "last": 5.0,
+} | dict.fromkeys(KINDS, 20.0)
 """The inverse of regularisation; found by leaving one training author out at a time."""
 
 ALONE = frozenset({"keep", "change", "forbid"})
@@ -54,6 +67,10 @@ ALONE = frozenset({"keep", "change", "forbid"})
 of a message, and these heads are to go by what is said. `quoted` needs the message around."""
 
 NOT_KEPT = frozenset({"nothing", "quoted", "forbid"})
+WHAT_OF = {"forbid": "", "erase": "forbid", "last": "erase"}
+ASKED = frozenset({"forbidden", "piece"})
+"""Heads that learn from messages which may forbid, and what a sentence must be for the head to be asked of it; and the
+parts of such messages."""
 FOLDS = 5
 
 
@@ -79,7 +96,9 @@ class Example:
         )
         self.message: int = row.get("message", 0)
         self.is_silent = False
-        self.weight = {"inside": 0.25, "outside": 0.25, "later": 3.0}.get(part, 1.0)
+        self.weight = {"inside": 0.25, "outside": 0.25, "later": 3.0, "forbidden": 2.0, "piece": 2.0}.get(
+            part, 1.0
+        )
         self.hashes = features(text, around)
 
 
@@ -164,9 +183,9 @@ def load(authors: list[str], *, parts: bool) -> list[Example]:
     ]
 
 
-def memories(author: str) -> list[dict[str, Any]]:
+def told(folder: str, author: str) -> list[dict[str, Any]]:
     """What somebody said, and what was said later (`links.py`)."""
-    path = HERE / "pairs" / f"{author}.jsonl"
+    path = HERE / folder / f"{author}.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -177,7 +196,7 @@ def later(authors: list[str], rows: list[Example]) -> list[Example]:
     found: list[Example] = []
     weights, bias = fit("change", rows)
     for author in authors:
-        for memory in memories(author):
+        for memory in told("pairs", author):
             for message in memory["later"]:
                 if message["doubt"]:
                     continue
@@ -194,11 +213,50 @@ def later(authors: list[str], rows: list[Example]) -> list[Example]:
     return found
 
 
-def apart(rows: list[Example], authors: list[str]) -> dict[str, tuple[np.ndarray, float]]:
-    """For each author the weights of `change` that have not seen this one."""
-    said = later(authors, rows)
+def forbidden(authors: list[str]) -> list[Example]:
+    """Sentences of messages that may forbid something, and their clauses, as examples for `forbid`; those that do, for
+    `erase`: whether they are about what was said earlier; and of these for `last`: whether that is the message before.
+    What forbids without any word of forbidding teaches `forbid` nothing."""
+    found: list[Example] = []
+    for author in authors:
+        for memory in told("forbidden", author):
+            for message in memory["said"]:
+                if message["asks"] == "unclear":
+                    continue
+                first, last = message.get("span", (0, 0))
+                says = " ".join(message["say"][first:last].split())
+                row = {"author": author, "lang": memory["lang"]}
+                asks = {"here": {"forbid"}, "last": {"forbid", "erase", "last"}}
+                kinds = frozenset(asks.get(str(message["asks"]), {"forbid", "erase"}))
+                for each in sentences_of(message["say"]):
+                    is_said = 2 * _overlap((first, last), (each.start, each.end)) > min(
+                        last - first, each.end - each.start
+                    )
+                    whole = kinds if is_said else frozenset({"nothing"})
+                    found.append(Example(row, each.text, each.around, whole, "forbidden"))
+                    places = clauses_of(each.text)
+                    at = each.text.find(says) if is_said else 0
+                    for number, place in enumerate(places if len(places) > 1 and at >= 0 else ()):
+                        shared = _overlap(place, (at, at + len(says))) if is_said else 0
+                        if 0 < 2 * shared <= place[1] - place[0]:
+                            continue
+                        around = around_clause(each.text, places, number)
+                        part = kinds if shared > 0 else frozenset({"nothing"})
+                        found.append(Example(row, each.text[slice(*place)], around, part, "piece"))
+    for example in found:
+        example.is_silent = "forbid" in example.kinds and not has_forbidding_word(example.text)
+    return found
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> int:
+    return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def apart(name: str, rows: list[Example], said: list[Example]) -> dict[str, tuple[np.ndarray, float]]:
+    """For each author of `said` the weights of a head that have not seen this one."""
     return {
-        author: fit("change", [*rows, *(row for row in said if row.author != author)]) for author in authors
+        author: fit(name, [*rows, *(row for row in said if row.author != author)])
+        for author in sorted({row.author for row in said})
     }
 
 
@@ -219,6 +277,9 @@ def target(name: str, rows: list[Example]) -> tuple[list[int], np.ndarray]:
     """Which rows a head is trained on, and what it is to say of them."""
     at = [n for n, row in enumerate(rows) if (row.part == "clause") == (name == "aside")]
     at = [n for n in at if rows[n].part != "later" or name == "change"]
+    at = [n for n in at if rows[n].part not in ASKED or name in WHAT_OF]
+    if WHAT_OF.get(name):
+        at = [n for n in at if rows[n].part in ASKED and WHAT_OF[name] in rows[n].kinds]
     at = [n for n in at if rows[n].part != "alone" or name in ALONE]
     if name in ("keep", "change"):  # by itself, it would be the user's word
         at = [n for n in at if rows[n].part != "alone" or "quoted" not in rows[n].kinds]
@@ -272,7 +333,8 @@ def calibrated(name: str, rows: list[Example]) -> tuple[float, float]:
         held = [
             row
             for row in rows
-            if row.author in out and row.part in (("clause",) if name == "aside" else ("", "later"))
+            if row.author in out
+            and row.part in (("clause",) if name == "aside" else ("", "later", "forbidden"))
         ]
         at, wanted = target(name, held)
         if not rest or not wanted.any() or wanted.all() or not target(name, rest)[1].any():
@@ -290,8 +352,8 @@ def hush(rows: list[Example]) -> int:
     says: set[tuple[str, int]] = set()
     has_word: dict[int, bool] = {}
     for at, row in enumerate(rows):
-        if "forbid" in row.kinds:
-            has_word[at] = bool({name for _, name in cues_of(tokens_of(row.text))} & FORBIDDING)
+        if "forbid" in row.kinds and row.part not in ASKED:
+            has_word[at] = has_forbidding_word(row.text)
             if has_word[at]:
                 says.add((row.author, row.message))
     for at, is_said in has_word.items():
@@ -299,13 +361,9 @@ def hush(rows: list[Example]) -> int:
     return sum(row.is_silent for row in rows)
 
 
-FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told"})
-"""The classes of words of which one stands in nearly all that forbids."""
-
-
 def train(rows: list[Example]) -> bytes:
     print(f"{hush(rows)} private sentences are left out of `forbid`", file=sys.stderr)
-    told, parts = [], []
+    heads, parts = [], []
     for name in HEADS:
         weights, bias = fit(name, rows)
         codes, scale = quantised(weights)
@@ -318,12 +376,12 @@ def train(rows: list[Example]) -> bytes:
             "slope": slope,
             "shift": shift,
         }
-        told.append(
+        heads.append(
             {key: round(value, 9) if isinstance(value, float) else value for key, value in head.items()}
         )
         parts.append(packed(codes))
         print(f"{name}: {len(rows)} rows, slope {slope:.2f}, shift {shift:.2f}", file=sys.stderr)
-    return json.dumps({"schema": SCHEMA, "heads": told}).encode() + b"\n" + b"".join(parts)
+    return json.dumps({"schema": SCHEMA, "heads": heads}).encode() + b"\n" + b"".join(parts)
 
 
 # --- looking ---------------------------------------------------------------------------
@@ -368,7 +426,7 @@ def main() -> None:
         figures(split["dev"])
         return
     rows = load(split["train"], parts=True)
-    made = train(rows + later(split["pairs"], rows))
+    made = train(rows + later(split["pairs"], rows) + forbidden(split["forbidden"]))
     if given.check:
         is_same = made == WEIGHTS.read_bytes()
         print("the same bytes" if is_same else "other bytes than the shipped ones")

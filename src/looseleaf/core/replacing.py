@@ -22,7 +22,7 @@ from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from looseleaf.values import Fact, Kind
 
@@ -53,12 +53,15 @@ class Change:
 @frozen
 class Lexicon:
     """What is known of words. `sorts`: what a word is a name of (`database`, `editor`), two names of one sort being
-    about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a line is meant."""
+    about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a change is about a
+    line. For orders to forget (`core/erasing.py`): `matters`, the private matter that a word tells of, and weights."""
 
     sorts: Callable[[str], frozenset[str]]
     plain: frozenset[str]
     is_name: Callable[[str], bool]
     weights: Mapping[str, float]
+    matters: Callable[[str], frozenset[str]]
+    erasing: Mapping[str, float]
 
 
 @frozen
@@ -73,17 +76,17 @@ class Replaced:
 
 
 @lru_cache(4096)
-def _terms(text: str) -> frozenset[str]:
+def terms_of(text: str) -> frozenset[str]:
     return frozenset(terms(undoubted(text)))
 
 
 def words_of(fact: Fact) -> frozenset[str]:
-    return _terms(fact.object if fact.relation == NOTE else f"{fact.relation} {fact.object}")
+    return terms_of(fact.object if fact.relation == NOTE else f"{fact.relation} {fact.object}")
 
 
 def naming(words: str, held: Sequence[Fact]) -> list[Fact]:
     """The current facts that have all of these words."""
-    wanted = _terms(words)
+    wanted = terms_of(words)
     return [fact for fact in held if fact.status == "current" and wanted and wanted <= words_of(fact)]
 
 
@@ -91,7 +94,7 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
     """What a change replaces, and what it casts doubt on."""
     current = [fact for fact in held if fact.status == "current"]
     if change.was and (change.is_ending or change.chance >= PLAIN):
-        mine, was = _terms(change.said), _terms(change.was)
+        mine, was = terms_of(change.said), terms_of(change.was)
         named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
         named = [fact for fact in named if fact.relation not in _LASTING]
         is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
@@ -103,7 +106,7 @@ def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Repla
             return Replaced(tuple(gone), tuple(fact for fact in near if fact not in gone))
     # News of a partner or an employer, by name, is no end of them.
     found = [
-        (_chance(signs, lexicon.weights), fact)
+        (chance_of(signs, lexicon.weights), fact)
         for fact, signs in links(change, current, lexicon)
         if not signs["value named"] or change.chance >= LIKELY
     ]
@@ -144,10 +147,10 @@ def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
 
 def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, dict[str, float]]]:
     """The lines that anything links to a change, each with the signs that it is what the change is about."""
-    common = _line_counts(held)
+    common = line_counts(map(words_of, held))
     most = log(len(held) + 1)
-    mine, names = _terms(change.said), _named(change.said, lexicon.sorts)
-    was = _terms(change.was) if change.was else frozenset()
+    mine, names = terms_of(change.said), _named(change.said, lexicon.sorts)
+    was = terms_of(change.was) if change.was else frozenset()
 
     def telling(words: frozenset[str]) -> set[str]:
         return {
@@ -166,7 +169,7 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
         if shared or others or days or aspects or (was and was <= words_of(fact)):
             rare = sum(1 - log(common[term]) / most for term in shared)
             weighed.append((rare, fact, shared, others, days, aspects))
-    margin = _margin(change.chance)
+    margin = margin_of(change.chance)
     ranked = sorted(-rare for rare, *_ in weighed)
     for rare, fact, shared, others, days, aspects in weighed:
         theirs = words_of(fact)
@@ -184,12 +187,12 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
                 "best": float(not better and rare > 0),
                 "better ones": min(better, 4),
                 "linked ones": min(len(weighed), 10),
-                "numbers": float(any(map(_has_number, mine)) and any(map(_has_number, theirs))),
+                "numbers": float(any(map(has_number, mine)) and any(map(has_number, theirs))),
                 "other day": min(days, 2) * rare,
                 "other of its sort": min(others, 2),
                 "same aspect": min(aspects, 2),
                 "named as gone": float(bool(was) and was <= theirs),
-                "value named": float(fact.relation != NOTE and _terms(fact.object) <= mine),
+                "value named": float(fact.relation != NOTE and terms_of(fact.object) <= mine),
                 "plan": float(change.kind == "commitment"),
                 "event": float(change.kind == "event"),
                 "question": float(change.said.rstrip().endswith(("?", "？"))),
@@ -199,13 +202,13 @@ def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tu
         )
 
 
-def _margin(chance: float) -> float:
+def margin_of(chance: float) -> float:
     """The log-odds, within what was seen in training."""
     chance = min(max(chance, 0.001), 0.95)
     return log(chance / (1 - chance))
 
 
-def _chance(signs: Mapping[str, float], weights: Mapping[str, float]) -> float:
+def chance_of(signs: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return 1 / (1 + exp(-sum(weights[name] * sign for name, sign in signs.items())))
 
 
@@ -244,6 +247,11 @@ WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """A character of a script that puts no spaces between its words, or few."""
 
 
+def aspects_of(text: str, sorts: Callable[[str], frozenset[str]]) -> frozenset[str]:
+    """The aspects of life that a text tells of."""
+    return frozenset(sort for sort in _named(text, sorts) if sort.startswith(ABOUT))
+
+
 def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
     return _named_in(undoubted(text).lower(), sorts)
 
@@ -266,15 +274,15 @@ def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, se
     return found
 
 
-def _has_number(text: str) -> bool:
+def has_number(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _line_counts(held: Sequence[Fact]) -> dict[str, int]:
-    """In how many facts each term stands."""
+def line_counts(lines: Iterable[frozenset[str]]) -> dict[str, int]:
+    """In how many lines each term stands."""
     counts: dict[str, int] = {}
-    for fact in held:
-        for term in words_of(fact):
+    for line in lines:
+        for term in line:
             counts[term] = counts.get(term, 0) + 1
     return counts
 
@@ -300,13 +308,13 @@ def without(said: str, is_gone: Callable[[str], bool]) -> str:
             parts.append(clause)
         at = behind
     kept = ", ".join(parts)
-    return kept if gone and any(len(_terms(part)) > 1 for part in parts) else ""
+    return kept if gone and any(len(terms_of(part)) > 1 for part in parts) else ""
 
 
 def saying(words: str) -> Callable[[str], bool]:
     """Whether a clause has all of these words."""
-    wanted = _terms(words)
-    return lambda clause: bool(wanted) and wanted <= _terms(clause)
+    wanted = terms_of(words)
+    return lambda clause: bool(wanted) and wanted <= terms_of(clause)
 
 
 def is_told_with(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:

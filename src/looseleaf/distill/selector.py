@@ -19,6 +19,7 @@ from pathlib import Path
 from zlib import crc32
 
 from looseleaf.core.lazy import lazy
+from looseleaf.distill.forms import forms_of
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ SCHEMA = "selector.v2"
 KINDS = ("profile", "preference", "rule", "project", "decision", "plan", "event", "other")
 """What a kept sentence may say: of the user, of work, of another person."""
 
-HEADS = ("keep", "change", "forbid", "quoted", *KINDS, "aside")
+HEADS = ("keep", "change", "forbid", "quoted", *KINDS, "aside", "erase", "last")
 """The questions that are asked of a sentence, each with weights of its own."""
 
 _READ_CHARS = 1200
@@ -69,13 +70,16 @@ class Around:
 
 @frozen
 class Scores:
-    """Probabilities: that a sentence is worth keeping, changes what was so, forbids to remember, is not the user's."""
+    """Probabilities: that a sentence is worth keeping, changes what was so, forbids to remember, is not the user's. If
+    it may forbid: that it speaks of what was said earlier (`erase`), and if it does, of the message before (`last`)."""
 
     keep: float
     change: float
     forbid: float
     quoted: float
     kinds: tuple[float, ...]
+    erase: float = 0.0
+    last: float = 0.0
 
     @property
     def kind(self) -> str:
@@ -137,7 +141,10 @@ def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 -
         named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
     named.append(f"size {size.bit_length()} {size > 24}")
     named += _names(cased, padded)
-    named += _cued(cues_of(tokens))
+    cues = cues_of(tokens)
+    named += _cued(cues)
+    if _may_forbid(cues):
+        named += [f"form {name}" for name in forms_of(text[:_READ_CHARS])]
     named += _shape(text, tokens, around)
     found = set(_hashes(named))
     for token in tokens:
@@ -272,6 +279,19 @@ def _cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
             yield f"cue ^ {name}"
 
 
+_FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told", "deny"})
+"""The classes of words of which one stands in nearly all that forbids; or two of `share` do: "between us"."""
+
+
+def has_forbidding_word(text: str) -> bool:
+    return _may_forbid(cues_of(tokens_of(text)))
+
+
+def _may_forbid(cues: Sequence[tuple[int, str]]) -> bool:
+    names = [name for _, name in cues]
+    return not _FORBIDDING.isdisjoint(names) or names.count("share") > 1
+
+
 def has_orders(text: str) -> bool:
     """Whether a sentence mentions what others wrote, role-play or fiction."""
     return any(name in ("by", "play") for _, name in cues_of(tokens_of(text)))
@@ -351,13 +371,13 @@ class Head:
     slope: float
     shift: float
 
-    def score(self, hashes: Sequence[int]) -> float:
+    def score(self, hashes: Sequence[int], less: float = 0.0) -> float:
         weights, mask = self.weights, self.mask
-        return self.chance(sum([weights[each & mask] for each in hashes]), len(hashes))
+        return self.chance(sum([weights[each & mask] for each in hashes]), len(hashes), less)
 
-    def chance(self, total: int, count: int) -> float:
-        """The probability for the sum of the bytes of so many features."""
-        margin = self.bias + self.scale * (total - _ZERO * count) / math.sqrt(count or 1)
+    def chance(self, total: int, count: int, less: float = 0.0) -> float:
+        """The probability for the sum of the bytes of so many features; `less` is taken off the margin."""
+        margin = self.bias + self.scale * (total - _ZERO * count) / math.sqrt(count or 1) - less
         turned = self.slope * margin + self.shift
         return 1 / (1 + math.exp(-turned)) if turned > -60 else 0.0
 
@@ -385,7 +405,13 @@ def heads() -> dict[str, Head]:
 
 
 _DULL = 0.01
-"""Below this chance of being kept, the kind of a sentence is not asked for."""
+_MAY_FORBID = 0.02
+"""Below the first chance of being kept, the kind of a sentence is not asked for; below the second one of forbidding,
+it is not asked what is forbidden."""
+
+_CLAUSE_LESS = 0.5
+_READ_CLAUSES = 30
+"""What a clause says alone is less sure: so much is taken off. And so many are read."""
 
 
 def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - frozen
@@ -402,9 +428,24 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
         return head.chance(sum(picked[mask](head.weights)), len(hashes))
 
     keep, change, forbid, quoted = map(score, HEADS[:4])
-    if keep < _DULL and change < _DULL:
-        return Scores(keep, change, forbid, quoted, (0.0,) * len(KINDS))
-    return Scores(keep, change, forbid, quoted, tuple(map(score, KINDS)))
+    is_dull = keep < _DULL and change < _DULL
+    kinds = (0.0,) * len(KINDS) if is_dull else tuple(map(score, KINDS))
+    return Scores(keep, change, quoted=quoted, kinds=kinds, **_forbids(text, hashes, forbid))
+
+
+def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
+    """What a sentence forbids. In a long one the clause that does may say it plainly ("between us, …")."""
+    known = heads()
+    places = clauses_of(text[:_READ_CHARS])[:_READ_CLAUSES]
+    for number, (first, last) in enumerate(places if len(places) > 1 else ()):
+        if has_forbidding_word(text[first:last]):
+            found = features(text[first:last], around_clause(text, places, number))
+            chance = known["forbid"].score(found, _CLAUSE_LESS)
+            if chance > forbid:
+                forbid, hashes = chance, found
+    if forbid < _MAY_FORBID:
+        return {"forbid": forbid}
+    return {"forbid": forbid} | {name: known[name].score(hashes) for name in ("erase", "last")}
 
 
 # --- clauses ---------------------------------------------------------------------------

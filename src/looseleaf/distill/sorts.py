@@ -52,6 +52,21 @@ def aspects() -> dict[str, frozenset[str]]:
     return _turned(_read_sorts("aspects.txt"))
 
 
+def matters_of(name: str) -> frozenset[str]:
+    """The aspects of life that a word tells of, and the private matters."""
+    return (aspects().get(name, frozenset()) | matters().get(name, frozenset())) - _OF_MEMORY
+
+
+_OF_MEMORY = frozenset({"about_answers", "about_notes", "about_logs", "about_database"})
+"""Aspects that orders to a memory speak of, whatever they mean."""
+
+
+@cache
+def matters() -> dict[str, frozenset[str]]:
+    """Matters that people want forgotten: codes, faith, money. Read for an order to forget only."""
+    return _turned(_read_sorts("matters.txt"))
+
+
 def is_name(term: str) -> bool:
     """Whether a term is probably a name: it begins no known word of everyday talk."""
     if not term.isascii():
@@ -81,10 +96,10 @@ def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
 
 
 LINKS = DATA / "links.json"
-"""Weights of the signs that a change is about a line."""
+"""Weights of the signs that a change is about a line (`change`), and that an order to forget means it (`erase`)."""
 
 
 @cache
 def lexicon() -> Lexicon:
     weights = json.loads(LINKS.read_text(encoding="utf-8"))
-    return Lexicon(sorts_of, plain_terms()[0], is_name, weights)
+    return Lexicon(sorts_of, plain_terms()[0], is_name, weights["change"], matters_of, weights["erase"])

@@ -270,7 +270,8 @@ def _proposed(
     text: str, sentence: Sentence, earlier: Sentence | None, ts: float, *, wanted: bool
 ) -> Iterator[Proposal]:
     words, keep = sentence.text, sentence.keep
-    if is_phatic(words) or len(words) < 2 or sentence.scores.forbid >= FORBIDS:
+    is_forbidden = not wanted and sentence.scores.forbid >= max(FORBIDS, keep)
+    if is_phatic(words) or len(words) < 2 or is_forbidden:
         return
     cut = asked_to_keep(words) or (0, len(words))
     is_worth = wanted or keep >= MAY_BE_KEPT

@@ -6,18 +6,21 @@ The words stay in the log, which nothing but `forget` rewrites: a note says how.
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 
 from looseleaf.conversation.turns import traces_back
 from looseleaf.core.diff import split_lines
+from looseleaf.core.erasing import MEANT, SURELY_MEANT, Told, meant_by, told_by
 from looseleaf.core.grammar import replace_fact
 from looseleaf.core.heads import OBEYED, PERSON
 from looseleaf.core.lazy import lazy
 from looseleaf.core.ledger import fact_id
-from looseleaf.core.lines import NOTE, as_written, worded
+from looseleaf.core.lines import NOTE, as_written
 from looseleaf.core.names import USER
 from looseleaf.core.replacing import without
 from looseleaf.core.state import Change, items_of, title_of
 from looseleaf.distill.forbidding import bears_on, forbidden_by, telling
+from looseleaf.distill.sorts import lexicon
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
 from looseleaf.place.place import known, line_on
@@ -25,8 +28,9 @@ from looseleaf.store.clock import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Sequence
 
+    from looseleaf.core.erasing import Order
     from looseleaf.core.state import State as Values
     from looseleaf.distill.forbidding import Forbidden
     from looseleaf.pages import Pages
@@ -61,32 +65,20 @@ class Obey:
     def __call__(self, trace: Trace) -> int:
         """How many lines left their pages by what a message forbids."""
         found = forbidden_by(trace)
-        if found is None or not found.is_sure:
+        if found is None or found.order is None:
             return 0  # in doubt nothing is learnt from it, and nothing goes
-        before = self._before(trace) if found.before else None
         with self._pages.absorb.threads, self._store.lock():
             self._place.catch_up()
-            held = self._place.facts.all()
-            gone = [fact for fact in held if self._is_meant(fact, trace, before, found)]
-            if (
-                not gone
-                and before is None
-                and found.is_certain
-                and found.over
-                and not self._is_known(trace, found)
-            ):
-                # Nothing that is held has its words ("wipe that number"): what was said last is meant.
-                before = self._before(trace)
-                said = [fact for fact in held if fact.level != "confirmed"]
-                gone = [fact for fact in said if self._is_meant(fact, trace, before, found)]
-            meant = [each for each in (trace, before) if each is not None]
-            done = sum(
-                self._try(partial(self._take, fact, found, [each.id for each in meant])) for fact in gone
+            meant = _Meant(trace, found, found.order, self._said_before(trace))
+            held = [fact for fact in self._place.facts.all() if _is_held(fact, trace)]
+            days = {path: split_lines(self._pages.page(path).text) for path in self._diaries()}
+            meant.look(
+                held, [line for lines in days.values() for line in lines], _texts(self._state().shown())
             )
-            texts = [each.content for each in meant]
-            for path in self._diaries():
-                done += self._try(partial(self._clean_page, path, found, texts))
-            self._try(partial(self._clean_state, found, texts))
+            done = sum(self._try(partial(self._take, fact, meant)) for fact in meant.facts)
+            for path, lines in days.items():
+                done += self._try(partial(self._clean_page, path, lines, meant))
+            self._try(partial(self._clean_state, meant))
         if done:
             self._note(
                 f"{done} line{'s' * (done != 1)} removed from the pages, as the user asked. "
@@ -94,53 +86,16 @@ class Obey:
             )
         return done
 
-    def _before(self, trace: Trace) -> Trace | None:
-        """The message of the user's before this one."""
-        for number, each in enumerate(traces_back(self._store, self._stream)):
-            if number > _LOOKED_BACK:
-                break
-            if each.trace_type == "user" and each.id < trace.id and each.session_id == trace.session_id:
-                return each
-        return None
+    def _said_before(self, trace: Trace) -> list[Trace]:
+        """The user's messages before this one, the last one first."""
+        back = islice(traces_back(self._store, self._stream), _LOOKED_BACK)
+        return [each for each in back if each.trace_type == "user" and each.id < trace.id]
 
-    def _is_known(self, trace: Trace, found: Forbidden) -> bool:
-        """Whether what is named was said lately, whatever became of it: then only that is meant, even on a second
-        run."""
-        for number, each in enumerate(traces_back(self._store, self._stream)):
-            if number > _LOOKED_BACK:
-                break
-            if each.trace_type == "user" and each.id < trace.id:
-                said = telling(each.content)
-                if any(one <= said for one in found.over):
-                    return True
-        return False
-
-    @staticmethod
-    def _is_named(fact: Fact, found: Forbidden) -> bool:
-        """What a person confirmed goes only if all that is named stands in it."""
-        line = f"{worded(fact.relation, fact.object)} {fact.quote or ''}"
-        if fact.level == "confirmed":
-            return any(each <= telling(line) for each in found.over)
-        return any(bears_on(line, each) for each in found.over)
-
-    def _is_meant(self, fact: Fact, trace: Trace, before: Trace | None, found: Forbidden) -> bool:
-        if fact.status != "current" or fact.path is None:
-            return False
-        if trace.id in fact.sources or (before is not None and before.id in fact.sources):
-            return True
-        if fact.sources and fact.level != "confirmed" and min(fact.sources) > trace.id:
-            return False  # it was said after that
-        return (found.is_all and fact.topic == USER) or self._is_named(fact, found)
-
-    @staticmethod
-    def _said_there(fact: Fact, sources: Collection[str]) -> bool:
-        return any(source in sources for source in fact.sources)
-
-    def _take(self, fact: Fact, found: Forbidden, sources: Collection[str]) -> int:
+    def _take(self, fact: Fact, meant: _Meant) -> int:
         """Take a line away; of one that only shares words with what is to be forgotten, the clause that does."""
         rest = ""
-        if fact.relation == NOTE and not self._said_there(fact, sources):
-            rest = without(fact.object, lambda clause: any(bears_on(clause, each) for each in found.over))
+        if fact.relation == NOTE and not meant.is_source(fact):
+            rest = without(fact.object, meant.is_named)
         if not rest:
             self._place.remove(fact, OBEYED)
             return 1
@@ -159,44 +114,30 @@ class Obey:
     def _diaries(self) -> list[str]:
         return [path for path in self._pages.paths() if path.startswith(("days/", "episodes/"))]
 
-    def _clean_page(self, path: str, found: Forbidden, texts: list[str]) -> int:
+    def _clean_page(self, path: str, lines: Sequence[str], meant: _Meant) -> int:
         """Take the lines away that tell of it."""
-        openings = [" ".join(text.split())[:40].casefold() for text in texts]
-        page = self._pages.page(path).text
-        lines = split_lines(page)
-        kept = [
-            line
-            for line in lines
-            if not any(bears_on(_MADE.sub("", line), each) for each in found.over)
-            and not any(opening and opening in line.casefold() for opening in openings)
-        ]
+        kept = [line for line in lines if not meant.is_told(line)]
         if len(kept) == len(lines):
             return 0
+        page = "".join(lines)
         self._pages.rewrite(
             path, lambda text: Rewritten("".join(kept) if text == page else text), reason=OBEYED
         )
         return len(lines) - len(kept)
 
-    def _clean_state(self, found: Forbidden, texts: list[str]) -> int:
-        openings = [" ".join(text.split())[:40].casefold() for text in texts]
-
-        def is_told(text: str) -> bool:
-            return any(bears_on(text, each) for each in found.over) or any(
-                opening and opening in text.casefold() for opening in openings
-            )
-
+    def _clean_state(self, meant: _Meant) -> int:
         def change(state: Values, **_: object) -> Change:
             new = {
-                name: "" if isinstance(value, str) and is_told(value) else value
+                name: "" if isinstance(value, str) and meant.is_told(value) else value
                 for name, value in state.items()
             }
             for name in ("decisions_recent", "tasks_open"):
                 if items_of(state, name):
-                    new[name] = [each for each in items_of(state, name) if not is_told(title_of(each))]
+                    new[name] = [each for each in items_of(state, name) if not meant.is_told(title_of(each))]
             return Change(new)
 
         state = self._state()
-        if any(map(is_told, _texts(state.shown()))):
+        if any(map(meant.is_told, _texts(state.shown()))):
             state.move(change, now(), OBEYED, [])
             return 1
         return 0
@@ -209,6 +150,72 @@ class Obey:
         except Refused as refused:
             self._note(str(refused))
             return 0
+
+
+class _Meant:
+    """What a message means by what it forbids: `facts`, and the lines of which `is_told` is true."""
+
+    def __init__(self, trace: Trace, found: Forbidden, order: Order, earlier: list[Trace]) -> None:
+        """`earlier`: the user's messages before it, the last one first. They are weighed with what is held, so that
+        nothing else is taken for what was meant once that is gone."""
+        self.facts: list[Fact] = []
+        self._order, self._is_all = order, found.is_all
+        self._earlier = [each.content for each in earlier]
+        last = next((each for each in earlier if each.session_id == trace.session_id), None)
+        self._last = last.id if last is not None else ""
+        self._last_said = _opening(last.content) if last is not None else ""
+        self._sources = {trace.id, self._last} if found.before else {trace.id}
+        self._openings = {_opening(trace.content)} | ({self._last_said} if found.before else set())
+        self._lines: set[str] = set()
+
+    def look(self, held: list[Fact], days: list[str], state: list[str]) -> None:
+        """Find what is meant among facts, lines of days and texts of the state."""
+        lines = [told_by(fact, is_last=self._last in fact.sources) for fact in held]
+        texts = [*days, *state]
+        lines += [self._told(_MADE.sub("", text)) for text in texts]
+        lines += map(self._told, self._earlier)
+        chances = meant_by(self._order, lines, lexicon())
+        for at, fact in enumerate(held):
+            is_all = self._is_all and fact.topic == USER
+            bar = SURELY_MEANT if fact.level == "confirmed" else MEANT
+            if self.is_source(fact) or is_all or chances.get(at, 0.0) >= bar:
+                self.facts.append(fact)
+        self._openings |= {_opening(fact.quote) for fact in self.facts if fact.quote}
+        self._openings = {each for each in self._openings if len(each) >= _LEAST_OPENING}
+        self._lines = {text for at, text in enumerate(texts, len(held)) if chances.get(at, 0.0) >= MEANT}
+        self._lines = {text for text in self._lines if not text.startswith("#")}
+
+    def _told(self, text: str) -> Told:
+        return Told(
+            text, is_last=bool(self._last_said) and self._last_said in " ".join(text.split()).casefold()
+        )
+
+    def is_source(self, fact: Fact) -> bool:
+        """Whether a message that is meant said a fact."""
+        return not self._sources.isdisjoint(fact.sources)
+
+    def is_named(self, clause: str) -> bool:
+        return bears_on(clause, self._order.named)
+
+    def is_told(self, text: str) -> bool:
+        """Whether a line or a text tells of it."""
+        said = " ".join(text.split()).casefold()
+        return text in self._lines or any(opening in said for opening in self._openings)
+
+
+_OPENING = 40
+_LEAST_OPENING = 6
+"""A line is known by so many characters of the message that it tells of, and by no fewer than the second."""
+
+
+def _opening(text: str) -> str:
+    return " ".join(text.split())[:_OPENING].casefold()
+
+
+def _is_held(fact: Fact, trace: Trace) -> bool:
+    """Whether a fact was held when a message was said."""
+    is_later = fact.sources and fact.level != "confirmed" and min(fact.sources) > trace.id
+    return fact.status == "current" and fact.path is not None and not is_later
 
 
 def _texts(value: object) -> list[str]:
