@@ -15,6 +15,7 @@ from looseleaf.distill.forbidding import forbidden, named_in, order_of
 from looseleaf.distill.forms import is_formed, is_of_work
 from looseleaf.distill.selector import Scores, select
 from looseleaf.distill.sorts import lexicon
+from looseleaf.errors import Refused
 from placing import THEN
 from test_forbidding import say, told
 
@@ -69,7 +70,7 @@ def test_what_names_another_line_or_says_more_does_not_mean_the_message_before()
 
 @settings(deadline=None)
 @given(TEXTS, CHANCES, CHANCES, CHANCES, st.lists(st.tuples(TEXTS, st.booleans()), max_size=6))
-def test_each_chance_is_one_and_the_order_of_the_lines_changes_none(
+def test_chances_lie_between_0_and_1_and_do_not_depend_on_the_order_of_the_lines(
     said: str, forbid: float, erase: float, last: float, lines: list[tuple[str, bool]]
 ) -> None:
     one = Order(said, forbid, erase, last, named_in(said))
@@ -89,7 +90,7 @@ def test_only_lines_that_share_something_can_be_meant(said: str, lines: list[str
         assert signs["shared"] > 0 or signs["aspects"] > 0 or one.named & named_in(lines[at])
 
 
-def test_the_time_grows_with_the_lines() -> None:
+def test_the_time_grows_hardly_faster_than_the_number_of_lines() -> None:
     def took(count: int) -> float:
         lines = [Told(f"line {number} tells of chess and of heron {number}") for number in range(count)]
         start = time.process_time()
@@ -134,13 +135,13 @@ def test_the_rest_of_a_long_message_is_not_what_an_order_names() -> None:
         ("I play chess", False),
     ],
 )
-def test_a_form_of_forbidding_is_told_from_work_and_from_what_is_not_to_be_forgotten(
+def test_a_form_of_forbidding_is_told_apart_from_work_and_from_what_is_not_to_be_forgotten(
     said: str, is_so: bool
 ) -> None:
     assert is_formed(said) is is_so
 
 
-def test_what_is_about_files_is_about_memory_if_it_says_so() -> None:
+def test_a_sentence_about_files_is_not_about_work_if_it_speaks_of_memory() -> None:
     assert is_of_work("delete the second file")
     assert not is_of_work("delete from your memory what I said about the file")
 
@@ -179,3 +180,40 @@ def test_obeying_twice_takes_nothing_more(place: Path, said: str) -> None:
         once = told(memory)
         assert memory._book.obey(trace) == 0
         assert told(memory) == once
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Did you forget that I play chess?", "What if I asked you to forget that I play chess?",
+        "How do I make git forget that I added chess.py?", "I told the club to forget my chess games.",
+        "between us: the chess club is bankrupt", "Please don't ever lose my chess notes.",
+        "My daughter forgets everything about chess.",
+    ],
+)  # fmt: skip
+def test_talk_of_forgetting_and_of_others_takes_nothing_away(place: Path, said: str) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "My name is Ada.", THEN)
+        say(memory, "I'm allergic to peanuts.", THEN + 500)
+        say(memory, "I play chess every tuesday at the club.", THEN + 1000)
+        before = {each.object for each in memory.facts()}
+        assert before >= {"Ada", "peanuts"}
+        say(memory, said, THEN + 2000)
+        assert before <= {each.object for each in memory.facts()}
+        assert "every tuesday at the club" in told(memory)
+
+
+@pytest.mark.parametrize("said", ["forget that I play chess", "forget that I have a cat"])
+def test_an_order_leaves_what_else_its_message_before_says(place: Path, said: str) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "I play chess every sunday. I live in Oslo.", THEN)
+        say(memory, said, THEN + 1000)
+        assert "Oslo" in [each.object for each in memory.facts()]
+
+
+def test_who_asks_to_remember_an_order_to_forget_is_told_how_to_forget(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        with pytest.raises(Refused, match="looseleaf forget"):
+            memory.remember("Forget that I play chess.")
+        memory.remember("Never forget to feed the cat.")
+        assert "cat" in told(memory)

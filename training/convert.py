@@ -3,7 +3,7 @@
     python training/convert.py AUTHOR FILE... > training/data/AUTHOR.jsonl
     python training/convert.py --forbidden AUTHOR FILE... > training/forbidden/AUTHOR.jsonl
 
-Both text formats are told in training/README.md.
+Both text formats are described in training/README.md.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ a line is meant.
 
 `pairs/<author>.jsonl` has one memory a line: twenty things that somebody said, and sixteen messages afterwards, each
 with the numbers (from 0) of those that it makes untrue (`gone`) or that may be untrue now (`doubt`). The chance that a
-sentence tells of a change comes from weights that were trained without its author. `forbidden/<author>.jsonl` is alike:
-eight things, and sixteen messages with those that are to be forgotten. Run it after `train.py`.
+sentence tells of a change comes from weights that were trained without its author. `forbidden/<author>.jsonl` is
+similar: eight things, and sixteen messages, each with what is to be forgotten. Run it after `train.py`.
 """
 
 from __future__ import annotations

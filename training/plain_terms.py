@@ -3,7 +3,7 @@
     python training/plain_terms.py
 
 Terms (`core/terms.py`) that stand in many sentences of the training authors, whatever they are about; and, in a second
-part, those of sentences that forbid to remember, which say that and not what.
+part, those of sentences that forbid to remember, and of cues that do: they say that, and not what.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TARGET = HERE.parent / "src" / "looseleaf" / "distill" / "data" / "plain_terms.t
 SHARE = 0.008
 LEAST = 10
 TELLS = 0.2
-"""If a term stands in the line meant as well, in this share of the orders that have it, it tells what is meant."""
+"""A term tells what is meant if, in at least this share of the texts that forbid with it, the line meant has it too."""
 SAYING = ("forget:", "hold:", "secret:", "deny:")
 """Classes of cues that say that something is to be forgotten, and not what."""
 

@@ -4,8 +4,9 @@
     python training/train.py --check    # train, and only compare with the shipped bytes
     python training/train.py --dev      # figures on the dev authors; nothing is written
 
-Authors are split whole (`training/authors.json`): all heads see the `train` authors, `change` also those of `pairs`,
-`forbid`, `erase` and `last` those of `forbidden`; they are calibrated by leaving out a group of authors at a time.
+Authors are split whole (`training/authors.json`). All heads but `erase` and `last` see the `train` authors; `change`
+also sees those of `pairs`, `forbid` those of `forbidden`, and `erase` and `last` only these. They are calibrated by
+leaving out a group of authors at a time.
 `dev` is looked at while tuning. The test sets are in benchmarks/data/learn/test.
 """
 
@@ -69,8 +70,8 @@ of a message, and these heads are to go by what is said. `quoted` needs the mess
 NOT_KEPT = frozenset({"nothing", "quoted", "forbid"})
 WHAT_OF = {"forbid": "", "erase": "forbid", "last": "erase"}
 ASKED = frozenset({"forbidden", "piece"})
-"""Heads that learn from messages which may forbid, and what a sentence must be for the head to be asked of it; and the
-parts of such messages."""
+"""Heads that learn from messages that may forbid, each with the label that an example needs first; and the parts of
+such messages."""
 FOLDS = 5
 
 
@@ -253,7 +254,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 
 def apart(name: str, rows: list[Example], said: list[Example]) -> dict[str, tuple[np.ndarray, float]]:
-    """For each author of `said` the weights of a head that have not seen this one."""
+    """For each author of `said` the weights of a head trained without that author."""
     return {
         author: fit(name, [*rows, *(row for row in said if row.author != author)])
         for author in sorted({row.author for row in said})
@@ -362,7 +363,10 @@ def hush(rows: list[Example]) -> int:
 
 
 def train(rows: list[Example]) -> bytes:
-    print(f"{hush(rows)} private sentences are left out of `forbid`", file=sys.stderr)
+    print(
+        f"{hush(rows)} sentences and clauses without a forbidding word are left out of `forbid`",
+        file=sys.stderr,
+    )
     heads, parts = [], []
     for name in HEADS:
         weights, bias = fit(name, rows)

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 MEANT = 0.25
 SURELY_MEANT = 0.6
-"""At or above these chances a line goes by an order; and one that a person has confirmed."""
+"""An order removes a line at or above the first chance, and one that a person confirmed at or above the second."""
 
 EARLIER = 0.5
-"""From this chance on, an order speaks of what was said earlier."""
+"""At or above this chance, an order is taken to be about what was said earlier."""
 
 
 @frozen
 class Order:
     """What a message orders to forget: the sentences that say it, and the chances that they do, that they speak of what
     was said earlier, and if so, of the message before. `named`: their terms without those of forbidding; `rest`: how
-    many terms the rest of the message has, which may be what is meant."""
+    many terms the rest of the message has, which may be what is meant; `is_content`: a clause of theirs says what."""
 
     said: str
     forbid: float
@@ -43,26 +43,40 @@ class Order:
     last: float
     named: frozenset[str]
     rest: int = 0
+    is_content: bool = False
 
 
 @frozen
 class Told:
     """A line that tells something: a fact, or a line of a day. `value`: that of a slot; `is_last`: the message before
-    the order said it."""
+    the order said it; `is_guarded`: it goes only if it is named."""
 
     words: str
     value: str = ""
     is_last: bool = False
+    is_guarded: bool = False
 
 
 def told_by(fact: Fact, *, is_last: bool) -> Told:
     value = undoubted(fact.object) if fact.relation != NOTE else ""
-    return Told(undoubted(worded(fact.relation, fact.object)), value, is_last)
+    words = undoubted(worded(fact.relation, fact.object))
+    return Told(words, value, is_last, is_guarded=fact.relation in _GUARDED)
+
+
+_GUARDED = frozenset({"Name", "Pronouns", "Birthday", "Allergy", "Condition", "Diet", "Answers", "Language"})
+"""Slots that no order takes away that does not name them: too much depends on them."""
+
+_SHARE = 0.6
+"""Least share of the terms of an order that such a slot has."""
 
 
 def meant_by(order: Order, lines: Sequence[Told], lexicon: Lexicon) -> dict[int, float]:
     """The numbers of the lines that an order may mean, with the chance of each."""
-    return {at: chance_of(signs, lexicon.erasing) for at, signs in erasing_signs(order, lines, lexicon)}
+    return {
+        at: chance_of(signs, lexicon.erasing)
+        for at, signs in erasing_signs(order, lines, lexicon)
+        if not lines[at].is_guarded or signs["share of order"] >= _SHARE
+    }
 
 
 def erasing_signs(
@@ -73,12 +87,12 @@ def erasing_signs(
     common = line_counts(theirs)
     most = log(len(lines) + 1)
     aspects = aspects_of(order.said, lexicon.matters)
-    is_named = any(order.named & each for each, line in zip(theirs, lines, strict=True) if not line.is_last)
-    may_be_last = order.erase >= EARLIER and order.rest < _LITTLE and not is_named
+    is_named = any(order.named & each for each in theirs)
+    may_be_last = order.erase >= EARLIER and order.rest < _LITTLE and not (is_named or order.is_content)
     weighed: list[tuple[float, int, frozenset[str], int]] = []
     for at, line in enumerate(lines):
         shared = order.named & theirs[at]
-        alike = len(aspects & aspects_of(line.words, lexicon.matters)) if aspects else 0
+        alike = len(aspects & aspects_of(line.words, lexicon.matters)) if aspects and not is_named else 0
         if shared or alike or (line.is_last and may_be_last):
             weighed.append((sum(1 - log(common[term]) / most for term in shared), at, shared, alike))
     ranked = sorted(-rare for rare, *_ in weighed)
@@ -122,6 +136,7 @@ def erasing_signs(
 
 
 _LEAST = 0.05
-"""What a lower chance of speaking of the message before says is not believed."""
+"""A lower chance of meaning the message before counts as this one."""
 _LITTLE = 3
-"""An order in a message that says more than so many terms is not about the message before, unless by its words."""
+"""If the rest of its message has this many terms or more, an order is not about the message before, unless they share a
+term or a matter."""

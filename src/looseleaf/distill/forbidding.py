@@ -13,10 +13,12 @@ from functools import lru_cache
 from looseleaf.core.erasing import EARLIER, Order
 from looseleaf.core.lazy import lazy
 from looseleaf.core.own_tools import RECALLED
+from looseleaf.core.replacing import WIDE
+from looseleaf.core.stems import fold
 from looseleaf.core.terms import terms
-from looseleaf.distill.forms import is_formed, is_of_work
+from looseleaf.distill.forms import is_formed, is_of_work, is_order, may_be_order, says_what
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.selector import has_forbidding_word
+from looseleaf.distill.selector import cue_words, has_forbidding_word
 from looseleaf.distill.sorts import plain_terms
 from looseleaf.distill.statements import sentences_of
 from looseleaf.frozen import frozen
@@ -31,14 +33,17 @@ if TYPE_CHECKING:
 
 FORBIDS = 0.3
 SURELY = 0.5
+CERTAIN = 0.6
+PLAINLY = 0.95
 FORMED = 0.02
 ONLY_EARLIER = 0.8
 LAST = 0.5
 ANOTHERS = 0.9
-"""Least chances: that a sentence forbids; the same without a word of forbidding or if it speaks of work, and if its
-form says so; that it speaks of what was said earlier and of nothing else, so that the rest of its message may be
-remembered; that it speaks of the message before. The last: the chance of being another's words from which on nothing is
-obeyed."""
+"""Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word, or while it speaks of
+work; `FORMED`: it does so, and its form says so; `CERTAIN`: it is an order, whatever its form;
+`PLAINLY`: it forbids, although it has a form of asking to remember. `ONLY_EARLIER`: it is
+about earlier talk alone, so the rest of its message may be remembered. `LAST`: it means the message before. `ANOTHERS`:
+it is somebody else's, and not obeyed."""
 
 _I = re.IGNORECASE
 
@@ -46,8 +51,8 @@ _I = re.IGNORECASE
 @frozen
 class Forbidden:
     """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is
-    to be forgotten, a set for each sentence; `words` those sentences; `order`: by which held lines may go; `before`:
-    what the message before it says goes as well; `is_all`: so does all that is held of the user."""
+    to be forgotten, a set for each sentence; `words`: those sentences; `order`: the order that may remove held lines;
+    `before`: the message before is meant, too; `is_all`: everything held about the user is meant."""
 
     cut: tuple[tuple[int, int], ...]
     named: tuple[frozenset[str], ...]
@@ -68,7 +73,13 @@ def telling(text: str) -> frozenset[str]:
 
 def named_in(text: str) -> frozenset[str]:
     """The terms of what an order names: those of forbidding name nothing."""
-    return telling(text) - plain_terms()[1]
+    said = [fold(word) for word in cue_words(text, _SAYING)]
+    found = telling(text) - plain_terms()[1]
+    return frozenset(term for term in found if not any(word.startswith(term) for word in said))
+
+
+_SAYING = frozenset({"forget", "hold", "secret", "deny"})
+"""Classes of cues that say that something is to be forgotten, and not what."""
 
 
 @lru_cache(256)
@@ -94,12 +105,13 @@ def forbidden(text: str) -> Forbidden | None:
         tuple(each.text for each in found),
         order,
         order is not None and is_earlier and order.last >= LAST and not order.named,
-        is_earlier and any(_ALL.search(each.text) for each in says),
+        is_earlier and any(_ALL.search(each.text) and is_order(each.text, 0) for each in says),
     )
 
 
 def order_of(says: Sequence[tuple[str, Scores]], every: Sequence[str]) -> Order | None:
-    """The order that these sentences of a message give. If they name nothing ("Delete that."), those around them do."""
+    """The order that these sentences of a message give. If they name nothing ("Delete that.") and the
+    message is short, those around them do."""
     if not says:
         return None
     said, scores = " ".join(text for text, _ in says), max((each for _, each in says), key=_forbid)
@@ -109,7 +121,8 @@ def order_of(says: Sequence[tuple[str, Scores]], every: Sequence[str]) -> Order 
     if not named and len(every) <= _FEW:
         said, rest = " ".join(every), 0
         named = named_in(said)
-    return Order(said, scores.forbid, scores.erase, scores.last, named, rest)
+    is_content = any(says_what(text) for text, _ in says)
+    return Order(said, scores.forbid, scores.erase, scores.last, named, rest, is_content)
 
 
 def _forbid(scores: Scores) -> float:
@@ -117,16 +130,19 @@ def _forbid(scores: Scores) -> float:
 
 
 _FEW = 4
-"""Sentences of a message of which those around an order may say what it means."""
+"""In a message of at most this many sentences, those around an order may say what it means."""
 
 
 def _forbids(sentence: Sentence) -> bool:
-    is_own = sentence.scores.quoted < ANOTHERS and asked_to_keep(sentence.text) is None
-    return is_own and forbids(sentence.text, sentence.scores)
+    if sentence.scores.quoted >= ANOTHERS:
+        return False
+    is_kept = asked_to_keep(sentence.text) is not None and sentence.scores.forbid < PLAINLY
+    return not is_kept and forbids(sentence.text, sentence.scores)
 
 
 def forbids(text: str, scores: Scores) -> bool:
-    """Whether a sentence forbids: it is likelier than that it says something to keep; or its form says so."""
+    """Whether a sentence forbids: that is likelier than that it tells something to keep or a
+    change, or its form says so."""
     if scores.forbid >= FORMED and is_formed(text):
         return True
     if scores.forbid < max(FORBIDS, scores.keep, scores.change):
@@ -156,18 +172,22 @@ _ALL = lazy(
 
 
 def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
-    """Whether the user surely says it, and says it to the memory: only then may what is held go. `asks`: the first
-    sentence of the message that asks for something; what is asked about may be another's word."""
+    """Whether the user surely says it, says it to the memory, and about what was said earlier: only then may what is
+    held go. `asks`: the first sentence of the message that asks for something; what is asked about may be somebody
+    else's words."""
     if sentence.around.lines > 1 and asks is not None and asks.start < sentence.start:
         return False
-    return sentence.is_surely_own and _WRITES.match(sentence.text) is None
+    text, scores = sentence.text, sentence.scores
+    if scores.erase < EARLIER or not sentence.is_surely_own or _WRITES.match(text) or not may_be_order(text):
+        return False
+    return scores.forbid >= CERTAIN or WIDE.search(text) is not None or is_order(text)
 
 
 _WRITES = lazy(
     r"\W*(?:please |bitte )?(?:write|draft|compose|schreib|verfass|écris|rédige|escrib|redact|escrev|scriv|schrijf)",
     _I,
 )
-"""What is to be written down for others is no order to the memory."""
+"""What is to be written down for others is not an order to the memory."""
 
 
 def allowed(text: str, found: Forbidden | None) -> str:

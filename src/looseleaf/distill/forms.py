@@ -1,11 +1,13 @@
 """Forms of forbidding: what the selector is shown of a sentence that may forbid, besides its words.
 
-Each is a sign and decides nothing: its weight was learnt.
+The selector sees each as a sign with a learnt weight. `forbids` uses them, too: a form lowers the bar, and talk of work
+raises it.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from looseleaf.core.lazy import lazy
 
@@ -86,11 +88,112 @@ _OF_MEMORY = lazy(
 
 
 _TIMES = 5
-"""A form counts like so many words: it tells more than one of them."""
+"""A form counts as this many words, because it tells more than a word does."""
+
+
+_ORDER = lazy(
+    r"\W*(?:(?:please|pls|plz|ok(?:ay)?|so|and|also|but|actually|oh|hey|hi|hmm+|sorry|no|wait|yeah|well|"
+    r"now|just|then|btw|"
+    r"on second thought|never mind|(?:can|could|would|will) (?:you|we)|you can|you should|you may|i(?:'d| "
+    r"would) like you to|"
+    r"i want you to|i need you to|let'?s|go ahead and|kindly|bitte|also|ach|doch|kannst du|könntest du|du "
+    r"kannst|stp|s'il te "
+    r"plaît|alors|tu peux|peux-tu|por favor|oye|mejor|puedes|podrías|ah|então|pode|por gentileza|senti|per "
+    r"favore|puoi|ehi|"
+    r"graag|alsjeblieft|kun je|wil je)\b[\s,.:;!-]*){0,4}"
+    r"(?:completely |immediately |bitte |maar |subito |tout )?"
+    r"(?:forget|erase|expunge|un-?know|un-?remember|delete|wipe|scrub|remove|drop|lose|strike|bin|clear|"
+    r"purge|undo|unsay|unlearn|scratch|"
+    r"take (?:out|back)|"
+    r"get rid of|act like|pretend|don'?t|do not|stop|no longer|vergiss|vergesst|vergessen sie|lösch\w*|"
+    r"streich\w*|entfern\w*|"
+    r"nimm|merk\w*|oublie\w*|efface\w*|supprim\w*|enlève|retire|vire|ne|olvid\w*|borr\w*|elimin\w*|quita|"
+    r"no|esquec\w*|apag\w*|"
+    r"remov\w*|tir[ae]|não|dimentic\w*|cancell\w*|togli|rimuov\w*|non|vergeet|wis|verwijder\w*|schrap|haal|laat)\b"
+    r"|(?:忘|删|刪|清除|抹|别|別|不要|消し|消して|削除|忘れ|잊|지워|삭제|빼|없애)",
+    _I,
+)
+"""An order, given to whoever reads it: not what somebody else is told, and not what the user does."""
+
+_ELSE = lazy(
+    r"\b(?:everything|anything|all|stuff) (?:with|containing|that (?:has|contains))\b|\bfrom (?:the|my|our|"
+    r"this) (?!memory|notes|"
+    r"record|profile|file)\w+|, (?:let'?s|i(?:'ll| will| already| have| just)|we(?:'ll| will| already)) \w+",
+    _I,
+)
+"""What is to go from a list, a plan or a table; and what is let go for another thing."""
+
+_POLITE = lazy(
+    r"\W*(?:hey |hi |ok |so |and |please )?(?:can|could|would|will|please|kannst|könntest|könnten|peux|pourrais|"
+    r"pourriez|puedes|podrías|podría|pode|poderia|puoi|potresti|kun|kunt|zou)\b|もらえ|くれ|いただけ|ください|줄래|줘|주세요|주실|能|可以|请|請|麻烦|帮",
+    _I,
+)
+"""A question that is an order."""
+
+_SUPPOSES = lazy(
+    r"\b(?:if|whether|what if|in case|wenn|falls|ob|als je|si je|si tu|si te|se eu|se io|se ti)\b|如果|要是|もし|만약",
+    _I,
+)
+_REPORTS = lazy(
+    r"\W*(?:i (?:\w+ )?(?:told|asked|forgot|can'?t|cannot|don'?t remember)|(?:he|she|they|it|nobody|everyone)\b|"
+    r"(?:my|our|the|his|her) \w+ (?:must|may|might|should|shouldn'?t|can|can'?t|wants?|has|told|asked|said|says)\b|"
+    r"(?-i:[A-Z])\w+ (?:must|should|can'?t|wants?|told|asked|said|says|forgot)\b|it would|not sure|don'?t remember if|"
+    r"sorry that|ignore all|(?:ich|je|yo|eu|io|ik) (?:kann|habe?|ne peux|no puedo|não consigo|non riesco|kan)\b)",
+    _I,
+)
+_OTHERS = lazy(
+    r"\b(?:lyrics|film|movie|song|role ?play|fwd|last words|todo|practi[sc]e)\b|"
+    r"\b(?:don'?t|do not|never)\b[^.!?]{0,12}\b(?:lose|drop)\b",
+    _I,
+)
+"""What is told of forgetting, or said by others."""
+_CLAUSE = lazy(r"[,;.!?—–] *|\s-\s")
+_NAME = lazy(r"\W*[A-ZÄÖÜ][\w'-]+")
+_TO_ANOTHER = lazy(
+    r"\W*(?!(?:Hey|Hi|Ok|Okay|Please|Actually|Sorry|Oh|And|But|So|No|Wait|Well|Also|Look|Listen|Yes|Yeah|"
+    r"Bitte|Ach|Übrigens|Mais|Finalement|Alors|Bon|Pero|Bueno|Oye|Mas|Olha|Ma|Scusa|Senti|Maar|Sorry)\b)"
+    r"[A-ZÄÖÜ][\w'-]+, "
+)
+"""A name before a comma: who is spoken to."""
+_BETWEEN = lazy(
+    r"\bbetween us (?:and|men|women|two (?:and|lies)|all)\b|\b(?:einer?|jemand|viele) unter uns\b", _I
+)
+"""Words of a form in their plain sense."""
+
+
+def may_be_order(text: str) -> bool:
+    """Whether a sentence can be an order to the memory: it asks nothing, supposes nothing, tells of nobody's orders."""
+    if text.rstrip().endswith(("?", "？")) and _POLITE.search(text) is None:
+        return False
+    if _REPORTS.match(text) or _TO_ANOTHER.match(text):
+        return False
+    return not any(form.search(text) for form in (_SUPPOSES, _OTHERS, _ELSE, _KEEPS))
+
+
+def is_order(text: str, clauses: int = 99) -> bool:
+    """Whether a sentence begins with an order, or one of its first clauses does. A name before a comma is who is spoken
+    to: somebody else."""
+    if is_of_work(text):
+        return False
+    joints = (joint for joint in _CLAUSE.finditer(text) if not _NAME.fullmatch(text[: joint.start()]))
+    starts = (0, *(joint.end() for joint in islice(joints, clauses)))
+    return any(_ORDER.match(text, start) for start in starts)
+
+
+_THAT_I = lazy(
+    r"\b(?:that (?:i|i'm|i've|im|we|my)|dass (?:ich|wir|mein)|que (?:je|j'|on|mon|ma|yo|mi|eu|meu|minha)|"
+    r"che (?:io|mio|mia|ho|sono)|dat (?:ik|we|wij|mijn))\b",
+    _I,
+)
+
+
+def says_what(text: str) -> bool:
+    """Whether an order says in a clause what is to be forgotten: "that I play chess"."""
+    return _THAT_I.search(text) is not None
 
 
 def forms_of(text: str) -> Iterator[str]:
-    """The names of the forms that a sentence has, and of those that it has together."""
+    """The names of the forms that a sentence has, each several times, and joined if there are two."""
     found = [name for name, form in _FORMS if form.search(text)]
     for number in range(_TIMES):
         yield from (f"{name} {number}" for name in found)
@@ -100,7 +203,9 @@ def forms_of(text: str) -> Iterator[str]:
 
 def is_formed(text: str) -> bool:
     """Whether a sentence has a form by which people forbid, and none that speaks against it."""
-    return _FORBIDS.search(text) is not None and _KEEPS.search(text) is None and not is_of_work(text)
+    if _FORBIDS.search(text) is None or _KEEPS.search(text) is not None or _BETWEEN.search(text) is not None:
+        return False
+    return not is_of_work(text)
 
 
 def is_of_work(text: str) -> bool:

@@ -279,8 +279,17 @@ def _cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
             yield f"cue ^ {name}"
 
 
+def cue_words(text: str, classes: frozenset[str]) -> list[str]:
+    """The words of a text that are cues of these classes."""
+    tokens = tokens_of(text)
+    found = [token for token in tokens if _cue(token) in classes]
+    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
+        found += [word for word, name in _cues()[2] if name in classes and word in text]
+    return found
+
+
 _FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told", "deny"})
-"""The classes of words of which one stands in nearly all that forbids; or two of `share` do: "between us"."""
+"""Nearly every sentence that forbids has a word of one of these classes, or two of `share` ("between us")."""
 
 
 def has_forbidding_word(text: str) -> bool:
@@ -411,7 +420,7 @@ it is not asked what is forbidden."""
 
 _CLAUSE_LESS = 0.5
 _READ_CLAUSES = 30
-"""What a clause says alone is less sure: so much is taken off. And so many are read."""
+"""A clause on its own is less certain, so the first is taken off its margin. At most the second number are read."""
 
 
 def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - frozen
@@ -434,7 +443,7 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
 
 
 def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
-    """What a sentence forbids. In a long one the clause that does may say it plainly ("between us, …")."""
+    """The chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
     known = heads()
     places = clauses_of(text[:_READ_CHARS])[:_READ_CLAUSES]
     for number, (first, last) in enumerate(places if len(places) > 1 else ()):

@@ -44,7 +44,7 @@ _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
 """What the program itself adds at the end of a day's line: nobody asked to forget that."""
 
 _LOOKED_BACK = 50
-"""Traces before a prohibition among which the message before it is looked for."""
+"""Traces before a prohibition among which the user's earlier messages are looked for."""
 
 
 class Obey:
@@ -81,8 +81,8 @@ class Obey:
             self._try(partial(self._clean_state, meant))
         if done:
             self._note(
-                f"{done} line{'s' * (done != 1)} removed from the pages, as the user asked. "
-                "The log still has the words; `looseleaf forget --match WORD` removes them for good."
+                f"{done} line{'s' * (done != 1)} removed from the pages, as the user asked (`looseleaf log` shows "
+                "which). The log still has the words; `looseleaf forget --match WORD` removes them for good."
             )
         return done
 
@@ -156,8 +156,8 @@ class _Meant:
     """What a message means by what it forbids: `facts`, and the lines of which `is_told` is true."""
 
     def __init__(self, trace: Trace, found: Forbidden, order: Order, earlier: list[Trace]) -> None:
-        """`earlier`: the user's messages before it, the last one first. They are weighed with what is held, so that
-        nothing else is taken for what was meant once that is gone."""
+        """`earlier`: the user's messages before it, the last one first. They are weighed with the held
+        lines: otherwise another line could be taken for the one that is gone, on a second run."""
         self.facts: list[Fact] = []
         self._order, self._is_all = order, found.is_all
         self._earlier = [each.content for each in earlier]
@@ -205,7 +205,8 @@ class _Meant:
 
 _OPENING = 40
 _LEAST_OPENING = 6
-"""A line is known by so many characters of the message that it tells of, and by no fewer than the second."""
+"""A line is recognised by at most so many first characters of a message or quote; shorter openings than the second
+number are ignored."""
 
 
 def _opening(text: str) -> str:
@@ -213,7 +214,7 @@ def _opening(text: str) -> str:
 
 
 def _is_held(fact: Fact, trace: Trace) -> bool:
-    """Whether a fact was held when a message was said."""
+    """Whether a message can mean a fact: it is on a page, and was not first said later, or is confirmed."""
     is_later = fact.sources and fact.level != "confirmed" and min(fact.sources) > trace.id
     return fact.status == "current" and fact.path is not None and not is_later
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from looseleaf.core.adding import stated, with_facts
 from looseleaf.core.heads import PERSON
 from looseleaf.core.lines import NOTE
+from looseleaf.core.own_tools import may_forbid
 from looseleaf.core.placing import PROJECT, USER
 from looseleaf.core.sentences import is_phatic, sentences
 from looseleaf.distill.wording import NOTE_CHARS
@@ -66,6 +67,16 @@ class WriteAll(Write):
         return Distilled(**kept | {"facts": tuple(facts)}), rules.name, ()
 
 
+def _is_order(said: str) -> bool:
+    """Whether a text is an order to forget, and no more than that."""
+    if not may_forbid(said):
+        return False
+    from looseleaf.distill.forbidding import forbidden  # the selector: loaded for what may be a prohibition
+
+    found = forbidden(said)
+    return found is not None and found.order is not None and len(found.words) == 1 and said == found.words[0]
+
+
 def remember(
     book: Notebook, pages: Pages, text: str, topic: str | None = None, *, redacted: bool = False
 ) -> Remembered:
@@ -75,6 +86,10 @@ def remember(
         raise Refused("Nothing was remembered: there are no words in it. Say what is to be remembered.")
     if topic is not None and not any(map(str.isalnum, topic)):
         raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
+    if topic is None and _is_order(said):
+        raise Refused(
+            "Nothing was remembered: this asks to forget something. `looseleaf forget --match WORD` does that."
+        )
     placed = book.making.remember(said, topic)
     kept = [_flat(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
     if not kept:
