@@ -329,13 +329,7 @@ def _hear_later(
     life: Life, lang: str, said: list[str], later: dict[str, Any], held: list[Fact], tally: Tally
 ) -> None:
     """Tell one later message to a copy of the memory, and count what became of each line."""
-    copy = life.folder / "copy"
-    shutil.copytree(life.folder / "memory", copy)
-    with Memory(copy) as memory:
-        memory.record(user=later["say"], ts=life.ts + WEEK)
-        memory.distill()
-        now = {(fact.topic, undoubted(fact.object)): fact for fact in memory.facts()}
-    shutil.rmtree(copy)
+    now = {(fact.topic, undoubted(fact.object)): fact for fact in _after(life, later["say"])}
     tally.add(lang, "later messages")
     for fact in held:
         number = _number_of(fact, said)
@@ -368,14 +362,8 @@ def _hear_order(
     life: Life, told: dict[str, Any], order: dict[str, Any], before: str, held: list[Fact], tally: Tally
 ) -> None:
     """Tell one message to a copy of the memory, after the one that it may mean, and count what became of each line."""
-    copy, asks, lang = life.folder / "copy", order["asks"], told["lang"]
-    shutil.copytree(life.folder / "memory", copy)
-    with Memory(copy) as memory:
-        for number, text in enumerate([before, order["say"]] if before else [order["say"]]):
-            memory.record(user=text, ts=life.ts + WEEK + 60 * number)
-            memory.distill()
-        now = memory.facts()
-    shutil.rmtree(copy)
+    asks, lang = order["asks"], told["lang"]
+    now = _after(life, *([before] if before else []), order["say"])
     kept = {(fact.topic, undoubted(fact.object)) for fact in now}
     for fact in held:
         is_meant = isinstance(asks, list) and _number_of(fact, told["held"]) in asks
@@ -388,6 +376,19 @@ def _hear_order(
         said = order["say"] if asks == "here" else before
         tally.add(lang, "private messages")
         tally.add(lang, "private messages kept", int(any(_number_of(fact, [said]) == 0 for fact in now)))
+
+
+def _after(life: Life, *said: str) -> list[Fact]:
+    """The facts of a copy of the memory that heard these messages a week later."""
+    copy = life.folder / "copy"
+    shutil.copytree(life.folder / "memory", copy)
+    with Memory(copy) as memory:
+        for number, text in enumerate(said):
+            memory.record(user=text, ts=life.ts + WEEK + 60 * number)
+            memory.distill()
+        facts = memory.facts()
+    shutil.rmtree(copy)
+    return facts
 
 
 def _number_of(fact: Fact, said: list[str]) -> int:

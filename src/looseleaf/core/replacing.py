@@ -54,8 +54,8 @@ class Change:
 class Lexicon:
     """What is known of words. `sorts`: what a word is a name of (`database`, `editor`), two names of one sort being
     about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a change is about a
-    line. For orders to forget (`core/erasing.py`): `matters`, the aspects and
-    private matters that a word tells of; `erasing`, the weights of the signs."""
+    line. For orders to forget (`core/erasing.py`): `matters`, the aspects and private matters that a word tells of;
+    `erasing`, the weights of the signs."""
 
     sorts: Callable[[str], frozenset[str]]
     plain: frozenset[str]

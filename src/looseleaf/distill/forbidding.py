@@ -40,10 +40,9 @@ ONLY_EARLIER = 0.8
 LAST = 0.5
 ANOTHERS = 0.9
 """Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word, or while it speaks of
-work; `FORMED`: it does so, and its form says so; `CERTAIN`: it is an order, whatever its form;
-`PLAINLY`: it forbids, although it has a form of asking to remember. `ONLY_EARLIER`: it is
-about earlier talk alone, so the rest of its message may be remembered. `LAST`: it means the message before. `ANOTHERS`:
-it is somebody else's, and not obeyed."""
+work; `CERTAIN`: it is an order, whatever its form; `PLAINLY`: it forbids, although it has a form of asking to remember;
+`FORMED`: it forbids, and its form says so. `ONLY_EARLIER`: it is about earlier talk alone, so the rest of its message
+may be remembered. `LAST`: it means the message before. `ANOTHERS`: it is another's, and not obeyed."""
 
 _I = re.IGNORECASE
 
@@ -98,20 +97,19 @@ def forbidden(text: str) -> Forbidden | None:
     asks = next((each for each in every if each.text.endswith(_ASKING)), None)
     says = [each for each in found if _is_said_to_memory(each, asks)]
     order = order_of([(each.text, each.scores) for each in says], [each.text for each in every])
-    is_earlier = order is not None and order.erase >= EARLIER
     return Forbidden(
         cut,
         tuple(one for one in named if one),
         tuple(each.text for each in found),
         order,
-        order is not None and is_earlier and order.last >= LAST and not order.named,
-        is_earlier and any(_ALL.search(each.text) and is_order(each.text, 0) for each in says),
+        order is not None and order.last >= LAST and not order.named,
+        any(_ALL.search(each.text) and is_order(each.text, 0) for each in says),
     )
 
 
 def order_of(says: Sequence[tuple[str, Scores]], every: Sequence[str]) -> Order | None:
-    """The order that these sentences of a message give. If they name nothing ("Delete that.") and the
-    message is short, those around them do."""
+    """The order that these sentences of a message give. If they name nothing ("Delete that.") and the message is short,
+    those around them do."""
     if not says:
         return None
     said, scores = " ".join(text for text, _ in says), max((each for _, each in says), key=_forbid)
@@ -141,8 +139,8 @@ def _forbids(sentence: Sentence) -> bool:
 
 
 def forbids(text: str, scores: Scores) -> bool:
-    """Whether a sentence forbids: that is likelier than that it tells something to keep or a
-    change, or its form says so."""
+    """Whether a sentence forbids: that is likelier than that it tells something to keep or a change, or its form says
+    so."""
     if scores.forbid >= FORMED and is_formed(text):
         return True
     if scores.forbid < max(FORBIDS, scores.keep, scores.change):

@@ -151,7 +151,7 @@ _CLAUSE = lazy(r"[,;.!?—–] *|\s-\s")
 _NAME = lazy(r"\W*[A-ZÄÖÜ][\w'-]+")
 _TO_ANOTHER = lazy(
     r"\W*(?!(?:Hey|Hi|Ok|Okay|Please|Actually|Sorry|Oh|And|But|So|No|Wait|Well|Also|Look|Listen|Yes|Yeah|"
-    r"Bitte|Ach|Übrigens|Mais|Finalement|Alors|Bon|Pero|Bueno|Oye|Mas|Olha|Ma|Scusa|Senti|Maar|Sorry)\b)"
+    r"Bitte|Ach|Übrigens|Mais|Finalement|Alors|Bon|Pero|Bueno|Oye|Mas|Olha|Ma|Scusa|Senti|Maar)\b)"
     r"[A-ZÄÖÜ][\w'-]+, "
 )
 """A name before a comma: who is spoken to."""

@@ -182,13 +182,14 @@ class _Meant:
                 self.facts.append(fact)
         self._openings |= {_opening(fact.quote) for fact in self.facts if fact.quote}
         self._openings = {each for each in self._openings if len(each) >= _LEAST_OPENING}
-        self._lines = {text for at, text in enumerate(texts, len(held)) if chances.get(at, 0.0) >= MEANT}
-        self._lines = {text for text in self._lines if not text.startswith("#")}
+        self._lines = {
+            text
+            for at, text in enumerate(texts, len(held))
+            if chances.get(at, 0.0) >= MEANT and not text.startswith("#")
+        }
 
     def _told(self, text: str) -> Told:
-        return Told(
-            text, is_last=bool(self._last_said) and self._last_said in " ".join(text.split()).casefold()
-        )
+        return Told(text, is_last=bool(self._last_said) and self._last_said in _flat(text))
 
     def is_source(self, fact: Fact) -> bool:
         """Whether a message that is meant said a fact."""
@@ -199,7 +200,7 @@ class _Meant:
 
     def is_told(self, text: str) -> bool:
         """Whether a line or a text tells of it."""
-        said = " ".join(text.split()).casefold()
+        said = _flat(text)
         return text in self._lines or any(opening in said for opening in self._openings)
 
 
@@ -207,6 +208,10 @@ _OPENING = 40
 _LEAST_OPENING = 6
 """A line is recognised by at most so many first characters of a message or quote; shorter openings than the second
 number are ignored."""
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _opening(text: str) -> str:
