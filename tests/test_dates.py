@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
+from looseleaf.core import datewords
 from looseleaf.core.dates import Dated, absolute, found
 
 WEDNESDAY = datetime(2026, 2, 25, 12, tzinfo=UTC).timestamp()
@@ -237,3 +238,30 @@ def test_looking_for_dates_takes_linear_time(unit: str) -> None:
         return lambda: found(text, WEDNESDAY)
 
     assert growth(work, 250) < LINEAR
+
+
+WORDS = [
+    *(
+        word
+        for words in (datewords.DAYS, datewords.SIGNS, datewords.UNITS, datewords.SEASONS)
+        for word in words
+    ),
+    *datewords.WEEKDAYS,
+    *datewords.MONTHS,
+    *datewords.NUMBERS,
+    *"on in the of vor hace il y a ago from now ſunday morgen mañana MÄRZ 3 12th 2026 2026-03-04 nothing".split(),
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=5), st.sampled_from([" ", "-", ", "]))
+def test_a_text_in_which_no_date_is_looked_for_has_none(words: list[str], between: str) -> None:
+    text = between.join(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datewords, "may_name_date", lambda text: True)
+        looked_for = found(text, WEDNESDAY)
+    assert found(text, WEDNESDAY) == looked_for
+
+
+def test_plain_sentences_are_not_looked_through() -> None:
+    assert not datewords.may_name_date("I prefer green tea, and the old blue cup")
+    assert datewords.may_name_date("I bought it last Sunday")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.core.lazy import lazy, one_of
-from looseleaf.core.words import _ASCII_TOKEN, _TOKEN
+from looseleaf.core.lazy import NEVER, lazy, one_of
+from looseleaf.core.words import _FIRST_EASTERN, _TOKEN, _WESTERN_TOKEN
 
 PATTERN = "walks? home|Zürich"
 
@@ -31,6 +31,20 @@ def test_a_late_pattern_answers_as_an_early_one(text: str) -> None:
     assert (late.pattern, late.flags) == (early.pattern, early.flags)
 
 
+@pytest.mark.parametrize("text", ["a b", "ä 漢字", "", "漢", "plain", "ab ab"])
+def test_a_pattern_with_a_shorter_one_for_ascii_answers_as_without_it(text: str) -> None:
+    wide, short = "[一-龥]|[a-z]+", "[a-z]+"
+    one, two = lazy(wide, in_ascii=short), re.compile(wide)
+    for name in ("match", "search", "fullmatch"):
+        found, expected = getattr(one, name)(text), getattr(two, name)(text)
+        assert (found and found.span()) == (expected and expected.span())
+    assert one.findall(text) == [each[0] for each in one.finditer(text)] == two.findall(text)
+    assert one.sub("-", text) == two.sub("-", text)
+    assert one.search(text, 1) is None or two.search(text, 1) is not None
+    never = lazy("[一-龥]", in_ascii=NEVER)
+    assert (never.search(text) is None) == (re.search("[一-龥]", text) is None)
+
+
 def test_a_late_pattern_is_copied_before_and_after_its_first_use() -> None:
     late = lazy(PATTERN)
     before = copy.copy(late)
@@ -47,6 +61,9 @@ def test_of_alternatives_the_longest_that_fits_is_found_whatever_their_order(wor
         assert len(found[0]) >= len(word)
 
 
-@given(st.text(string.printable, max_size=40))
-def test_ascii_is_read_alike_by_what_knows_other_scripts_and_what_does_not(text: str) -> None:
-    assert re.findall(_ASCII_TOKEN, text) == re.findall(_TOKEN, text)
+WESTERN = st.characters(max_codepoint=ord(_FIRST_EASTERN) - 1) | st.sampled_from(string.printable)
+
+
+@given(st.text(WESTERN, max_size=40))
+def test_western_text_is_read_alike_by_what_knows_other_scripts_and_what_does_not(text: str) -> None:
+    assert re.findall(_WESTERN_TOKEN, text) == re.findall(_TOKEN, text)

@@ -115,7 +115,7 @@ def test_what_was_asked_makes_an_answer_worth_keeping() -> None:
     ],
 )
 def test_cues_are_found_by_words_by_their_beginnings_and_by_characters(text: str, cues: list[str]) -> None:
-    assert [name for _, name in cues_of(tokens_of(text))] == cues
+    assert [name for _, name in cues_of(text)] == cues
 
 
 def test_what_the_sentences_around_one_ask_for_is_told_of_it() -> None:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from unicodedata import normalize
 
 from looseleaf.core import frames
-from looseleaf.core.lazy import lazy
+from looseleaf.core.lazy import NEVER, lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def spelled(text: str) -> str:
 
 
 WIDE = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-IS_WIDE = lazy(f"[{WIDE}]")
+IS_WIDE = lazy(f"[{WIDE}]", in_ascii=NEVER)
 
 # --- sentences -------------------------------------------------------------------------
 

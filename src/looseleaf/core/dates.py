@@ -89,6 +89,8 @@ def absolute(text: str, ts: float, *, past: bool = False) -> str:
 
 
 def _read(text: str, today: date, past: bool) -> Iterator[Dated]:
+    if not words.may_name_date(text):
+        return
     for pattern, read, is_relative in _READERS:
         for match in pattern.finditer(text):
             try:

@@ -7,8 +7,9 @@ what a word means; which date that is on a given day, `core/dates.py` says.
 from __future__ import annotations
 
 import re
+from functools import cache
 
-from looseleaf.core.lazy import lazy, one_of
+from looseleaf.core.lazy import NEVER, lazy, one_of
 from looseleaf.core.moments import MONTH_NAMES
 
 TYPE_CHECKING = False
@@ -125,6 +126,25 @@ SPANS = {
 }
 
 
+def may_name_date(text: str) -> bool:
+    """Whether a text has a number or one of the words without which there is no date in it: most sentences have none,
+    and need no pattern."""
+    if not text.isascii() and max(text) >= "\u2e80":
+        return True  # of scripts without spaces no word stands alone
+    return not _needed().isdisjoint(_WORD.findall(text.casefold()))
+
+
+_WORD = lazy(r"[^\W\d_]+|[0-9]")
+
+
+@cache
+def _needed() -> frozenset[str]:
+    """Of each word for days, months, seasons and spans of time the longest part, and the digits."""
+    every = (*WEEKDAYS, *MONTHS, *SEASONS, *UNITS, *DAYS, "morgen", "mañana")
+    parts = (_WORD.findall(word.casefold()) for word in every if word[0] < "\u2e80")
+    return frozenset({*map(str, range(10)), *(max(part, key=len) for part in parts)})
+
+
 def _places(groups: tuple[str, ...], start: int = 0) -> dict[str, int]:
     return {word: place for place, words in enumerate(groups, start) for word in words.split()}
 
@@ -175,7 +195,7 @@ DAY_WORD = lazy(
     r"|(?<!\bguten )(?<!\bam )(?<!\bjeden )\b(?-i:morgen)\b|(?<!\bla )(?<!\bcada )(?<!\besta )\bmañana\b",
     _I,
 )
-WIDE_DAY = lazy(_any(word for word in DAYS if word[0] >= "⺀"))
+WIDE_DAY = lazy(_any(word for word in DAYS if word[0] >= "⺀"), in_ascii=NEVER)
 SIGNED = lazy(rf"\b(?:(?:el|la) )?({_any(_PREFIXED)}) ({_THING})\b", _I)
 SIGNED_AFTER = lazy(rf"\b(?:(?:el|la|le) |l')?({_THING}) ({_any(_POSTFIXED)})\b", _I)
 AHEAD = lazy(rf"\b(?:in|dans|dentro de|en) (?:about )?({_NUMBER}) ({_UNIT})\b(?! ago)", _I)
@@ -213,15 +233,19 @@ WEEKDAY = lazy(
 )
 WIDE_WEEK_DAY = lazy(
     rf"(下下|下个?|上个?|这个?|本|来|先|今)?(?:周|星期|礼拜|週)(?:の)?([{_WIDE_WEEKDAYS}]|[月火水木金土日]曜日?)"
-    r"|([月火水木金土日])曜日"
+    r"|([月火水木金土日])曜日",
+    in_ascii=NEVER,
 )
 WIDE_WEEK = lazy(
-    r"(下下|下个?|上个?|这个?|本|来|先|今)(周末|週末|周|星期|礼拜|週)(?![一二三四五六日天]|の[月火水木金土日]曜)"
+    r"(下下|下个?|上个?|这个?|本|来|先|今)(周末|週末|周|星期|礼拜|週)(?![一二三四五六日天]|の[月火水木金土日]曜)",
+    in_ascii=NEVER,
 )
-WIDE_SPAN = lazy(_any(SPANS))
+WIDE_SPAN = lazy(_any(SPANS), in_ascii=NEVER)
 WIDE_SHIFT = lazy(
-    rf"({_WIDE_NUMBER})(天|日|周|週間|星期|个星期|个月|個月|ヶ月|か月|カ月|年)(之?后|以后|後|之?前|以前)"
+    rf"({_WIDE_NUMBER})(天|日|周|週間|星期|个星期|个月|個月|ヶ月|か月|カ月|年)(之?后|以后|後|之?前|以前)",
+    in_ascii=NEVER,
 )
 WIDE_DATE = lazy(
-    r"(?:((?:19|20)[0-9]{2})年|(今年|明年|来年|去年|昨年)の?)?([0-9]{1,2})月(?:([0-9]{1,2})[日号])?|((?:19|20)[0-9]{2})年"
+    r"(?:((?:19|20)[0-9]{2})年|(今年|明年|来年|去年|昨年)の?)?([0-9]{1,2})月(?:([0-9]{1,2})[日号])?|((?:19|20)[0-9]{2})年",
+    in_ascii=NEVER,
 )

@@ -6,7 +6,7 @@ nearly all of the task's own words; where that is doubtful it stays open.
 
 from __future__ import annotations
 
-from looseleaf.core.lazy import lazy
+from looseleaf.core.lazy import NEVER, lazy
 from looseleaf.core.sentences import is_question, is_task, own_words
 
 _DONE = lazy(
@@ -100,7 +100,7 @@ def is_fault(sentence: str) -> bool:
 # --- which task ------------------------------------------------------------------------
 
 _WORD = lazy(r"[^\W_][\w'-]*")
-_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff]{2,}")
+_WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff]{2,}", in_ascii=NEVER)
 _CUES = frozenset(
     "the and for you that this with have has had are was were been will can could should would must need "
     "needs needed still "

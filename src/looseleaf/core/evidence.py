@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
 # --- words -----------------------------------------------------------------------------
 
-_WORD = lazy(rf"[{WIDE}]|(?:(?![{WIDE}])[^\W_])+(?:'(?:(?![{WIDE}])[^\W\d_])+)?")
+_WORD = lazy(
+    rf"[{WIDE}]|(?:(?![{WIDE}])[^\W_])+(?:'(?:(?![{WIDE}])[^\W\d_])+)?", in_ascii=r"[^\W_]+(?:'[^\W\d_]+)?"
+)
 
 _TONGUES = """
 english: englisch englische englischen anglais anglaise inglés inglesa 英语 英文 英語

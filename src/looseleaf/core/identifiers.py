@@ -45,17 +45,24 @@ _TITLED = lazy(r"[^\W\d_a-z][\w.'-]*(?: [\w.'-]+){0,3}\Z")
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 # What does not stand in a token: space, quotes, brackets, separators, and the scripts written without spaces.
-_APART = r"\s\x00-\x1f\"'`<>(){}\[\],;|\u00a0-\u00bf\u2010-\u206f\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
+_APART = r"\s\x00-\x1f\"'`<>(){}\[\],;|"
+_WIDE = r"\u00a0-\u00bf\u2010-\u206f\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
+
+
 # Runs of plain words are passed over in one step: most of most texts.
-_SEEN = lazy(
-    rf"(?:(?!{_MONTH}\b)[A-Z]?[a-z]++[,.;:!?]*+(?:\s++|\Z))++"
-    rf"|(\b{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,? [0-9]{{4}}\b)?"
-    rf"|\b[0-9]{{1,2}}\.? {_MONTH}(?![a-z])(?: [0-9]{{4}}\b)?"
-    r"|[0-9]{1,4}年(?:[0-9]{1,2}月(?:[0-9]{1,2}日)?)?|[0-9]{1,2}月[0-9]{1,2}日"
-    r"|\+[0-9][0-9 ().-]{5,18}[0-9]|\([0-9]{2,5}\) ?[0-9][0-9 -]{4,12}[0-9]"
-    r"|[$€£¥]?(?<![0-9])[0-9]{1,3}(?:,[0-9]{3}){1,6}(?![0-9])(?:\.[0-9]{1,9})?"
-    rf"|[$€£¥]?[^{_APART}*][^{_APART}]*)"
-)
+def _seen(apart: str) -> str:
+    return (
+        rf"(?:(?!{_MONTH}\b)[A-Z]?[a-z]++[,.;:!?]*+(?:\s++|\Z))++"
+        rf"|(\b{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,? [0-9]{{4}}\b)?"
+        rf"|\b[0-9]{{1,2}}\.? {_MONTH}(?![a-z])(?: [0-9]{{4}}\b)?"
+        r"|[0-9]{1,4}年(?:[0-9]{1,2}月(?:[0-9]{1,2}日)?)?|[0-9]{1,2}月[0-9]{1,2}日"
+        r"|\+[0-9][0-9 ().-]{5,18}[0-9]|\([0-9]{2,5}\) ?[0-9][0-9 -]{4,12}[0-9]"
+        r"|[$€£¥]?(?<![0-9])[0-9]{1,3}(?:,[0-9]{3}){1,6}(?![0-9])(?:\.[0-9]{1,9})?"
+        rf"|[$€£¥]?[^{apart}*][^{apart}]*)"
+    )
+
+
+_SEEN = lazy(_seen(_APART + _WIDE), in_ascii=_seen(_APART))
 _ORDINAL = lazy(r"[0-9]{1,3}(?:st|nd|rd|th)\Z")
 _DIGIT = lazy(r"[0-9]")
 _FILE = lazy(r"[\w-]{2,}(?:\.[\w-]+)*\.[a-z][a-z0-9]{0,5}\Z")

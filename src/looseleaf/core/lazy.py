@@ -10,9 +10,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, for one whose methods are called; the functions of `re` would not know it."""
-    made: Any = _Lazy(pattern, flags)
+NEVER = "(?!)"
+"""Nothing matches it."""
+
+
+def lazy(pattern: str, flags: int = 0, *, in_ascii: str = "") -> re.Pattern[str]:
+    """As `re.compile`, for one whose methods are called; the functions of `re` would not know it. `in_ascii`: finds the
+    same in ASCII text and is compiled faster; sets of thousands of letters take long."""
+    made: Any = _ByText(pattern, flags, in_ascii) if in_ascii else _Lazy(pattern, flags)
     found: re.Pattern[str] = made
     return found
 
@@ -31,6 +36,29 @@ class _Lazy:
         """Asked once for each method: from then on it is an attribute like any other."""
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(re.compile(*self._given), name)
+        found = self._found(name)
         setattr(self, name, found)
         return found
+
+    def _found(self, name: str) -> Any:
+        return getattr(re.compile(*self._given), name)
+
+
+class _ByText(_Lazy):
+    def __init__(self, pattern: str, flags: int, in_ascii: str) -> None:
+        super().__init__(pattern, flags)
+        self._short = _Lazy(in_ascii, flags)
+        self._long = _Lazy(pattern, flags)
+
+    def _found(self, name: str) -> Any:
+        if name not in _ON_TEXT:
+            return super()._found(name)
+
+        def chosen(text: str, *within: int) -> Any:
+            return getattr(self._short if text.isascii() else self._long, name)(text, *within)
+
+        return chosen
+
+
+_ON_TEXT = frozenset({"match", "fullmatch", "search", "findall", "finditer"})
+"""The methods whose first argument is the text."""

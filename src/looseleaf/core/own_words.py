@@ -216,10 +216,11 @@ _QUOTED = lazy(
     r"«[^»]{1,2000}»|»[^«»\n]{1,2000}«|‚[^‘’\n]{1,2000}[‘’]|```[^`]{1,2000}```|「[^」]{1,2000}」|『[^』]{1,2000}』|‹[^›\n]{1,2000}›"
     r"|(?<!\w)'[^'\n]{12,2000}'(?!\w)|(?<!\w)‘[^’\n]{12,2000}’|`[^`\n]{12,2000}`"
 )
-_WORD = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+_WORD = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+", in_ascii=r"[^\W_]+")
+_MARKS = frozenset("\"'`“„«»‚‹‘「『")
+"""With one of them a quotation begins."""
 _INSIDE = lazy(r"[^\n]")
 _RECALLED = lazy(r"[ \t]*<(/?)(?:recalled|memory|memories|looseleaf)[\w-]*[^<>\n]{0,200}>[ \t]*\Z", _I)
-_ITEM = lazy(r"[ \t]*(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+\S")
 
 
 class _Lines:
@@ -227,15 +228,16 @@ class _Lines:
 
     def __init__(self, lines: list[str]) -> None:
         self.count = sum(1 for line in lines if line.strip())
-        self.headers = sum(_HEADER.match(line) is not None for line in lines)
-        self.is_mail = any(_MAIL.match(line) for line in lines) and self.headers > 0
-        self.talk = self._talk(lines)
+        has_colon = any(map(_has_colon, lines))
+        self.headers = has_colon and sum(_HEADER.match(line) is not None for line in lines)
+        self.is_mail = self.headers > 0 and any(_MAIL.match(line) for line in lines)
+        self.talk = self._talk(lines) if has_colon else frozenset()
         self.last = max((at for at, line in enumerate(lines) if line.strip()), default=-1)
-        self.last_closing = max((at for at, line in enumerate(lines) if _CLOSING.match(line)), default=-1)
+        closing = (at for at, line in enumerate(lines) if _CLOSING.match(line))
+        self.last_closing = max(closing, default=-1) if self.count > 2 or self.is_mail else -1
         self.is_letter = self.count > 2 and self.last_closing >= 0
         self.is_diff = any(line.startswith(("diff --git", "@@ ", "+++ ")) for line in lines)
         self.is_asked_about = self._is_asked_about(lines[: self.last + 1])
-        self.items = sum(_ITEM.match(line) is not None for line in lines)
 
     @staticmethod
     def _is_asked_about(lines: list[str]) -> bool:
@@ -293,7 +295,7 @@ def _mask(text: str) -> str:
             return found[0]
         return found[0][0] + _INSIDE.sub(" ", found[0][1:-1]) + found[0][-1]
 
-    return _QUOTED.sub(blank, text)
+    return text if _MARKS.isdisjoint(text) else _QUOTED.sub(blank, text)
 
 
 def _zones(text: str, offset: int) -> Iterator[Zone]:
@@ -305,7 +307,7 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
     for place, line in enumerate(lines):
         start, at = at, at + len(line)
         bare = line.strip()
-        mark = _RECALLED.match(line.rstrip("\r\n"))
+        mark = _RECALLED.match(line.rstrip("\r\n")) if "<" in line else None
         if mark:
             is_recalled = not mark[1]
             continue
@@ -323,25 +325,33 @@ def _zones(text: str, offset: int) -> Iterator[Zone]:
             is_mail, name = False, "after"
             continue
         has_more = place < known.last
-        has_header = _MAIL.match(line) or (known.headers > 1 and _HEADER.match(line))
+        has_header = known.is_mail and (_MAIL.match(line) or (known.headers > 1 and _HEADER.match(line)))
         is_letter = known.is_letter and place > 0 and _GREETING.match(line)
-        if (known.is_mail and has_header) or is_letter:
+        if has_header or is_letter:
             is_mail = place < known.last_closing
             name = "after"
             continue
-        if _LETTER.match(line) and has_more:
+        if has_more and _LETTER.match(line):
             name = "after"
             continue
         if place in known.talk or _HARD.match(line) or (known.is_diff and _CHANGED.match(line)):
             name = "after" if place in known.talk or bare.startswith("#") or name == "after" else name
             continue
-        if _INDENTED.match(line) and known.count > 1:
+        if known.count > 1 and _INDENTED.match(line):
             continue
         opened_by = True
         is_text = name == "own" and known.is_asked_about and has_more
         yield from _line(line, start, "loose" if is_text else name)
-        if has_more and (_INLINE.search(line) or _WORKS_ON.search(line) or _brings(line)):
+        if has_more and (_inline(line) or _WORKS_ON.search(line) or _brings(line)):
             name = "after"
+
+
+def _has_colon(text: str) -> bool:
+    return ":" in text or "：" in text
+
+
+def _inline(text: str) -> re.Match[str] | None:
+    return _INLINE.search(text) if _has_colon(text) else None
 
 
 def _brings(line: str) -> bool:
@@ -353,7 +363,7 @@ def _brings(line: str) -> bool:
 
 def _line(line: str, start: int, name: ZoneName) -> Iterator[Zone]:
     """A line up to where it brings another text; behind that, if it stands in quotation marks."""
-    inline = _INLINE.search(line)
+    inline = _inline(line)
     asks = _HOW_TO_SAY.search(line, 0, inline.end() if inline else len(line))
     if asks:
         yield Zone(start, start + asks.start(), name)
@@ -388,7 +398,7 @@ def works_on_language(text: str) -> bool:
 def speaks_of_text(text: str) -> bool:
     """Whether a message asks for work on a text, brings one, or has lines that nobody writes to an assistant."""
     text = text[:2000]
-    if _WORKS_ON.search(text) is not None or _INLINE.search(text) is not None:
+    if _WORKS_ON.search(text) is not None or _inline(text) is not None:
         return True
     lines = text.splitlines(keepends=True)
     if len(lines) < 2:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from looseleaf.core.lazy import lazy
+
 LONGEST = 600
 """Characters of a request that somebody wrote by hand."""
 
@@ -84,7 +86,7 @@ _FORMS = (
         rf"(?:しっかり|必ず|ちゃんと|どうか)?{_JAPANESE_ASKS}\W*\Z"
     ),
 )
-_TAIL = re.compile(
+_TAIL = lazy(
     r"(?:[\s,]+(?:please|thanks|thank you|thx|ok|okay|too|for (?:later|next time|the future|future reference)|bitte|"
     r"danke|merci|stp|svp|s'il te pla[iî]t|s'il vous pla[iî]t|por favor|gracias)){1,3}\W*\Z|[，,。\s]*谢谢\W*\Z",
     re.IGNORECASE,

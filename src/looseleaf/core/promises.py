@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from looseleaf.core.lazy import lazy
+from looseleaf.core.lazy import NEVER, lazy
 from looseleaf.core.promise_forms import FORMS, HINTS
 
 TYPE_CHECKING = False
@@ -158,4 +158,4 @@ def _is_foreign(promise: str, lines: str) -> bool:
     return tongue not in ("", "english") and language(lines) != tongue
 
 
-_WIDE = lazy(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WIDE = lazy(r"[\u3040-\u30ff\u3400-\u9fff]", in_ascii=NEVER)

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from math import exp, log
 
-from looseleaf.core.lazy import lazy
+from looseleaf.core.lazy import NEVER, lazy
 from looseleaf.core.lines import NOTE, undoubted, worded
 from looseleaf.core.terms import terms
 from looseleaf.frozen import frozen
@@ -244,7 +244,7 @@ _ASPECTS = {
 ABOUT = "about_"
 """The prefix of sorts that stand for an aspect of life, not for names of things."""
 
-WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]", in_ascii=NEVER)
 """A character of a script that puts no spaces between its words, or few."""
 
 

@@ -8,8 +8,9 @@ sentence that only asks, supposes or quotes is not taken for the thing itself.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from looseleaf.core.lazy import lazy
+from looseleaf.core.lazy import NEVER, lazy
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -54,7 +55,7 @@ _AFTER_ORDINAL = lazy(
     r"\s+(?:(?i:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec|jahrhundert)|[a-zäöü])"
 )
 _FULL = 50
-_WIDE = lazy(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
+_WIDE = lazy(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]", in_ascii=NEVER)
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -371,6 +372,7 @@ def is_constraint(sentence: str) -> bool:
     return bool(_CONSTRAINS.search(words)) and not _FORGETS.search(words)
 
 
+@lru_cache(256)
 def is_task(sentence: str) -> bool:
     """Work that is left."""
     if is_question(sentence):

@@ -18,12 +18,13 @@ _TOKEN = (
     r"|[^\W\d_぀-ヿ㐀-鿿豈-﫿々가-힣]++(?:[.'](?=[^\W\d_])[^\W\d_぀-ヿ㐀-鿿가-힣]++)*(?:\+\+|#)?"
     r"|(?<!\w)\.net\b|(?<=\s)\+(?=\s)|[,;、，；。&]|[$€£¥%]|->|→"
 )
-_ASCII_TOKEN = (
+_WESTERN_TOKEN = (
     r"\d{4}-\d\d(?:-\d\d)?(?![\d-])|\d\d-\d\d(?![\d-])|\d{1,2}:\d\d(?::\d\d)?(?!\d)"
     r"|(?<![\w-])-\d++(?:\.\d++)?(?![\d-])|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\d,])|\d++(?:[.]\d++)*"
-    r"|[^\W\d_]++(?:[.'](?=[^\W\d_])[^\W\d_]++)*(?:\+\+|#)?|(?<!\w)\.net\b|(?<=\s)\+(?=\s)|[,;&]|[$%]|->"
+    r"|[^\W\d_]++(?:[.'](?=[^\W\d_])[^\W\d_]++)*(?:\+\+|#)?|(?<!\w)\.net\b|(?<=\s)\+(?=\s)|[,;、，；。&]|[$€£¥%]|->|→"
 )
-"""The same for text that has only ASCII: what knows other scripts takes longer to compile than all the rest."""
+"""The same for text without Han, kana or hangul: what knows them takes longer to compile than all the rest."""
+_FIRST_EASTERN = "々"
 _EAST = r"[぀-ヿ㐀-鿿豈-﫿々가-힣]"
 _NUMBER = r"-?\d[\d.:,-]*"
 
@@ -95,7 +96,7 @@ def plain(word: str) -> str:
 
 def is_eastern(word: str) -> bool:
     """Whether it begins with Han, kana or hangul."""
-    return not word.isascii() and re.match(_EAST, word) is not None
+    return word[:1] >= _FIRST_EASTERN and re.match(_EAST, word) is not None
 
 
 def tokens(text: str) -> list[str]:
@@ -108,7 +109,8 @@ def tokens(text: str) -> list[str]:
     text = re.sub(
         _SCALED, lambda found: f"{found[1]}000" if found[2] == "k" else f"{found[1]} {found[2]}", text
     )
-    found = re.findall(_ASCII_TOKEN if text.isascii() else _TOKEN, text)
+    is_western = text.isascii() or max(text) < _FIRST_EASTERN
+    found = re.findall(_WESTERN_TOKEN if is_western else _TOKEN, text)
     return _measured(_numbers([_number(word) if word[-1].isdigit() else word for word in found]))
 
 

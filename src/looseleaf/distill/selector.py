@@ -40,7 +40,10 @@ _READ_TOKENS = (70, 20)
 """Of a longer sentence so many tokens are read at its beginning and its end."""
 
 _WIDE = "\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_TOKEN = lazy(rf"[{_WIDE}]|(?:(?![{_WIDE}])[^\W\d_])+(?:['’](?:(?![{_WIDE}])[^\W\d_])+)*|\d+|[^\w\s]")
+_TOKEN = lazy(
+    rf"[{_WIDE}]|(?:(?![{_WIDE}])[^\W\d_])+(?:['’](?:(?![{_WIDE}])[^\W\d_])+)*|\d+|[^\w\s]",
+    in_ascii=r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|[^\w\s]",
+)
 _QUOTATION = '"“”„«»「」『』'
 _SHORT_ANSWER = 8
 _ASKED_TOKENS = 14
@@ -92,19 +95,21 @@ class Scores:
 # --- features --------------------------------------------------------------------------
 
 
-def tokens_of(text: str) -> list[str]:
+def tokens_of(text: str) -> Sequence[str]:
     """Words in lower case, characters of scripts without spaces singly, marks; of a number only its length."""
-    return _plain(_cased(text))
+    return _heard(text[:_READ_CHARS])[1]
 
 
-def _cased(text: str) -> list[str]:
-    found = _TOKEN.findall(text[:_READ_CHARS].replace("’", "'"))
+@lru_cache(256)
+def _heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
+    """The tokens of a text as they stand and in lower case, and its cues. Each sentence is asked for them again and
+    again."""
+    cased = _TOKEN.findall(text.replace("’", "'"))
     first, last = _READ_TOKENS
-    return found[:first] + found[-last:] if len(found) > first + last else found
-
-
-def _plain(cased: Sequence[str]) -> list[str]:
-    return ["0" * min(len(token), 4) if token.isdigit() else token.lower() for token in cased]
+    if len(cased) > first + last:
+        cased = cased[:first] + cased[-last:]
+    tokens = ["0" * min(len(token), 4) if token.isdigit() else token.lower() for token in cased]
+    return cased, tokens, _cues_of(tokens)
 
 
 @lru_cache(8192)
@@ -127,8 +132,7 @@ def _hashes(names: Iterable[str]) -> list[int]:
 
 def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 - frozen
     """The hashes of a sentence's features, each once."""
-    cased = _cased(text)
-    tokens = _plain(cased)
+    cased, tokens, cues = _heard(text[:_READ_CHARS])
     size = len(tokens)
     padded = ["^", *tokens, "$"]
     named = [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
@@ -141,7 +145,6 @@ def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 -
         named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
     named.append(f"size {size.bit_length()} {size > 24}")
     named += _names(cased, padded)
-    cues = cues_of(tokens)
     named += _cued(cues)
     if _may_forbid(cues):
         named += [f"form {name}" for name in forms_of(text[:_READ_CHARS])]
@@ -251,8 +254,12 @@ def _cue(word: str) -> str:
     return found or ""
 
 
-def cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
+def cues_of(text: str) -> Sequence[tuple[int, str]]:
     """Where the cues of a sentence stand, and their classes."""
+    return _heard(text[:_READ_CHARS])[2]
+
+
+def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
     found = [(at, name) for at, token in enumerate(tokens) if (name := _cue(token))]
     if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
         text = "".join(tokens)
@@ -293,7 +300,7 @@ _FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told", "deny"})
 
 
 def has_forbidding_word(text: str) -> bool:
-    return _may_forbid(cues_of(tokens_of(text)))
+    return _may_forbid(cues_of(text))
 
 
 def _may_forbid(cues: Sequence[tuple[int, str]]) -> bool:
@@ -303,12 +310,12 @@ def _may_forbid(cues: Sequence[tuple[int, str]]) -> bool:
 
 def has_orders(text: str) -> bool:
     """Whether a sentence mentions what others wrote, role-play or fiction."""
-    return any(name in ("by", "play") for _, name in cues_of(tokens_of(text)))
+    return any(name in ("by", "play") for _, name in cues_of(text))
 
 
 def orders_of(sentences: Sequence[str]) -> list[str]:
     """For each sentence of a message which of `_ORDERS` the ones before it have, and which those behind it."""
-    each_has = [{name for _, name in cues_of(tokens_of(text))} & _ORDERS for text in sentences]
+    each_has = [{name for _, name in cues_of(text)} & _ORDERS for text in sentences]
     made: list[str] = []
     for at in range(len(sentences)):
         before = set().union(*each_has[:at]) if at < _FAR else set().union(*each_has[at - _FAR : at])
@@ -445,7 +452,9 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
 def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
     """The chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
     known = heads()
-    places = clauses_of(text[:_READ_CHARS])[:_READ_CLAUSES]
+    is_read_whole = len(tokens_of(text)) < sum(_READ_TOKENS)
+    may_forbid = has_forbidding_word(text) or not is_read_whole
+    places = clauses_of(text[:_READ_CHARS])[:_READ_CLAUSES] if may_forbid else []
     for number, (first, last) in enumerate(places if len(places) > 1 else ()):
         if has_forbidding_word(text[first:last]):
             found = features(text[first:last], around_clause(text, places, number))

@@ -11,9 +11,11 @@ from looseleaf.talk import Proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
 
     from looseleaf.values import Kind, TimeSpan
+
+    T = TypeVar("T")
 
 OBJECT_CHARS = 120
 OBJECT_WORDS = 18
@@ -77,7 +79,7 @@ def made(
     )
 
 
-def changed(proposal: Proposal, **given: Any) -> Proposal:
-    """The same proposal with other members."""
-    members: tuple[str, ...] = Proposal.__match_args__
-    return Proposal(**({name: getattr(proposal, name) for name in members} | given))
+def changed(value: T, **given: Any) -> T:
+    """The same value with other members."""
+    members: tuple[str, ...] = type(value).__match_args__  # type: ignore[attr-defined]
+    return type(value)(**({name: getattr(value, name) for name in members} | given))

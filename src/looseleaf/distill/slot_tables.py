@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from looseleaf.core.lazy import lazy
 from looseleaf.core.replacing import WIDE
@@ -71,7 +72,6 @@ class Table:
         self.language = language
         self.words: dict[str, frozenset[str]] = dict.fromkeys(("ends", "not", "plain", "never"), frozenset())
         self.forms: list[Form] = []
-        self._ready: list[tuple[frozenset[str], tuple[str, ...], Form]] = []
         for line in text.splitlines():
             if line.startswith("@"):
                 name, *words = line[1:].split()
@@ -80,13 +80,6 @@ class Table:
                 topic, label, form = (part.strip() for part in line.split("\t", 2))
                 self.forms.append(Form(topic, label, form, language))
 
-    @property
-    def ready(self) -> list[tuple[frozenset[str], tuple[str, ...], Form]]:
-        """Of each form, the sorts and the words that a text must have for it."""
-        if not self._ready:
-            self._ready = [(_sorts_in(form), triggers(form.source), form) for form in self.forms]
-        return self._ready
-
 
 _TYPE = lazy(r"\{([a-z_]+)\}")
 _LITERAL = lazy(r"[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -94,61 +87,70 @@ _LOOSE = lazy(r"\[[^\]]*\](?:[?*+]|\{[^}]*\})?|\\.[?*+]?|[^\s)][?*]|\{[^}]*\}")
 """Pieces of a form that are no word of its own: sets, escapes, and letters that may be missing."""
 
 
+def may_match(form: str, small: str) -> bool:
+    """Whether a text in lower case has what stands wherever the form matches: its words outside of brackets, and a word
+    of each group that is not optional."""
+    words, groups = _outside(form)
+    for word in words:
+        if word not in small:
+            return False
+    return all(any(word in small for word in words) for words in _inside(groups))
+
+
 @cache
-def triggers(form: str) -> tuple[str, ...]:
-    """Words of which one stands wherever the form matches: its longest word outside of brackets, else those of a group
-    that is not optional, one of each alternative."""
+def _outside(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of a form outside of brackets, the longest of which is the rarest, and its groups."""
     outside, groups = _split_groups(form)
-    literals = sorted(_LITERAL.findall(_LOOSE.sub(" ", outside)), key=len, reverse=True)
-    if literals and len(literals[0]) > 3:
-        return (literals[0].lower(),)
-    best: tuple[str, ...] = (literals[0].lower() if literals else "",)
-    for group in groups:
-        words = []
-        for alternative in _alternatives(group):
-            bare, _ = _split_groups(alternative)
-            words.append(max(_LITERAL.findall(_LOOSE.sub(" ", bare)) or [""], key=len).lower())
-        if all(words) and min(map(len, words)) >= max(len(best[0]), 1):
-            best = tuple(words)
-    return best
+    return tuple(sorted(_words_of(outside), key=len, reverse=True)), tuple(groups)
 
 
-_PIECE = lazy(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-"""An escape, a set, or a letter: a bracket or a bar within the first two is a letter like any other."""
+@cache
+def _inside(groups: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Of groups that have a word in each alternative, those words."""
+    every = [
+        tuple(max(_words_of(_split_groups(each)[0]), key=len, default="") for each in _alternatives(group))
+        for group in groups
+    ]
+    return tuple(words for words in every if all(words))
+
+
+def _words_of(outside: str) -> list[str]:
+    return _LITERAL.findall(_LOOSE.sub(" ", outside).lower())
+
+
+_LETTERS = lazy(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""An escape or a set: a bracket or a bar within it is a letter like any other."""
+_FLAT = r"[^()]*+"
+_NESTED = rf"\({_FLAT}(?:\({_FLAT}(?:\({_FLAT}(?:\({_FLAT}\){_FLAT})*+\){_FLAT})*+\){_FLAT})*+\)"
+_GROUP = lazy(_NESTED)
+_BAR = lazy(rf"{_NESTED}|\|")
+"""A group with what is nested in it, four deep; and a bar outside of any."""
+
+
+def _masked(form: str) -> str:
+    return _LETTERS.sub(lambda found: "\0" * len(found[0]), form) if "[" in form or "\\" in form else form
 
 
 def _split_groups(form: str) -> tuple[str, list[str]]:
     """A form without its groups, and the groups that must match."""
+    if "(" not in form:
+        return form, []
     outside: list[str] = []
     groups: list[str] = []
-    depth = start = 0
-    for piece in _PIECE.finditer(form):
-        letter, at = piece[0], piece.start()
-        if letter == "(":
-            start = at if not depth else start
-            depth += 1
-        elif letter == ")":
-            depth -= 1
-            if not depth:
-                outside.append(" ")
-                inside, behind = form[start + 1 : at], form[at + 1 : at + 3]
-                if not behind.startswith(("?", "*", "{0")) and not inside.startswith(("?=", "?!", "?<")):
-                    groups.append(inside.removeprefix("?:"))
-        elif not depth:
-            outside.append(letter)
-    return "".join(outside), groups
+    at = 0
+    for found in _GROUP.finditer(_masked(form)):
+        start, end = found.span()
+        outside.append(form[at:start])
+        at = end
+        if not form.startswith(("?", "*", "{0"), end) and not form.startswith(("?=", "?!", "?<"), start + 1):
+            groups.append(form[start + 1 : end - 1].removeprefix("?:").removeprefix("?-i:"))
+    return " ".join((*outside, form[at:])), groups
 
 
 def _alternatives(group: str) -> list[str]:
     """The alternatives of a group, split at its own bars."""
-    found, depth = [""], 0
-    for piece in _PIECE.findall(group):
-        depth += (piece == "(") - (piece == ")")
-        if piece == "|" and not depth:
-            found.append("")
-        else:
-            found[-1] += piece
-    return found
+    bars = [found.start() for found in _BAR.finditer(_masked(group)) if found[0] == "|"]
+    return [group[start + 1 : end] for start, end in pairwise((-1, *bars, len(group)))]
 
 
 @cache
@@ -201,8 +203,18 @@ def _pattern(form: Form) -> re.Pattern[str]:
         parts += [form.source[at : found.start()], _value(found[1], kept, is_last=is_last)]
         at = found.end()
     source = "".join((*parts, form.source[at:]))
-    edge = "" if form.language in ("zh", "ja", "ko") else r"(?<![\w'’-])"
-    return re.compile(edge + source, _I)
+    if form.language in ("zh", "ja", "ko"):
+        # Their letters have no case, and looking for it in a set of thousands takes long.
+        return re.compile(_LETTERS.sub(_without_case, source), _I)
+    return re.compile(rf"(?<![\w'’-]){source}", _I)
+
+
+def _without_case(letters: re.Match[str]) -> str:
+    given = letters[0]
+    if not given.startswith("[") or max(given) < "\u2e80":
+        return given
+    both = given.replace("a-z", "A-Za-z") if "A-Z" not in given else given
+    return f"(?-i:{both})"
 
 
 def _is_end(rest: str) -> bool:
@@ -276,14 +288,10 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
     found: list[Reading] = []
     for language in languages or _languages_of(small):
         kept = table(language)
-        for wanted, words, form in kept.ready:
-            # A name of its sort must be there, and a word of its own: then it is worth compiling.
-            if wanted and not wanted <= here:
-                continue
-            for word in words:
-                if word in small:
-                    found += _read(form, kept, text, small)
-                    break
+        for form in kept.forms:
+            # Words of its own must be there, and names of its sorts: then it is worth compiling.
+            if may_match(form.source, small) and _sorts_in(form) <= here:
+                found += _read(form, kept, text, small)
     found.sort(key=lambda each: (each.start, -each.end))
     clear: list[Reading] = []
     for each in found:

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from looseleaf.core.dates import found as dates_in
-from looseleaf.core.lazy import lazy
+from looseleaf.core.lazy import NEVER, lazy
 from looseleaf.core.lines import escape
 from looseleaf.core.names import PROJECT, USER
 from looseleaf.core.own_words import masked, speaks_of_text, works_on_language, zones
@@ -159,7 +159,12 @@ class Sentence:
 
 @lru_cache(128)
 def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
-    """The sentences of a message that are, or may be, the user's own. `asked`: what the assistant had said before."""
+    """The sentences of a message that are, or may be, the user's own. `asked`: what the assistant had said before, by
+    which the first of them is read."""
+    if asked and (unasked := sentences_of(text)):
+        first, *others = unasked
+        around = changed(first.around, asked=asked)
+        return changed(first, around=around, scores=select(first.text, around)), *others
     shown = masked(text)
     found = [(start, end, zone) for start, end, zone in _spans(text, shown) if _has_words(shown[start:end])]
     found = found[:SENTENCES]
@@ -175,9 +180,7 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
     ):
         line = text.rfind("\n", 0, start) + 1
         is_new = not text[line:start].strip(" \t-*+•>#0123456789.)")
-        around = Around(
-            asked if place == 0 else "", before, place, len(found), lines, is_new, marks, zone, orders
-        )
+        around = Around("", before, place, len(found), lines, is_new, marks, zone, orders)
         made.append(Sentence(start, end, words, zone, select(words, around), around, is_alone, is_spoken_of))
         before = words
     return tuple(made)
@@ -262,7 +265,7 @@ def _is_plain(reading: Reading, sentence: Sentence) -> bool:
 _PLAIN_CHARS = 60
 """A sentence that says its fact and nothing else is short."""
 
-_LONE = lazy("[\ud800-\udfff]")
+_LONE = lazy("[\ud800-\udfff]", in_ascii=NEVER)
 """Half a character: it cannot be written down."""
 
 

@@ -196,21 +196,27 @@ class Diary:
         from looseleaf.distill.slot_tables import read
         from looseleaf.distill.statements import sentences_of
 
-        asked = [
-            each.text
-            for text in said
-            for each in sentences_of(text)
-            if each.is_own and each.zone != "after" and is_request(each.text) and len(telling(each.text)) > 1
-            if each.scores.kind != "rule" or not (each.is_kept or read(each.text))
-        ]
-        if not asked:
+        def asked(text: str) -> list[str]:
+            return [
+                each.text
+                for each in sentences_of(text)
+                if each.is_own
+                and each.zone != "after"
+                and is_request(each.text)
+                and len(telling(each.text)) > 1
+                and (each.scores.kind != "rule" or not (each.is_kept or read(each.text)))
+            ]
+
+        first = next((found[0] for text in said if (found := asked(text))), "")
+        if not first:
             return {}
+        last = next(found[-1] for text in reversed(said) if (found := asked(text)))
         state = self._state()
         whose = {
             value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2
         }
         free = [name for name in ("goal", "now") if whose.get(name, PROGRAM) == PROGRAM]
-        return {name: text for name, text in (("goal", asked[0]), ("now", asked[-1])) if name in free}
+        return {name: text for name, text in (("goal", first), ("now", last)) if name in free}
 
 
 def _instead(entry: Entry) -> str:

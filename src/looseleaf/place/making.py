@@ -207,8 +207,9 @@ class Making:
         entry = write.name_of(f"{now}\n{text}", PERSON)
         reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
         material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
-        facts = write.make(material)[0].facts
-        if all(map(_is_plain_note, facts)) and (len(sentences(text)) < 2 or _is_labelled(text)):
+        if all(map(_is_plain_note, write.facts(material))) and (
+            len(sentences(text)) < 2 or _is_labelled(text)
+        ):
             return None  # a note needs no entry: the page is where it stands
         return self._placed_once(write.text(material, reference))
 

@@ -13,6 +13,9 @@ from looseleaf.core.lines import NOTE
 from looseleaf.core.own_tools import may_forbid
 from looseleaf.core.placing import PROJECT, USER
 from looseleaf.core.sentences import is_phatic, sentences
+from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.noting import NOTED
+from looseleaf.distill.stating import Stating
 from looseleaf.distill.wording import NOTE_CHARS
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
@@ -21,6 +24,7 @@ from looseleaf.talk import Distilled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from looseleaf.pages import Pages
@@ -54,17 +58,28 @@ class Remembered:
 class WriteAll(Write):
     """Writing by the rules, which keep every sentence; as facts of the topic that was given, which is the entry's."""
 
+    def facts(self, material: Material) -> list[dict[str, Any]]:
+        """The facts that `make` finds, which needs a summary besides."""
+        stating = Stating(NOTED, everything=True)
+        for trace in permitted(material.traces()):
+            (stating.take if trace.trace_type == "user" else stating.heard)(trace)
+        return _lines(fact.to_dict() for fact in stating.all())
+
     def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
         from looseleaf.distill.rules import Rules
 
         rules = Rules(everything=True)
         made = rules.distill(material, self._policy.summary_tokens)
-        notes = [each for each in made.facts if each["relation"] == NOTE]
-        lines = [each | {"topic": PROJECT} for each in notes if len(each["quote"]) <= NOTE_CHARS]
-        facts = [each for each in made.facts if each["relation"] != NOTE]
         kept: dict[str, Any] = {each: getattr(made, each) for each in Distilled.__match_args__}
-        facts += lines if len(notes) <= _MOST else []
-        return Distilled(**kept | {"facts": tuple(facts)}), rules.name, ()
+        return Distilled(**kept | {"facts": tuple(_lines(made.facts))}), rules.name, ()
+
+
+def _lines(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The facts that are lines: of notes those that are short, if they are not too many."""
+    facts = list(found)
+    notes = [each for each in facts if each["relation"] == NOTE]
+    lines = [each | {"topic": PROJECT} for each in notes if len(each["quote"]) <= NOTE_CHARS]
+    return [each for each in facts if each["relation"] != NOTE] + (lines if len(notes) <= _MOST else [])
 
 
 def _is_order(said: str) -> bool:
