@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.distill import selector
+from looseleaf.distill.cues import cues_of, has_orders, orders_of, tokens_of
 from looseleaf.distill.selector import (
     HEADS,
     KINDS,
@@ -23,15 +24,11 @@ from looseleaf.distill.selector import (
     Around,
     Head,
     clauses_of,
-    cues_of,
     features,
-    has_orders,
     heads,
     is_aside,
     marks_of,
-    orders_of,
     select,
-    tokens_of,
 )
 
 AROUNDS = st.builds(

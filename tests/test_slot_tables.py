@@ -18,13 +18,13 @@ from looseleaf.distill.slot_tables import (
     _pattern,
     _sorts_in,
     _sorts_of_words,
-    is_sound,
     languages,
     may_match,
     read,
     table,
 )
 from looseleaf.distill.sorts import families, family_of, is_name, sorts_of
+from looseleaf.distill.sound import is_sound
 from made_up import made_up, nested, parsed
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "ja", "ko", "nl", "pt", "zh")

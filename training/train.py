@@ -27,6 +27,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
 from looseleaf.core.own_words import masked, zones  # noqa: E402
+from looseleaf.distill.cues import has_forbidding_word, orders_of  # noqa: E402
 from looseleaf.distill.selector import (  # noqa: E402
     HEADS,
     KINDS,
@@ -37,9 +38,7 @@ from looseleaf.distill.selector import (  # noqa: E402
     around_clause,
     clauses_of,
     features,
-    has_forbidding_word,
     marks_of,
-    orders_of,
 )
 from looseleaf.distill.statements import sentences_of  # noqa: E402
 

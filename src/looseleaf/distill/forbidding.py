@@ -16,9 +16,9 @@ from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.replacing import WIDE
 from looseleaf.core.stems import fold
 from looseleaf.core.terms import terms
+from looseleaf.distill.cues import cue_words, has_forbidding_word
 from looseleaf.distill.forms import is_formed, is_of_work, is_order, may_be_order, says_what
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.selector import cue_words, has_forbidding_word
 from looseleaf.distill.sorts import plain_terms
 from looseleaf.distill.statements import sentences_of
 from looseleaf.frozen import frozen

@@ -19,6 +19,15 @@ from pathlib import Path
 from zlib import crc32
 
 from looseleaf.core.lazy import lazy
+from looseleaf.distill.cues import (
+    READ_CHARS,
+    READ_TOKENS,
+    cued,
+    has_forbidding_word,
+    heard,
+    may_forbid,
+    tokens_of,
+)
 from looseleaf.distill.forms import forms_of
 from looseleaf.frozen import frozen
 
@@ -35,15 +44,6 @@ KINDS = ("profile", "preference", "rule", "project", "decision", "plan", "event"
 HEADS = ("keep", "change", "forbid", "quoted", *KINDS, "aside", "erase", "last")
 """The questions that are asked of a sentence, each with weights of its own."""
 
-_READ_CHARS = 1200
-_READ_TOKENS = (70, 20)
-"""Of a longer sentence so many tokens are read at its beginning and its end."""
-
-_WIDE = "\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_TOKEN = lazy(
-    rf"[{_WIDE}]|(?:(?![{_WIDE}])[^\W\d_])+(?:['’](?:(?![{_WIDE}])[^\W\d_])+)*|\d+|[^\w\s]",
-    in_ascii=r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|[^\w\s]",
-)
 _QUOTATION = '"“”„«»「」『』'
 _SHORT_ANSWER = 8
 _ASKED_TOKENS = 14
@@ -95,23 +95,6 @@ class Scores:
 # --- features --------------------------------------------------------------------------
 
 
-def tokens_of(text: str) -> Sequence[str]:
-    """Words in lower case, characters of scripts without spaces singly, marks; of a number only its length."""
-    return _heard(text[:_READ_CHARS])[1]
-
-
-@lru_cache(256)
-def _heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
-    """The tokens of a text as they stand and in lower case, and its cues. Each sentence is asked for them again and
-    again."""
-    cased = _TOKEN.findall(text.replace("’", "'"))
-    first, last = _READ_TOKENS
-    if len(cased) > first + last:
-        cased = cased[:first] + cased[-last:]
-    tokens = ["0" * min(len(token), 4) if token.isdigit() else token.lower() for token in cased]
-    return cased, tokens, _cues_of(tokens)
-
-
 @lru_cache(8192)
 def _letters(word: str) -> tuple[int, ...]:
     """Hashes of a word, of its beginning and its end, and of the runs of five letters within it."""
@@ -132,7 +115,7 @@ def _hashes(names: Iterable[str]) -> list[int]:
 
 def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 - frozen
     """The hashes of a sentence's features, each once."""
-    cased, tokens, cues = _heard(text[:_READ_CHARS])
+    cased, tokens, cues = heard(text[:READ_CHARS])
     size = len(tokens)
     padded = ["^", *tokens, "$"]
     named = [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
@@ -145,9 +128,9 @@ def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 -
         named += (f"first {tokens[0]}", f"last {tokens[-1]}", f"two {' '.join(tokens[:2])}")
     named.append(f"size {size.bit_length()} {size > 24}")
     named += _names(cased, padded)
-    named += _cued(cues)
-    if _may_forbid(cues):
-        named += [f"form {name}" for name in forms_of(text[:_READ_CHARS])]
+    named += cued(cues)
+    if may_forbid(cues):
+        named += [f"form {name}" for name in forms_of(text[:READ_CHARS])]
     named += _shape(text, tokens, around)
     found = set(_hashes(named))
     for token in tokens:
@@ -214,120 +197,6 @@ def _shape(text: str, tokens: Sequence[str], around: Around) -> Iterable[str]:
         yield f"asked {is_answer} {short}"
         if is_answer:
             yield from (f"a {short} {token}" for token in asked)
-
-
-# --- cues ------------------------------------------------------------------------------
-
-CUES = WEIGHTS.parent / "cues.txt"
-_STEM = 4
-_ORDERS = frozenset({"edit", "play", "by"})
-"""The classes of cues that tell of other sentences of a message, too: whose words these are."""
-
-
-@cache
-def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str, str]]]:
-    """Words → class; beginnings of words with their first letters; and strings of scripts without spaces."""
-    words: dict[str, str] = {}
-    stems: list[tuple[str, str, str]] = []
-    wide: list[tuple[str, str]] = []
-    for line in CUES.read_text(encoding="utf-8").splitlines():
-        name, colon, told = line.partition(":")
-        if not colon or line.startswith("#"):
-            continue
-        for word in told.split():
-            if "\u3041" <= word[0] <= "\ud7af":
-                wide.append((word, name))
-            elif word.endswith("*"):
-                stems.append((word[:_STEM], word[:-1], name))
-            else:
-                words.setdefault(word, name)
-    return words, stems, wide
-
-
-@lru_cache(8192)
-def _cue(word: str) -> str:
-    words, stems, _ = _cues()
-    found = words.get(word)
-    if found is None and len(word) >= _STEM:
-        head = word[:_STEM]
-        found = next((name for first, stem, name in stems if first == head and word.startswith(stem)), None)
-    return found or ""
-
-
-def cues_of(text: str) -> Sequence[tuple[int, str]]:
-    """Where the cues of a sentence stand, and their classes."""
-    return _heard(text[:_READ_CHARS])[2]
-
-
-def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
-    found = [(at, name) for at, token in enumerate(tokens) if (name := _cue(token))]
-    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
-        text = "".join(tokens)
-        found += [(at, name) for word, name in _cues()[2] if (at := text.find(word)) >= 0]
-        found.sort()
-    return found
-
-
-_NEAR = 4
-
-
-def _cued(cues: Sequence[tuple[int, str]]) -> Iterable[str]:
-    """The cues of a sentence, and which stand together, in which order and how near."""
-    names = sorted({name for _, name in cues})
-    for name in names:
-        yield f"cue {name}"
-    for at, first in enumerate(names):
-        for second in names[at + 1 :]:
-            yield f"cues {first} {second}"
-    for (at, first), (then, second) in pairwise(cues):
-        yield f"cue {first} > {second} {then - at <= _NEAR}"
-    for at, name in cues[:1]:
-        if at < 3:
-            yield f"cue ^ {name}"
-
-
-def cue_words(text: str, classes: frozenset[str]) -> list[str]:
-    """The words of a text that are cues of these classes."""
-    tokens = tokens_of(text)
-    found = [token for token in tokens if _cue(token) in classes]
-    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
-        found += [word for word, name in _cues()[2] if name in classes and word in text]
-    return found
-
-
-_FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told", "deny"})
-"""Nearly every sentence that forbids has a word of one of these classes, or two of `share` ("between us")."""
-
-
-def has_forbidding_word(text: str) -> bool:
-    return _may_forbid(cues_of(text))
-
-
-def _may_forbid(cues: Sequence[tuple[int, str]]) -> bool:
-    names = [name for _, name in cues]
-    return not _FORBIDDING.isdisjoint(names) or names.count("share") > 1
-
-
-def has_orders(text: str) -> bool:
-    """Whether a sentence mentions what others wrote, role-play or fiction."""
-    return any(name in ("by", "play") for _, name in cues_of(text))
-
-
-def orders_of(sentences: Sequence[str]) -> list[str]:
-    """For each sentence of a message which of `_ORDERS` the ones before it have, and which those behind it."""
-    each_has = [{name for _, name in cues_of(text)} & _ORDERS for text in sentences]
-    made: list[str] = []
-    for at in range(len(sentences)):
-        before = set().union(*each_has[:at]) if at < _FAR else set().union(*each_has[at - _FAR : at])
-        behind = set().union(*each_has[at + 1 : at + 1 + _FAR])
-        made.append(
-            " ".join([*sorted(f"{name}<" for name in before), *sorted(f"{name}>" for name in behind)])
-        )
-    return made
-
-
-_FAR = 12
-"""Sentences before and behind one in which an order is looked for."""
 
 
 # --- lines -----------------------------------------------------------------------------
@@ -452,9 +321,11 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
 def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
     """The chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
     known = heads()
-    is_read_whole = len(tokens_of(text)) < sum(_READ_TOKENS)
-    may_forbid = has_forbidding_word(text) or not is_read_whole
-    places = clauses_of(text[:_READ_CHARS])[:_READ_CLAUSES] if may_forbid else []
+    places: list[tuple[int, int]] = []
+    if has_forbidding_word(text) or len(tokens_of(text)) == sum(
+        READ_TOKENS
+    ):  # more of it may not have been read
+        places = clauses_of(text[:READ_CHARS])[:_READ_CLAUSES]
     for number, (first, last) in enumerate(places if len(places) > 1 else ()):
         if has_forbidding_word(text[first:last]):
             found = features(text[first:last], around_clause(text, places, number))

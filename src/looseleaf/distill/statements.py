@@ -21,9 +21,10 @@ from looseleaf.core.profile import PEOPLE
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.replacing import PLAIN, WIDE
 from looseleaf.core.sentences import is_decision, is_phatic, spans
+from looseleaf.distill.cues import has_orders, orders_of
 from looseleaf.distill.items import with_items
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.selector import Around, has_orders, marks_of, orders_of, select
+from looseleaf.distill.selector import Around, marks_of, select
 from looseleaf.distill.shape import changed, made, tidy
 from looseleaf.distill.slot_tables import read
 from looseleaf.distill.wording import AHEAD, LEANS, PAST, clipped, dated, part_of, trimmed
