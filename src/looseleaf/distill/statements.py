@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 SENTENCES = 200
 """The most sentences of one message that are read: nobody types more."""
 
-DRAWER = 0.46
-TOP = 0.6
-ERRAND = 0.75
-ORDER = 0.55
+DRAWER = 0.42
+TOP = 0.55
+ERRAND = 0.72
+ORDER = 0.52
 DECIDED = 0.1
 """Least chances of being worth keeping: to become a line; to stand at the top of the folder; to become a line for a
 plan or wish, for an order, for a plain decision."""
@@ -58,13 +58,13 @@ keeping, only plain slots are read."""
 FORBIDS = 0.5
 """The chance from which on a sentence is not to be remembered, whatever else it says."""
 
-QUOTED: dict[ZoneName, float] = {"own": 0.75, "loose": 0.5, "after": 0.25}
+QUOTED: dict[ZoneName, float] = {"own": 0.5, "loose": 0.35, "after": 0.18}
 """By zone: below this chance of being somebody else's words, a sentence is taken as the user's."""
 
-SURELY_OWN = 0.4
-SPOKEN_OF = 0.1
-ALONE_OWN = 0.65
-ANOTHERS = 0.95
+SURELY_OWN = 0.15
+SPOKEN_OF = 0.05
+ALONE_OWN = 0.3
+ANOTHERS = 0.85
 """Below this chance of being somebody else's words, a sentence may stand at the top; in a message that asks for work on
 a text in its one line; in one of one line that speaks of no text and of nobody else; and below which such a message of
 a few lines is the user's."""
