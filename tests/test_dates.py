@@ -262,6 +262,6 @@ def test_a_text_in_which_no_date_is_looked_for_has_none(words: list[str], betwee
     assert found(text, WEDNESDAY) == looked_for
 
 
-def test_plain_sentences_are_not_looked_through() -> None:
+def test_plain_sentences_are_not_searched_for_dates() -> None:
     assert not datewords.may_name_date("I prefer green tea, and the old blue cup")
     assert datewords.may_name_date("I bought it last Sunday")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from looseleaf import Memory
 from looseleaf.core.erasing import MEANT, SURELY_MEANT, Order, Told, erasing_signs, meant_by
+from looseleaf.core.lines import undoubted
 from looseleaf.distill.forbidding import forbidden, named_in, order_of
 from looseleaf.distill.forms import is_formed, is_of_work
 from looseleaf.distill.selector import Scores, select
@@ -199,7 +200,7 @@ def test_talk_of_forgetting_and_of_others_takes_nothing_away(place: Path, said: 
         before = {each.object for each in memory.facts()}
         assert before >= {"Ada", "peanuts"}
         say(memory, said, THEN + 2000)
-        assert before <= {each.object for each in memory.facts()}
+        assert before <= {undoubted(each.object) for each in memory.facts()}
         assert "every tuesday at the club" in told(memory)
 
 
@@ -217,3 +218,38 @@ def test_who_asks_to_remember_an_order_to_forget_is_told_how_to_forget(place: Pa
             memory.remember("Forget that I play chess.")
         memory.remember("Never forget to feed the cat.")
         assert "cat" in told(memory)
+
+
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ("Our flour supplier is Moinho Velho. We deliver on Mondays.", "Forget what I said about my wife."),
+        ("I live in Porto. I have two cats.", "Forget what I told you about the garage."),
+    ],
+)
+def test_an_order_about_what_is_not_held_takes_nothing_of_the_message_before(
+    place: Path, said: str, order: str
+) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, said, THEN)
+        before = {each.object for each in memory.facts()}
+        assert before
+        say(memory, order, THEN + 1000)
+        assert {each.object for each in memory.facts()} == before
+
+
+def test_an_order_without_a_name_still_means_the_message_before(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "My brother Tom is in rehab since June.", THEN)
+        assert memory.facts()
+        say(memory, "forget what i just said", THEN + 1000)
+        assert memory.facts() == []
+
+
+def test_what_is_given_to_be_remembered_and_says_not_to_is_refused(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        with pytest.raises(Refused, match="not to remember it"):
+            memory.remember("My bank PIN is 4821, but don't remember that.")
+        assert memory.facts() == []
+        memory.remember("Never log passwords in production.")
+        assert memory.facts()

@@ -127,7 +127,7 @@ def test_a_page_that_was_made_for_what_went_goes_with_its_head(tmp_path: Path) -
         is_sound(memory, tmp_path / "m")
 
 
-NOTED = "We usually deploy Kafka on fridays because the cluster is quiet then"
+NOTED = "We usually deploy Kafka on fridays"
 
 
 @pytest.mark.parametrize("by", ["match", "session"])

@@ -40,7 +40,7 @@ def test_a_pattern_with_a_shorter_one_for_ascii_answers_as_without_it(text: str)
         assert (found and found.span()) == (expected and expected.span())
     assert one.findall(text) == [each[0] for each in one.finditer(text)] == two.findall(text)
     assert one.sub("-", text) == two.sub("-", text)
-    assert one.search(text, 1) is None or two.search(text, 1) is not None
+    assert (one.search(text, 1) is None) == (two.search(text, 1) is None)
     never = lazy("[一-龥]", in_ascii=NEVER)
     assert (never.search(text) is None) == (re.search("[一-龥]", text) is None)
 
@@ -65,5 +65,5 @@ WESTERN = st.characters(max_codepoint=ord(_FIRST_EASTERN) - 1) | st.sampled_from
 
 
 @given(st.text(WESTERN, max_size=40))
-def test_western_text_is_read_alike_by_what_knows_other_scripts_and_what_does_not(text: str) -> None:
+def test_both_patterns_of_tokens_read_western_text_alike(text: str) -> None:
     assert re.findall(_WESTERN_TOKEN, text) == re.findall(_TOKEN, text)

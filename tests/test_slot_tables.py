@@ -97,11 +97,11 @@ def test_the_words_of_a_form_and_a_name_of_its_sort_stand_in_every_text_that_it_
 
 @pytest.mark.long
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_words_of_a_form_stand_in_many_texts_that_it_matches(language: str) -> None:
+def test_the_words_of_a_form_stand_in_each_of_many_texts_that_it_matches(language: str) -> None:
     assert wrongly_passed_over(language, 40) == []
 
 
-def test_words_that_may_be_missing_fail_that_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requiring_an_optional_word_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: a word of an optional group is taken for one that must be there."""
 
     def has_last(source: str, small: str) -> bool:

@@ -5,8 +5,8 @@
     python training/train.py --dev      # figures on the dev authors; nothing is written
 
 Authors are split whole (`training/authors.json`). All heads but `erase` and `last` see the `train` authors; `change`
-also sees those of `pairs`, `forbid` those of `forbidden`, and `erase` and `last` only these. They are calibrated by
-leaving out a group of authors at a time.
+also sees those of `pairs`, `forbid` those of `forbidden`, and `erase` and `last` only these. All are calibrated
+by leaving out a group of authors at a time.
 `dev` is looked at while tuning. The test sets are in benchmarks/data/learn/test.
 """
 
@@ -60,11 +60,11 @@ STRENGTH = {
     "erase": 5.0,
     "last": 5.0,
 } | dict.fromkeys(KINDS, 20.0)
-"""The inverse of regularisation; found by leaving some training authors out at a time."""
+"""The inverse strength of regularisation; found by leaving out groups of training authors."""
 
 BY_RARITY = frozenset({"keep", "change"})
-"""Heads that go by words: for them a feature counts the more, the rarer it is. The others also go by the shape of a
-message, which is never rare."""
+"""Heads whose features are weighted by rarity (inverse document frequency). The others rely on the shape of a message,
+whose features are common."""
 
 ALONE = frozenset({"keep", "change", "forbid"})
 """Heads that see each sentence once more as a message of its own: authors put what is worth keeping at the same places
@@ -257,7 +257,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 
 def apart(name: str, rows: list[Example], said: list[Example]) -> dict[str, tuple[np.ndarray, float]]:
-    """For each author of `said` the weights of a head trained without that author and some others."""
+    """For each author of `said`, the weights of a head trained without that author's fold."""
     authors = sorted({row.author for row in said})
     found: dict[str, tuple[np.ndarray, float]] = {}
     for fold in range(min(FOLDS, len(authors))):

@@ -127,10 +127,10 @@ SPANS = {
 
 
 def may_name_date(text: str) -> bool:
-    """Whether a text has a number or one of the words without which there is no date in it: most sentences have none,
-    and need no pattern."""
+    """Whether a text has a digit or a word that any date needs; most sentences have neither, so no pattern for dates is
+    compiled."""
     if not text.isascii() and max(text) >= "\u2e80":
-        return True  # of scripts without spaces no word stands alone
+        return True  # in scripts without spaces words cannot be told apart
     return not _needed().isdisjoint(_WORD.findall(text.casefold()))
 
 
@@ -139,7 +139,7 @@ _WORD = lazy(r"[^\W\d_]+|[0-9]")
 
 @cache
 def _needed() -> frozenset[str]:
-    """Of each word for days, months, seasons and spans of time the longest part, and the digits."""
+    """The longest part of each word for a day, month, season or span of time, and the digits."""
     every = (*WEEKDAYS, *MONTHS, *SEASONS, *UNITS, *DAYS, "morgen", "mañana")
     parts = (_WORD.findall(word.casefold()) for word in every if word[0] < "\u2e80")
     return frozenset({*map(str, range(10)), *(max(part, key=len) for part in parts)})

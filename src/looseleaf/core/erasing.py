@@ -89,6 +89,8 @@ def erasing_signs(
     aspects = aspects_of(order.said, lexicon.matters)
     is_named = any(order.named & each for each in theirs)
     may_be_last = order.erase >= EARLIER and order.rest < _LITTLE and not (is_named or order.is_content)
+    # "Forget what I said about my wife": if nothing is held of her, what was said just before is not meant.
+    may_be_last = may_be_last and (not order.named or order.last >= _LAST)
     weighed: list[tuple[float, int, frozenset[str], int]] = []
     for at, line in enumerate(lines):
         shared = order.named & theirs[at]
@@ -137,6 +139,8 @@ def erasing_signs(
 
 _LEAST = 0.05
 """A lower chance of meaning the message before counts as this one."""
+_LAST = 0.25
+"""Least chance of meaning the message before, for an order that names something which no line has."""
 _LITTLE = 3
 """If the rest of its message has this many terms or more, an order is not about the message before, unless they share a
 term or a matter."""

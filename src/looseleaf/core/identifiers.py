@@ -44,7 +44,7 @@ _CODE_KEY = lazy(r"(?:[A-Z]{3,5}|(?=[A-Z]*[0-9])[A-Z0-9]{3,32}|[0-9]{2,32})\Z")
 _TITLED = lazy(r"[^\W\d_a-z][\w.'-]*(?: [\w.'-]+){0,3}\Z")
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
-# What does not stand in a token: space, quotes, brackets, separators, and the scripts written without spaces.
+# Characters that end a token: in ASCII; and beyond it, punctuation and the scripts written without spaces.
 _APART = r"\s\x00-\x1f\"'`<>(){}\[\],;|"
 _WIDE = r"\u00a0-\u00bf\u2010-\u206f\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
 

@@ -11,19 +11,21 @@ if TYPE_CHECKING:
 
 
 NEVER = "(?!)"
-"""Nothing matches it."""
+"""Matches nothing."""
 
 
 def lazy(pattern: str, flags: int = 0, *, in_ascii: str = "") -> re.Pattern[str]:
-    """As `re.compile`, for one whose methods are called; the functions of `re` would not know it. `in_ascii`: finds the
-    same in ASCII text and is compiled faster; sets of thousands of letters take long."""
+    """Like `re.compile`, but compiled at the first call of a method; the functions of `re` would not know it.
+    `in_ascii`: a pattern that finds the same in ASCII text and compiles faster, because large sets of characters are
+    slow."""
     made: Any = _ByText(pattern, flags, in_ascii) if in_ascii else _Lazy(pattern, flags)
     found: re.Pattern[str] = made
     return found
 
 
 def one_of(words: Iterable[str]) -> str:
-    """A pattern of alternatives: the longest first, and always the same text, in whatever order they come."""
+    """A pattern of alternatives, which are not escaped: the longest first, and always the same text, in whatever order
+    they come."""
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
@@ -33,7 +35,7 @@ class _Lazy:
         self._given = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Asked once for each method: from then on it is an attribute like any other."""
+        """Called once for each method; the result is stored on the instance."""
         if name.startswith("__"):
             raise AttributeError(name)
         found = self._found(name)
@@ -47,18 +49,18 @@ class _Lazy:
 class _ByText(_Lazy):
     def __init__(self, pattern: str, flags: int, in_ascii: str) -> None:
         super().__init__(pattern, flags)
-        self._short = _Lazy(in_ascii, flags)
-        self._long = _Lazy(pattern, flags)
+        self._ascii = _Lazy(in_ascii, flags)
+        self._full = _Lazy(pattern, flags)
 
     def _found(self, name: str) -> Any:
         if name not in _ON_TEXT:
             return super()._found(name)
 
         def chosen(text: str, *within: int) -> Any:
-            return getattr(self._short if text.isascii() else self._long, name)(text, *within)
+            return getattr(self._ascii if text.isascii() else self._full, name)(text, *within)
 
         return chosen
 
 
 _ON_TEXT = frozenset({"match", "fullmatch", "search", "findall", "finditer"})
-"""The methods whose first argument is the text."""
+"""The methods that use the pattern for ASCII; where to begin and end is given by position."""

@@ -218,7 +218,7 @@ _QUOTED = lazy(
 )
 _WORD = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+", in_ascii=r"[^\W_]+")
 _MARKS = frozenset("\"'`“„«»‚‹‘「『")
-"""With one of them a quotation begins."""
+"""Characters that can open a quotation."""
 _INSIDE = lazy(r"[^\n]")
 _RECALLED = lazy(r"[ \t]*<(/?)(?:recalled|memory|memories|looseleaf)[\w-]*[^<>\n]{0,200}>[ \t]*\Z", _I)
 
@@ -229,7 +229,7 @@ class _Lines:
     def __init__(self, lines: list[str]) -> None:
         self.count = sum(1 for line in lines if line.strip())
         has_colon = any(map(_has_colon, lines))
-        self.headers = has_colon and sum(_HEADER.match(line) is not None for line in lines)
+        self.headers = sum(_HEADER.match(line) is not None for line in lines) if has_colon else 0
         self.is_mail = self.headers > 0 and any(_MAIL.match(line) for line in lines)
         self.talk = self._talk(lines) if has_colon else frozenset()
         self.last = max((at for at, line in enumerate(lines) if line.strip()), default=-1)

@@ -23,7 +23,8 @@ _WESTERN_TOKEN = (
     r"|(?<![\w-])-\d++(?:\.\d++)?(?![\d-])|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\d,])|\d++(?:[.]\d++)*"
     r"|[^\W\d_]++(?:[.'](?=[^\W\d_])[^\W\d_]++)*(?:\+\+|#)?|(?<!\w)\.net\b|(?<=\s)\+(?=\s)|[,;、，；。&]|[$€£¥%]|->|→"
 )
-"""The same for text without Han, kana or hangul: what knows them takes longer to compile than all the rest."""
+"""The same for text below `_FIRST_EASTERN`: the ranges of Han, kana and hangul take longer to compile than all the
+rest."""
 _FIRST_EASTERN = "々"
 _EAST = r"[぀-ヿ㐀-鿿豈-﫿々가-힣]"
 _NUMBER = r"-?\d[\d.:,-]*"

@@ -1,8 +1,7 @@
-"""The words of a sentence, and which of them are cues: words of a class that tells what a sentence is about to do.
+"""A sentence as tokens, and which of them are cues: words of a class such as forgetting, keeping, secrecy, quoting.
 
-The classes are lists of words in ten languages (`data/cues.txt`): of forgetting, of holding, of secrets, of others'
-texts. Read with what stands around them, they tell the selector more than the words themselves, which it may never have
-seen.
+The classes are lists of words in ten languages (`data/cues.txt`). Their order and distance tell the selector something
+even where it has never seen the words themselves.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 READ_CHARS = 1200
 READ_TOKENS = (70, 20)
-"""Of a longer sentence so many tokens are read at its beginning and its end."""
+"""Of a longer sentence, only this many tokens at its beginning and its end are read."""
 
 _WIDE = "\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = lazy(
@@ -29,14 +28,15 @@ _TOKEN = lazy(
 
 
 def tokens_of(text: str) -> Sequence[str]:
-    """Words in lower case, characters of scripts without spaces singly, marks; of a number only its length."""
+    """Words in lower case, characters of scripts without spaces one by one, marks; a number as one `0` per digit, at
+    most four."""
     return heard(text[:READ_CHARS])[1]
 
 
 @lru_cache(256)
 def heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
-    """The tokens of a text as they stand and in lower case, and its cues. Each sentence is asked for them again and
-    again."""
+    """The tokens of a text as written and in lower case, and its cues; a long text loses its middle. Cached, because
+    each sentence is looked up several times."""
     cased = _TOKEN.findall(text.replace("’", "'"))
     first, last = READ_TOKENS
     if len(cased) > first + last:
@@ -55,7 +55,8 @@ _ORDERS = frozenset({"edit", "play", "by"})
 
 @cache
 def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str, str]]]:
-    """Words → class; beginnings of words with their first letters; and strings of scripts without spaces."""
+    """Word → class; the first letters of a word, its beginning and class; strings of scripts without spaces and
+    class."""
     words: dict[str, str] = {}
     stems: list[tuple[str, str, str]] = []
     wide: list[tuple[str, str]] = []
@@ -84,7 +85,8 @@ def _cue(word: str) -> str:
 
 
 def cues_of(text: str) -> Sequence[tuple[int, str]]:
-    """Where the cues of a sentence stand, and their classes."""
+    """Where the cues of a sentence stand (which token; in scripts without spaces, which character), and their
+    classes."""
     return heard(text[:READ_CHARS])[2]
 
 
@@ -125,7 +127,7 @@ def cue_words(text: str, classes: frozenset[str]) -> list[str]:
 
 
 _FORBIDDING = frozenset({"forget", "hold", "place", "secret", "told", "deny"})
-"""Nearly every sentence that forbids has a word of one of these classes, or two of `share` ("between us")."""
+"""Nearly every sentence that forbids has a word of one of these classes, or two words of `share` ("between us")."""
 
 
 def has_forbidding_word(text: str) -> bool:

@@ -1,16 +1,12 @@
-"""Slots: relations of which a sentence says the value in a form that is sure, one table of forms per language.
-
-A table (`data/slots/<language>.txt`) has a line for each form: topic, label and form, parted by tabs. A form is a
-pattern of words with one `{type}` for the value. A value that has not the shape of its type is none: in doubt nothing
-is read, and the sentence itself is the memory. No language is guessed: a form is tried where its own words stand.
-
-    user	Home	i live in {place}
-    user	-Employer	i (?:quit|left) {org}        what ends: a label with a minus
-    user	Answers=short	keep (?:it|answers) short    a value that the form itself says
-    user	!Name	\\Amy name is {name}\\Z            so plain that it is believed whatever the selector says
-    project	*	our {meeting} is {when}              a label that the sentence names
-    -	was	switched from {old} to {thing}           what a change replaces
-"""
+"""Slots: relations whose value a sentence states in an unambiguous form; one table of forms per language.  A table
+(`data/slots/<language>.txt`) has a line for each form: topic, label and form, separated by tabs. A form is a regular
+expression; `{type}`, or a capture group, marks the value. A value without the shape of its type is discarded: when in
+doubt nothing is read, and the sentence itself is the memory. The language is only narrowed down; then every form whose
+own words occur is tried.  user        Home    i live in {place} user  -Employer       i (?:quit|left) {org}        what
+ends: a label with a minus user       Answers=short   keep (?:it|answers) short    a value that the form itself says
+user     !Name   \\Amy name is {name}\\Z            so plain that it is believed whatever the selector says project
+*       our {meeting} is {when}              a label that the sentence names -  was     switched from {old} to {thing}
+what a change replaces"""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LONGEST = 400
-"""A sentence that is longer states nothing in a sure form."""
+"""Longer sentences are not read."""
 
 _I = re.IGNORECASE
 _WORDS = {
@@ -44,9 +40,9 @@ _OPEN = frozenset({"when", "rest", "command", "people"})
 
 @frozen
 class Reading:
-    """What a form read: the label, the value, and where in the sentence the form stands. `ended`: it holds no more;
-    `is_plain`: the form says nothing else, and is believed without the selector; `label` is `was` for what a change
-    replaces."""
+    """What a form read: the label, the value, and where in the sentence the form stands. `ended`: it is no longer true;
+    `is_plain`: the form is the whole statement, and is believed without the selector; `label` is `was` for what a
+    change replaces."""
 
     topic: str
     label: str
@@ -66,8 +62,9 @@ class Form:
 
 
 class Table:
-    """The forms of one language, and its words: that end a value, that take a statement back, that no name begins
-    with."""
+    """The forms of one language and its lists of words: `ends` end a value; `not` before a form takes it back; `plain`
+    neither begin nor end a name; `never` begin no trade (in Chinese and Japanese: stand in no value); `trades` are
+    trades, or their endings."""
 
     def __init__(self, language: str, text: str) -> None:
         self.language = language
@@ -89,25 +86,26 @@ _LOOSE = lazy(r"\[[^\]]*\](?:[?*+]|\{[^}]*\})?|\\.[?*+]?|[^\s)][?*]|\{[^}]*\}")
 
 
 def may_match(form: str, small: str) -> bool:
-    """Whether a text in lower case has what stands wherever the form matches: its words outside of brackets, and a word
-    of each group that is not optional."""
+    """A cheap check before a form is compiled: whether a text in lower case has every word that stands outside the
+    form's brackets, and one of each group that must match and has a word in all its alternatives."""
     words, groups = _outside(form)
     for word in words:
         if word not in small:
             return False
-    return all(any(word in small for word in words) for words in _inside(groups))
+    return all(any(word in small for word in one) for one in _inside(groups))
 
 
 @cache
 def _outside(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of a form outside of brackets, the longest of which is the rarest, and its groups."""
+    """The words of a form outside its brackets, the longest (likely the rarest) first, and the groups that must
+    match."""
     outside, groups = _split_groups(form)
     return tuple(sorted(_words_of(outside), key=len, reverse=True)), tuple(groups)
 
 
 @cache
 def _inside(groups: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Of groups that have a word in each alternative, those words."""
+    """For each group with a word in every alternative, the longest word of each."""
     every = [
         tuple(max(_words_of(_split_groups(each)[0]), key=len, default="") for each in _alternatives(group))
         for group in groups
@@ -125,7 +123,7 @@ _FLAT = r"[^()]*+"
 _NESTED = rf"\({_FLAT}(?:\({_FLAT}(?:\({_FLAT}(?:\({_FLAT}\){_FLAT})*+\){_FLAT})*+\){_FLAT})*+\)"
 _GROUP = lazy(_NESTED)
 _BAR = lazy(rf"{_NESTED}|\|")
-"""A group with what is nested in it, four deep; and a bar outside of any."""
+"""`_GROUP`: a group, nested at most four deep; `_BAR` also finds the bars outside groups."""
 
 
 def _masked(form: str) -> str:
@@ -173,7 +171,7 @@ _NAMED = frozenset({"name", "person", "place", "org"})
 
 
 def _value(kind: str, table: Table, *, is_last: bool) -> str:
-    """The pattern of a value. What is at the end of a form is cut to its shape afterwards: so the pattern is short."""
+    """The pattern of a value. The last one of a form is matched greedily: `_cut` shortens it afterwards."""
     if table.language in ("zh", "ja"):
         if kind in families():
             return rf"((?<![A-Za-z]){_family(kind)})"
@@ -205,7 +203,7 @@ def _pattern(form: Form) -> re.Pattern[str]:
         at = found.end()
     source = "".join((*parts, form.source[at:]))
     if form.language in ("zh", "ja", "ko"):
-        # Their letters have no case, and looking for it in a set of thousands takes long.
+        # These scripts have no case, and ignoring case in large sets compiles slowly.
         return re.compile(_LETTERS.sub(_without_case, source), _I)
     return re.compile(rf"(?<![\w'’-]){source}", _I)
 
@@ -219,7 +217,7 @@ def _without_case(letters: re.Match[str]) -> str:
 
 
 def _is_end(rest: str) -> bool:
-    """Whether nothing but words that may be missing stands there."""
+    """Whether the rest of a form may be missing."""
     outside, groups = _split_groups(rest)
     return not groups and not outside.strip(" ?")
 
@@ -228,7 +226,7 @@ _LARGE = lazy(
     r"(?:the )?[A-ZÀ-ÖØ-Þ][\w.'&+-]*(?: (?:(?:de|di|do|du|del|della|van|von|der|den|la|le|of|&) "
     r")*[A-ZÀ-ÖØ-Þ][\w.'&+-]*)*"
 )
-"""A name in capitals ends where they do."""
+"""A capitalised name ends with its last capitalised word."""
 _NUMBERED = lazy(r"v?[0-9][0-9a-z.]*\Z", _I)
 
 
@@ -255,7 +253,7 @@ def _cut(kind: str, value: str, kept: Table) -> str:
 
 
 def _member(kind: str, value: str) -> str:
-    """The name of a family that a text begins with, and its version; nothing, where it begins with none."""
+    """The name of the family that a text begins with, and its version; or nothing."""
     words = value.split(" ")
     for size in range(min(3, len(words)), 0, -1):
         name = " ".join(words[:size]).strip(".:'’/")
@@ -272,7 +270,7 @@ _CAPTURE = lazy(r"\{([a-z_]+)\}|(?<!\\)\((?!\?)")
 
 @cache
 def _kinds(form: Form) -> tuple[str, ...]:
-    """The types of a form's values in their order; of one that it spells out itself, none."""
+    """The type of each capture, in order; none for a plain group."""
     return tuple(found[1] or "" for found in _CAPTURE.finditer(form.source))
 
 
@@ -280,7 +278,8 @@ def _kinds(form: Form) -> tuple[str, ...]:
 
 
 def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
-    """What the forms read in a sentence, in its order; of two that overlap under one label, the first and longer."""
+    """What the forms read in a sentence, in its order; of two that overlap under one label, the one that starts first,
+    then the longer."""
     if len(sentence) > LONGEST:
         return []
     text = sentence.replace("’", "'")
@@ -290,7 +289,7 @@ def read(sentence: str, *, languages: Sequence[str] = ()) -> list[Reading]:
     for language in languages or _languages_of(small):
         kept = table(language)
         for form in kept.forms:
-            # Words of its own must be there, and names of its sorts: then it is worth compiling.
+            # A form is compiled only if its words, and a name of each sort that it needs, occur.
             if may_match(form.source, small) and _sorts_in(form) <= here:
                 found += _read(form, kept, text, small)
     found.sort(key=lambda each: (each.start, -each.end))
@@ -396,7 +395,7 @@ def _read(form: Form, kept: Table, text: str, small: str) -> Iterator[Reading]:
 
 
 def _is_taken_back(kept: Table, small: str, start: int) -> bool:
-    """Whether a word before the form says that it is not so: supposed, denied, wished, or another's word."""
+    """Whether a word shortly before the form, in its clause, makes it supposed, denied, wished for, or another's."""
     clause = re.split(r"[,.;!?。！？，]", small[max(0, start - 60) : start])[-1]
     if kept.language in ("zh", "ja", "ko"):
         return any(word in clause for word in kept.words["not"])

@@ -1,4 +1,5 @@
-"""Whether a value has the shape of its type: no common noun is a name, no pronoun a place, no half phrase a thing."""
+"""Whether a value has the shape of its type: a common noun is not a name, a pronoun not a place, half a phrase not a
+thing."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _HOLLOW = frozenset(
     "dat het".split()
 )
 _TITLES = frozenset("dr mr mrs ms prof st sr jr mme mlle hr fr sra dott".split())
-"""What a name goes on behind: cut there, it is none."""
+"""A value that ends in a title was cut short, and is no name."""
 _NAME = lazy(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
 _TRADE = lazy(
     r".*(?:er|or|ist|ian|ant|ent|man|woman|nurse|chef|cook|vet|coach|clerk|judge|pilot|guide|intern|"
@@ -57,12 +58,13 @@ _COMMAND = lazy(
 
 
 def _is_plain(word: str, kept: Table) -> bool:
-    """Whether a word is one of everyday talk, and no name."""
+    """Whether a word is an everyday word, not a name."""
     return word.islower() and (word in common() or word in kept.words["plain"])
 
 
 def _is_trade(word: str, kept: Table) -> bool:
-    """Whether a word names what people do: by the table's own `@trades`, words and endings (`-erin`)."""
+    """Whether a word names what people do: by the table's `@trades`, words and endings (`-erin`), or else by the
+    English endings."""
     known = kept.words.get("trades")
     if known is None:
         return _TRADE.fullmatch(word) is not None and word not in _NO_TRADE

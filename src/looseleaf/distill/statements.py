@@ -43,18 +43,17 @@ if TYPE_CHECKING:
 SENTENCES = 200
 """The most sentences of one message that are read: nobody types more."""
 
-DRAWER = 0.42
-TOP = 0.55
-ERRAND = 0.72
-ORDER = 0.52
+DRAWER = 0.36
+TOP = 0.5
+ERRAND = 0.68
+ORDER = 0.48
 DECIDED = 0.1
 """Least chances of being worth keeping: to become a line; to stand at the top of the folder; to become a line for a
 plan or wish, for an order, for a plain decision."""
 
 MAY_CHANGE = 0.035
 MAY_BE_KEPT = 0.03
-"""From this chance of being a change on, a sentence is compared with what is held; below that one of being worth
-keeping, only plain slots are read."""
+"""From `MAY_CHANGE` on, a sentence is compared with what is held; below `MAY_BE_KEPT`, only plain slots are read."""
 FORBIDS = 0.5
 """The chance from which on a sentence is not to be remembered, whatever else it says."""
 
@@ -63,11 +62,11 @@ QUOTED: dict[ZoneName, float] = {"own": 0.5, "loose": 0.35, "after": 0.18}
 
 SURELY_OWN = 0.15
 SPOKEN_OF = 0.05
-ALONE_OWN = 0.3
-ANOTHERS = 0.85
-"""Below this chance of being somebody else's words, a sentence may stand at the top; in a message that asks for work on
-a text in its one line; in one of one line that speaks of no text and of nobody else; and below which such a message of
-a few lines is the user's."""
+ALONE_OWN = 0.65
+ANOTHERS = 0.9
+"""A sentence may stand at the top if its chance of being somebody else's words is below: `SURELY_OWN` normally;
+`SPOKEN_OF` in a message of one line that asks for work on a text; `ALONE_OWN` in a message of one line that mentions no
+text and nobody else; `ANOTHERS` in such a message of a few lines, of which every sentence below it is the user's."""
 SURELY_WORTH = 0.95
 SURE_RULE = 0.4
 """The chance of being worth keeping from which on a line has all the salience of its kind; and that of being a rule
@@ -160,8 +159,8 @@ class Sentence:
 
 @lru_cache(128)
 def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
-    """The sentences of a message that are, or may be, the user's own. `asked`: what the assistant had said before, by
-    which the first of them is read."""
+    """The sentences of a message that are, or may be, the user's own. `asked`: what the assistant had just said;
+    only the first sentence is read as an answer to it."""
     if asked and (unasked := sentences_of(text)):
         first, *others = unasked
         around = changed(first.around, asked=asked)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from looseleaf.talk import Material
     from looseleaf.values import Receipt
 
+_FORBIDS = 0.9
+"""The chance from which on a sentence that is given to be remembered says not to: it must be nearly sure."""
 _MOST = 40
 """Sentences that become a note each; more of them are a text, and one note."""
 
@@ -59,7 +61,7 @@ class WriteAll(Write):
     """Writing by the rules, which keep every sentence; as facts of the topic that was given, which is the entry's."""
 
     def facts(self, material: Material) -> list[dict[str, Any]]:
-        """The facts that `make` finds, which needs a summary besides."""
+        """The facts that `make` would find, without making a summary."""
         stating = Stating(NOTED, everything=True)
         for trace in permitted(material.traces()):
             (stating.take if trace.trace_type == "user" else stating.heard)(trace)
@@ -75,21 +77,31 @@ class WriteAll(Write):
 
 
 def _lines(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The facts that are lines: of notes those that are short, if they are not too many."""
+    """The facts to write as lines: all but notes, and notes that are short, unless there are too many of them."""
     facts = list(found)
     notes = [each for each in facts if each["relation"] == NOTE]
     lines = [each | {"topic": PROJECT} for each in notes if len(each["quote"]) <= NOTE_CHARS]
     return [each for each in facts if each["relation"] != NOTE] + (lines if len(notes) <= _MOST else [])
 
 
-def _is_order(said: str) -> bool:
-    """Whether a text is an order to forget, and no more than that."""
+def _refuse_forbidden(said: str) -> None:
+    """Refuse an order to forget that is no more than that, and what surely says that it is not to be remembered."""
     if not may_forbid(said):
-        return False
-    from looseleaf.distill.forbidding import forbidden  # the selector: loaded for what may be a prohibition
+        return
+    from looseleaf.distill.forbidding import (
+        forbidden,
+    )  # the selector: loaded for what may be a prohibition
+    from looseleaf.distill.selector import select
 
     found = forbidden(said)
-    return found is not None and found.order is not None and len(found.words) == 1 and said == found.words[0]
+    if found is None:
+        return
+    is_order = found.order is not None and len(found.words) == 1 and said == found.words[0]
+    if is_order or (found.order is None and any(select(each).forbid >= _FORBIDS for each in found.words)):
+        raise Refused(
+            "Nothing was remembered: its words ask to forget something, or not to remember it. Leave them out, and the "
+            "rest is kept; `looseleaf forget --match WORD` forgets."
+        )
 
 
 def remember(
@@ -101,10 +113,8 @@ def remember(
         raise Refused("Nothing was remembered: there are no words in it. Say what is to be remembered.")
     if topic is not None and not any(map(str.isalnum, topic)):
         raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
-    if topic is None and _is_order(said):
-        raise Refused(
-            "Nothing was remembered: this asks to forget something. `looseleaf forget --match WORD` does that."
-        )
+    if topic is None:
+        _refuse_forbidden(said)
     placed = book.making.remember(said, topic)
     kept = [_flat(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
     if not kept:
