@@ -265,3 +265,8 @@ def test_a_text_in_which_no_date_is_looked_for_has_none(words: list[str], betwee
 def test_plain_sentences_are_not_searched_for_dates() -> None:
     assert not datewords.may_name_date("I prefer green tea, and the old blue cup")
     assert datewords.may_name_date("I bought it last Sunday")
+
+
+@pytest.mark.parametrize("text", ["see you on FRİDAY", "thıs month", "next Thurſday", "in twelve monthſ"])
+def test_letters_that_only_a_pattern_takes_for_others_make_no_date_and_no_fault(text: str) -> None:
+    assert [each for each in found(text, WEDNESDAY) if "ſ" not in each.text] == []

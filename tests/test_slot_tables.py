@@ -242,3 +242,17 @@ def test_the_time_for_a_sentence_is_linear_in_it_up_to_its_longest(piece: str) -
         return lambda: read(text, languages=("en", "de"))
 
     assert growth(work, LONGEST // 16) < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("sentence", "slot"),
+    [
+        ("my name is john", ("Name", "john")),
+        ("ich heiße otto", ("Name", "otto")),
+        ("mi chiamo luna", ("Name", "luna")),
+        ("i live in quito", ("Home", "quito")),
+    ],
+)
+def test_names_that_are_typed_small_are_names(sentence: str, slot: tuple[str, str]) -> None:
+    """A list of everyday words that was made of what people typed small must not hold them."""
+    assert slot in said(sentence)

@@ -95,7 +95,7 @@ def _read(text: str, today: date, past: bool) -> Iterator[Dated]:
         for match in pattern.finditer(text):
             try:
                 span = read(match, today, past)
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError, KeyError):  # KeyError: İ and ſ match letters that no word has
                 continue
             if span is not None:
                 group = match.lastindex if pattern in _ONLY_GROUP and match.lastindex else 0
