@@ -27,16 +27,25 @@ _TOKEN = lazy(
 )
 
 
+def is_wide(word: str) -> bool:
+    """Whether a word begins with a character of a script without spaces."""
+    return "\u3041" <= word[0] <= "\ud7af"
+
+
 def tokens_of(text: str) -> Sequence[str]:
     """Words in lower case, characters of scripts without spaces one by one, marks; a number as one `0` per digit, at
     most four."""
-    return heard(text[:READ_CHARS])[1]
+    return heard(text)[1]
+
+
+def heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
+    """The tokens of a text as written and in lower case, and its cues; of a long text a part."""
+    return _heard(text[:READ_CHARS])
 
 
 @lru_cache(256)
-def heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
-    """The tokens of a text as written and in lower case, and its cues; a long text loses its middle. Cached, because
-    each sentence is looked up several times."""
+def _heard(text: str) -> tuple[list[str], list[str], list[tuple[int, str]]]:
+    """Cached, because each sentence is looked up several times."""
     cased = _TOKEN.findall(text.replace("’", "'"))
     first, last = READ_TOKENS
     if len(cased) > first + last:
@@ -65,7 +74,7 @@ def _cues() -> tuple[dict[str, str], list[tuple[str, str, str]], list[tuple[str,
         if not colon or line.startswith("#"):
             continue
         for word in told.split():
-            if "\u3041" <= word[0] <= "\ud7af":
+            if is_wide(word):
                 wide.append((word, name))
             elif word.endswith("*"):
                 stems.append((word[:_STEM], word[:-1], name))
@@ -87,12 +96,12 @@ def _cue(word: str) -> str:
 def cues_of(text: str) -> Sequence[tuple[int, str]]:
     """Where the cues of a sentence stand (which token; in scripts without spaces, which character), and their
     classes."""
-    return heard(text[:READ_CHARS])[2]
+    return heard(text)[2]
 
 
 def _cues_of(tokens: Sequence[str]) -> list[tuple[int, str]]:
     found = [(at, name) for at, token in enumerate(tokens) if (name := _cue(token))]
-    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
+    if any(map(is_wide, tokens)):
         text = "".join(tokens)
         found += [(at, name) for word, name in _cues()[2] if (at := text.find(word)) >= 0]
         found.sort()
@@ -121,7 +130,7 @@ def cue_words(text: str, classes: frozenset[str]) -> list[str]:
     """The words of a text that are cues of these classes."""
     tokens = tokens_of(text)
     found = [token for token in tokens if _cue(token) in classes]
-    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
+    if any(map(is_wide, tokens)):
         found += [word for word, name in _cues()[2] if name in classes and word in text]
     return found
 

@@ -113,7 +113,7 @@ _ORDER = lazy(
     r"|(?:忘|删|刪|清除|抹|别|別|不要|消し|消して|削除|忘れ|잊|지워|삭제|빼|없애)",
     _I,
 )
-"""An order, given to whoever reads it: not what somebody else is told, and not what the user does."""
+"""An order to the reader: not what another person is told, and not what the user does."""
 
 _ELSE = lazy(
     r"\b(?:everything|anything|all|stuff) (?:with|containing|that (?:has|contains))\b|\bfrom (?:the|my|our|"
@@ -171,8 +171,8 @@ def may_be_order(text: str) -> bool:
 
 
 def is_order(text: str, clauses: int = 99) -> bool:
-    """Whether a sentence begins with an order, or one of its first clauses does. A name before a comma is who is spoken
-    to: somebody else."""
+    """Whether a sentence begins with an order, or one of its first clauses does. A name before a comma is another
+    person, who is spoken to."""
     if is_of_work(text):
         return False
     joints = (joint for joint in _CLAUSE.finditer(text) if not _NAME.fullmatch(text[: joint.start()]))

@@ -25,6 +25,7 @@ from looseleaf.distill.cues import (
     cued,
     has_forbidding_word,
     heard,
+    is_wide,
     may_forbid,
     tokens_of,
 )
@@ -115,12 +116,12 @@ def _hashes(names: Iterable[str]) -> list[int]:
 
 def features(text: str, around: Around = Around()) -> list[int]:  # noqa: B008 - frozen
     """The hashes of a sentence's features, each once."""
-    cased, tokens, cues = heard(text[:READ_CHARS])
+    cased, tokens, cues = heard(text)
     size = len(tokens)
     padded = ["^", *tokens, "$"]
     named = [f"{first} * {second}" for first, second in zip(tokens, tokens[2:], strict=False)]
     named += map(" ".join, pairwise(padded))
-    if any("\u3041" <= token[0] <= "\ud7af" for token in tokens):
+    if any(map(is_wide, tokens)):
         named += map(" ".join, zip(padded, padded[1:], padded[2:], strict=False))
         named += map(" ".join, zip(padded, padded[1:], padded[2:], padded[3:], strict=False))
         named += [f"{first} ** {second}" for first, second in zip(tokens, tokens[3:], strict=False)]
