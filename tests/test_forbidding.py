@@ -16,7 +16,10 @@ from faults import DyingDisk
 from killing import CHANGES, NamesOfCalls, Site, ends
 from looseleaf import Memory
 from looseleaf.core.own_tools import FORBIDDEN, may_forbid
+from looseleaf.distill import forbidding
 from looseleaf.distill.forbidding import allowed, bears_on, forbidden, permitted, telling
+from looseleaf.distill.shape import changed
+from looseleaf.distill.statements import sentences_of
 from looseleaf.errors import Refused
 from looseleaf.place import making
 from looseleaf.place.obey import Obey
@@ -149,6 +152,20 @@ def test_what_is_no_order_to_forget_takes_nothing_away(place: Path, said: str) -
 )
 def test_what_says_only_that_nothing_is_to_be_kept_is_about_all_of_its_message(said: str) -> None:
     assert "Nordholm" not in allowed(said, forbidden(said))
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
+def test_a_prohibition_that_ends_in_a_colon_is_about_what_follows(
+    monkeypatch: pytest.MonkeyPatch, chance: float
+) -> None:
+    """Whatever the weights say of it."""
+    said = "Onthoud dit niet: ik verdien 93417 per jaar."
+    every = [changed(each, scores=changed(each.scores, erase=chance)) for each in sentences_of(said)]
+    monkeypatch.setattr(forbidding, "sentences_of", lambda text: tuple(every))
+    found = forbidden.__wrapped__(said)
+    assert found is not None
+    assert allowed(said, found) == ""
+    assert found.order is None
 
 
 def test_where_nothing_has_the_words_what_was_said_last_is_meant(place: Path) -> None:

@@ -25,7 +25,7 @@ from looseleaf.distill.selector import (
     Head,
     clauses_of,
     features,
-    heads,
+    head,
     is_aside,
     marks_of,
     select,
@@ -66,16 +66,16 @@ def test_every_head_scores_features_as_selecting_does(text: str, around: Around)
     assert all(0 <= each < 1 << 32 for each in hashes)
     scores = select(text, around)
     for name in HEADS[:4]:
-        assert heads()[name].score(hashes) == pytest.approx(getattr(scores, name))
+        assert head(name).score(hashes) == pytest.approx(getattr(scores, name))
     if max(scores.keep, scores.change) >= 0.01:
-        assert scores.kinds == pytest.approx([heads()[kind].score(hashes) for kind in KINDS])
+        assert scores.kinds == pytest.approx([head(kind).score(hashes) for kind in KINDS])
 
 
 @settings(deadline=None)
 @given(st.integers(-(1 << 20), 1 << 20), st.integers(0, 2000))
 def test_no_sum_of_weights_leaves_the_range_of_a_probability(total: int, count: int) -> None:
-    for head in heads().values():
-        assert 0 <= head.chance(total, count) <= 1
+    for name in HEADS:
+        assert 0 <= head(name).chance(total, count) <= 1
 
 
 @pytest.mark.parametrize(
@@ -173,14 +173,19 @@ def test_clauses_stand_in_their_order_and_lose_no_word(text: str) -> None:
 # --- weights ---------------------------------------------------------------------------
 
 
+def _forget() -> None:
+    selector._file.cache_clear()
+    head.cache_clear()
+
+
 def test_the_weights_are_small_and_whole() -> None:
     data = WEIGHTS.read_bytes()
     assert len(data) <= 500_000
     line, _, rest = data.partition(b"\n")
     told = json.loads(line)
-    assert {each["name"] for each in told["heads"]} == set(HEADS) == set(heads())
-    assert sum(1 << each["bits"] for each in told["heads"]) == 2 * len(rest)
-    assert all(len(head.weights) == head.mask + 1 for head in heads().values())
+    assert {each["name"] for each in told["heads"]} == set(HEADS)
+    assert sum(each["bytes"] for each in told["heads"]) == len(rest)
+    assert all(len(head(name).weights) == head(name).mask + 1 for name in HEADS)
 
 
 def test_loading_the_weights_takes_no_longer_than_reading_json_of_their_size() -> None:
@@ -190,8 +195,9 @@ def test_loading_the_weights_takes_no_longer_than_reading_json_of_their_size() -
         return min(repeat(work, timer=time.process_time, number=1, repeat=5))
 
     def load() -> None:
-        heads.cache_clear()
-        heads()
+        _forget()
+        for name in HEADS:
+            head(name)
 
     assert once(load) < 2 * once(lambda: json.loads(text))
 
@@ -200,13 +206,13 @@ def test_weights_of_another_format_are_refused(tmp_path: Path, monkeypatch: pyte
     other = tmp_path / "selector.bin"
     other.write_bytes(WEIGHTS.read_bytes().replace(selector.SCHEMA.encode(), b"selector.v0", 1))
     monkeypatch.setattr(selector, "WEIGHTS", other)
-    heads.cache_clear()
+    _forget()
     try:
         with pytest.raises(ValueError, match=r"selector\.v0"):
-            heads()
+            head("keep")
     finally:
         monkeypatch.undo()
-        heads.cache_clear()
+        _forget()
 
 
 @settings(deadline=None)
@@ -221,12 +227,12 @@ def test_packed_weights_are_read_back_in_their_order(given: list[int]) -> None:
 
 def test_weights_that_are_turned_round_fail_the_test_of_worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: a head that says the opposite."""
-    real = heads()
-    turned = {
-        name: Head(head.weights, head.mask, -head.scale, -head.bias, head.slope, head.shift)
-        for name, head in real.items()
-    }
-    monkeypatch.setattr(selector, "heads", lambda: turned)
+
+    def turned(name: str) -> Head:
+        real = head(name)
+        return Head(real.weights, real.mask, -real.scale, -real.bias, real.slope, real.shift)
+
+    monkeypatch.setattr(selector, "head", turned)
     with pytest.raises(AssertionError):
         test_what_tells_of_the_user_is_worth_more_than_an_errand(
             "my name is Bob and I live in Oslo", "how do I sort a list in python?"

@@ -210,6 +210,12 @@ def test_a_sentence_that_leans_on_the_one_before_is_kept_with_it() -> None:
     assert "Bergen" in last
 
 
+def test_a_reason_is_kept_with_the_decision_that_it_is_given_for() -> None:
+    assert lines("let's do procrastinate since we have postgres anyway")[-1].startswith(
+        "let's do procrastinate"
+    )
+
+
 def test_a_line_that_is_too_long_is_cut_at_a_clause() -> None:
     long = "we keep the red boxes in the cellar, " * 20
     assert all(len(line) <= NOTE_CHARS for line in lines(long, everything=True))

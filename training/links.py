@@ -27,7 +27,7 @@ from looseleaf.core.gate import Witness, reading_of
 from looseleaf.core.placing import Plan
 from looseleaf.core.replacing import DOUBT, GONE, Change, Lexicon, links
 from looseleaf.distill.forbidding import forbids, order_of
-from looseleaf.distill.selector import Scores, heads
+from looseleaf.distill.selector import Scores, head
 from looseleaf.distill.slot_tables import read
 from looseleaf.distill.sorts import LINKS, is_name, matters_of, plain_terms, sorts_of
 from looseleaf.distill.statements import KINDS_OF_FACTS, kind_of, sentences_of, statements
@@ -170,10 +170,10 @@ def figures(by_author: dict[str, list[Pair]], bars: tuple[float, ...]) -> None:
 def chances_without(author: str, apart: dict[str, dict[str, tuple[Any, float]]]) -> Any:
     """What the heads, trained without an author, say of a sentence."""
 
-    def chance(head: str, sentence: Any) -> float:
+    def chance(name: str, sentence: Any) -> float:
         row = train.Example({"author": author, "lang": ""}, sentence.text, sentence.around, frozenset())
-        margin = train.margins(head, *apart[head][author], [row])[0]
-        known = heads()[head]
+        margin = train.margins(name, *apart[name][author], [row])[0]
+        known = head(name)
         return float(1 / (1 + np.exp(-(known.slope * margin + known.shift))))
 
     return chance

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -40,16 +41,16 @@ from looseleaf.distill.selector import (  # noqa: E402
     features,
     marks_of,
 )
-from looseleaf.distill.statements import sentences_of  # noqa: E402
+from looseleaf.distill.statements import parts_of  # noqa: E402
 
 BITS = {
     "keep": 18,
     "change": 18,
-    "forbid": 16,
-    "quoted": 16,
+    "forbid": 18,
+    "quoted": 17,
     "aside": 15,
-    "erase": 14,
-    "last": 14,
+    "erase": 16,
+    "last": 16,
 } | dict.fromkeys(KINDS, 15)
 STRENGTH = {
     "keep": 10.0,
@@ -57,8 +58,8 @@ STRENGTH = {
     "forbid": 15.0,
     "quoted": 20.0,
     "aside": 10.0,
-    "erase": 5.0,
-    "last": 5.0,
+    "erase": 10.0,
+    "last": 20.0,
 } | dict.fromkeys(KINDS, 20.0)
 """The inverse strength of regularisation; found by leaving out groups of training authors."""
 
@@ -83,6 +84,9 @@ LOST: list[tuple[str, str]] = []
 """What the filter of pasted text took, by what it was; and what it should not have taken."""
 
 
+_WEIGHTS = {"inside": 0.25, "outside": 0.25, "later": 3.0}
+
+
 class Example:
     """A sentence as the selector sees it, with what is said of it."""
 
@@ -100,9 +104,7 @@ class Example:
         )
         self.message: int = row.get("message", 0)
         self.is_silent = False
-        self.weight = {"inside": 0.25, "outside": 0.25, "later": 3.0, "forbidden": 2.0, "piece": 2.0}.get(
-            part, 1.0
-        )
+        self.weight = _WEIGHTS.get(part, 1.0)
         self.hashes = features(text, around)
 
 
@@ -207,9 +209,9 @@ def later(authors: list[str], rows: list[Example]) -> list[Example]:
                 kinds = frozenset({"change"} if message["gone"] else {"nothing"})
                 row = {"author": author, "lang": memory["lang"]}
                 made = [
-                    Example(row, each.text, each.around, kinds, "later")
-                    for each in sentences_of(message["say"])
-                    if each.zone == "own"
+                    Example(row, text, around, kinds, "later")
+                    for _, _, text, around in parts_of(message["say"])
+                    if around.zone == "own"
                 ]
                 if message["gone"] and made:
                     made = [made[int(np.argmax(margins("change", weights, bias, made)))]]
@@ -220,7 +222,7 @@ def later(authors: list[str], rows: list[Example]) -> list[Example]:
 def forbidden(authors: list[str]) -> list[Example]:
     """Sentences of messages that may forbid something, and their clauses, as examples for `forbid`; those that do, for
     `erase`: whether they are about what was said earlier; and of these for `last`: whether that is the message before.
-    What forbids without any word of forbidding teaches `forbid` nothing."""
+    """
     found: list[Example] = []
     for author in authors:
         for memory in told("forbidden", author):
@@ -232,23 +234,19 @@ def forbidden(authors: list[str]) -> list[Example]:
                 row = {"author": author, "lang": memory["lang"]}
                 asks = {"here": {"forbid"}, "last": {"forbid", "erase", "last"}}
                 kinds = frozenset(asks.get(str(message["asks"]), {"forbid", "erase"}))
-                for each in sentences_of(message["say"]):
-                    is_said = 2 * _overlap((first, last), (each.start, each.end)) > min(
-                        last - first, each.end - each.start
-                    )
+                for start, end, text, around in parts_of(message["say"]):
+                    is_said = 2 * _overlap((first, last), (start, end)) > min(last - first, end - start)
                     whole = kinds if is_said else frozenset({"nothing"})
-                    found.append(Example(row, each.text, each.around, whole, "forbidden"))
-                    places = clauses_of(each.text)
-                    at = each.text.find(says) if is_said else 0
+                    found.append(Example(row, text, around, whole, "forbidden"))
+                    places = clauses_of(text)
+                    at = text.find(says) if is_said else 0
                     for number, place in enumerate(places if len(places) > 1 and at >= 0 else ()):
                         shared = _overlap(place, (at, at + len(says))) if is_said else 0
                         if 0 < 2 * shared <= place[1] - place[0]:
                             continue
-                        around = around_clause(each.text, places, number)
+                        beside = around_clause(text, places, number)
                         part = kinds if shared > 0 else frozenset({"nothing"})
-                        found.append(Example(row, each.text[slice(*place)], around, part, "piece"))
-    for example in found:
-        example.is_silent = "forbid" in example.kinds and not has_forbidding_word(example.text)
+                        found.append(Example(row, text[slice(*place)], beside, part, "piece"))
     return found
 
 
@@ -318,13 +316,12 @@ def quantised(weights: np.ndarray) -> tuple[np.ndarray, float]:
     than all rounding."""
     scale = float(np.abs(weights).max()) / LEVELS[-1] or 1.0
     steps = np.rint(np.sqrt(np.abs(weights) / (scale * LEVELS[-1])) * (len(LEVELS) - 1)).astype(np.uint8)
-    return np.where(weights < 0, steps + len(LEVELS), steps).astype(np.uint8), scale
+    return np.where((weights < 0) & (steps > 0), steps + len(LEVELS), steps).astype(np.uint8), scale
 
 
 def packed(codes: np.ndarray) -> bytes:
     half = len(codes) // 2
-    found: bytes = (codes[:half] | codes[half:] << 4).astype(np.uint8).tobytes()
-    return found
+    return zlib.compress((codes[:half] | codes[half:] << 4).astype(np.uint8).tobytes(), 9)
 
 
 def margins(name: str, weights: np.ndarray, bias: float, rows: list[Example]) -> np.ndarray:
@@ -382,9 +379,11 @@ def train(rows: list[Example]) -> bytes:
         weights, bias = fit(name, rows)
         codes, scale = quantised(weights)
         slope, shift = calibrated(name, rows)
+        parts.append(packed(codes))
         head = {
             "name": name,
             "bits": BITS[name],
+            "bytes": len(parts[-1]),
             "scale": scale,
             "bias": bias,
             "slope": slope,
@@ -393,7 +392,6 @@ def train(rows: list[Example]) -> bytes:
         heads.append(
             {key: round(value, 9) if isinstance(value, float) else value for key, value in head.items()}
         )
-        parts.append(packed(codes))
         print(f"{name}: {len(rows)} rows, slope {slope:.2f}, shift {shift:.2f}", file=sys.stderr)
     return json.dumps({"schema": SCHEMA, "heads": heads}).encode() + b"\n" + b"".join(parts)
 
@@ -402,10 +400,9 @@ def train(rows: list[Example]) -> bytes:
 
 
 def figures(authors: list[str]) -> None:
-    from looseleaf.distill.selector import heads
+    from looseleaf.distill.selector import head
 
     rows = load(authors, parts=False)
-    known = heads()
     by: dict[str, list[Example]] = defaultdict(list)
     for row in rows:
         by[row.lang].append(row)
@@ -414,7 +411,7 @@ def figures(authors: list[str]) -> None:
     for name in ("keep", "change", "forbid", "quoted"):
         for group, held in sorted(by.items()):
             wanted = target(name, held)[1]
-            scores = np.array([known[name].score(row.hashes) for row in held])
+            scores = np.array([head(name).score(row.hashes) for row in held])
             line = []
             for bar in (0.3, 0.5, 0.7, 0.85):
                 hit = int((wanted & (scores >= bar)).sum())
@@ -425,7 +422,7 @@ def figures(authors: list[str]) -> None:
             print(f"{name:8} {group:5} {len(held):5} {int(wanted.sum()):5}  " + " | ".join(line))
     kept = [row for row in rows if row.kinds & {*KINDS}]
     right = sum(
-        KINDS[int(np.argmax([known[name].score(row.hashes) for name in KINDS]))] in row.kinds for row in kept
+        KINDS[int(np.argmax([head(name).score(row.hashes) for name in KINDS]))] in row.kinds for row in kept
     )
     print(f"kind right: {right / max(len(kept), 1):.3f} of {len(kept)}")
 

@@ -139,7 +139,7 @@ def erasing_signs(
 
 _LEAST = 0.05
 """A lower chance of meaning the message before counts as this one."""
-_LAST = 0.1
+_LAST = 0.45
 """Least chance of meaning the message before, for an order that names something which no line has."""
 _LITTLE = 3
 """If the rest of its message has this many terms or more, an order is not about the message before, unless they share a

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from looseleaf.values import Fact, Kind
 
-LIKELY = 0.4
+LIKELY = 0.5
 PLAIN = 0.3
 SURE = 0.7
 """At or above these chances of being a change, a sentence likely, plainly, or surely tells of one."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.core.erasing import EARLIER, Order
+from looseleaf.core.erasing import Order
 from looseleaf.core.lazy import lazy
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.replacing import WIDE
 from looseleaf.core.stems import fold
 from looseleaf.core.terms import terms
 from looseleaf.distill.cues import cue_words, has_forbidding_word
-from looseleaf.distill.forms import is_formed, is_of_work, is_order, may_be_order, says_what
+from looseleaf.distill.forms import is_formed, is_of_work, is_order, may_be_order, may_be_told, says_what
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.sorts import plain_terms
 from looseleaf.distill.statements import sentences_of
@@ -31,18 +31,20 @@ if TYPE_CHECKING:
     from looseleaf.distill.statements import Sentence
     from looseleaf.talk import Trace
 
-FORBIDS = 0.3
-SURELY = 0.5
+FORBIDS = 0.4
+SURELY = 0.8
 CERTAIN = 0.6
 PLAINLY = 0.95
 FORMED = 0.02
+MAY_BE_EARLIER = 0.2
 ONLY_EARLIER = 0.8
 LAST = 0.5
 ANOTHERS = 0.9
 """Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word, or while it speaks of
-work; `CERTAIN`: it is an order, whatever its form; `PLAINLY`: it forbids, although it has a form of asking to remember;
-`FORMED`: it forbids, and its form says so. `ONLY_EARLIER`: it is about earlier talk alone, so the rest of its message
-may be remembered. `LAST`: it means the message before. `ANOTHERS`: it is another's, and not obeyed."""
+work; `CERTAIN`: it is an order, whatever its form; `PLAINLY`: it forbids, although it has a form of asking, to remember
+or otherwise; `FORMED`: it forbids, and its form says so. `MAY_BE_EARLIER`: it may be about earlier talk;
+`ONLY_EARLIER`: it is about that alone, so the rest of its message may be remembered. `LAST`: it means the message
+before. `ANOTHERS`: it is another's, and not obeyed."""
 
 _I = re.IGNORECASE
 
@@ -90,7 +92,7 @@ def forbidden(text: str) -> Forbidden | None:
         return None
     named = [named_in(each.text) for each in found]
     cut: tuple[tuple[int, int], ...] = ((0, len(text)),)
-    if all(each.scores.erase >= ONLY_EARLIER for each in found):
+    if all(each.scores.erase >= ONLY_EARLIER and not each.text.endswith(_LEADING) for each in found):
         others = (each for each in every if each not in found)
         about = [each for each in others if any(telling(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
@@ -154,7 +156,9 @@ def forbidden_by(trace: Trace) -> Forbidden | None:
     return forbidden(trace.content) if is_said else None
 
 
-_ASKING = ("?", "？", ":", "：")
+_LEADING = (":", "：")
+_ASKING = ("?", "？", *_LEADING)
+"""Ends of a sentence that introduces what follows it, and of one that may ask for something."""
 
 _ALL = lazy(
     r"\b(?:everything|all|whatever) (?:that )?you(?:'ve| have)? (?:know|stored|saved|remember|learnt|"
@@ -176,7 +180,9 @@ def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
     if sentence.around.lines > 1 and asks is not None and asks.start < sentence.start:
         return False
     text, scores = sentence.text, sentence.scores
-    if scores.erase < EARLIER or not sentence.is_surely_own or _WRITES.match(text) or not may_be_order(text):
+    if scores.erase < MAY_BE_EARLIER or text.endswith(_LEADING) or not sentence.is_surely_own:
+        return False
+    if _WRITES.match(text) or not (may_be_order(text) or (scores.forbid >= PLAINLY and may_be_told(text))):
         return False
     return scores.forbid >= CERTAIN or WIDE.search(text) is not None or is_order(text)
 

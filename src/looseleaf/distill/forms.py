@@ -163,8 +163,12 @@ _BETWEEN = lazy(
 
 def may_be_order(text: str) -> bool:
     """Whether a sentence can be an order to the memory: it asks nothing, supposes nothing, tells of nobody's orders."""
-    if text.rstrip().endswith(("?", "？")) and _POLITE.search(text) is None:
-        return False
+    is_question = text.rstrip().endswith(("?", "？")) and _POLITE.search(text) is None
+    return not is_question and may_be_told(text)
+
+
+def may_be_told(text: str) -> bool:
+    """Whether a sentence can be an order if it is no question: "unsay the wifi thing, ok?" only looks like one."""
     if _REPORTS.match(text) or _TO_ANOTHER.match(text):
         return False
     return not any(form.search(text) for form in (_SUPPOSES, _OTHERS, _ELSE, _KEEPS))

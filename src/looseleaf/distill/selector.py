@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from zlib import crc32
+from zlib import crc32, decompress
 
 from looseleaf.core.lazy import lazy
 from looseleaf.distill.cues import (
@@ -35,9 +35,12 @@ from looseleaf.frozen import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from looseleaf.core.own_words import ZoneName
 
 WEIGHTS = Path(__file__).parent / "data" / "selector.bin"
-SCHEMA = "selector.v2"
+SCHEMA = "selector.v3"
 
 KINDS = ("profile", "preference", "rule", "project", "decision", "plan", "event", "other")
 """What a kept sentence may say: of the user, of work, of another person."""
@@ -68,7 +71,7 @@ class Around:
     lines: int = 1
     is_new_line: bool = False
     marks: str = ""
-    zone: str = "own"
+    zone: ZoneName = "own"
     orders: str = ""
 
 
@@ -269,25 +272,29 @@ class Head:
 
 
 @cache
-def heads() -> dict[str, Head]:
-    """Read the weights. The file is one line of JSON and behind it the buckets of each head, two in a byte: those of
-    the first half are the lower four bits."""
-    data = WEIGHTS.read_bytes()
-    line, _, rest = data.partition(b"\n")
+def _file() -> dict[str, tuple[dict[str, Any], bytes]]:
+    """What the file says of each head, and its compressed weights."""
+    line, _, rest = WEIGHTS.read_bytes().partition(b"\n")
     told = json.loads(line)
     if told["schema"] != SCHEMA:
         raise ValueError(f"{WEIGHTS.name} is {told['schema']}, not {SCHEMA}")
-    found: dict[str, Head] = {}
+    found: dict[str, tuple[dict[str, Any], bytes]] = {}
     at = 0
     for each in told["heads"]:
-        size = 1 << each["bits"]
-        packed = rest[at : at + size // 2]
-        weights = packed.translate(_LOW) + packed.translate(_HIGH)
-        at += size // 2
-        found[each["name"]] = Head(
-            weights, size - 1, each["scale"], each["bias"], each["slope"], each["shift"]
-        )
+        found[each["name"]] = each, rest[at : at + each["bytes"]]
+        at += each["bytes"]
     return found
+
+
+@cache
+def head(name: str) -> Head:
+    """The weights of a question, read when it is first asked. The file holds two buckets in a byte: those of the first
+    half are the lower four bits."""
+    told, data = _file()[name]
+    packed = decompress(data)
+    weights = packed.translate(_LOW) + packed.translate(_HIGH)
+    mask = (1 << told["bits"]) - 1
+    return Head(weights, mask, told["scale"], told["bias"], told["slope"], told["shift"])
 
 
 _DULL = 0.01
@@ -303,15 +310,14 @@ _READ_CLAUSES = 30
 def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - frozen
     """What the model says of a sentence."""
     hashes = features(text, around)
-    known = heads()
     picked: dict[int, Callable[[bytes], tuple[int, ...]]] = {}
 
     def score(name: str) -> float:
-        head = known[name]
-        mask = head.mask
+        asked = head(name)
+        mask = asked.mask
         if mask not in picked:
             picked[mask] = itemgetter(*[each & mask for each in hashes])
-        return head.chance(sum(picked[mask](head.weights)), len(hashes))
+        return asked.chance(sum(picked[mask](asked.weights)), len(hashes))
 
     keep, change, forbid, quoted = map(score, HEADS[:4])
     is_dull = keep < _DULL and change < _DULL
@@ -321,7 +327,6 @@ def select(text: str, around: Around = Around()) -> Scores:  # noqa: B008 - froz
 
 def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
     """The chances `forbid`, `erase` and `last`. One clause may forbid more plainly than its whole sentence."""
-    known = heads()
     places: list[tuple[int, int]] = []
     if has_forbidding_word(text) or len(tokens_of(text)) == sum(
         READ_TOKENS
@@ -330,12 +335,12 @@ def _forbids(text: str, hashes: list[int], forbid: float) -> dict[str, float]:
     for number, (first, last) in enumerate(places if len(places) > 1 else ()):
         if has_forbidding_word(text[first:last]):
             found = features(text[first:last], around_clause(text, places, number))
-            chance = known["forbid"].score(found, _CLAUSE_LESS)
+            chance = head("forbid").score(found, _CLAUSE_LESS)
             if chance > forbid:
                 forbid, hashes = chance, found
     if forbid < _MAY_FORBID:
         return {"forbid": forbid}
-    return {"forbid": forbid} | {name: known[name].score(hashes) for name in ("erase", "last")}
+    return {"forbid": forbid} | {name: head(name).score(hashes) for name in ("erase", "last")}
 
 
 # --- clauses ---------------------------------------------------------------------------
@@ -372,4 +377,4 @@ def around_clause(sentence: str, places: Sequence[tuple[int, int]], number: int)
 def is_aside(sentence: str, places: Sequence[tuple[int, int]], number: int) -> float:
     """The chance that a clause of a kept sentence is not what is worth keeping of it."""
     first, last = places[number]
-    return heads()["aside"].score(features(sentence[first:last], around_clause(sentence, places, number)))
+    return head("aside").score(features(sentence[first:last], around_clause(sentence, places, number)))

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 SENTENCES = 200
 """The most sentences of one message that are read: nobody types more."""
 
-DRAWER = 0.36
+DRAWER = 0.4
 TOP = 0.5
-ERRAND = 0.68
-ORDER = 0.48
+ERRAND = 0.72
+ORDER = 0.52
 DECIDED = 0.1
 """Least chances of being worth keeping: to become a line; to stand at the top of the folder; to become a line for a
 plan or wish, for an order, for a plain decision."""
@@ -119,11 +119,14 @@ class Sentence:
     start: int
     end: int
     text: str
-    zone: ZoneName
     scores: Scores
     around: Around
     is_alone: bool = False
     is_spoken_of: bool = False
+
+    @property
+    def zone(self) -> ZoneName:
+        return self.around.zone
 
     @property
     def is_own(self) -> bool:
@@ -143,7 +146,7 @@ class Sentence:
         stands by its form; what is only supposed is nothing, unless it is a rule for such a case."""
         best = max(self.scores.keep, 0.9 * self.scores.change if self.scores.keep >= 0.2 else 0.0)
         if self.zone == "own" and self.scores.kind == "rule" and _STANDING.match(self.text):
-            best = max(best, TOP)
+            best = max(best, TOP, ORDER)
         is_unreal = _SUPPOSES.match(self.text) is not None and (
             self.scores.kind != "rule" or _UNREAL.search(self.text) is not None
         )
@@ -165,25 +168,36 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
         first, *others = unasked
         around = changed(first.around, asked=asked)
         return changed(first, around=around, scores=select(first.text, around)), *others
+    read = parts_of(text)
+    said = [words for _, _, words, _ in read]
+    lines, marks = (read[0][3].lines, read[0][3].marks) if read else (1, "")
+    is_spoken_of = lines == 1 and works_on_language(text)
+    is_alone = lines <= _FEW_LINES and not speaks_of_text(text) and not any(map(has_orders, said))
+    is_alone = is_alone and (lines == 1 or not _MARKS & set(marks.split()))
+    return tuple(
+        Sentence(start, end, words, select(words, around), around, is_alone, is_spoken_of)
+        for start, end, words, around in read
+    )
+
+
+def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
+    """The sentences of a message before they are judged: where each stands, its words, and what is around it."""
     shown = masked(text)
     found = [(start, end, zone) for start, end, zone in _spans(text, shown) if _has_words(shown[start:end])]
     found = found[:SENTENCES]
     lines, marks = text.count("\n", 0, 40_000) + 1, marks_of(text)
-    made: list[Sentence] = []
+    made: list[tuple[int, int, str, Around]] = []
     before = ""
     said = [" ".join(shown[start:end].split()) for start, end, _ in found]
-    is_spoken_of = lines == 1 and works_on_language(text)
-    is_alone = lines <= _FEW_LINES and not speaks_of_text(text) and not any(map(has_orders, said))
-    is_alone = is_alone and (lines == 1 or not _MARKS & set(marks.split()))
     for place, ((start, end, zone), words, orders) in enumerate(
         zip(found, said, orders_of(said), strict=True)
     ):
         line = text.rfind("\n", 0, start) + 1
         is_new = not text[line:start].strip(" \t-*+•>#0123456789.)")
         around = Around("", before, place, len(found), lines, is_new, marks, zone, orders)
-        made.append(Sentence(start, end, words, zone, select(words, around), around, is_alone, is_spoken_of))
+        made.append((start, end, words, around))
         before = words
-    return tuple(made)
+    return made
 
 
 _FEW_LINES = 8

@@ -6,6 +6,7 @@ import re
 
 from looseleaf.core.dates import found as dates_in
 from looseleaf.core.lazy import lazy
+from looseleaf.core.sentences import is_decision
 from looseleaf.distill.selector import clauses_of, is_aside
 
 TYPE_CHECKING = False
@@ -47,13 +48,24 @@ def part_of(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, i
     if not open_ones:
         return None
     begin = open_ones[0]
-    if begin and _RELATIVE.match(said, places[begin][0]):  # of whom it speaks, the clause before says
-        begin -= 1
+    if begin:
+        before = said[slice(*places[begin - 1])]
+        # Of whom it speaks, or what it is a reason for, the clause before says.
+        if _RELATIVE.match(said, places[begin][0]) or (
+            _REASON.match(said, places[begin][0]) and is_decision(before)
+        ):
+            begin -= 1
     return places[begin][0], places[open_ones[-1]][1]
 
 
 _RELATIVE = lazy(
     r"\s*(?:who|whose|whom|which|where|der|die|das|den|dem|deren|dessen|qui|que|dont|où|quien|cuyo|che|cui|wie|dat)\b",
+    re.IGNORECASE,
+)
+
+
+_REASON = lazy(
+    r"\s*(?:since|because|cos|cuz|weil|denn|parce|car|puisque|porque|pues|perché|poiché|omdat|want)\b",
     re.IGNORECASE,
 )
 
