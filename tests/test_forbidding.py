@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from faults import DyingDisk
 from killing import CHANGES, NamesOfCalls, Site, ends
 from looseleaf import Memory
+from looseleaf.core.lines import undoubted
 from looseleaf.core.own_tools import FORBIDDEN, may_forbid
 from looseleaf.distill import forbidding
 from looseleaf.distill.forbidding import allowed, bears_on, forbidden, permitted, telling
@@ -166,6 +167,65 @@ def test_a_prohibition_that_ends_in_a_colon_is_about_what_follows(
     assert found is not None
     assert allowed(said, found) == ""
     assert found.order is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Vergiss, dass ich rauche.",
+        "vergessen Sie meine Adresse",
+        "n'enregistre pas ça",
+        "oubliez mon adresse",
+        "olvide mi dirección",
+        "olvídate de mi dirección",
+        "esqueça meu endereço",
+        "Esqueça o que eu disse.",
+        "scordati quello che ho detto",
+        "vergeet mijn adres",
+        "把我的地址删掉",
+    ],
+)
+def test_an_everyday_form_of_forbidding_is_understood(said: str) -> None:
+    assert forbidden(said) is not None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "não esqueça meu endereço",
+        "no olvides mi cumpleaños",
+        "me olvide de todo lo de ayer",
+        "Tom, forget it",
+    ],
+)
+def test_what_is_not_to_be_forgotten_and_what_others_are_told_has_no_such_form(said: str) -> None:
+    found = forbidden(said)
+    assert found is None or found.order is None
+
+
+def test_what_stands_beside_an_order_about_earlier_talk_is_learnt(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "I live in Leeds.", THEN)
+        say(memory, "I moved to Hull. Forget what I told you about Leeds.", THEN + 600)
+        assert [each.object for each in memory.facts() if each.relation == "Home"] == ["Hull"]
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ("I'm vegan.", "I'd rather not keep any meat in my diet, I'm vegan."),
+        ("I work as a journalist for the BBC.", "As a journalist I often talk to people off the record."),
+        ("I drive a Volvo.", "I do not keep my Volvo in a garage."),
+        ("My wife is called Ana.", "Ana and I do not keep any secrets."),
+    ],
+)
+def test_what_people_do_not_do_is_no_order(place: Path, held: str, said: str) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, held, THEN)
+        before = {each.object for each in memory.facts()}
+        assert before
+        say(memory, said, THEN + 600)
+        assert before <= {undoubted(each.object) for each in memory.facts()}
 
 
 def test_where_nothing_has_the_words_what_was_said_last_is_meant(place: Path) -> None:

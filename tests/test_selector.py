@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from timeit import repeat
@@ -30,6 +31,7 @@ from looseleaf.distill.selector import (
     marks_of,
     select,
 )
+from looseleaf.errors import Unreadable
 
 AROUNDS = st.builds(
     Around,
@@ -202,13 +204,27 @@ def test_loading_the_weights_takes_no_longer_than_reading_json_of_their_size() -
     assert once(load) < 2 * once(lambda: json.loads(text))
 
 
-def test_weights_of_another_format_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        lambda data: data.replace(selector.SCHEMA.encode(), b"selector.v0", 1),
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+        lambda data: b"",
+        lambda data: b"{}\n" + data,
+        lambda data: bytes(range(256)) * 20,
+    ],
+    ids=["another format", "cut", "a bit turned", "empty", "no heads", "noise"],
+)
+def test_weights_that_are_not_whole_are_refused_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoilt: Callable[[bytes], bytes]
+) -> None:
     other = tmp_path / "selector.bin"
-    other.write_bytes(WEIGHTS.read_bytes().replace(selector.SCHEMA.encode(), b"selector.v0", 1))
+    other.write_bytes(spoilt(WEIGHTS.read_bytes()))
     monkeypatch.setattr(selector, "WEIGHTS", other)
     _forget()
     try:
-        with pytest.raises(ValueError, match=r"selector\.v0"):
+        with pytest.raises(Unreadable, match=r"selector\.bin is damaged, or not selector\.v3"):
             head("keep")
     finally:
         monkeypatch.undo()

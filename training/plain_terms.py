@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "src"))
 
 from looseleaf.core.terms import terms  # noqa: E402
 from looseleaf.distill.cues import CUES  # noqa: E402
-from looseleaf.distill.sorts import families  # noqa: E402
+from looseleaf.distill.sorts import aspects, families, matters, matters_of  # noqa: E402
 
 TARGET = HERE.parent / "src" / "looseleaf" / "distill" / "data" / "plain_terms.txt"
 SHARE = 0.008
@@ -70,13 +70,16 @@ def main() -> None:
         for term, count in forbids.items()
         if count > 4 and count / total > 2.5 * (others[term] + 0.5) / rest and tells[term] < TELLS * count
     }
-    forbidding |= {
+    saying = {
         term
         for line in CUES.read_text(encoding="utf-8").splitlines()
         if line.startswith(SAYING)
         for word in line.partition(":")[2].split()
         for term in terms(word.rstrip("*"))
     }
+    # "my salary", "my health": however often people forbid these, they are what is meant.
+    names = [name for name in {**aspects(), **matters()} if " " not in name and matters_of(name)]
+    forbidding = saying | (forbidding - {term for name in names for term in terms(name)})
     TARGET.write_text(
         f"{' '.join(sorted(plain))}\n{' '.join(sorted(forbidding - plain))}\n", encoding="utf-8"
     )

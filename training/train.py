@@ -393,7 +393,8 @@ def train(rows: list[Example]) -> bytes:
             {key: round(value, 9) if isinstance(value, float) else value for key, value in head.items()}
         )
         print(f"{name}: {len(rows)} rows, slope {slope:.2f}, shift {shift:.2f}", file=sys.stderr)
-    return json.dumps({"schema": SCHEMA, "heads": heads}).encode() + b"\n" + b"".join(parts)
+    rest = b"".join(parts)
+    return json.dumps({"schema": SCHEMA, "crc": zlib.crc32(rest), "heads": heads}).encode() + b"\n" + rest
 
 
 # --- looking ---------------------------------------------------------------------------

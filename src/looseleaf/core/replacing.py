@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from looseleaf.values import Fact, Kind
 
-LIKELY = 0.5
 PLAIN = 0.3
+LIKELY = 0.5
 SURE = 0.7
-"""At or above these chances of being a change, a sentence likely, plainly, or surely tells of one."""
+"""At or above these chances of being a change, a sentence plainly, likely, or surely tells of one."""
 
 GONE = 0.75
 DOUBT = 0.1

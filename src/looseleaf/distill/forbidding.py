@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.core.erasing import Order
+from looseleaf.core.erasing import EARLIER, Order
 from looseleaf.core.lazy import lazy
 from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.replacing import WIDE
@@ -41,8 +41,8 @@ ONLY_EARLIER = 0.8
 LAST = 0.5
 ANOTHERS = 0.9
 """Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word, or while it speaks of
-work; `CERTAIN`: it is an order, whatever its form; `PLAINLY`: it forbids, although it has a form of asking, to remember
-or otherwise; `FORMED`: it forbids, and its form says so. `MAY_BE_EARLIER`: it may be about earlier talk;
+work; `CERTAIN`: it is an order, whatever its form; `PLAINLY`: it forbids, although it is phrased as a question or as a
+request to remember; `FORMED`: it forbids, and its form says so. `MAY_BE_EARLIER`: it may be about earlier talk;
 `ONLY_EARLIER`: it is about that alone, so the rest of its message may be remembered. `LAST`: it means the message
 before. `ANOTHERS`: it is another's, and not obeyed."""
 
@@ -184,7 +184,9 @@ def _is_said_to_memory(sentence: Sentence, asks: Sentence | None) -> bool:
         return False
     if _WRITES.match(text) or not (may_be_order(text) or (scores.forbid >= PLAINLY and may_be_told(text))):
         return False
-    return scores.forbid >= CERTAIN or WIDE.search(text) is not None or is_order(text)
+    if is_order(text):
+        return True
+    return scores.erase >= EARLIER and (scores.forbid >= CERTAIN or WIDE.search(text) is not None)
 
 
 _WRITES = lazy(

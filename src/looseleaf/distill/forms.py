@@ -35,17 +35,18 @@ _FORBIDS = lazy(
     r"speichern\b|\bdo not log (?:this|that)\b"
     r"|\bmerk(?:e|en)?(?: sie)? (?:dir |sich )?(?:das|dies|es|davon|bitte)?[^.!?]{0,10}nicht\b|\bunter "
     r"uns\b|\bvergiss\b[^.!?]{0,8}\b(?:dass|was|alles|bitte|das mit)\b"
-    r"|\bne (?:retiens|retenez|mémorise|note|garde|enregistre|conserve)\w*\b[^.!?]{0,20}\b(?:pas|rien)\b|"
-    r"\bentre nous\b|\boublie(?:z)? (?:que|ce que|tout|mon|ma|mes|cette|cet|ces|l'histoire)\b"
+    r"|\bn(?:e |')(?:retiens|retenez|mémorise|note|garde|enregistre|conserve|archive|écris)\w*\b[^.!?]{0,20}"
+    r"\b(?:pas|rien)\b|\bentre nous\b|\boublie(?:z)? (?:que|ce que|tout|mon|ma|mes|cette|cet|ces|l'histoire)\b"
     r"|\bno (?:lo |la |me |te |le )?(?:guardes?|recuerdes?|anotes?|memorices?|apuntes?|registres?)\b|"
-    r"\bentre (?:nosotros|tú y yo|tu y yo)\b|\bolvida(?:te)? (?:de )?(?:que|lo que|todo|mi)\b"
+    r"\bentre (?:nosotros|tú y yo|tu y yo)\b|"
+    r"(?<!\bme )\bolv[ií]d[ae](?:te|se)? (?:de )?(?:que|lo que|todo|mi|eso|esto)\b"
     r"|\bnão (?:guard|salv|lembr|memoriz|anot|regist)\w*\b|\b(?:fica )?entre (?:nós|a gente)\b|"
-    r"\besquec[ea] (?:que|o que|tudo|meu|minha)\b"
+    r"\besque[cç][ea] (?:d?[ao]s? )?(?:que|tudo|meus?|minhas?|isso|isto)\b"
     r"|\bnon (?:\w+ )?(?:ricordar|salvar|memorizzar|segnar|annotar|tenere|registrar|appuntar)\w*\b|"
-    r"\b(?:resti )?tra (?:noi|me e te)\b|\bdimentica(?:ti)? (?:che|quello|tutto|di|il|la|mio|mia)\b"
+    r"\b(?:resti )?tra (?:noi|me e te)\b|\b(?:dimentica|scorda)(?:ti)? (?:che|quello|tutto|di|il|la|mio|mia)\b"
     r"|\b(?:onthoud|bewaar|noteer|sla)\b[^.!?]{0,20}\b(?:niet|nergens)\b|\b(?:onder|tussen) ons\b|"
     r"\bvergeet (?:dat|wat|alles|maar dat|mijn)\b"
-    r"|(?:别|別|不要|勿|不用|不必)[^。！？]{0,6}(?:记|記|存|保存|写进|留)|(?:忘掉|忘了|删掉|删除|刪掉)[^。！？]{0,12}(?:我|关于|關於|记忆|吧)|保密|私下说|我们之间"
+    r"|(?:别|別|不要|勿|不用|不必)[^。！？]{0,6}(?:记|記|存|保存|写进|留)|(?:忘掉|忘了|删掉|删除|刪掉)[^。！？]{0,12}(?:我|关于|關於|记忆|吧)|把我[^。！？]{1,12}(?:删|刪|忘|抹)|保密|私下说|我们之间"
     r"|(?:覚え|憶え|記憶し|保存し|記録し|メモし|残さ)(?:ない|なくて|ず)|(?:忘れて|消して|削除して)(?:ください|下さい|くれ|ほしい|ね|。|\Z)|内緒|ここだけの話|オフレコ"
     r"|(?:기억|저장|기록|메모)(?:하지|은? ?하지|해 ?두지)|적어 ?두지 마|남기지 마|"
     r"잊어 ?(?:줘|주세요|버려)|지워 ?(?:줘|주세요)|삭제해|우리끼리|비밀(?:이야|로|"
@@ -64,7 +65,7 @@ _KEEPS = lazy(
 """What is not to be forgotten is to be kept."""
 
 _OF_WORK = lazy(
-    r"[`{};]|\(\)|\w+\.(?:py|js|ts|go|rs|java|md|txt|json|ya?ml|html|css|sh|sql)\b|\b(?:functions?|files?|"
+    r"[`{};]|\(\)|\w\.(?:py|js|ts|go|rs|java|md|txt|json|ya?ml|html|css|sh|sql)\b|\b(?:functions?|files?|"
     r"(?:this|that|last|first) line|lines? (?:[0-9]|of)|tables?|columns?|branch|commits?|repo|cache|"
     r"(?:the|these|your) logs?|logging|class|methods?|scripts?|databases?|db|schema|servers?|production|prod|"
     r"code|draft|paragraph|sentence|LLM|prompt|cookies?|browsers?|(?:lock|log|temp|text|config|zip)files?|"
@@ -107,9 +108,9 @@ _ORDER = lazy(
     r"take (?:out|back)|"
     r"get rid of|act like|pretend|don'?t|do not|stop|no longer|vergiss|vergesst|vergessen sie|lösch\w*|"
     r"streich\w*|entfern\w*|"
-    r"nimm|merk\w*|oublie\w*|efface\w*|supprim\w*|enlève|retire|vire|ne|olvid\w*|borr\w*|elimin\w*|quita|"
-    r"no|esquec\w*|apag\w*|"
-    r"remov\w*|tir[ae]|não|dimentic\w*|cancell\w*|togli|rimuov\w*|non|vergeet|wis|verwijder\w*|schrap|haal|laat)\b"
+    r"nimm|merk\w*|oublie\w*|efface\w*|supprim\w*|enlève|retire|vire|ne|olv[ií]d\w*|borr\w*|elimin\w*|quita|"
+    r"no|esque[cç]\w*|apag\w*|"
+    r"remov\w*|tir[ae]|não|dimentic\w*|scord\w*|cancell\w*|togli|rimuov\w*|non|vergeet|wis|verwijder\w*|schrap|haal|laat)\b"
     r"|(?:忘|删|刪|清除|抹|别|別|不要|消し|消して|削除|忘れ|잊|지워|삭제|빼|없애)",
     _I,
 )
@@ -141,6 +142,12 @@ _REPORTS = lazy(
     r"sorry that|ignore all|(?:ich|je|yo|eu|io|ik) (?:kann|habe?|ne peux|no puedo|não consigo|non riesco|kan)\b)",
     _I,
 )
+_HABIT = lazy(
+    r"\b(?:i|we)(?: \w+)? (?:do not|don'?t|never) (?:\w+ )?(?:keep|save|store|write|record|note|log)\b|"
+    r"\b(?:i|we)(?:'d| would) rather not (?:keep|lose|drop)\b|\b(?:i|we)(?: \w+)? (?:often|usually|sometimes|always)\b",
+    _I,
+)
+"""What the user does or does not do, as a rule."""
 _OTHERS = lazy(
     r"\b(?:lyrics|film|movie|song|role ?play|fwd|last words|todo|practi[sc]e)\b|"
     r"\b(?:don'?t|do not|never)\b[^.!?]{0,12}\b(?:lose|drop)\b",
@@ -168,8 +175,9 @@ def may_be_order(text: str) -> bool:
 
 
 def may_be_told(text: str) -> bool:
-    """Whether a sentence can be an order if it is no question: "unsay the wifi thing, ok?" only looks like one."""
-    if _REPORTS.match(text) or _TO_ANOTHER.match(text):
+    """Like `may_be_order`, but a question mark does not rule a sentence out: "unsay the wifi thing, ok?" only looks
+    like a question."""
+    if _REPORTS.match(text) or _HABIT.search(text) or (_TO_ANOTHER.match(text) and not _ORDER.match(text)):
         return False
     return not any(form.search(text) for form in (_SUPPOSES, _OTHERS, _ELSE, _KEEPS))
 

@@ -30,6 +30,7 @@ from looseleaf.distill.cues import (
     tokens_of,
 )
 from looseleaf.distill.forms import forms_of
+from looseleaf.errors import Unreadable
 from looseleaf.frozen import frozen
 
 TYPE_CHECKING = False
@@ -275,9 +276,14 @@ class Head:
 def _file() -> dict[str, tuple[dict[str, Any], bytes]]:
     """What the file says of each head, and its compressed weights."""
     line, _, rest = WEIGHTS.read_bytes().partition(b"\n")
-    told = json.loads(line)
-    if told["schema"] != SCHEMA:
-        raise ValueError(f"{WEIGHTS.name} is {told['schema']}, not {SCHEMA}")
+    try:
+        told = json.loads(line)
+        sizes = [each["bytes"] for each in told["heads"]]
+        is_whole = told["schema"] == SCHEMA and sum(sizes) == len(rest) and crc32(rest) == told["crc"]
+    except (ValueError, KeyError, TypeError):
+        is_whole = False
+    if not is_whole:
+        raise Unreadable(f"{WEIGHTS} is damaged, or not {SCHEMA}: install looseleaf again")
     found: dict[str, tuple[dict[str, Any], bytes]] = {}
     at = 0
     for each in told["heads"]:
@@ -288,8 +294,8 @@ def _file() -> dict[str, tuple[dict[str, Any], bytes]]:
 
 @cache
 def head(name: str) -> Head:
-    """The weights of a question, read when it is first asked. The file holds two buckets in a byte: those of the first
-    half are the lower four bits."""
+    """The weights of one head, unpacked when they are first needed. Each byte holds two buckets: one of the first half
+    of the table in its lower four bits, one of the second half in its upper four."""
     told, data = _file()[name]
     packed = decompress(data)
     weights = packed.translate(_LOW) + packed.translate(_HIGH)

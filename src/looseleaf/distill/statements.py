@@ -181,7 +181,7 @@ def sentences_of(text: str, asked: str = "") -> tuple[Sentence, ...]:
 
 
 def parts_of(text: str) -> list[tuple[int, int, str, Around]]:
-    """The sentences of a message before they are judged: where each stands, its words, and what is around it."""
+    """The sentences of a message before they are scored: where each stands, its words, and what is around it."""
     shown = masked(text)
     found = [(start, end, zone) for start, end, zone in _spans(text, shown) if _has_words(shown[start:end])]
     found = found[:SENTENCES]

@@ -47,15 +47,17 @@ def part_of(said: str, slots: Sequence[Reading], *, whole: bool) -> tuple[int, i
     ]
     if not open_ones:
         return None
-    begin = open_ones[0]
+    begin, end = open_ones[0], open_ones[-1]
+    if begin == end == 0 and _REASON.match(said):  # "Because …, we chose …"
+        end = 1
     if begin:
         before = said[slice(*places[begin - 1])]
-        # Of whom it speaks, or what it is a reason for, the clause before says.
+        # The clause before says whom it is about, or what it is the reason for.
         if _RELATIVE.match(said, places[begin][0]) or (
-            _REASON.match(said, places[begin][0]) and is_decision(before)
+            _REASON.match(said, places[begin][0]) and (kept[begin - 1] or is_decision(before))
         ):
             begin -= 1
-    return places[begin][0], places[open_ones[-1]][1]
+    return places[begin][0], places[end][1]
 
 
 _RELATIVE = lazy(

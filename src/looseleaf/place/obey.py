@@ -19,7 +19,7 @@ from looseleaf.core.lines import NOTE, as_written
 from looseleaf.core.names import USER
 from looseleaf.core.replacing import without
 from looseleaf.core.state import Change, items_of, title_of
-from looseleaf.distill.forbidding import bears_on, forbidden_by, telling
+from looseleaf.distill.forbidding import allowed, bears_on, forbidden_by, telling
 from looseleaf.distill.sorts import lexicon
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
@@ -164,8 +164,10 @@ class _Meant:
         last = next((each for each in earlier if each.session_id == trace.session_id), None)
         self._last = last.id if last is not None else ""
         self._last_said = _opening(last.content) if last is not None else ""
-        self._sources = {trace.id, self._last} if found.before else {trace.id}
-        self._openings = {_opening(trace.content)} | ({self._last_said} if found.before else set())
+        self._own, self._rest = trace.id, _flat(allowed(trace.content, found))
+        self._before = self._last if found.before else ""
+        self._openings = {_opening(trace.content[start:end]) for start, end in found.cut}
+        self._openings |= {self._last_said} if found.before else set()
         self._lines: set[str] = set()
 
     def look(self, held: list[Fact], days: list[str], state: list[str]) -> None:
@@ -192,8 +194,11 @@ class _Meant:
         return Told(text, is_last=bool(self._last_said) and self._last_said in _flat(text))
 
     def is_source(self, fact: Fact) -> bool:
-        """Whether a message that is meant said a fact."""
-        return not self._sources.isdisjoint(fact.sources)
+        """Whether the message before, if it is meant, said a fact, or the part of this one that is not to be
+        remembered."""
+        if self._before and self._before in fact.sources:
+            return True
+        return self._own in fact.sources and not (fact.quote and _flat(fact.quote) in self._rest)
 
     def is_named(self, clause: str) -> bool:
         return bears_on(clause, self._order.named)
