@@ -216,6 +216,19 @@ def test_a_reason_is_kept_with_the_decision_that_it_is_given_for() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We went with Postgres, because the team knows it and Kim wants it.",
+        "I live in Hull because my wife Ana works there.",
+        "Because the team knows it, we chose Postgres.",
+    ],
+)
+def test_no_line_is_a_reason_alone(said: str) -> None:
+    reasons = [line for line in lines(said) if line.lower().startswith("because")]
+    assert not reasons or reasons == [said.removesuffix(".")]
+
+
 def test_a_line_that_is_too_long_is_cut_at_a_clause() -> None:
     long = "we keep the red boxes in the cellar, " * 20
     assert all(len(line) <= NOTE_CHARS for line in lines(long, everything=True))

@@ -1,12 +1,17 @@
-"""Slots: relations whose value a sentence states in an unambiguous form; one table of forms per language.  A table
-(`data/slots/<language>.txt`) has a line for each form: topic, label and form, separated by tabs. A form is a regular
-expression; `{type}`, or a capture group, marks the value. A value without the shape of its type is discarded: when in
-doubt nothing is read, and the sentence itself is the memory. The language is only narrowed down; then every form whose
-own words occur is tried.  user        Home    i live in {place} user  -Employer       i (?:quit|left) {org}        what
-ends: a label with a minus user       Answers=short   keep (?:it|answers) short    a value that the form itself says
-user     !Name   \\Amy name is {name}\\Z            so plain that it is believed whatever the selector says project
-*       our {meeting} is {when}              a label that the sentence names -  was     switched from {old} to {thing}
-what a change replaces"""
+"""Slots: relations whose value a sentence states in an unambiguous form; one table of forms per language.
+
+A table (`data/slots/<language>.txt`) has a line for each form: topic, label and form, separated by tabs. A form is a
+regular expression; `{type}`, or a capture group, marks the value. A value without the shape of its type is discarded:
+when in doubt nothing is read, and the sentence itself is the memory. The language is only narrowed down; then every
+form whose own words occur is tried.
+
+    user	Home	i live in {place}
+    user	-Employer	i (?:quit|left) {org}        what ends: a label with a minus
+    user	Answers=short	keep (?:it|answers) short    a value that the form itself says
+    user	!Name	\\Amy name is {name}\\Z            so plain that it is believed whatever the selector says
+    project	*	our {meeting} is {when}              a label that the sentence names
+    -	was	switched from {old} to {thing}           what a change replaces
+"""
 
 from __future__ import annotations
 

@@ -88,9 +88,8 @@ def _refuse_forbidden(said: str) -> None:
     """Refuse an order to forget that is no more than that, and what surely says that it is not to be remembered."""
     if not may_forbid(said):
         return
-    from looseleaf.distill.forbidding import (
-        forbidden,
-    )  # the selector: loaded for what may be a prohibition
+    # The selector is loaded only for what may be a prohibition.
+    from looseleaf.distill.forbidding import forbidden
     from looseleaf.distill.selector import select
 
     found = forbidden(said)
