@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from looseleaf.distill import selector
 from looseleaf.doctor import around, examine, machine
 from looseleaf.doctor import folder as looked_at
 from looseleaf.doctor.finding import Finding
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 KEYS = "ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY OPENROUTER_API_KEY DEEPSEEK_API_KEY".split()
 NAMES = (
-    "python sqlite disk space memory settings permissions lock index sound git hooks extras keys ollama "
+    "python sqlite selector disk space memory settings permissions lock index sound git hooks extras keys ollama "
     "model".split()
 )
 
@@ -371,6 +372,18 @@ def test_machines_that_are_not_enough_are_told(folder: Path, monkeypatch: pytest
 
     monkeypatch.setattr(sqlite3, "connect", lambda _: Bare())
     assert machine.sqlite().verdict == "broken"
+
+
+def test_damaged_weights_of_the_selector_are_found(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = place / "selector.bin"
+    damaged.write_bytes(selector.WEIGHTS.read_bytes()[:-1])
+    monkeypatch.setattr(selector, "WEIGHTS", damaged)
+    monkeypatch.setattr(selector, "heads", selector.heads.__wrapped__)
+    row = found(run)[1]["selector"]
+    assert row["verdict"] == "broken"
+    assert "install looseleaf again" in row["says"]
 
 
 def test_a_folder_of_somebody_else_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

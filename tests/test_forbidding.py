@@ -203,6 +203,59 @@ def test_what_is_not_to_be_forgotten_and_what_others_are_told_has_no_such_form(s
     assert found is None or found.order is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the deal between us and Acme closes on Friday",
+        "the senator spoke off the record to us",
+        "You can store this: my locker is 44",
+        "please never write any emojis",
+        "never log any passwords",
+    ],
+)
+def test_the_words_of_a_form_in_another_sense_forbid_nothing(said: str) -> None:
+    assert forbidden(said) is None
+
+
+@pytest.mark.parametrize("said", ["forget that", "forget that.", "Forget that!", "Forget where I live."])
+def test_the_shortest_orders_are_understood_with_any_mark_at_their_end(said: str) -> None:
+    assert forbidden(said) is not None
+
+
+def test_a_slot_is_meant_by_the_everyday_word_that_it_was_read_from(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "I work at Acme as a welder.", THEN)
+        say(memory, "My wife Ana loves gardens.", THEN + 600)
+        assert [each.relation for each in memory.facts() if each.object == "Ana"] == ["Partner"]
+        say(memory, "what is the tallest tree?", THEN + 900)
+        say(memory, "Forget my wife.", THEN + 1000)
+        assert "Ana" not in told(memory)
+        assert "Acme" in told(memory)
+
+
+def test_an_order_may_name_a_slot_by_its_verb(place: Path) -> None:
+    with Memory(place / "memory") as memory:
+        say(memory, "I live in Lyon.", THEN)
+        say(memory, "I work at Acme.", THEN + 600)
+        say(memory, "Forget where I live.", THEN + 1000)
+        assert "Lyon" not in told(memory)
+        assert "Acme" in told(memory)
+
+
+@pytest.mark.parametrize("said", ["Forget everything I told you.", "Vergiss alles, was ich dir gesagt habe."])
+def test_everything_that_was_told_is_what_this_session_told(place: Path, said: str) -> None:
+    with Memory(place / "memory", session="first") as memory:
+        say(memory, "I live in Lyon.", THEN)
+    with Memory(place / "memory", session="second") as memory:
+        say(memory, "I work at Acme.", THEN + 600)
+        say(memory, "My dentist is Dr. Weld.", THEN + 700)
+        say(memory, "what is the tallest tree?", THEN + 900)
+        say(memory, said, THEN + 1000)
+        assert "Acme" not in told(memory)
+        assert "Weld" not in told(memory)
+        assert "Lyon" in told(memory)
+
+
 def test_what_stands_beside_an_order_about_earlier_talk_is_learnt(place: Path) -> None:
     with Memory(place / "memory") as memory:
         say(memory, "I live in Leeds.", THEN)

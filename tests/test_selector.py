@@ -176,7 +176,7 @@ def test_clauses_stand_in_their_order_and_lose_no_word(text: str) -> None:
 
 
 def _forget() -> None:
-    selector._file.cache_clear()
+    selector.heads.cache_clear()
     head.cache_clear()
 
 

@@ -9,9 +9,11 @@ Pure, and linear in what is held, but for sorting.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from math import log
 
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import NOTE, undoubted, worded
 from looseleaf.core.replacing import aspects_of, chance_of, has_number, line_counts, margin_of, terms_of
 from looseleaf.frozen import frozen
@@ -48,19 +50,41 @@ class Order:
 
 @frozen
 class Told:
-    """A line that tells something: a fact, or a line of a day. `value`: that of a slot; `is_last`: the message before
-    the order said it; `is_guarded`: it goes only if it is named."""
+    """A line that tells something: a fact, or a line of a day. `value`: that of a slot, and `beside`: what the user
+    said beside it; `is_last`: the message before the order said it; `is_guarded`: it goes only if it is named."""
 
     words: str
     value: str = ""
+    beside: str = ""
     is_last: bool = False
     is_guarded: bool = False
 
 
 def told_by(fact: Fact, *, is_last: bool) -> Told:
-    value = undoubted(fact.object) if fact.relation != NOTE else ""
     words = undoubted(worded(fact.relation, fact.object))
-    return Told(words, value, is_last, is_guarded=fact.relation in _GUARDED)
+    if fact.relation == NOTE:
+        return Told(words, is_last=is_last)
+    value = undoubted(fact.object)
+    return Told(words, value, beside(value, fact.quote or ""), is_last, fact.relation in _GUARDED)
+
+
+_JOINT = lazy(
+    r"[,;:.!?()、，。；：]|\b(?:and|und|et|y|e|en|but|aber|mais|pero|mas|ma|maar|or)\b", re.IGNORECASE
+)
+_IS = lazy(r"(?:'s|\W*(?:is|ist|est|es|é|è|我的|は))\b\W*", re.IGNORECASE)
+_WORDS = 3
+
+
+def beside(value: str, quote: str) -> str:
+    """What a sentence says directly before a value, and after it if that says what it is: "my dog" of "my dog Rex" and
+    of "Rex is my dog"."""
+    before, found, after = quote.partition(value)
+    if not found:
+        return ""
+    words = _JOINT.split(before)[-1].split()[-_WORDS:]
+    if (joint := _IS.match(after)) is not None:
+        words += _JOINT.split(after[joint.end() :])[0].split()[:_WORDS]
+    return " ".join(words)
 
 
 _GUARDED = frozenset({"Name", "Pronouns", "Birthday", "Allergy", "Condition", "Diet", "Answers", "Language"})
@@ -83,7 +107,8 @@ def erasing_signs(
     order: Order, lines: Sequence[Told], lexicon: Lexicon
 ) -> Iterator[tuple[int, dict[str, float]]]:
     """The numbers of the lines that anything links to an order, each with the signs that it is meant."""
-    theirs = [terms_of(line.words) for line in lines]
+    # "Forget my dog" means `Pet: Rex`, which was read from "my dog Rex".
+    theirs = [terms_of(f"{line.words} {line.beside}" if line.beside else line.words) for line in lines]
     common = line_counts(theirs)
     most = log(len(lines) + 1)
     aspects = aspects_of(order.said, lexicon.matters)

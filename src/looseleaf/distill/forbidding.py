@@ -17,7 +17,15 @@ from looseleaf.core.replacing import WIDE
 from looseleaf.core.stems import fold
 from looseleaf.core.terms import terms
 from looseleaf.distill.cues import cue_words, has_forbidding_word
-from looseleaf.distill.forms import is_formed, is_of_work, is_order, may_be_order, may_be_told, says_what
+from looseleaf.distill.forms import (
+    is_formed,
+    is_meant_otherwise,
+    is_of_work,
+    is_order,
+    may_be_order,
+    may_be_told,
+    says_what,
+)
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.sorts import plain_terms
 from looseleaf.distill.statements import sentences_of
@@ -53,7 +61,8 @@ _I = re.IGNORECASE
 class Forbidden:
     """What a message forbids. `cut`: the stretches of it that are not to be remembered; `named`: the terms of what is
     to be forgotten, a set for each sentence; `words`: those sentences; `order`: the order that may remove held lines;
-    `before`: the message before is meant, too; `is_all`: everything held about the user is meant."""
+    `before`: the message before is meant, too; `is_all`: everything held about the user is meant; `is_session`:
+    everything that the user said in this session is."""
 
     cut: tuple[tuple[int, int], ...]
     named: tuple[frozenset[str], ...]
@@ -61,6 +70,7 @@ class Forbidden:
     order: Order | None = None
     before: bool = False
     is_all: bool = False
+    is_session: bool = False
 
 
 @lru_cache(4096)
@@ -99,13 +109,15 @@ def forbidden(text: str) -> Forbidden | None:
     asks = next((each for each in every if each.text.endswith(_ASKING)), None)
     says = [each for each in found if _is_said_to_memory(each, asks)]
     order = order_of([(each.text, each.scores) for each in says], [each.text for each in every])
+    orders = [each.text for each in says if is_order(each.text, 0)]
     return Forbidden(
         cut,
         tuple(one for one in named if one),
         tuple(each.text for each in found),
         order,
         order is not None and order.last >= LAST and not order.named,
-        any(_ALL.search(each.text) and is_order(each.text, 0) for each in says),
+        any(map(_ALL.search, orders)),
+        any(map(_ALL_SAID.search, orders)),
     )
 
 
@@ -143,6 +155,8 @@ def _forbids(sentence: Sentence) -> bool:
 def forbids(text: str, scores: Scores) -> bool:
     """Whether a sentence forbids: that is likelier than that it tells something to keep or a change, or its form says
     so."""
+    if is_meant_otherwise(text):
+        return False
     if scores.forbid >= FORMED and is_formed(text):
         return True
     if scores.forbid < max(FORBIDS, scores.keep, scores.change):
@@ -169,6 +183,20 @@ _ALL = lazy(
     r"che sai (?:di|su) me|"
     r"\balles wat je (?:over|van) mij weet|关于我的(?:一切|所有|全部)|私(?:について|のこと)(?:を)?(?:全部|すべて)|"
     r"나에 대(?:해|한) .{0,8}(?:모두|전부|다)",
+    _I,
+)
+
+
+_ALL_SAID = lazy(
+    r"\b(?:everything|all|whatever) (?:that )?i(?:'ve| have)? (?:ever |just )?(?:told|said|shared|mentioned)\b"
+    r"(?! (?:\w+ )?(?:about|on|of)\b)|\balles,? was ich (?:\w+ ){0,2}(?:gesagt|erzählt)|"
+    r"\btout ce que je (?:t'ai|vous ai|viens de te) (?:dit|raconté|dire)(?! (?:sur|de|à propos)\b)|"
+    r"\btodo lo que te (?:dije|conté|he (?:dicho|contado))(?! (?:de|sobre)\b)|"
+    r"\btudo (?:o )?que (?:eu )?(?:te )?(?:disse|contei|falei)(?! (?:de|sobre)\b)|"
+    r"\btutto quello che ti ho (?:detto|raccontato)(?! (?:di|su)\b)|"
+    r"\balles wat ik (?:je )?(?:heb )?(?:gezegd|verteld|heb verteld|zei)(?! over\b)|"
+    r"我(?:说|告诉你|讲)(?:过)?的(?:一切|所有|全部)|(?:一切|所有|全部)我(?:说|告诉)|(?:話した|言った)こと(?:を|は)?(?:全部|すべて)|"
+    r"내가 (?:말한|한 말|얘기한).{0,4}(?:모두|전부|다)",
     _I,
 )
 

@@ -20,10 +20,11 @@ _I = re.IGNORECASE
 _FORBIDS = lazy(
     r"\b(?:don'?t|do not|never|please don'?t|no need to|rather not|not to|shouldn'?t|"
     r"mustn'?t)\b[^.!?]{0,25}\b(?:remember|save|store|memori[sz]e|"
-    r"record|retain|keep|note|log|write)\b[^.!?]{0,12}\b(?:this|that|it|any|anything|my|what|down|these|in "
-    r"(?:your )?memory)\b"
+    r"record|retain|keep|note|log|write)\b[^.!?]{0,12}\b(?:this|that|it|my|what|down|these|in "
+    r"(?:your )?memory|any(?:thing)?(?:(?: \w+)? (?:of|about|on|i)\b|\W*\Z))"
     r"|\A\W*(?:please |ok,? |so )?forget (?:about )?(?:my|our|"
-    r"that (?:i|my|we|(?-i:[A-Z])\w*)|project|(?-i:[A-Z])\w+)\b|"
+    r"that (?:i|my|we|(?-i:[A-Z])\w*)|th(?:at|is)\W*\Z|(?:where|how|when|who|what) (?:i|my|our|we)|project|"
+    r"(?-i:[A-Z])\w+)(?:\b|\Z)|"
     r"\boff the record\b|\bbetween (?:you and me|us|ourselves)\b|\bfor your eyes only\b|\bkeep (?:this|"
     r"that|it) (?:to yourself|private|secret|between)"
     r"|\b(?:forget|erase|delete|wipe|purge|remove|scrub|unlearn|unremember|un-?know|"
@@ -162,10 +163,16 @@ _TO_ANOTHER = lazy(
     r"[A-ZÄÖÜ][\w'-]+, "
 )
 """A name before a comma: who is spoken to."""
-_BETWEEN = lazy(
-    r"\bbetween us (?:and|men|women|two (?:and|lies)|all)\b|\b(?:einer?|jemand|viele) unter uns\b", _I
+_OTHERWISE = lazy(
+    r"\bbetween us (?:and|men|women|two (?:and|lies)|all)\b|\b(?:einer?|jemand|viele) unter uns\b|"
+    r"\b(?:deal|contract|agreement|meeting|call|thread|tension|distance|difference|wall|gap|things|history|bad blood)"
+    r" between us\b|\b(?:he|she|they|(?:the|a|my|our) \w+) (?:\w+ )?(?:spoke|said|told|talked|commented|went)"
+    r" (?:\w+ ){0,3}off the record\b|"
+    r"\b(?:you (?:can|may|could|should)|feel free to|ok(?:ay)? to|fine to) (?:\w+ )?(?:store|save|remember|keep|note|"
+    r"record|memori[sz]e) (?!(?:\w+ )?(?:to yourself|between|secret|private|off|quiet|nothing|no ))",
+    _I,
 )
-"""Words of a form in their plain sense."""
+"""Words of a form in another sense, and leave to remember."""
 
 
 def may_be_order(text: str) -> bool:
@@ -215,9 +222,14 @@ def forms_of(text: str) -> Iterator[str]:
 
 def is_formed(text: str) -> bool:
     """Whether a sentence has a form by which people forbid, and none that speaks against it."""
-    if _FORBIDS.search(text) is None or _KEEPS.search(text) is not None or _BETWEEN.search(text) is not None:
+    if _FORBIDS.search(text) is None or _KEEPS.search(text) is not None:
         return False
     return not is_of_work(text)
+
+
+def is_meant_otherwise(text: str) -> bool:
+    """Whether a sentence has the words of a form in another sense ("the deal between us and them"), or gives leave."""
+    return _OTHERWISE.search(text) is not None
 
 
 def is_of_work(text: str) -> bool:

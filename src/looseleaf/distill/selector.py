@@ -273,7 +273,7 @@ class Head:
 
 
 @cache
-def _file() -> dict[str, tuple[dict[str, Any], bytes]]:
+def heads() -> dict[str, tuple[dict[str, Any], bytes]]:
     """What the file says of each head, and its compressed weights."""
     line, _, rest = WEIGHTS.read_bytes().partition(b"\n")
     try:
@@ -296,7 +296,7 @@ def _file() -> dict[str, tuple[dict[str, Any], bytes]]:
 def head(name: str) -> Head:
     """The weights of one head, unpacked when they are first needed. Each byte holds two buckets: one of the first half
     of the table in its lower four bits, one of the second half in its upper four."""
-    told, data = _file()[name]
+    told, data = heads()[name]
     packed = decompress(data)
     weights = packed.translate(_LOW) + packed.translate(_HIGH)
     mask = (1 << told["bits"]) - 1

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 SENTENCES = 200
 """The most sentences of one message that are read: nobody types more."""
 
-DRAWER = 0.4
+DRAWER = 0.36
 TOP = 0.5
-ERRAND = 0.72
-ORDER = 0.52
+ERRAND = 0.68
+ORDER = 0.48
 DECIDED = 0.1
 """Least chances of being worth keeping: to become a line; to stand at the top of the folder; to become a line for a
 plan or wish, for an order, for a plain decision."""

@@ -21,6 +21,7 @@ def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
     """All findings on the memory at a path. Each comes when it is made."""
     yield within(SECONDS, "python", machine.python)
     yield within(SECONDS, "sqlite", machine.sqlite)
+    yield within(SECONDS, "selector", machine.learnt)
     yield within(SECONDS, "disk", lambda: machine.disk(path))
     yield within(SECONDS, "space", lambda: machine.space(path))
     there = within(SECONDS, "memory", lambda: folder.where(path, named_by))

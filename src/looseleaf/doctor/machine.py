@@ -41,6 +41,13 @@ def sqlite() -> Finding:
     return Finding("sqlite", "ok", f"{said} with full text search")
 
 
+def learnt() -> Finding:
+    """Rules distil by it, and a message is read by it before it is recorded."""
+    from looseleaf.distill.selector import heads
+
+    return Finding("selector", "ok", f"what it has learnt is whole ({len(heads())} parts)")
+
+
 def disk(path: str) -> Finding:
     """Whether locks hold there."""
     from looseleaf.store.disk import mount_type, this_disk

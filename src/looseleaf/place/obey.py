@@ -5,10 +5,12 @@ The words stay in the log, which nothing but `forget` rewrites: a note says how.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from itertools import islice
 
 from looseleaf.conversation.turns import traces_back
+from looseleaf.core.asked_relations import asked_relations, relation_term
 from looseleaf.core.diff import split_lines
 from looseleaf.core.erasing import MEANT, SURELY_MEANT, Told, meant_by, told_by
 from looseleaf.core.grammar import replace_fact
@@ -165,9 +167,13 @@ class _Meant:
         self._last = last.id if last is not None else ""
         self._last_said = _opening(last.content) if last is not None else ""
         self._own, self._rest = trace.id, _flat(allowed(trace.content, found))
-        self._before = self._last if found.before else ""
+        self._asked = _relations(order)
+        is_before = found.before and not self._asked
+        self._before = {self._last} if is_before and self._last else set()
+        if found.is_session:
+            self._before |= {each.id for each in earlier if each.session_id == trace.session_id}
         self._openings = {_opening(trace.content[start:end]) for start, end in found.cut}
-        self._openings |= {self._last_said} if found.before else set()
+        self._openings |= {_opening(each.content) for each in earlier if each.id in self._before}
         self._lines: set[str] = set()
 
     def look(self, held: list[Fact], days: list[str], state: list[str]) -> None:
@@ -176,11 +182,11 @@ class _Meant:
         texts = [*days, *state]
         lines += [self._told(_MADE.sub("", text)) for text in texts]
         lines += map(self._told, self._earlier)
-        chances = meant_by(self._order, lines, lexicon())
+        chances = meant_by(self._order, lines, lexicon()) if not self._asked else {}
         for at, fact in enumerate(held):
-            is_all = self._is_all and fact.topic == USER
+            is_meant = fact.topic == USER and (self._is_all or relation_term(fact.relation) in self._asked)
             bar = SURELY_MEANT if fact.level == "confirmed" else MEANT
-            if self.is_source(fact) or is_all or chances.get(at, 0.0) >= bar:
+            if self.is_source(fact) or is_meant or chances.get(at, 0.0) >= bar:
                 self.facts.append(fact)
         self._openings |= {_opening(fact.quote) for fact in self.facts if fact.quote}
         self._openings = {each for each in self._openings if len(each) >= _LEAST_OPENING}
@@ -194,9 +200,9 @@ class _Meant:
         return Told(text, is_last=bool(self._last_said) and self._last_said in _flat(text))
 
     def is_source(self, fact: Fact) -> bool:
-        """Whether the message before, if it is meant, said a fact, or the part of this one that is not to be
+        """Whether an earlier message that is meant as a whole said a fact, or the part of this one that is not to be
         remembered."""
-        if self._before and self._before in fact.sources:
+        if not self._before.isdisjoint(fact.sources):
             return True
         return self._own in fact.sources and not (fact.quote and _flat(fact.quote) in self._rest)
 
@@ -207,6 +213,13 @@ class _Meant:
         """Whether a line or a text tells of it."""
         said = _flat(text)
         return text in self._lines or any(opening in said for opening in self._openings)
+
+
+def _relations(order: Order) -> set[str]:
+    """The user's own relations that an order calls by an everyday word: "where I live" is Home. One that has words of
+    its own means those."""
+    words = () if order.named else re.findall(r"\w+", order.said.casefold())
+    return {term for terms in asked_relations(order.said, words).values() for term, _ in terms}
 
 
 _OPENING = 40
