@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -29,9 +33,10 @@ ASK = (Message("user", "Hi"),)
 
 
 @pytest.fixture(autouse=True)
-def no_ollama_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Port 9 is nobody's: a developer's own Ollama has no say here."""
+def no_server_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Port 9 is nobody's: a developer's own servers have no say here."""
     monkeypatch.setattr(choice, "LOCAL", "http://127.0.0.1:9")
+    monkeypatch.setattr(choice, "SERVERS", ())
 
 
 def chosen(policy: Policy, name: str | None = None, **environ: str) -> Any:
@@ -98,7 +103,9 @@ def test_a_name_says_whose_it_is(name: str, expected: tuple[str, str]) -> None:
     assert told(chosen(Policy(), name, **KEYS))[:2] == expected
 
 
-LISTED = "anthropic, openai, openai-chat, gemini, openrouter, deepseek, ollama"
+LISTED = (
+    "anthropic, openai, openai-chat, gemini, openrouter, deepseek, ollama, claude-code, codex, gemini-cli"
+)
 
 
 def test_a_name_that_nobody_knows_is_refused_whoever_gives_it() -> None:
@@ -234,11 +241,11 @@ def test_the_settings_say_who_and_how_long() -> None:
 
 
 def test_the_settings_take_the_providers_that_a_name_takes() -> None:
-    for provider in choice.PROVIDERS:
+    for provider in (*choice.PROVIDERS, *choice.COMMAND_LINES):
         assert policy_from({"provider": provider}).provider == provider
     with pytest.raises(Refused, match=f"must be one of {LISTED}, not 'opnai'"):
         policy_from({"provider": "opnai"})
-    assert ", ".join(choice.PROVIDERS) == LISTED
+    assert ", ".join((*choice.PROVIDERS, *choice.COMMAND_LINES)) == LISTED
 
 
 def test_a_provider_that_is_none_is_refused() -> None:
@@ -279,6 +286,84 @@ def test_a_local_ollama_is_found_by_itself(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(choice, "LOCAL", provider.address)
         assert told(chosen(Policy()))[:2] == ("Ollama", "llama3.2:latest")
         assert told(chosen(Policy(), ANTHROPIC_API_KEY="a"))[0] == "Anthropic"
+
+
+class Models(BaseHTTPRequestHandler):
+    """A server that speaks as OpenAI does, as far as its list of models goes, or as odd as it is told to be."""
+
+    told: bytes = b""
+    status = 200
+    asked: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_GET(self) -> None:
+        type(self).asked.append((self.path, self.headers.get("Authorization")))
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(self.told)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(Models, "asked", [])
+    with ThreadingHTTPServer(("127.0.0.1", 0), Models) as serving:
+        threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True).start()
+        where = f"http://127.0.0.1:{serving.server_port}/v1"
+        monkeypatch.setattr(choice, "SERVERS", ("http://127.0.0.1:9/v1", where))
+        yield where
+        serving.shutdown()
+
+
+def listed(*names: str) -> bytes:
+    return json.dumps(
+        {"object": "list", "data": [{"id": name, "object": "model"} for name in names]}
+    ).encode()
+
+
+def test_a_server_of_this_machine_that_answers_is_found_by_itself(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Models, "told", listed("text-embedding-nomic", "qwen3-8b", "gemma"))
+    found = ("OpenAIChat", "qwen3-8b", server, "none")
+    assert told(chosen(Policy())) == found
+    assert told(chosen(Policy(), "gemma")) == ("OpenAIChat", "gemma", server, "none")
+    with pytest.raises(Refused, match="nobody is known who has 'mistral'"):
+        chosen(Policy(), "mistral")
+    assert {path for path, _ in Models.asked} == {"/v1/models"}
+    assert {key for _, key in Models.asked} == {None}
+
+
+def test_a_key_of_the_environment_comes_before_a_server_and_never_goes_there(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Models, "told", listed("qwen3-8b"))
+    assert told(chosen(Policy(), ANTHROPIC_API_KEY="a"))[0] == "Anthropic"
+    assert Models.asked == []
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
+    model = chosen(Policy(), LOOSELEAF_API_KEY="key-of-another")
+    assert model._connected().api_key == "none"
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"<html>", b"[]", b'{"data": 3}', b'{"data": [{}]}', listed(), b"[" * 99999]
+)
+def test_whatever_else_answers_there_is_no_model(
+    server: str, answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Models, "told", answer)
+    assert chosen(Policy()) is None
+    assert len(Models.asked) == 1
+    monkeypatch.setattr(Models, "told", listed("m"))
+    monkeypatch.setattr(Models, "status", 401)
+    assert chosen(Policy()) is None
+
+
+def test_only_this_machine_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert len(choice.SERVERS) == 2
+    assert all(map(is_loopback, choice.SERVERS))
 
 
 # --- where keys go ---------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run
+from looseleaf.cli.main import main
 from looseleaf.core.own_tools import PREFIX
 from looseleaf.errors import Refused
 from looseleaf.integrations import settings
@@ -299,3 +300,95 @@ def test_settings_that_somebody_changes_meanwhile_are_not_overwritten(place: Pat
         settings.write(str(path), '{"a": 1}', "\ud800")
     assert path.read_text() == '{"a": 1}'
     assert not os.path.exists(staged)
+
+
+# --- who distills -------------------------------------------------------------------------
+
+WITH = ("hook", "install", "--yes", "--distill-with")
+
+
+def test_who_distills_is_written_into_the_settings_and_what_is_sent_is_said_before(
+    run: Run, folder: Path, file: Path
+) -> None:
+    settings = folder / "looseleaf.toml"
+    code, out, err = run("hook", "install", "--distill-with", "claude-code")
+    assert code == 2
+    assert "is sent to Anthropic through `claude` on this machine, with the login that Claude Code has" in out
+    assert '+distiller = "claude-code"' in out
+    assert "--yes" in err
+    assert not settings.exists()
+    code, out, _ = run(*WITH, "claude-code/haiku", "--claude")
+    assert code == 0
+    assert settings.read_text() == 'distiller = "claude-code/haiku"\n'
+    assert set(commands(file.read_text())) == set(EVENTS)
+    assert "says so already" in run(*WITH, "claude-code/haiku")[1]
+    code, out, _ = run(*WITH, "rules")
+    assert code == 0
+    assert "nothing that is said leaves this machine by that" in out
+    assert settings.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# mine\nlock_seconds = 5\n", '# mine\nlock_seconds = 5\ndistiller = "codex"\n'),
+        ("lock_seconds = 5", 'lock_seconds = 5\ndistiller = "codex"\n'),
+        ('  distiller = "model"  # so\ntidy = true\n', 'distiller = "codex"\ntidy = true\n'),
+        (
+            "tidy = true\n\n[agents.main]\ntail_turns = 3\n",
+            'tidy = true\ndistiller = "codex"\n\n[agents.main]\ntail_turns = 3\n',
+        ),
+        ("[agents.main]\ntail_turns = 3\n", 'distiller = "codex"\n\n[agents.main]\ntail_turns = 3\n'),
+    ],
+)
+def test_every_other_line_of_the_settings_stays(run: Run, folder: Path, before: str, after: str) -> None:
+    settings = folder / "looseleaf.toml"
+    settings.write_text(before, encoding="utf-8")
+    assert run(*WITH, "codex")[0] == 0
+    assert settings.read_text(encoding="utf-8") == after
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("tidy = ", "could not be read"),
+        ('model = """\ndistiller = "rules"\n"""\n', 'Write `distiller = "codex"` yourself'),
+    ],
+)
+def test_settings_in_which_it_cannot_be_put_without_doubt_are_left(
+    run: Run, folder: Path, text: str, sentence: str
+) -> None:
+    settings = folder / "looseleaf.toml"
+    settings.write_text(text, encoding="utf-8")
+    code, _, err = run(*WITH, "codex")
+    assert code == 2
+    assert sentence in err
+    assert settings.read_text(encoding="utf-8") == text
+
+
+def test_a_distiller_that_nobody_knows_and_a_memory_that_is_not_there_are_refused(
+    run: Run, folder: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("claude", "gpt-5", 'ollama/x"y', ""):
+        code, _, err = run(*WITH[:-1], f"--distill-with={name}")
+        assert (code, "does not name a distiller" in err) == (2, True)
+    code, _, err = run("hook", "remove", "--claude", "--distill-with", "rules")
+    assert (code, "does not name a distiller" in err) == (2, True)
+    monkeypatch.chdir(place)
+    assert main([*WITH, "codex"]) == 2
+    assert not list(place.rglob("looseleaf.toml"))
+
+
+def test_that_a_program_is_not_there_yet_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    out = run(*WITH, "gemini-cli")[1]
+    assert "`gemini` is not on PATH yet: until it is, the rules distill." in out
+    assert "is sent to ollama/llama3.2." in run(*WITH, "ollama/llama3.2")[1]
+    assert "to the model that the settings and the environment name." in run(*WITH, "model")[1]
+
+
+def test_what_was_written_is_told_as_json(run: Run, folder: Path) -> None:
+    out = json.loads(run("--json", *WITH, "codex")[1])
+    assert out == {"path": str(folder / "looseleaf.toml"), "event": "install", "written": True}
+    both = json.loads(run("--json", *WITH, "codex", "--claude")[1])
+    assert [each["written"] for each in both["settings"]] == [True, False]

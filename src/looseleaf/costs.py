@@ -176,7 +176,10 @@ class Costs:
     # --- prices --------------------------------------------------------------------------
 
     def cost_of(self, usage: Usage, model: str, dialect: str = "", *, asked: str = "") -> float | None:
-        """US dollars for one call, None if the price is not known. `asked`: by this name, if the other has none."""
+        """US dollars for one call, as its provider says or by the table; None if the price is not known. `asked`: by
+        this name, if the other has none."""
+        if usage.cost is not None:
+            return usage.cost
         price = self._price(model, dialect) or self._price(asked, dialect)
         if price is None:
             return None

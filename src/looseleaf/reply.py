@@ -35,7 +35,8 @@ class ToolSpec:
 class Usage:
     """What a call took, as the provider reports it. `prompt_tokens` are all that was read; of these `cached_tokens`
     came from the provider's cache, and `written_tokens` were put into it. `output_tokens` are all that was written,
-    reasoning included. `is_estimated`: the provider said nothing, or not all of it."""
+    reasoning included. `is_estimated`: the provider said nothing, or not all of it. `cost`: US dollars, where it says
+    that itself."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -43,9 +44,11 @@ class Usage:
     output_tokens: int = 0
     reasoning_tokens: int = 0
     is_estimated: bool = False
+    cost: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__match_args__}
+        """What was counted; what it cost is for the ledger to say."""
+        return {name: getattr(self, name) for name in self.__match_args__ if name != "cost"}
 
 
 # --- events ----------------------------------------------------------------------------

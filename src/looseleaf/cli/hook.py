@@ -11,9 +11,13 @@ import os
 import sys
 
 from looseleaf.errors import Busy, Refused
+from looseleaf.frozen import frozen
+from looseleaf.values import INSIDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from looseleaf.cli.parse import Options
     from looseleaf.integrations.claude_code import Given, Told
     from looseleaf.policy import Policy
@@ -23,9 +27,17 @@ PATIENCE = 2.0
 one finds in the transcript."""
 
 
+_LEFT = 2.0
+"""Seconds that a model which took too long has to be ended."""
+
+
 def hook(options: Options) -> int:
     if options.event in ("install", "remove"):
         return _change(options)
+    if os.environ.get(INSIDE):
+        return 0  # a coding agent that is asked as a model: nobody speaks there
+    if options.event == "distill":
+        return _distill(options)
     from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, Told, given_in
 
     given: Given | None = None
@@ -55,11 +67,39 @@ def _answer(options: Options, path: str, given: Given) -> Told:
         return happened(memory, options.event, given)
 
 
+def _distill(options: Options) -> int:
+    """The process in the background. What it has to say the next hook says."""
+    import threading
+
+    from looseleaf.integrations.detached import work
+    from looseleaf.memory import Memory
+    from looseleaf.where import settings
+
+    path = _memory(options)
+    if path is not None:
+        agent = options.agent or "main"
+        with Memory(path, agent=agent, policy=patient(settings(path, agent))) as memory:
+            work(memory)
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread():
+            thread.join(_LEFT)  # one that was not waited for ends its program now
+    return 0
+
+
 def hurried(policy: Policy) -> Policy:
+    return _but(policy, lock_seconds=min(policy.lock_seconds, PATIENCE))
+
+
+def patient(policy: Policy) -> Policy:
+    """In the background a model has all the time that a call of it may take: nobody waits."""
+    return _but(policy, distill_seconds=max(policy.distill_seconds, policy.model_seconds))
+
+
+def _but(policy: Policy, **changed: Any) -> Policy:
     from looseleaf.policy import Policy
 
     own = {name: getattr(policy, name) for name in Policy.__match_args__}
-    return Policy(**own | {"lock_seconds": min(policy.lock_seconds, PATIENCE)})
+    return Policy(**own | changed)
 
 
 def _stdin() -> bytes:
@@ -105,15 +145,45 @@ def _print(told: Told, *, is_plain: bool, is_always: bool = False) -> None:
 
 
 def _change(options: Options) -> int:
-    from looseleaf.cli.asking import ask
+    """Show what would be changed, ask, and write it: the agent's settings, and who distills in ours."""
     from looseleaf.cli.shown import print_json, say
-    from looseleaf.core.diff import unified
-    from looseleaf.integrations import settings
 
-    if not options.claude:
+    if not options.claude and (options.distill_with is None or options.event == "remove"):
         raise Refused(
             "The settings were not changed: say whose. --claude: Claude Code's, of this project; with --user, yours."
         )
+    wanted = _distiller(options) if options.distill_with is not None else None
+    changed = [_of_claude(options)] if options.claude else []
+    changed += [wanted] if wanted is not None else []
+    if wanted is not None and not options.json:
+        say(_what_is_sent(options))  # before anybody says yes to it
+    written = [_write(options, each) for each in changed]
+    if options.json:
+        told = [
+            {"path": each.path, "event": options.event, "written": is_written and each.new is not None}
+            for each, is_written in zip(changed, written, strict=True)
+        ]
+        print_json(told[0] if len(told) == 1 else {"settings": told})
+    elif options.event == "install" and options.claude and written[0]:
+        _say_what_else(options)
+    return 0
+
+
+@frozen
+class _Settings:
+    """A file of settings: as it is, as it is to be (None: no file), and what is said where that is the same.
+    `is_read_once`: when a session begins, and not again."""
+
+    path: str
+    old: str | None
+    new: str | None
+    same: str
+    is_read_once: bool = False
+
+
+def _of_claude(options: Options) -> _Settings:
+    from looseleaf.integrations import settings
+
     path = settings.path_of(user=options.user)
     old = settings.read(path)
     new = old
@@ -122,13 +192,46 @@ def _change(options: Options) -> int:
     elif old is not None and old.strip():
         left = settings.removed(old)
         new = left if left == old or json.loads(left) else None
+    has = "has them already" if options.event == "install" else "has no hooks of looseleaf"
+    return _Settings(path, old, new, has, is_read_once=True)
+
+
+def _distiller(options: Options) -> _Settings:
+    """Who distills. Refused where there is no memory yet, and for a name that nobody has."""
+    from looseleaf.integrations import own_settings
+    from looseleaf.integrations.settings import read_text
+    from looseleaf.policy import COMMAND_LINES, is_distiller
+
+    name = str(options.distill_with)
+    if options.event == "remove" or not is_distiller(name) or any(each in name for each in '"\\\n'):
+        raise Refused(
+            f"The settings were not changed: --distill-with {name!r} does not name a distiller. With `hook install` "
+            f"give {', '.join(COMMAND_LINES)}, a model as in `ollama/llama3.2`, `model`, or `rules`."
+        )
+    memory = _memory(options)
+    if memory is None:
+        raise Refused(
+            "The settings were not changed: there is no memory here whose settings could say who distills. Make one "
+            "with `looseleaf init`."
+        )
+    path = own_settings.path_in(memory)
+    old = read_text(path)
+    new = own_settings.with_distiller(path, old or "", name)
+    return _Settings(path, old, new if new or old is not None else None, f"says so already ({name} distills)")
+
+
+def _write(options: Options, changed: _Settings) -> bool:
+    """Whether anything was written."""
+    from looseleaf.cli.asking import ask
+    from looseleaf.cli.shown import say
+    from looseleaf.core.diff import unified
+    from looseleaf.integrations import settings
+
+    path, old, new = changed.path, changed.old, changed.new
     if new == old:
-        has = "has them already" if options.event == "install" else "has no hooks of looseleaf"
-        if options.json:
-            print_json({"path": path, "event": options.event, "written": False})
-        else:
-            say(f"{path} {has}; nothing was changed.")
-        return 0
+        if not options.json:
+            say(f"{path} {changed.same}; nothing was changed.")
+        return False
     if not options.json:
         say(unified(old or "", new or "", path, path if new is not None else os.devnull).rstrip("\n"))
     if not options.yes:
@@ -140,14 +243,43 @@ def _change(options: Options) -> int:
         )
     settings.write(path, old, new)
     options.done = "the settings are written; "
-    if options.json:
-        print_json({"path": path, "event": options.event, "written": new is not None})
-    else:
+    if not options.json:
         what = "written" if new is not None else "removed: nothing was left in it"
-        say(f"{path} is {what}. A session that is open goes on as it was until it is begun anew.")
-        if options.event == "install":
-            _say_what_else(options)
-    return 0
+        then = (
+            " A session that is open goes on as it was until it is begun anew."
+            if changed.is_read_once
+            else ""
+        )
+        say(f"{path} is {what}.{then}")
+    return True
+
+
+def _what_is_sent(options: Options) -> str:
+    """Who reads what is said from now on, and what that takes."""
+    name = str(options.distill_with)
+    if name == "rules":
+        return "The rules distill: nothing that is said leaves this machine by that."
+    what = "your prompts, the agent's answers, and the beginning of what its tools said"
+    after = f"After each answer, what is new ({what}) is sent"
+    off = "`looseleaf hook install --distill-with rules` ends that."
+    from looseleaf.llm.models.choice import COMMAND_LINES
+
+    provider, _, _ = name.partition("/")
+    if provider not in COMMAND_LINES:
+        to = "the model that the settings and the environment name" if name == "model" else name
+        return f"{after} to {to}. {off}"
+    from looseleaf.llm.models import command_line
+
+    kind = getattr(command_line, COMMAND_LINES[provider])
+    said = (
+        f"{after} to {kind.sends_to} through `{kind.program}` on this machine, with the login that {kind.title} has; "
+        f"it counts as use of that subscription or key. {off}"
+    )
+    from shutil import which
+
+    if which(kind.program) is None:
+        said += f"\n`{kind.program}` is not on PATH yet: until it is, the rules distill. {kind.to_install}"
+    return said
 
 
 def _say_what_else(options: Options) -> None:

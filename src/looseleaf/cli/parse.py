@@ -87,6 +87,7 @@ class Options:
     claude: bool
     user: bool
     yes: bool
+    distill_with: str | None
     no_tools: bool
     days: int
     by: Any  # one of costs.WHATS

@@ -7,6 +7,7 @@ import sys
 
 from looseleaf.cli.shown import open_memory, plain
 from looseleaf.errors import Refused
+from looseleaf.values import INSIDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ def mcp(options: Options) -> int:
     import gc
     import logging
 
+    if os.environ.get(INSIDE):
+        raise Refused(
+            f"No server was started: this is inside a coding agent that is asked as a model ({INSIDE} is set)."
+        )
     if options.json:
         raise Refused(
             "No server was started: --json is for one answer, and a server gives many. Leave it out."

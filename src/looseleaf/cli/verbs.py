@@ -24,7 +24,7 @@ SHARED: Arguments = {
 SHORT = {"-n": "--limit", "-k": "--k"}
 
 _ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
-_HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "install", "remove")
+_HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "distill", "install", "remove")
 _SPENT_BY = ("day", "purpose", "model", "agent")
 _EXPORTS = ("tar", "folder", "facts", "messages")
 _SHELLS = ("bash", "zsh", "fish")
@@ -249,12 +249,20 @@ VERBS: dict[str, tuple[str, str, Arguments, str]] = {
         "hook.hook",
         "what a coding agent calls at its events (JSON on standard input); install and remove write its settings",
         {
-            "event": {"choices": _HOOKS, "help": "the event, or install, or remove"},
+            "event": {
+                "choices": _HOOKS,
+                "help": "the event; distill: what they start in the background; or install, or remove",
+            },
             "--claude": _switch("for Claude Code"),
             "--user": _switch("in the settings of the user, not of this project"),
             "--yes": _switch("write the settings without asking"),
+            "--distill-with": {
+                "metavar": "MODEL",
+                "help": "have this model distill after each answer: claude-code, codex or gemini-cli (their own "
+                "command lines, with their login), PROVIDER/NAME, model (the one of the settings), or rules",
+            },
         },
-        "hook install --claude",
+        "hook install --claude\nhook install --claude --distill-with claude-code",
     ),
     "distill": (
         "build.distill",

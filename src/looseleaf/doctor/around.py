@@ -166,7 +166,7 @@ def ollama(environ: Mapping[str, str] | None = None) -> Finding:
 def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
     """What a chat, or a distiller that asks a model, would take."""
     from looseleaf.llm.models.address import full, is_loopback
-    from looseleaf.llm.models.choice import ADDRESS, choose
+    from looseleaf.llm.models.choice import ADDRESS, choose_distiller
 
     environ = os.environ if environ is None else environ
     given = {name: full(environ[name]) for name in (ADDRESS, "OLLAMA_HOST") if environ.get(name)}
@@ -179,14 +179,16 @@ def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
             "model", "ok", f"one at {far[0]}, which is another machine and was not asked for its name"
         )
     try:
-        chosen: Any = choose(policy, None, environ)
+        chosen: Any = choose_distiller(policy, environ)
+        if hasattr(chosen, "program"):  # no other is asked for by looking
+            chosen.ready()
     except Refused as refused:
         return Finding(
             "model", "look", str(refused), "Until then the rules distill; `looseleaf chat` needs a model."
         )
-    by = "a model" if policy.distiller == "model" else "the rules"
+    by = "a model" if policy.distiller != "rules" else "the rules"
     if chosen is None:
         then = "Set the key of a provider, or start Ollama, to chat or to distill by a model."
-        is_wanted = policy.distiller == "model"
+        is_wanted = policy.distiller != "rules"
         return Finding("model", "look" if is_wanted else "ok", "none is to be had; the rules distill", then)
     return Finding("model", "ok", f"{chosen.name} would be asked; {by} distill{'s' * (by == 'a model')}")

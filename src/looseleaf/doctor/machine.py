@@ -45,7 +45,7 @@ def learnt() -> Finding:
     """Rules distil by it, and a message is read by it before it is recorded."""
     from looseleaf.distill.selector import heads
 
-    return Finding("selector", "ok", f"what it has learnt is whole ({len(heads())} parts)")
+    return Finding("selector", "ok", f"its trained data is complete ({len(heads())} parts)")
 
 
 def disk(path: str) -> Finding:

@@ -16,8 +16,10 @@ from looseleaf.core.names import REVIEW
 from looseleaf.core.paths import safe_name
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
+from looseleaf.integrations import detached
 from looseleaf.integrations.sitting import Sitting
 from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript
+from looseleaf.values import START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,8 +144,7 @@ def happened(memory: Memory, event: str, given: Given) -> Told:
     if event == SESSION_START:
         return _begins(memory, given)
     if event == USER_PROMPT:
-        _listen(memory, given)
-        return Told()
+        return Told(message=_told(_listen(memory, given)))
     if event == PRE_TOOL:
         _look(memory, given)
         return Told()
@@ -155,17 +156,23 @@ def _begins(memory: Memory, given: Given) -> Told:
     cleared or compacted has not."""
     text = memory.snapshot(quick=True).text
     name = crc32(text.encode("utf-8", "surrogatepass"))
+    said = _waiting(memory) if given.source in ("", "startup") else []
     try:
         with memory.store.lock():
             sitting = Sitting(memory, given.session)
-            if given.source == "resume" and sitting.given == name:
-                text = ""
-            else:
+            told = sitting.told()
+            is_given = given.source == "resume" and sitting.given == name
+            if not is_given or told:
                 sitting.given = name
                 sitting.save()
+            is_left = sitting.end != START and not sitting.is_distilled()
+        text = "" if is_given else text
+        said += told
+        if is_left and detached.is_wanted(memory):  # the process that was to distill it was killed
+            detached.start(memory)
     except (Busy, Unwritten):
         pass  # it is given all the same; at worst once more
-    return Told(text, _sentences(memory, _waiting(memory) if given.source in ("", "startup") else []))
+    return Told(text, _sentences(memory, said))
 
 
 def _waiting(memory: Memory) -> list[str]:
@@ -176,9 +183,10 @@ def _waiting(memory: Memory) -> list[str]:
     return [f"{count} {lines} for your yes. `looseleaf review` shows them."] if count else []
 
 
-def _listen(memory: Memory, given: Given) -> None:
+def _listen(memory: Memory, given: Given) -> list[str]:
     """Before the prompt, what was answered since the last one: transcripts are often written after the hooks of an
-    answer were called. Of a transcript that cannot be read, the end of the answer tells."""
+    answer were called. Of a transcript that cannot be read, the end of the answer tells. What there is to say to the
+    user."""
     memory._talk.recorder.spares = SPARED
     try:
         with memory.store.lock():
@@ -186,7 +194,9 @@ def _listen(memory: Memory, given: Given) -> None:
             _try_to_follow(sitting, given, WHILE_ASKED)
             if given.prompt.strip():
                 sitting.prompt(given.prompt, is_all=given.transcript is None)
+            told = sitting.told()
             sitting.save()
+            return told
     except Busy:
         from looseleaf.integrations.lines import parted
         from looseleaf.integrations.past import miss
@@ -241,8 +251,10 @@ def _follow(sitting: Sitting, given: Given, at_once: int = AT_ONCE) -> None:
 
 
 def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
-    """What was said is recorded, and what is new is distilled; promises that nothing was written for are told."""
+    """What was said is recorded, and what is new is distilled; promises that nothing was written for are told. A model
+    takes its time: it distills in the background, and what there is to tell the next hook tells."""
     said: list[str] = []
+    is_detached = detached.is_wanted(memory)
     with memory.store.lock():
         sitting = Sitting(memory, given.session)
         try:
@@ -255,13 +267,18 @@ def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
             said.append(str(refused))
         if is_over:
             sitting.answer(given.answer)
+            if is_detached:
+                sitting.is_over()
+        said += sitting.told()
         sitting.save()
         upto, is_done = sitting.end, sitting.is_distilled()
-    if is_done:
+    if is_detached and not is_done:
+        detached.start(memory)
+    if is_done or is_detached:
         return Told(message=_sentences(memory, said))
     try:
         memory.distill()
-        said += _unkept(memory, given.session) if is_over else []
+        said += detached.unkept(memory, given.session) if is_over else []
         with memory.store.lock():
             sitting = Sitting(memory, given.session)
             sitting.was_distilled(upto)
@@ -272,12 +289,9 @@ def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
     return Told(message=_sentences(memory, said))
 
 
-def _unkept(memory: Memory, session: str) -> list[str]:
-    """What was promised in the last turn of the session, and nothing was written for."""
-    turns = memory.turns(1, session=session)
-    return [flag.why for flag in memory.reconcile(turns[-1].turn_id).flagged] if turns else []
-
-
 def _sentences(memory: Memory, said: list[str] | None = None) -> str:
-    found = dict.fromkeys([*(said or ()), *memory.notes])
-    return "\n".join(f"looseleaf: {each}" for each in found)
+    return _told([*(said or ()), *memory.notes])
+
+
+def _told(said: list[str]) -> str:
+    return "\n".join(f"looseleaf: {each}" for each in dict.fromkeys(said))

@@ -208,18 +208,23 @@ def path_of(*, user: bool) -> str:
 
 def read(path: str) -> str | None:
     """What the settings say; None: there are none. Refused where our hooks could not be put in without doubt."""
+    text = read_text(path)
+    if text is not None and text.strip():
+        _check(path, text)
+    return text
+
+
+def read_text(path: str) -> str | None:
+    """A file that is going to be changed, as it is; None: there is none."""
     if os.path.islink(path):
         raise _refused(path, "it is a link. Give the file that it leads to, or replace it by that")
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            text = file.read()
+            return file.read()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise _refused(path, f"it could not be read ({error}). Mend that first") from error
-    if text.strip():
-        _check(path, text)
-    return text
 
 
 def _check(path: str, text: str) -> None:
@@ -239,7 +244,7 @@ def _check(path: str, text: str) -> None:
 
 def write(path: str, old: str | None, new: str | None) -> None:
     """Put the new text in the place of the old, whole; None: there is to be no file."""
-    if read(path) != old:
+    if read_text(path) != old:
         raise _refused(path, "it was changed in this moment. Repeat the command")
     folder = os.path.dirname(path)
     try:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
+    from looseleaf.store.protocol import Store
     from looseleaf.values import Record
 
 UNSEEN = "hook:pre-tool"
@@ -73,8 +74,7 @@ class Sitting:
         self._recorder = memory._talk.recorder
         self._session = session
         self._stream = stream_of(memory.agent)
-        self._view = f"views/agents/{memory.agent}/hooks.json"
-        self._all = self._loaded()
+        self._all = read_view(memory.store, memory.agent)
         self._keys: dict[str, str] = {}
         """The lines that are known to be recorded, and the turn of each."""
         self._foreign: set[str] = set()
@@ -361,6 +361,15 @@ class Sitting:
     def was_distilled(self, upto: Position) -> None:
         self._all["distilled"] = list(upto)
 
+    def is_over(self) -> None:
+        """The background process checks what was promised in this session."""
+        self._all["over"] = list(dict.fromkeys((*self._all["over"], self._session)))[-_SESSIONS:]
+
+    def told(self) -> list[str]:
+        """What the background process has to say to the user; said once."""
+        told, self._all["told"] = self._all["told"], []
+        return list(told)
+
     @property
     def end(self) -> Position:
         return self._store.end(self._stream)
@@ -385,14 +394,32 @@ class Sitting:
         }
         sessions = {name: each for name, each in self._all["sessions"].items() if name != self._session}
         kept = dict([*sessions.items(), (self._session, own)][-_SESSIONS:])
-        view = {"schema": SCHEMA, "distilled": self._all["distilled"], "sessions": kept}
-        try:
-            self._store.view(self._view, codec.encode(view))
-        except Refused:
-            pass
+        write_view(self._store, self._memory.agent, self._all | {"sessions": kept})
 
-    def _loaded(self) -> Record:
-        raw = viewed(self._store, self._view)
-        if raw.get("schema") == SCHEMA and isinstance(raw.get("sessions"), dict) and "distilled" in raw:
-            return {"distilled": raw["distilled"], "sessions": raw["sessions"]}
-        return {"distilled": None, "sessions": {}}  # made again, from the log
+
+# --- the view -------------------------------------------------------------------------------
+
+
+def read_view(store: Store, agent: str) -> Record:
+    """What the hooks of an agent know of each other. Without it, what can be is made again from the log."""
+    raw = viewed(store, _view_of(agent))
+    if raw.get("schema") != SCHEMA or not isinstance(raw.get("sessions"), dict) or "distilled" not in raw:
+        raw = {"distilled": None, "sessions": {}}
+    lists = {name: _texts(raw.get(name)) for name in ("over", "told", "said")}
+    return {"distilled": raw["distilled"], "sessions": raw["sessions"]} | lists
+
+
+def write_view(store: Store, agent: str, view: Record) -> None:
+    """As well as can be."""
+    try:
+        store.view(_view_of(agent), codec.encode({"schema": SCHEMA} | view))
+    except Refused:
+        pass
+
+
+def _view_of(agent: str) -> str:
+    return f"views/agents/{agent}/hooks.json"
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -10,7 +10,7 @@ from looseleaf.policy import Policy
 from looseleaf.store.bodies import Bodies
 from looseleaf.store.disk import this_disk
 from looseleaf.store.documents import Documents
-from looseleaf.store.lock import Lock
+from looseleaf.store.lock import Alone, Lock
 from looseleaf.store.root import Root, is_committed, unreadable, unwritten
 from looseleaf.store.segments import Segments
 from looseleaf.store.streams import Streams
@@ -79,9 +79,14 @@ class FileStore:
     def lock(self) -> Lock:
         return self._lock
 
+    def alone(self, path: str) -> Alone:
+        """Whether nobody else does a chore now, which is named by a file: see `Alone`."""
+        return Alone(self._disk, self._open_lock, path)
+
     def _open_lock(self, path: str) -> int:
         try:
-            self._root.make("log", durable=False)  # whoever writes something into it makes it durable
+            folder = path.rpartition("/")[0]
+            self._root.make(folder, durable=False)  # whoever writes something into it makes it durable
             return self._root.open_file(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             if error.errno in (errno.EBADF, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):

@@ -38,6 +38,27 @@ class Threads:
         return self._lock
 
 
+class Alone:
+    """Gives whether nobody else is in the same block, in any process; nobody is waited for.
+
+    Other than the lock it may be held across anything, a model's answer too: it only keeps a chore from being done
+    twice at once. The kernel lets go of it when the process dies.
+    """
+
+    def __init__(self, disk: Disk, open_file: Callable[[str], int], path: str) -> None:
+        self._disk = disk
+        self._open = open_file
+        self._path = path
+        self._file = -1
+
+    def __enter__(self) -> bool:
+        self._file = self._open(self._path)
+        return self._disk.try_lock(self._file)
+
+    def __exit__(self, *_: object) -> None:
+        self._disk.close(self._file)
+
+
 class Lock:
     """A context manager that may be entered again by the thread that holds it.
 

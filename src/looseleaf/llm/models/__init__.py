@@ -9,12 +9,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.llm.models.anthropic import Anthropic
     from looseleaf.llm.models.choice import choose
+    from looseleaf.llm.models.command_line import ClaudeCode, Codex, GeminiCLI
     from looseleaf.llm.models.gemini import Gemini
     from looseleaf.llm.models.ollama import Ollama
     from looseleaf.llm.models.openai import OpenAI, OpenAIChat
     from looseleaf.llm.models.scripted import ScriptedModel
 
-__all__ = ["Anthropic", "Gemini", "Ollama", "OpenAI", "OpenAIChat", "ScriptedModel", "choose"]
+__all__ = [
+    "Anthropic",
+    "ClaudeCode",
+    "Codex",
+    "Gemini",
+    "GeminiCLI",
+    "Ollama",
+    "OpenAI",
+    "OpenAIChat",
+    "ScriptedModel",
+    "choose",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -42,6 +54,10 @@ def __getattr__(name: str) -> object:
         from looseleaf.llm.models.scripted import ScriptedModel
 
         return ScriptedModel
+    if name in ("ClaudeCode", "Codex", "GeminiCLI"):
+        from looseleaf.llm.models import command_line
+
+        return getattr(command_line, name)
     if name == "choose":
         from looseleaf.llm.models.choice import choose
 

@@ -1,4 +1,6 @@
-"""Which model is asked, when nobody made one: by the settings, by its name, else by what the environment has.
+"""Which model is asked, when nobody made one: by the settings, by its name, else by what the environment has (a key, a
+server on this machine that answers). A coding agent's own command line is asked only by its name: that a program is
+installed says nothing about what it may be told.
 
 A memory's settings may come with a folder that somebody else made. So an address in them is not trusted: no key goes
 there, and nothing that was said, unless it is the provider's own, or on this machine, or the environment names it too.
@@ -78,14 +80,20 @@ PROVIDERS: dict[str, Known] = {
 }
 """In the order in which the environment is asked."""
 
+COMMAND_LINES = {"claude-code": "ClaudeCode", "codex": "Codex", "gemini-cli": "GeminiCLI"}
+"""Coding agents whose own programs are asked, and the class of each."""
+
 ADDRESS = "LOOSELEAF_BASE_URL"
 KEY = "LOOSELEAF_API_KEY"
 
 LOCAL = "http://127.0.0.1:11434"
 """Where Ollama listens, unless it was told otherwise."""
 
+SERVERS = ("http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1")
+"""Where the server of llama.cpp and LM Studio listen, unless they were told otherwise. Both speak Chat Completions."""
+
 _SECONDS = 0.3
-"""How long a local Ollama has to say that it is there: it answers in a few milliseconds."""
+"""How long a server on this machine has to say that it is there: it answers in a few milliseconds."""
 
 _BY_NAME = (
     (re.compile(r"(?!gpt-oss)(?:gpt|chatgpt|codex|o[1-9])(?:-|$|\d)", re.IGNORECASE), "openai"),
@@ -105,6 +113,9 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
 
     environ = os.environ if environ is None else environ
     provider, model = _named(policy, name)
+    if provider in COMMAND_LINES:
+        return _command_line(provider, model, policy)
+    at_server: str | None = None
     if provider is None:
         base_url = environ.get(ADDRESS) or policy.base_url
         provider = _at(base_url) if base_url else _by_name(model, environ)
@@ -112,10 +123,17 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
         given = model
         provider, model = _by_environment(given, environ)
         if provider is None:
+            at_server, model = _server_with(given)
+            provider = "openai-chat" if at_server is not None else None
+        if provider is None:
             if given is not None:
                 raise _nobody_has(given)
             return None
-    where = _where(provider, policy, environ)  # refuses before anybody is asked for anything
+    # No key of anybody's goes to a server that was only found.
+    found = {"base_url": at_server, "api_key": "none"}
+    where = (
+        found if at_server else _where(provider, policy, environ)
+    )  # refuses before anybody is asked for anything
     _look_for_key(provider, model, where, environ)
     if model is None:
         at = where.get("base_url") or LOCAL
@@ -128,12 +146,29 @@ def choose(policy: Policy, name: str | None = None, environ: Mapping[str, str] |
     return _made(provider, model, policy, where)
 
 
+def choose_distiller(policy: Policy, environ: Mapping[str, str] | None = None) -> Model | None:
+    """The model that distills, where the settings ask for one: the one that `distiller` names, else as `choose` has
+    it."""
+    return choose(policy, policy.distiller if policy.distiller not in ("rules", "model") else None, environ)
+
+
+def _command_line(provider: str, model: str | None, policy: Policy) -> Model:
+    from looseleaf.llm.models import command_line
+
+    kind: type[command_line.CommandLine] = getattr(command_line, COMMAND_LINES[provider])
+    return kind(model or "", seconds=policy.model_seconds)
+
+
+def _known() -> str:
+    return ", ".join((*PROVIDERS, *COMMAND_LINES))
+
+
 def _named(policy: Policy, name: str | None) -> tuple[str | None, str | None]:
     """The provider and the model, as far as somebody says them."""
     provider = policy.provider
-    if provider is not None and provider not in PROVIDERS:
+    if provider is not None and provider not in PROVIDERS and provider not in COMMAND_LINES:
         raise Refused(
-            f"No model was chosen: {provider!r} is no provider. Set `provider` to one of {', '.join(PROVIDERS)}."
+            f"No model was chosen: {provider!r} is no provider. Set `provider` to one of {_known()}."
         )
     if name is not None and not name.strip():
         raise Refused(
@@ -143,6 +178,8 @@ def _named(policy: Policy, name: str | None) -> tuple[str | None, str | None]:
     if not given:
         return provider, None
     before, mark, after = _parted(given)
+    if before in COMMAND_LINES and (name is not None or provider in (None, before)):
+        return before, after.strip() or None  # they know themselves which model to take
     if before not in PROVIDERS or (not mark and provider is not None):
         return provider, given
     if not after.strip():
@@ -177,7 +214,7 @@ def _openai(environ: Mapping[str, str]) -> str:
 
 def _nobody_has(name: str) -> Refused:
     before, mark, _ = _parted(name)
-    known = ", ".join(PROVIDERS)
+    known = _known()
     if mark == "/":
         return Refused(
             f"No model was chosen: {before!r} is no provider. Give `provider/model` with one of {known}; for a model "
@@ -246,23 +283,47 @@ def _by_environment(model: str | None, environ: Mapping[str, str]) -> tuple[str 
     return None, None
 
 
+def _server_with(model: str | None) -> tuple[str | None, str | None]:
+    """A server on this machine and its model: the first one of the first that answers, or the one that is asked for."""
+    for where in SERVERS:
+        names = models_at(where)
+        taken = model if model in names else names[0] if names and model is None else None
+        if taken is not None:
+            return where, taken
+    return None, None
+
+
 def first_model(where: str) -> str | None:
     """The first model that an Ollama has; None if none answers in time. No SDK is needed to ask for that."""
+    names = _names(full(where), "/api/tags", "models", "name")
+    return names[0] if names else None
+
+
+def models_at(where: str) -> list[str]:
+    """The models of a server that speaks as OpenAI does, without those that only embed; none if it does not answer in
+    time."""
+    path = where.partition("://")[2].partition("/")[2]
+    names = _names(where, f"/{path}/models", "data", "id")
+    return [name for name in names if not re.match(r"text-embedding|.*\bembed", name, re.IGNORECASE)]
+
+
+def _names(where: str, path: str, many: str, one: str) -> list[str]:
     import http.client
     import json
 
-    found = origin(full(where))
+    found = origin(where)
     if found is None:
-        return None
+        return []
     scheme, host, port = found
     kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
     connection = kind(host, port, timeout=_SECONDS)
     try:
-        connection.request("GET", "/api/tags")
-        models = json.loads(connection.getresponse().read(1 << 22))["models"]
-        return str(models[0]["name"])
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
-        return None
+        connection.request("GET", path)
+        response = connection.getresponse()
+        told = json.loads(response.read(1 << 22)) if response.status == 200 else {many: []}
+        return [str(each[one]) for each in told[many]]
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError):
+        return []
     finally:
         connection.close()
 

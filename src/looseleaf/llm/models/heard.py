@@ -65,6 +65,7 @@ class Heard:
                 max(usage.output_tokens, tokens_in(reply)),
                 usage.reasoning_tokens,
                 is_estimated=True,
+                cost=usage.cost,
             )
         named = reply.model or model
         return Reply(reply.text, reply.reasoning, reply.calls, usage, reply.stop, named, reply.opaque)
