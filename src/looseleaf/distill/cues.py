@@ -148,6 +148,12 @@ def may_forbid(cues: Sequence[tuple[int, str]]) -> bool:
     return not _FORBIDDING.isdisjoint(names) or names.count("share") > 1
 
 
+def says_to_forget(text: str) -> bool:
+    """Whether a sentence has a word of forgetting, secrecy or denial, or says of keeping that it is not to be."""
+    names = {name for _, name in cues_of(text)}
+    return not names.isdisjoint({"forget", "secret", "deny"}) or {"hold", "not"} <= names
+
+
 def has_orders(text: str) -> bool:
     """Whether a sentence mentions what others wrote, role-play or fiction."""
     return any(name in ("by", "play") for _, name in cues_of(text))

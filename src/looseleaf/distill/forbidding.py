@@ -16,7 +16,7 @@ from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.replacing import WIDE
 from looseleaf.core.stems import fold
 from looseleaf.core.terms import terms
-from looseleaf.distill.cues import cue_words, has_forbidding_word
+from looseleaf.distill.cues import cue_words, says_to_forget
 from looseleaf.distill.forms import (
     is_formed,
     is_meant_otherwise,
@@ -39,20 +39,22 @@ if TYPE_CHECKING:
     from looseleaf.distill.statements import Sentence
     from looseleaf.talk import Trace
 
-FORBIDS = 0.4
-SURELY = 0.8
+FORBIDS = 0.6
+SURELY = 0.95
+OF_WORK = 0.99
 CERTAIN = 0.6
+WHOLE = 0.9
 PLAINLY = 0.95
 FORMED = 0.02
 MAY_BE_EARLIER = 0.2
 ONLY_EARLIER = 0.8
 LAST = 0.5
 ANOTHERS = 0.9
-"""Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word, or while it speaks of
-work; `CERTAIN`: it is an order, whatever its form; `PLAINLY`: it forbids, although it is phrased as a question or as a
-request to remember; `FORMED`: it forbids, and its form says so. `MAY_BE_EARLIER`: it may be about earlier talk;
-`ONLY_EARLIER`: it is about that alone, so the rest of its message may be remembered. `LAST`: it means the message
-before. `ANOTHERS`: it is another's, and not obeyed."""
+"""Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word; `OF_WORK`: it does so
+while it speaks of work; `WHOLE`: all of its message is not to be remembered; `CERTAIN`: it is an order, whatever its
+form; `PLAINLY`: it forbids, although it is phrased as a question or as a request to remember; `FORMED`: it forbids, and
+its form says so. `MAY_BE_EARLIER`: it may be about earlier talk; `ONLY_EARLIER`: it is about that alone, so the rest of
+its message may be remembered. `LAST`: it means the message before. `ANOTHERS`: it is another's, and not obeyed."""
 
 _I = re.IGNORECASE
 
@@ -102,7 +104,7 @@ def forbidden(text: str) -> Forbidden | None:
         return None
     named = [named_in(each.text) for each in found]
     cut: tuple[tuple[int, int], ...] = ((0, len(text)),)
-    if all(each.scores.erase >= ONLY_EARLIER and not each.text.endswith(_LEADING) for each in found):
+    if all(map(_leaves_the_rest, found)):
         others = (each for each in every if each not in found)
         about = [each for each in others if any(telling(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
@@ -119,6 +121,14 @@ def forbidden(text: str) -> Forbidden | None:
         any(map(_ALL.search, orders)),
         any(map(_ALL_SAID.search, orders)),
     )
+
+
+def _leaves_the_rest(sentence: Sentence) -> bool:
+    """Whether what else its message says may be remembered: it is about earlier talk alone, or less than sure."""
+    if sentence.text.endswith(_LEADING):
+        return False
+    is_sure = sentence.scores.forbid >= WHOLE or is_formed(sentence.text)
+    return sentence.scores.erase >= ONLY_EARLIER or not is_sure
 
 
 def order_of(says: Sequence[tuple[str, Scores]], every: Sequence[str]) -> Order | None:
@@ -161,7 +171,9 @@ def forbids(text: str, scores: Scores) -> bool:
         return True
     if scores.forbid < max(FORBIDS, scores.keep, scores.change):
         return False
-    return scores.forbid >= SURELY or (has_forbidding_word(text) and not is_of_work(text))
+    if is_of_work(text):
+        return scores.forbid >= OF_WORK
+    return scores.forbid >= SURELY or says_to_forget(text)
 
 
 def forbidden_by(trace: Trace) -> Forbidden | None:

@@ -169,7 +169,11 @@ _OTHERWISE = lazy(
     r" between us\b|\b(?:he|she|they|(?:the|a|my|our) \w+) (?:\w+ )?(?:spoke|said|told|talked|commented|went)"
     r" (?:\w+ ){0,3}off the record\b|"
     r"\b(?:you (?:can|may|could|should)|feel free to|ok(?:ay)? to|fine to) (?:\w+ )?(?:store|save|remember|keep|note|"
-    r"record|memori[sz]e) (?!(?:\w+ )?(?:to yourself|between|secret|private|off|quiet|nothing|no ))",
+    r"record|memori[sz]e) (?!(?:\w+ )?(?:to yourself|between|secret|private|off|quiet|nothing|no ))"
+    r"|\b(?:in|into|to|on|from) (?:the |our |my |this |its )?(?:local ?storage|docs?|documentation|jira|readme|wiki|"
+    r"changelog|cache|cookies?|repo\w*|git\w*|logs?|logfile|config\w*|redis|s3|bucket|spreadsheet|slides?|tickets?|"
+    r"backlog|calendar|tracker|notion|confluence|slack)\b|\bbetween the (?:two|three|services?|teams?|modules?)\b"
+    r"|\b(?:session|token|state|password|cookie)s? (?:must|should|may|can) ?not be \w+|\bpersist the\b",
     _I,
 )
 """Words of a form in another sense, and leave to remember."""
@@ -222,9 +226,8 @@ def forms_of(text: str) -> Iterator[str]:
 
 def is_formed(text: str) -> bool:
     """Whether a sentence has a form by which people forbid, and none that speaks against it."""
-    if _FORBIDS.search(text) is None or _KEEPS.search(text) is not None:
-        return False
-    return not is_of_work(text)
+    has_form = _FORBIDS.search(text) is not None or _POLITELY.match(text) is not None
+    return has_form and _KEEPS.search(text) is None and not is_of_work(text)
 
 
 def is_meant_otherwise(text: str) -> bool:
@@ -236,5 +239,8 @@ def is_of_work(text: str) -> bool:
     """Whether a sentence is about files, code or text, not about memory ("delete that function")."""
     return _OF_WORK.search(text) is not None and _OF_MEMORY.search(text) is None
 
+
+_POLITELY = lazy(r"\W*(?:bitte )?vergessen sie (?:bitte )?(?:mein\w*|unser\w*|dass|was|alles)\b", _I)
+"""Forms that no author of the training data used: they are heard, and the selector has learnt nothing of them."""
 
 _FORMS = (("forbids", _FORBIDS), ("keeps", _KEEPS), ("of work", _OF_WORK), ("of memory", _OF_MEMORY))
