@@ -9,7 +9,7 @@ from looseleaf.core.paths import path_fault
 from looseleaf.core.window import LABELS, said
 from looseleaf.errors import Refused, Unreadable
 from looseleaf.frozen import frozen
-from looseleaf.talk import NOTED, Distilled, Noted, Trace
+from looseleaf.talk import NOTED, SELDOM_NOTED, Distilled, Noted, Trace
 from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
@@ -40,7 +40,12 @@ def summary_json(distilled: Distilled) -> bytes:
     return as_json(
         {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
         | {"facts": list(distilled.facts)}
-        | {name: [each.to_dict() for each in getattr(distilled, name)] for name in NOTED}
+        | {
+            name: [each.to_dict() for each in getattr(distilled, name)]
+            for name in NOTED
+            if name not in SELDOM_NOTED or getattr(distilled, name)
+        }
+        | ({"private": list(distilled.private)} if distilled.private else {})
     )
 
 
@@ -54,9 +59,13 @@ def distilled_of(summary: dict[str, Any]) -> Distilled:
 
 def _distilled(summary: dict[str, Any]) -> Distilled:
     noted: dict[str, Any] = {
-        name: tuple(Noted(str(each["text"]), str(each["source"])) for each in summary[name]) for name in NOTED
+        name: tuple(map(Noted.from_dict, summary.get(name, ()) if name in SELDOM_NOTED else summary[name]))
+        for name in NOTED
     }
-    return Distilled(str(summary["summary"]), summary["episode"], tuple(summary["facts"]), **noted)
+    private = tuple(map(str, summary.get("private", ())))
+    return Distilled(
+        str(summary["summary"]), summary["episode"], tuple(summary["facts"]), **noted, private=private
+    )
 
 
 def meta_json(meta: dict[str, Any]) -> bytes:

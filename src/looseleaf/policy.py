@@ -130,15 +130,21 @@ class Policy:
     """The part of the budget at which a compaction is asked for. None: the model's own (0.8)."""
 
     provider: str | None = None
-    """Who is asked: anthropic, openai, openai-chat (and whatever speaks it), gemini, openrouter, deepseek, ollama.
-    None: as the model's name says, else as the environment does (a key, a local Ollama)."""
+    """Who is asked: anthropic, openai, openai-chat (and whatever speaks it), gemini, openrouter, deepseek, ollama; or a
+    coding agent's own command line: claude-code, codex, gemini-cli. None: as the model's name says, else as the
+    environment does (a key, a server on this machine)."""
 
     base_url: str | None = None
     """Where it is asked. None: the provider's own address."""
 
     distiller: str = "rules"
-    """Who distills when nobody says: `rules`, or `model`. A model sends what was said to its provider, so it is asked
-    for by name; `looseleaf chat` distills with the model that it talks to, which has heard it all."""
+    """Who distills when nobody says: `rules`; `model`, the one of these settings and the environment; or one by its
+    name, such as `claude-code`, `codex`, `gemini-cli` or `provider/model`. A model sends what was said to its provider,
+    so it is asked for by name; `looseleaf chat` distills with the model that it talks to, which has heard it all."""
+
+    verify: str = "words"
+    """How what a model concluded is checked: by `words`, or with `model`, which is shown each claim that words do not
+    prove, with its quote alone. A yes never makes it the user's word."""
 
     model_seconds: float = 300.0
     """The time limit of one call of a model. Long thinking takes minutes; what takes longer hangs."""
@@ -352,10 +358,9 @@ _DAYS = frozenset(("tidy_days",))
 _MOST_DOLLARS = 1e12
 """More is a mistake."""
 _DOLLARS = frozenset(("day_cost", "price_input", "price_cached", "price_output"))
-_CHOICES = {
-    "distiller": ("rules", "model"),
-    "provider": ("anthropic", "openai", "openai-chat", "gemini", "openrouter", "deepseek", "ollama"),
-}
+COMMAND_LINES = ("claude-code", "codex", "gemini-cli")
+_PROVIDERS = ("anthropic", "openai", "openai-chat", "gemini", "openrouter", "deepseek", "ollama")
+_CHOICES = {"verify": ("words", "model"), "provider": (*_PROVIDERS, *COMMAND_LINES)}
 _OTHERWISE = {
     "day_tokens": "no ceiling",
     "day_cost": "no ceiling",
@@ -444,6 +449,9 @@ def _valid(where: str, name: str, value: Any) -> Any:
 def _worded(where: str, name: str, value: str | bool) -> str | bool:
     if name in _CHOICES and value not in _CHOICES[name]:
         raise _bad(where, name, f"must be one of {', '.join(_CHOICES[name])}, not {value!r}")
+    if name == "distiller" and not is_distiller(str(value)):
+        named = f"rules, model, {', '.join(COMMAND_LINES)}, or a model as in `ollama/llama3.2`"
+        raise _bad(where, name, f"must be one of {named}, not {value!r}")
     if name == "base_url" and not _is_address(str(value)):
         # Not said again: an address may hold a password.
         raise _bad(
@@ -452,6 +460,14 @@ def _worded(where: str, name: str, value: str | bool) -> str | bool:
             "must be an address that begins with https:// or http://, with nothing else around it",
         )
     return value
+
+
+def is_distiller(name: str) -> bool:
+    """Whether the setting `distiller` may say so."""
+    provider, _, model = name.partition("/")
+    if name in ("rules", "model", *COMMAND_LINES):
+        return True
+    return provider in (*_PROVIDERS, *COMMAND_LINES) and bool(model.strip())
 
 
 def _is_address(text: str) -> bool:

@@ -266,17 +266,25 @@ class Message:
 
 @frozen
 class Noted:
-    """One sentence worth keeping, and the trace it was said in."""
+    """One sentence worth keeping, and the trace it was said in. `replaces`: what a decision takes the place of."""
 
     text: str
     source: str
+    replaces: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {"text": self.text, "source": self.source}
+        said = {"text": self.text, "source": self.source}
+        return said | {"replaces": self.replaces} if self.replaces else said
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Noted:
+        return cls(str(raw.get("text", "")), str(raw.get("source", "")), str(raw.get("replaces") or ""))
 
 
-NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints")
+NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints", "goals", "done")
 """The members of `Distilled` that are sentences with their sources."""
+SELDOM_NOTED = ("goals", "done")
+"""Those of them that an entry has only where something is noted."""
 
 
 @frozen
@@ -332,7 +340,8 @@ _PROPOSED = (
 @frozen
 class Distilled:
     """What a distiller made of its material (`entry_summary.v1`, FORMAT §11.2); with the model that it asked, if any,
-    the tokens that this took, and what they cost in US dollars (None: nobody knows)."""
+    the tokens that this took, and what they cost in US dollars (None: nobody knows). `private`: the traces in which the
+    user said something that is not to be remembered."""
 
     summary: str
     episode: dict[str, str] | None = None
@@ -342,6 +351,9 @@ class Distilled:
     open_questions: tuple[Noted, ...] = ()
     next_actions: tuple[Noted, ...] = ()
     constraints: tuple[Noted, ...] = ()
+    goals: tuple[Noted, ...] = ()
+    done: tuple[Noted, ...] = ()
+    private: tuple[str, ...] = ()
     model: str | None = None
     tokens: int = 0
     cost: float | None = 0.0

@@ -17,7 +17,7 @@ from looseleaf.core.grammar import parse
 from looseleaf.core.names import PROFILE
 from looseleaf.core.own_tools import RECALLED, is_own
 from looseleaf.core.sentences import is_phatic, is_question, pieces
-from looseleaf.distill.model import NOTHING, Bill, size_of, with_rules
+from looseleaf.distill.model import NOTHING, Bill, size_of
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.distill.transcript import Transcript, clipped
 from looseleaf.distill.transcript import pieces as in_pieces
@@ -127,7 +127,7 @@ class Reflector:
             by_rules,
             summary=clipped(looked.summary, tokens) or by_rules.summary or NOTHING,
             episode=looked.overlay.episode(),
-            facts=with_rules(facts, by_rules.facts),
+            facts=(*facts, *by_rules.facts) if left else tuple(facts),  # what was not shown, the rules read
             **looked.bill.told(),
         )
 

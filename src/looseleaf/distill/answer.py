@@ -11,62 +11,56 @@ from looseleaf.core.gate import LONGEST
 from looseleaf.core.levels import LEVELS, level_of
 from looseleaf.core.window import said
 from looseleaf.talk import Distilled, Noted, Proposal
-from looseleaf.values import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from looseleaf.talk import Trace
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}
-_EPISODE = ("title", "problem", "solution", "lesson")
+_EPISODE = ("title", "outcome", "files", "lesson")
+
+
+def _object(required: Iterable[str], **members: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(required),
+        "properties": members,
+    }
+
+
+_STATED = {"topic": _TEXT, "relation": _TEXT, "object": {**_TEXT, "maxLength": LONGEST}, "quote": _TEXT}
+_CHANGED = {"was": _TEXT, "ended": {"type": "boolean"}, "from": _TEXT, "until": _TEXT}
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "distill_answer.v1",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["summary", "facts"],
-    "properties": {
-        "summary": {
-            "type": "string",
-            "description": "What happened and what came of it, in a few sentences.",
-        },
-        "facts": {
-            "type": "array",
-            "description": "What will still matter in another conversation; most talk holds none.",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["topic", "relation", "object", "kind", "quote"],
-                "properties": {
-                    "topic": {**_TEXT, "description": "`user`, `project`, or what it is about."},
-                    "relation": {**_TEXT, "description": "`Name`, `Home`, `Prefers`, `Rule`, …"},
-                    "object": {**_TEXT, "maxLength": LONGEST, "description": "The value, in few words."},
-                    "kind": {"enum": list(KINDS)},
-                    "quote": {**_TEXT, "description": "The words that say it, copied exactly."},
-                },
-            },
-        },
-        "decisions": {**_TEXTS, "description": "What was decided, in the words used."},
-        "tasks": {**_TEXTS, "description": "Work that is left, in the words used."},
-        "open_questions": {**_TEXTS, "description": "What was asked and not answered."},
-        "episode": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["title"],
-            "properties": dict.fromkeys(_EPISODE, _TEXT),
-            "description": "Only when a task was done: what it was, how it was solved, what was learnt.",
-        },
-    },
+    "title": "distill_answer.v2",
+    **_object(
+        ("summary", "facts"),
+        summary={"type": "string"},
+        facts={"type": "array", "items": _object(_STATED, **_STATED, **_CHANGED)},
+        work=_object(
+            (),
+            goal=_TEXT,
+            decided={"type": "array", "items": _object(("text",), text=_TEXT, replaces=_TEXT)},
+            open=_TEXTS,
+            done=_TEXTS,
+        ),
+        episode=_object(("title",), title=_TEXT, outcome=_TEXT, files=_TEXTS, lesson=_TEXT),
+        found={"type": "array", "items": _object(_STATED, **_STATED)},
+        private=_TEXTS,
+    ),
 }
+"""What each member is for is said in the instructions, once."""
 
 
 def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
-    """What an answer says, as far as it keeps to the schema; None if it is nothing of the kind."""
+    """What an answer says, as far as it keeps to the schema; None if it is nothing of the kind. Nothing of what it
+    names as private is taken."""
     if (
         not isinstance(answer, dict)
         or not isinstance(answer.get("summary"), str)
@@ -74,32 +68,63 @@ def read_answer(answer: Any, traces: Iterable[Trace]) -> Distilled | None:
     ):
         return None
     words = Words(traces)
+    private = [_flat(each) for each in _texts(answer.get("private"))]
 
-    def noted(name: str) -> tuple[Noted, ...]:
-        texts = answer.get(name)
-        found = (
-            [each for each in texts if isinstance(each, str) and each.strip()]
-            if isinstance(texts, list)
-            else []
-        )
-        return tuple(Noted(text, words.where(text)) for text in found)
+    def is_open(*texts: str) -> bool:
+        flat = [_flat(each) for each in texts if each]
+        return not any(secret and (secret in each or each in secret) for secret in private for each in flat)
 
-    given = answer.get("episode")
+    def noted(rows: Iterable[tuple[str, str]]) -> tuple[Noted, ...]:
+        kept = ((text, instead) for text, instead in rows if is_open(text))
+        return tuple(Noted(text, words.where(text), instead) for text, instead in kept)
+
+    given, asked = answer.get("episode"), answer.get("work")
+    work: dict[str, Any] = asked if isinstance(asked, dict) else {}
     episode = (
-        {name: given[name] for name in _EPISODE if isinstance(given.get(name), str)}
-        if isinstance(given, dict) and isinstance(given.get("title"), str)
+        {name: text for name in _EPISODE if (text := _joined(given.get(name))) and is_open(text)}
+        if isinstance(given, dict)
         else None
     )
-    facts = answer.get("facts")
-    proposed = [_proposal(each, words) for each in facts] if isinstance(facts, list) else []
+    rows = [each for name in ("facts", "found") for each in _list(answer.get(name))]
+    proposed = [_proposal(each, words) for each in rows]
+    kept = [each for each in proposed if each is not None and is_open(each.quote, each.object)]
     return Distilled(
-        answer["summary"],
-        episode,
-        tuple(each.to_dict() for each in proposed if each is not None),
-        decisions=noted("decisions"),
-        tasks=noted("tasks"),
-        open_questions=noted("open_questions"),
+        answer["summary"] if is_open(answer["summary"]) else _NOTHING_TOLD,
+        episode if episode and "title" in episode else None,
+        tuple(each.to_dict() for each in kept),
+        decisions=noted(_decided(work.get("decided"))),
+        tasks=noted((each, "") for each in _texts(work.get("open"))),
+        goals=noted((each, "") for each in _texts([work.get("goal")])),
+        done=noted((each, "") for each in _texts(work.get("done"))),
+        private=tuple(dict.fromkeys(filter(None, map(words.where, _texts(answer.get("private")))))),
     )
+
+
+_NOTHING_TOLD = "A private conversation."
+
+
+_MOST, _LONGEST = 200, 1000
+"""Rows of a list, and characters of a text: nobody says more in one talk."""
+
+
+def _list(value: Any) -> list[Any]:
+    return value[:_MOST] if isinstance(value, list) else []
+
+
+def _texts(value: Any) -> list[str]:
+    return [each[:_LONGEST] for each in _list(value) if isinstance(each, str) and each.strip()]
+
+
+def _joined(value: Any) -> str:
+    return ", ".join(_texts(value if isinstance(value, list) else [value]))[:_LONGEST]
+
+
+def _decided(value: Any) -> Iterator[tuple[str, str]]:
+    for each in _list(value):
+        text = each.get("text") if isinstance(each, dict) else each
+        instead = each.get("replaces") if isinstance(each, dict) else ""
+        if isinstance(text, str) and text.strip():
+            yield text, instead if isinstance(instead, str) else ""
 
 
 def _proposal(raw: Any, words: Words) -> Proposal | None:
@@ -108,9 +133,21 @@ def _proposal(raw: Any, words: Words) -> Proposal | None:
         isinstance(raw.get(name), str) and raw[name].strip() for name in names
     ):
         return None
-    kind = raw.get("kind") if raw.get("kind") in KINDS else None
+    was = raw.get("was")
+    was = was if isinstance(was, str) and was.strip() else None
+    ended = raw.get("ended") is True
     return Proposal(
-        raw["relation"], raw["object"], raw["quote"], raw["topic"], kind, words.where(raw["quote"])
+        raw["relation"][:_LONGEST],
+        raw["object"],
+        raw["quote"][:_LONGEST],
+        raw["topic"][:_LONGEST],
+        None,
+        words.where(raw["quote"]),
+        valid_from=raw.get("from"),
+        valid_to=raw.get("until"),
+        correction=was is not None,
+        was=was,
+        ended=ended,
     )
 
 

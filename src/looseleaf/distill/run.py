@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from looseleaf.core.gate import says
+from looseleaf.core.own_words import own_words
 from looseleaf.talk import NOTED, Distilled, Noted
 
 TYPE_CHECKING = False
@@ -29,9 +30,26 @@ class Watched:
         return self._material.traces()
 
 
+class Missing:
+    """In the place of a distiller that was asked for and is not there. The rules distill, and the entry says why: it is
+    made again when there is one."""
+
+    name = "missing"
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def distill(self, material: Material, tokens: int) -> Distilled:
+        from looseleaf.errors import Refused
+
+        raise Refused(self.why)
+
+
 def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -> Distilled | str:
     """What it made, or the sentence that says why not. It is not waited for past its time; one that looks at the
     material's `cancel` stops asking then."""
+    if isinstance(distiller, Missing):
+        return distiller.why
     from threading import Event, Thread
 
     answer: list[Distilled | str] = []
@@ -56,16 +74,39 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
     return _heard(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
 
 
+def checked(
+    check: Callable[[list[tuple[str, str]]], set[int]], pairs: list[tuple[str, str]], seconds: float
+) -> set[int] | str:
+    """What a second look says, or the sentence that says why there was none. It is not waited for past its time."""
+    from threading import Thread
+
+    answer: list[set[int] | str] = []
+
+    def work() -> None:
+        try:
+            answer.append(check(pairs))
+        except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
+            answer.append(f"it raised {type(error).__name__}: {_said_by(error)}")
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return answer[0] if answer else f"it took longer than {seconds:g} s"
+
+
 def _heard(made: Distilled, material: Material) -> Distilled:
-    """Where tools spoke, without the sentences that only they said: what is noted is told in every later prompt, as
-    what was decided and is to be done."""
+    """Without the sentences that only tools said, or a text that the user pasted: what is noted is told in every later
+    prompt, as what was decided and is to be done."""
     noted = [each for name in NOTED for each in getattr(made, name)]
-    if not noted or not any(trace.trace_type == "tool_result" for trace in material.traces()):
+    spoken = (
+        [trace for trace in material.traces() if not trace.trace_type.startswith("tool")] if noted else []
+    )
+    if not noted:
         return made
     unheard = {each.text for each in noted}
-    for trace in material.traces():
-        if unheard and not trace.trace_type.startswith("tool"):
-            unheard = {text for text in unheard if not says(text, trace.content)}
+    for trace in spoken:
+        own = own_words(trace.content) if trace.trace_type == "user" else trace.content
+        unheard = {text for text in unheard if not says(text, own)}
     kept: dict[str, Any] = {name: getattr(made, name) for name in made.__match_args__}
     for name in NOTED:
         kept[name] = tuple(each for each in kept[name] if each.text not in unheard)
@@ -75,9 +116,12 @@ def _heard(made: Distilled, material: Material) -> Distilled:
 def redacted(made: Distilled, clean: Callable[[Any], Any]) -> Distilled:
     """Without secrets: a model may have been told one elsewhere."""
     kept: dict[str, Any] = {
-        name: tuple(Noted(clean(each.text), each.source) for each in getattr(made, name)) for name in NOTED
+        name: tuple(
+            Noted(clean(each.text), each.source, clean(each.replaces)) for each in getattr(made, name)
+        )
+        for name in NOTED
     }
-    kept |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
+    kept |= {"private": made.private, "model": made.model, "tokens": made.tokens, "cost": made.cost}
     return Distilled(clean(made.summary), clean(made.episode), tuple(map(clean, made.facts)), **kept)
 
 
@@ -108,5 +152,7 @@ def _fault(made: object) -> str | None:
 
 
 def _is_noted(each: object) -> bool:
-    texts: tuple[object, ...] = (each.text, each.source) if isinstance(each, Noted) else (None,)
+    texts: tuple[object, ...] = (
+        (each.text, each.source, each.replaces) if isinstance(each, Noted) else (None,)
+    )
     return all(type(text) is str for text in texts)

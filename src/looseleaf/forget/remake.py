@@ -242,7 +242,7 @@ class _Entry:
         noted: dict[str, Any] = {}
         for name in NOTED:
             rows = [each for each in entry.summary.get(name, ()) if isinstance(each, dict)]
-            found = [Noted(str(each.get("text", "")), str(each.get("source", ""))) for each in rows]
+            found = list(map(Noted.from_dict, rows))
             noted[name] = tuple(
                 each for each in found if each.source in texts and masked(each.text, words) == each.text
             )

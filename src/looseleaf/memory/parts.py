@@ -241,7 +241,7 @@ class Parts:
     @cached_property
     def distiller(self) -> Distiller | None:
         """Who makes memory of talk: what was given, or a model (as given, or where the settings ask for one); None: the
-        rules."""
+        rules. Where a model was asked for and there is none, entries say so: they are made again when it is there."""
         if self.own_distiller is not None:
             return self.own_distiller
         if self.model is None and self.policy.distiller == "rules":
@@ -249,21 +249,22 @@ class Parts:
         try:
             return self.model_distiller()
         except Refused as refused:
-            self._note(f"The rules distill. {refused}")
-            return None
+            from looseleaf.distill.run import Missing
+
+            return Missing(str(refused))
 
     def model_distiller(self) -> Distiller:
         """A distiller that asks a model: the memory's own, or the one that the settings and the environment name."""
         from looseleaf.distill.model import ModelDistiller
 
         if self.model is None:
-            from looseleaf.llm.models import choose
+            from looseleaf.llm.models.choice import choose_distiller
 
-            self.model = choose(self.policy)
+            self.model = choose_distiller(self.policy)
         if self.model is None:
             raise Refused(
-                "No model was found. Name one in looseleaf.toml (`provider`, `model`), set a provider's key, or start "
-                "Ollama."
+                "No model was found. Name one in looseleaf.toml (`distiller`, or `provider` and `model`), set a "
+                "provider's key, or start a model server on this machine (Ollama, llama.cpp, LM Studio)."
             )
         context = self._talk.budget(self.model.name).input
         return ModelDistiller(
@@ -273,6 +274,7 @@ class Parts:
             seconds=self.policy.model_seconds,
             context_tokens=context,
             cost_of=self.costs.cost_of,
+            known=self._book.facts,
         )
 
     @cached_property
