@@ -45,6 +45,10 @@ KINDS: tuple[Kind, ...] = (
 FOUND = ("fact", "prose", "episode", "day", "entry", "trace")
 """Kinds of what can be found."""
 
+INSIDE = "LOOSELEAF_INSIDE"
+"""The variable that is set for a coding agent which is asked as a model. What it calls of ours does nothing then: what
+is said there is nobody's conversation."""
+
 START = Position(0, 0)
 
 ANY = "*"

@@ -134,8 +134,11 @@ class Conversation:
             traces = recent(self._store, self._stream, since)
         user = tuple(trace.content for trace in traces if trace.origin == "user" and trace.content)
         others = (trace for trace in traces if trace.origin not in ("user", "assistant"))
-        news = (is_news(each.tool_name, each.tags, f"{each.content}{each.tool_result}") for each in others)
-        spoken = Spoken(user, any(news), _stated)
+        told = ((each, f"{each.content}{each.tool_result or ''}{each.tool_error or ''}") for each in others)
+        news = [
+            (each.tool_name or "", text) for each, text in told if is_news(each.tool_name, each.tags, text)
+        ]
+        spoken = Spoken(user, bool(news), _stated, news)
         self._heard = key, spoken
         return spoken
 

@@ -225,6 +225,51 @@ code: coding | 代码 | programming | 写代码 | 编码
 comment: code comment | comments in code | 注释
 """)
 
+SPELLINGS = _table("""
+developer: dev
+repository: repo
+application: app
+environment: env
+configuration: config | cfg
+documentation: docs | doc
+production: prod
+development: devel
+directory: dir
+database: db
+authentication: auth
+administrator: admin
+message: msg
+package: pkg
+information: info
+specification: spec
+version: ver
+maximum: max
+minimum: min
+reference: ref
+infrastructure: infra
+monday: mon
+tuesday: tue | tues
+wednesday: wed
+thursday: thu | thur | thurs
+friday: fri
+saturday: sat
+sunday: sun
+january: jan
+february: feb
+march: mar
+april: apr
+june: jun
+july: jul
+august: aug
+september: sep | sept
+october: oct
+november: nov
+december: dec
+second: sec | secs
+hour: hr | hrs
+""")
+"""Short forms that stand for one word wherever they are written."""
+
 ROLES = _table("""
 software engineer: swe | sde | software eng
 software developer: software dev

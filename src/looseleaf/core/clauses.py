@@ -15,6 +15,7 @@ from unicodedata import normalize
 
 from looseleaf.core import frames
 from looseleaf.core.lazy import NEVER, lazy
+from looseleaf.core.sentences import SHORT_FORMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,16 @@ _END = lazy(
 )
 """Not after a short word: "Dr. Meyer" is one name."""
 
+
+def _ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[re.Match[str]]:
+    """Where sentences end. The full stop of an abbreviation ("approx. 5") ends none."""
+    for end in _END.finditer(text, start, len(text) if stop is None else stop):
+        before = text[max(0, end.start() - _LONGEST_SHORT_FORM) : end.start()]
+        if end[0] != "." or before.rpartition(" ")[2] not in SHORT_FORMS:
+            yield end
+
+
+_LONGEST_SHORT_FORM = 8
 _SHORT_LINE = 60
 _REACH = 600
 """Characters on either side of a quote that are looked through for the ends of its sentence."""
@@ -56,7 +67,7 @@ _REACH = 600
 def sentences_of(text: str) -> Iterator[str]:
     """Of spelled text, each with the mark that ends it. A line that breaks off early ends one as well."""
     start = 0
-    for end in _END.finditer(text):
+    for end in _ends(text):
         yield from _lines(text[start : end.end()])
         start = end.end()
     yield from _lines(text[start:])
@@ -100,11 +111,11 @@ def _found(part: str, text: str) -> int | None:
 def _around(text: str, start: int, end: int) -> str:
     first = max(0, start - _REACH)
     before = text[first:start]
-    begin = max((found.end() for found in _END.finditer(before)), default=0)
-    if before[:-1].endswith((".", "!", "?", "…")) and _END.search(before):
+    begin = max((found.end() for found in _ends(before)), default=0)
+    if before[:-1].endswith((".", "!", "?", "…")) and any(_ends(before)):
         begin = max(begin, len(before) - 1)
     begin = max(begin, before.rfind("\n") + 1 if _is_short(before) else 0)
-    after = _END.search(text, max(end - 1, start), min(len(text), end + _REACH))
+    after = next(_ends(text, max(end - 1, start), min(len(text), end + _REACH)), None)
     stop = after.end() if after else min(len(text), end + _REACH)
     line = text.find("\n", end, stop)
     stop = line if line >= 0 else stop

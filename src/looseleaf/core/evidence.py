@@ -27,14 +27,16 @@ from looseleaf.core.clauses import (
     dislikes,
     is_over,
     is_told,
+    located,
     sentences_of,
     spelled,
     stands_in,
 )
 from looseleaf.core.dates import found as found_dates
 from looseleaf.core.frames import KINDS, OF_TIME
-from looseleaf.core.lazy import lazy, one_of
+from looseleaf.core.lazy import lazy
 from looseleaf.core.relations import RELATIONS
+from looseleaf.core.spellings import KNOWN, SAME, SAME_WIDE, SEVERAL, SPELT
 from looseleaf.core.synonyms import WHOSE
 from looseleaf.core.words import american, plain, stem
 
@@ -47,36 +49,6 @@ if TYPE_CHECKING:
 _WORD = lazy(
     rf"[{WIDE}]|(?:(?![{WIDE}])[^\W_])+(?:'(?:(?![{WIDE}])[^\W\d_])+)?", in_ascii=r"[^\W_]+(?:'[^\W\d_]+)?"
 )
-
-_TONGUES = """
-english: englisch englische englischen anglais anglaise inglés inglesa 英语 英文 英語
-german: deutsch deutsche deutschen allemand allemande alemán alemana 德语 德文 德語 ドイツ語
-french: französisch französische français française francés francesa 法语 法文 法語 フランス語
-spanish: spanisch spanische espagnol espagnole español española castellano 西班牙语 西班牙文 スペイン語
-chinese: chinesisch chinesische chinois chinoise chino china 中文 汉语 漢語 中国語
-japanese: japanisch japanische japonais japonaise japonés japonesa 日语 日文 日語 日本語
-korean: koreanisch coréen coreano 韩语 韩文 韓語 韓国語
-italian: italienisch italien italiano 意大利语 イタリア語
-portuguese: portugiesisch portugais portugués 葡萄牙语 ポルトガル語
-russian: russisch russe ruso 俄语 ロシア語
-dutch: niederländisch néerlandais neerlandés holandés 荷兰语 オランダ語
-mandarin: 普通话 国语
-cantonese: kantonesisch cantonais cantonés 粤语 広東語
-"""
-_MORE_KIN = (
-    "frau/partner ehefrau/partner ehemann/partner femme/partner mari/partner esposa/partner esposo/partner "
-    "marido/partner mujer/partner 妻/partner 娘/daughter 息子/son 母/mother 父/father "
-    "妹/sister 姉/sister 弟/brother 兄/brother 友達/friend 友人/friend 同僚/colleague"
-)
-_SAME = {
-    word: name
-    for name, words in (line.split(":") for line in _TONGUES.strip().splitlines())
-    for word in words.split()
-} | {word: name for word, name in WHOSE.items() if " " not in word}
-_SAME |= dict(pair.split("/") for pair in _MORE_KIN.split())
-"""Names of languages and of kin, in the one language in which relations are written."""
-_KNOWN = frozenset((*_SAME, *_SAME.values()))
-_SAME_WIDE = lazy(one_of(word for word in _SAME if IS_WIDE.match(word)))
 
 _FREE = frozenset(
     "a an and are as at be been by for from in instead into is it its of on or over since than that the their they to "
@@ -121,7 +93,7 @@ class _Word:
 @lru_cache(8192)
 def _form(surface: str) -> str:
     word = plain(surface.removesuffix("'s"))
-    return _SAME.get(surface) or stem(american(_SAME.get(word, word)))
+    return SAME.get(surface) or stem(american(SAME.get(word, word)))
 
 
 _ELSEWHERE = lazy(r"[^\s@]{0,80}@[^\s,;]{1,250}|\b[a-z]{2,10}://[^\s,;]{1,400}|\bwww\.[^\s,;]{1,250}")
@@ -136,7 +108,8 @@ def _shown(sentence: str) -> str:
     """With the places of words as `_words` counts them."""
     if "@" in sentence or "://" in sentence or "www." in sentence:
         sentence = _ELSEWHERE.sub(lambda found: "·" * len(found[0]), sentence)
-    return _SAME_WIDE.sub(lambda found: f" {_SAME[found[0]]} ", sentence)
+    sentence = SEVERAL.sub(lambda found: SPELT[found[0]], sentence)
+    return SAME_WIDE.sub(lambda found: f" {SAME[found[0]]} ", sentence)
 
 
 def _is_kin(claimed: _Word, said: _Word) -> bool:
@@ -150,6 +123,39 @@ def _is_kin(claimed: _Word, said: _Word) -> bool:
         (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
     return size >= _ROOT and one[size:] in _ENDINGS and other[size:] in _ENDINGS
+
+
+@lru_cache(512)
+def forms_of(text: str) -> frozenset[str]:
+    """The words of a text, each in the form by which it is known again."""
+    return frozenset(word.form for word in _words(spelled(text)))
+
+
+_NAME = lazy(r"(?<=[^\s.!?:;(\"'“-] )[^\W\d_a-z]\w+")
+
+
+_FEW = 2
+
+
+def brings_along(claim: str, text: str) -> bool:
+    """Whether a claim has a number, a path or another address, or a name inside its sentence, that a text has not."""
+    own, said = spelled(text), forms_of(text)
+    words = _words(spelled(claim))
+    exact = {word.form for word in words if any(map(str.isdigit, word.form))}
+    exact |= {_form(spelled(found[0])) for found in _NAME.finditer(claim)}
+    if len(words) <= _FEW and claim[:1].isupper():
+        exact |= {words[0].form} if words else set()  # "Mallory" alone is a name
+    own = SEVERAL.sub(lambda found: SPELT[found[0]], own)
+    addresses = _addresses(SEVERAL.sub(lambda found: SPELT[found[0]], spelled(claim)))
+    return not exact <= said or any(not stands_in(each, own) for each in addresses)
+
+
+def _addresses(text: str) -> list[str]:
+    """Paths, commands and other names that are the same to the last sign; without the quotes and the full stop around
+    them."""
+    found = (each.strip("'`\"").rstrip(":!?") for each in _ADDRESS.findall(text))
+    bare = (each.removesuffix(".") if not each.endswith("..") else each for each in found)
+    return [each for each in bare if _IS_ADDRESS.search(each)]
 
 
 # --- claims ----------------------------------------------------------------------------
@@ -189,6 +195,11 @@ _CUES = {
 """Without these words a number is a number of something else."""
 
 
+_FREE_FORM = frozenset({"", "note"})
+"""Claims that no relation frames: their own words must tell whose they are."""
+_NEARLY = lazy(r"\b(?:nearly|almost|beinahe|presque|casi|quase|quasi|bijna)\b|差点|差一点|もう少しで")
+"""Words by which a thing was not done."""
+
 _OF_A_PERSON = _OF_ONESELF | set(
     "likes,dislikes,trait,skill,hobby,allergy,condition,owns,speaks,marital status".split(",")
 )
@@ -225,8 +236,7 @@ class Claim:
         self._denies = denies(text)
         self._is_standing = ALWAYS.search(text) is not None
         text, self._dates = _without_dates(text)
-        found = [each.strip(".:!?'") for each in _ADDRESS.findall(text)]
-        self._addresses = [each for each in found if _IS_ADDRESS.search(each)]
+        self._addresses = _addresses(text)
         free = _FREE | _FREE_OF.get(relation, frozenset()) | (_OF_DATES if self._dates else frozenset())
         words = _words(text)
         # "MIT" is a licence, "mit" is nothing: words that claim nothing are all there is, or do not count.
@@ -288,7 +298,7 @@ class Claim:
 
     def _about(self, text: str) -> Iterator[str]:
         """The sentences that could say it: most do not even hold the beginnings of its words."""
-        marks = {word.surface[:2] for word in self.words if word.surface not in _KNOWN}
+        marks = {word.surface[:2] for word in self.words if word.surface not in KNOWN}
         if all(mark in text for mark in marks):
             for sentence in sentences_of(text):
                 if all(mark in sentence for mark in marks):
@@ -325,6 +335,8 @@ class Claim:
             return False
         if relation not in _HOPES and clauses.is_unreal(at):
             return False
+        if relation in _FREE_FORM and (clauses.is_wished(at) or _NEARLY.search(clauses.around(at))):
+            return False
         if not self._is_own or self._ended or relation not in _OF_A_PERSON:
             return True
         return not clauses.is_past(at) and not (relation in _OF_ONESELF and clauses.is_wished(at))
@@ -332,6 +344,8 @@ class Claim:
     def _is_of_the_speaker(self, sentence: str, clauses: Clauses, at: Sequence[int]) -> bool:
         """Whether what is one's own is said of oneself: "my sister lives in Graz" says where somebody else does."""
         relation = self._relation
+        if relation in _FREE_FORM and self._is_told_of_kin(clauses, at):
+            return False
         is_labelled = (
             relation != "" and f"{relation}: " in sentence
         )  # "Home: Lyon" is about whoever writes it
@@ -344,6 +358,19 @@ class Claim:
             return False
         has_kin = any(word.form in _KIN for word in _words(clauses.around(at)))
         return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
+
+    def _is_told_of_kin(self, clauses: Clauses, at: Sequence[int]) -> bool:
+        """Whether its clause is about somebody of the speaker's, whom a claim without a relation does not name."""
+        mine = {word.form for word in self.words}
+        words = _words(clauses.around(at))
+        followed = zip(words, [*words[1:], None], strict=True)
+        return any(
+            word.form in _KIN | {"ex"}
+            and word.form not in mine
+            and (after is None or after.form not in mine)
+            and before.surface in ("my", "our")
+            for before, (word, after) in zip(words, list(followed)[1:], strict=False)
+        )
 
     def _is_of_the_same_mind(self, sentence: str, at: Sequence[int]) -> bool:
         if self._ended:
@@ -420,4 +447,44 @@ def _is_quoted(sentence: str, at: Sequence[int]) -> bool:
         and max(at) < found.end()
         and len(_WORD.findall(found[0])) >= _WORDS_OF_ANOTHER
         for found in QUOTED.finditer(_shown(sentence))
+    )
+
+
+# --- copies ------------------------------------------------------------------------------
+
+_JOINTS = (
+    "so|and|but|also|btw|fyi|ok|okay|oh|hey|well|yeah|yes|no|right|sorry|actually|pls|please|und|aber|et|mais|y|pero|"
+    "mas|ma|en|maar"
+)
+_REASONS = "bcs|because|since|cause|cuz|as|weil|da|denn|parce|car|porque|perché|omdat"
+_BEGINS = lazy(rf"(?:\A|[,;:.!?()—–]|\s-|\b(?:{_JOINTS}))\s*\Z")
+_ENDS = lazy(rf"\s*(?:\Z|[,;:.!()—–]|-\s|(?:{_JOINTS}|{_REASONS})\b)")
+_LEAST_COPIED = 4
+"""Words: fewer say little alone."""
+
+
+def is_copied(claim: str, text: str) -> bool:
+    """Whether a claim is a clause of a text, or several that follow each other, word for word: whole ones, and such as
+    are told. Words that stand there are said, whatever their order and whatever they deny."""
+    wanted = " ".join(spelled(claim).split()).strip(" .!,;")
+    if len(_words(wanted)) < _LEAST_COPIED:
+        return False
+    flat = " ".join(spelled(text).split())
+    start = flat.find(wanted)
+    if start < 0 or not stands_in(wanted, flat):
+        return False
+    around = located(wanted, flat) or ""
+    at = around.find(wanted)
+    end = at + len(wanted)
+    if at < 0 or not _BEGINS.search(around[:at]) or not _ENDS.match(around, end):
+        return False
+    sentence = _shown(around[:_LONGEST_SENTENCE])
+    clauses = Clauses(sentence)
+    is_framed = clauses.is_supposed([at]) or clauses.is_reported([at]) or clauses.is_unreal([at])
+    is_asked = around[end:].lstrip(" ,;:").startswith("?") or around.rstrip().endswith("?")
+    return (
+        not is_framed
+        and not is_asked
+        and is_told(sentence, end - 1)
+        and not _is_quoted(around, [at, end - 1])
     )

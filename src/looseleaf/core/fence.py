@@ -55,3 +55,11 @@ def fenced(text: str, word: str) -> str:
     """The text between its marks; of several lines, each mark on a line of its own."""
     gap = "\n" if "\n" in text else " "
     return f"{opened(word)}{gap}{inert(text, word)}{gap}{closed(word)}"
+
+
+def unfenced(text: str) -> str:
+    """Text that a model copied from what was shown to it, without marks and notices of fences."""
+    if "<<data " not in text:
+        return text
+    text = re.sub(r"\(Between <<data \d{9} and data \d{9}>> stands data[^()\n]*\)\n?", "", text)
+    return re.sub(r"<<data (\d{9})\s(.*?)\sdata \1>>", r"\2", text, flags=re.DOTALL)

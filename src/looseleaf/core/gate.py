@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from looseleaf.core.keys import SENTENCES
 from looseleaf.core.lazy import lazy
 from looseleaf.core.levels import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
 from looseleaf.core.lines import escape
@@ -23,7 +24,7 @@ from looseleaf.values import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from looseleaf.core.evidence import Claim
@@ -43,7 +44,7 @@ LONGEST = 300
 _LONGEST_QUOTE = 1000
 _MOST_TAGS = 8
 _LONGEST_TAG = 40
-_OF_PEOPLE = frozenset({"ticked", "pinned", "approved", RECALLED, UNVERIFIED})
+_OF_PEOPLE = frozenset({"ticked", "pinned", "approved", "checked", RECALLED, UNVERIFIED})
 """Tags that say what a person did, or what the gate found: nobody else gives them."""
 
 
@@ -110,7 +111,8 @@ def _date(value: object) -> str | None:
 class Witness:
     """One text of the material, with its source (a trace id, or path#lines), where it entered, and when.
 
-    `stated`: the facts that the rules read off it (`reading_of`): the same proposal needs no other evidence.
+    `stated`: the facts that the rules read off it (`reading_of`): the same proposal needs no other evidence. `tool`:
+    the name of the tool that said it.
     """
 
     source: str
@@ -118,6 +120,7 @@ class Witness:
     text: str
     ts: float
     stated: frozenset[tuple[object, ...]] = frozenset()
+    tool: str = ""
 
 
 @frozen
@@ -130,6 +133,10 @@ class Judged:
     ts: float
     confidence: float
     verified: bool
+
+    def concluded(self) -> Judged:
+        """The same, as a conclusion."""
+        return Judged("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
 
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
@@ -176,6 +183,10 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
                     key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
                 )
                 level = level_of(best.origin)
+                if level == "inferred" and _is_carried(proposal, witnesses):
+                    return Judged(
+                        "tainted", "tool", best.source, best.ts, CONFIDENCE["tainted"], verified=True
+                    )
                 less = _LESS_IF_SPELT_OTHERWISE if spelt_otherwise else 0.0
                 return Judged(
                     level,
@@ -185,14 +196,126 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
                     round(CONFIDENCE[level] - less, 2),
                     verified=True,
                 )
+    latest = max((each.ts for each in witnesses), default=0.0)
+    if (user := rests_on(proposal, witnesses)) is not None:
+        # A conclusion from the user's own words, whatever a tool said beside them.
+        return Judged("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)
     worst = min(
         witnesses, key=lambda each: LEVELS.index(level_of(each.origin)), default=Witness("", "", "", 0.0)
     )
     # Nobody is known to have said it; that it was concluded is the most that can be believed.
     level = lowest((level_of(worst.origin), "inferred"))
     origin = worst.origin if level == "tainted" else "assistant"
-    latest = max((each.ts for each in witnesses), default=0.0)
+    if level == "tainted" and _users(proposal.quote, witnesses):
+        origin = MIXED
+    if level != "tainted" and _is_of_pasted(proposal, witnesses):
+        level, origin = "tainted", PASTED
+    elif level != "tainted" and _is_made_up(proposal, witnesses):
+        level, origin = "tainted", NOBODY
     return Judged(level, origin, _holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
+
+
+PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
+"""The origins of what a user pasted into a message, of what nobody said, and of what rests on the user's words and
+brings along others: nobody vouches for any of them."""
+
+
+def _users(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
+    """The messages of the user's in whose own words a quote stands."""
+    from looseleaf.core.clauses import located
+
+    users = [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
+    return [each for each in users if quote.strip() and located(quote, _own(each)) is not None]
+
+
+def _is_carried(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Whether the assistant only carries on what a tool brought: half of the words that are not the user's stand
+    there."""
+    from looseleaf.core.evidence import Claim, forms_of
+
+    users = (_own(each) for each in witnesses if is_at_least(level_of(each.origin), "said"))
+    is_known = relation_of(proposal.relation).label.casefold() in BY_LABEL
+    said = proposal.object if is_known else f"{proposal.relation} {proposal.object}"
+    left = {word.form for word in Claim(said).words}
+    left -= frozenset().union(*map(forms_of, users))
+    foreign = (each.text for each in witnesses if level_of(each.origin) == "tainted")
+    return bool(left) and any(2 * len(left & forms_of(text)) >= len(left) for text in foreign)
+
+
+def _is_made_up(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Whether a conclusion has a number, a path or a name that stands in none of the words it was made of."""
+    from looseleaf.core.evidence import brings_along
+
+    return bool(witnesses) and brings_along(proposal.object, "\n".join(each.text for each in witnesses))
+
+
+def _is_of_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Whether a conclusion has its quote, or words that the user did not write, from a text that the user pasted."""
+    from looseleaf.core.clauses import located
+    from looseleaf.core.evidence import forms_of
+
+    mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own(each) != each.text]
+    if not mixed:
+        return False
+    own = frozenset().union(*(forms_of(_own(each)) for each in witnesses if level_of(each.origin) == "said"))
+    foreign = forms_of(proposal.object) - own
+    return any(
+        (located(proposal.quote, each.text) is not None and located(proposal.quote, _own(each)) is None)
+        or foreign & forms_of(each.text)
+        for each in mixed
+    )
+
+
+def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None:
+    """The user's message that a conclusion rests on: it holds the quote in the user's own words, at least half of the
+    value's words are the user's, none of the others comes from elsewhere, and numbers, paths and names are the user's.
+    Taint follows words: that a tool spoke in the session takes nothing away."""
+    users = [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
+    holders = _users(proposal.quote, witnesses)
+    if not holders:
+        return None
+    foreign = [each.text for each in witnesses if level_of(each.origin) == "tainted"]
+    foreign += [each.text for each in users if _own(each) != each.text]
+    label = relation_of(proposal.relation).label
+    label = "" if label.casefold() in BY_LABEL else proposal.relation
+    if not is_drawn_from(proposal.object, [_own(each) for each in users], foreign, label):
+        return None
+    return next((each for each in holders if each.source == proposal.source), holders[-1])
+
+
+def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: str = "") -> bool:
+    """Whether a value is a conclusion from these words of the user's: half of its words stand there, and all of its
+    numbers, paths and names; and no other word of it, or of its label, stands in what tools, pasted texts and others
+    said."""
+    from looseleaf.core.evidence import Claim, brings_along, forms_of
+
+    said = frozenset().union(*map(forms_of, own))
+    wanted = Claim(value)
+    words = {word.form for word in wanted.words}
+    left = words - said
+    if wanted.hidden or 2 * len(left) > len(words) or brings_along(f"{label} {value}", "\n".join(own)):
+        return False
+    foreign = left | ({word.form for word in Claim(label).words} - said if label else frozenset())
+    if foreign and any(foreign & forms_of(text) for text in others):
+        return False
+    return _denies_alike(value, words, own)
+
+
+_TAG = lazy(
+    r",? (?:do|does|is|are|was|were|wo|would|ca|could|have|has)n't (?:i|you|he|she|it|we|they)\?\s*\Z"
+)
+"""A question at the end that only asks for a yes."""
+
+
+def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
+    """Whether a value denies if, and only if, the sentence denies that has most of its words: "never push to main" is
+    no reason to push there."""
+    from looseleaf.core.clauses import denies, sentences_of, spelled
+    from looseleaf.core.evidence import forms_of
+
+    sentences = [_TAG.sub("", each) for text in own for each in sentences_of(spelled(text))]
+    nearest = max(sentences, key=lambda each: len(words & forms_of(each)), default="")
+    return denies(nearest) == denies(spelled(value)) or not words & forms_of(nearest)
 
 
 def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
@@ -264,8 +387,13 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
         for each in heard
         if (place := located(quote, _own(each)) or located(kept, _own(each))) is not None
     ]
+    from looseleaf.core.evidence import is_copied
+
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
+    name = relation_of(proposal.relation).label.casefold()
+    if not said and name in SENTENCES and not proposal.ended:
+        said = [each for each, _ in places if is_copied(proposal.object, _own(each))]
     was, relation = proposal.was or "", relation_of(proposal.relation)
     name = relation.label.casefold()
     if said and was and relation.many:
@@ -296,3 +424,13 @@ def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witne
 def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
     """Whether the user said it: only then may words stand where every prompt shows them."""
     return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)
+
+
+def is_named_by(name: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether every word of a name is the user's own, in whatever order."""
+    from looseleaf.core.evidence import Claim, brings_along, forms_of
+
+    own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
+    said = frozenset().union(*map(forms_of, own))
+    words = {word.form for word in Claim(name).words}
+    return bool(words) and words <= said and not brings_along(name, "\n".join(own))

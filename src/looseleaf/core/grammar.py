@@ -16,6 +16,7 @@ from looseleaf.core.lines import (
     BLOCK_FIRST,
     BULLET,
     CHECKBOX,
+    FOUND,
     NOTE,
     as_written,
     body,
@@ -95,6 +96,7 @@ class _Page:
         self.inside, self.opaque = _regions(self.bodies)
         self.roles: list[Role] = []
         self.kinds: list[Kind | None] = []
+        self.found: list[bool] = []  # whether a line stands under the heading of what agents found
         self.headings: list[tuple[int, int, str]] = []  # line, level, words
         self.facts: list[Fact] = []
         self.episodes: list[Episode] = []
@@ -148,6 +150,7 @@ def _read(path: str, page_text: str) -> _Page:
     page = _Page(path, page_text)
     kind: Kind | None = None
     depth = 0
+    is_found = False
     for i, text in enumerate(page.bodies):
         role: Role = "prose"
         if page.opaque[i]:
@@ -155,6 +158,8 @@ def _read(path: str, page_text: str) -> _Page:
         elif found := heading(text):
             level, words = found
             page.headings.append((i, level, words))
+            if level <= 2:
+                is_found = level == 2 and words == FOUND and page.place == "facts"
             named = kind_named(words) if page.place in ("facts", "review") and level > 1 else None
             if named or level <= depth:
                 kind, depth = named, level if named else 0
@@ -172,6 +177,7 @@ def _read(path: str, page_text: str) -> _Page:
             role = _read_bullet(page, i, kind, text[bullet.end() :])
         page.roles.append(role)
         page.kinds.append(kind)
+        page.found.append(is_found)
     if page.place == "episodes":
         _read_episodes(page)
     return page
@@ -297,12 +303,20 @@ def _default_title(path: str) -> str:
 
 
 def add_fact(
-    text: str, path: str, relation: str, object: str, kind: Kind | None = None, before: int | None = None
+    text: str,
+    path: str,
+    relation: str,
+    object: str,
+    kind: Kind | None = None,
+    before: int | None = None,
+    *,
+    found: bool = False,
 ) -> str:
     """The page with one fact more, where a careful person would put it; on a review page, one item to tick.
 
     It goes under the heading of its kind if there is one, else after the last fact that is under none; or before the
-    fact on the line `before`, if that is under none either.
+    fact on the line `before`, if that is under none either. `found`: an agent found it, and it goes under the heading
+    of what agents found.
     """
     place = drawer(path)
     if place not in ("facts", "review"):
@@ -311,9 +325,11 @@ def add_fact(
         )
     bullet = ("- [ ] " if place == "review" else "- ") + bullet_text(relation, object)
     page = _read(path, text or new_page(path))
+    if found:
+        return _add_found(page, bullet)
     headings = [i for i, _, _ in page.headings if page.roles[i] == "kind"]
     section = kind if any(page.kinds[i] == kind for i in headings) else None
-    peers = [fact for fact in page.facts if fact.kind == section]
+    peers = [fact for fact in page.facts if fact.kind == section and not page.found[(fact.line or 1) - 1]]
     if before is not None and section is None and any(fact.line == before for fact in peers):
         return _insert(page.lines, before - 1, [bullet])
     updated = page.last("updated")
@@ -325,9 +341,25 @@ def add_fact(
         while is_blank(page.lines[at - 1]):
             at -= 1
         return _insert(page.lines, at, [bullet], apart=True)
-    if updated >= 0 and page.kinds[updated] is None:
+    if updated >= 0 and page.kinds[updated] is None and not page.found[updated]:
         return _insert(page.lines, updated, [bullet])
-    return _insert(page.lines, headings[0] if headings else page.end, [bullet], apart=True)
+    return _insert(
+        page.lines, min([*headings, *_start_of_found(page)], default=page.end), [bullet], apart=True
+    )
+
+
+def _start_of_found(page: _Page) -> list[int]:
+    """The line of the heading of what agents found, if there is one."""
+    return [i for i, level, _ in page.headings if level == 2 and page.found[i]][:1]
+
+
+def _add_found(page: _Page, bullet: str) -> str:
+    last = [fact for fact in page.facts if page.found[(fact.line or 1) - 1]]
+    if last:
+        return _insert(page.lines, _after(page, (last[-1].line or 0) - 1), [bullet])
+    if start := _start_of_found(page):
+        return _insert(page.lines, start[0] + 1, [bullet])
+    return _insert(page.lines, page.end, [f"## {FOUND}", bullet], apart=True)
 
 
 def replace_fact(text: str, path: str, line: int, relation: str, object: str) -> str:
@@ -385,9 +417,12 @@ def set_updated(text: str, path: str, date: str) -> str:
     at = page.last("updated")
     if at >= 0 and page.updated is not None:
         return _replace(page.lines, at, page.bodies[at].rstrip().removesuffix(page.updated) + date)
-    if page.facts:
-        return _insert(page.lines, _after(page, (page.facts[-1].line or 0) - 1), [f"- Updated: {date}"])
-    return _insert(page.lines, page.end, [f"- Updated: {date}"], apart=True)
+    own = [fact for fact in page.facts if not page.found[(fact.line or 1) - 1]]
+    if own:
+        return _insert(page.lines, _after(page, (own[-1].line or 0) - 1), [f"- Updated: {date}"])
+    return _insert(
+        page.lines, min(_start_of_found(page), default=page.end), [f"- Updated: {date}"], apart=True
+    )
 
 
 def add_episode(text: str, path: str, title: str, fields: Iterable[tuple[str, str]]) -> str:

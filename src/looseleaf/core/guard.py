@@ -1,10 +1,11 @@
 """The guard: of a page that an agent changed, the lines that may stand where it put them.
 
 At the top of the folder, which every prompt shows, an agent writes only what the user said; in a drawer also what it
-concluded, unless it had read what tools brought; an episode of its own is signed there. A line that a person wrote or
-confirmed it neither changes nor removes, nor does it hide one in a fence. What the user said it removes at the top only
-by another word of the user's, and nowhere once tools spoke or where nobody was heard; the same of episodes that it did
-not write. Index lines show nothing that an agent wrote. Whatever is held back waits for a person.
+concluded. Once it had read what tools brought, what it did not conclude from the user's own words is told apart there,
+as what it found; an episode of its own is signed. A line that a person wrote or confirmed it neither changes nor
+removes, nor does it hide one in a fence. What the user said it removes at the top only by another word of the user's,
+and nowhere once tools spoke or where nobody was heard; the same of episodes that it did not write. Index lines show
+nothing that an agent wrote.
 
 Invariant: the guarded text is made of lines of the old page, and of lines of the new one that may stand, in order.
 """
@@ -23,6 +24,7 @@ from looseleaf.frozen import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
 
     from looseleaf.core.spoken import Spoken
     from looseleaf.values import Episode, Fact, Hunk, PageText
@@ -47,16 +49,19 @@ class Owned:
 @frozen
 class Guarded:
     """The text that may be written; the lines of it that are the user's own words; what was held back, as
-    (relation, object); lines of others that were to go; and lines that are simply not an agent's to write."""
+    (relation, object); lines of others that were to go; lines that are simply not an agent's to write; what it found
+    by tools, which stands apart; and what it found for which the page has no room."""
 
     text: str
     said: tuple[Said, ...] = ()
     held: tuple[Said, ...] = ()
     kept: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    found: tuple[Said, ...] = ()
+    crowded: tuple[Said, ...] = ()
 
-    def but(self, *, text: str) -> Guarded:
-        return Guarded(text, self.said, self.held, self.kept, self.left)
+    def but(self, **changes: Any) -> Guarded:
+        return Guarded(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
 
 
 def guarded(path: str, old: str, new: str, spoken: Spoken, owned: Owned | Collection[Said] = ()) -> Guarded:
@@ -76,6 +81,8 @@ class _Change:
         self._spoken, self._owned = spoken, owned
         self._is_top = "/" not in path
         self._is_strict = self._is_top or spoken.tools
+        self._is_of_facts = drawer(path) == "facts" and not self._is_top
+        self._found: list[Said] = []
         self._before, self._after = parse(path, old), parse(path, new)
         told = unsigned(self._before).episodes
         self._others = _lines_of(told)
@@ -87,7 +94,8 @@ class _Change:
             for fact in self._before.facts
             if (fact.relation, fact.object) in owned.persons and not relation_of(fact.relation).many
         }
-        self._untold = self._untold_lines()
+        own = (each for each in self._after.episodes if each.title not in {episode.title for episode in told})
+        self._episodes = _lines_of(tuple(own)) if drawer(path) == "episodes" else frozenset()
         self._hunks = diff(old, new)
         self._gone, self._come = self._moving()
         self._stood: set[Said] = set()
@@ -106,14 +114,16 @@ class _Change:
             shift += len(hunk.added) - len(hunk.removed)
             made += self._hunk(hunk, first)
         text = _joined([*made, *lines[at:]])
-        if self._held and _said_lines(text) == _said_lines(self._old):
+        is_held = bool(self._held or self._found)
+        if is_held and _said_lines(text) == _said_lines(self._old):
             text = self._old  # blank lines, and nothing between them
-        if not self._old and self._held and not self._says_anything(text):
+        if not self._old and is_held and not self._says_anything(text):
             text = ""  # a title, and nothing under it
         if self._is_top and not self._old and text.strip() and parse(self._path, text).title is None:
             text = f"{new_page(self._path)}\n{text.lstrip(chr(10))}"
         text = text if text.strip() or self._old else ""
-        return Guarded(text, self._said(text), tuple(self._held), tuple(self._kept), tuple(self._left))
+        kept, left, found = tuple(self._kept), tuple(self._left), tuple(dict.fromkeys(self._found))
+        return Guarded(text, self._said(text), tuple(self._held), kept, left, found)
 
     def _hunk(self, hunk: Hunk, first: int) -> list[str]:
         """The lines of the old page that stay, then those of the new one that may stand."""
@@ -210,55 +220,49 @@ class _Change:
             return True
         if role == "kind" and not self._spoken.is_doubtful:
             return True
-        if _is_summary(line) or (number in self._untold and self._spoken.tools):
+        if _is_summary(line) or number in self._theirs or _is_signature(self._path, line):
             return False
-        if number in self._theirs or _is_signature(self._path, line):
-            return False
+        if number in self._episodes:
+            return True  # it is signed
         if fact is not None:
-            if (
-                slot("", fact.relation) in self._taken
-                and (fact.relation, fact.object) not in self._owned.persons
-            ):
-                return False  # a person says otherwise, and there can be only one
-            return not self._is_strict or self._spoken.has(fact.object, fact.relation)
+            if self._is_taken(fact):
+                return False
+            if not self._is_strict or self._spoken.has(fact.object, fact.relation):
+                return True
+            return self._is_of_facts and self._spoken.is_source_of(fact.object, fact.relation)
         if not self._is_strict:
             return True
         if role == "title" and escape(body(line)) == new_page(self._path).strip():
             return True
         return (role != "title" or self._is_top) and self._spoken.has(body(line))
 
-    def _untold_lines(self) -> set[int]:
-        """On a page of episodes: those whose title is not the user's words."""
-        if drawer(self._path) != "episodes":
-            return set()
-        found: set[int] = set()
-        is_told = True
-        for number, line in enumerate(self._after.lines):
-            words = heading(body(line))
-            if words is not None:
-                is_default = escape(body(line)) == new_page(self._path).strip()
-                is_told = is_default or self._spoken.has(words[1])
-            if not is_told:
-                found.add(number)
-        return found
+    def _is_taken(self, fact: Fact) -> bool:
+        """Whether a person says otherwise, and there can be only one value."""
+        is_persons = (fact.relation, fact.object) in self._owned.persons
+        return slot("", fact.relation) in self._taken and not is_persons
 
     def _hold(self, number: int, line: str) -> None:
         """A fact by itself; lines of prose that follow each other as one note. What could not stand on a page of facts
         either is left out."""
         role, fact = self._after.roles[number], self._facts.get(number + 1)
         words = escape(body(line)).lstrip("#>-*+ ")
+        is_apart = (
+            self._is_of_facts and self._spoken.tools and not (fact is not None and self._is_taken(fact))
+        )
+        held = self._found if is_apart else self._held
         if role == "title" or _is_summary(line) or _is_signature(self._path, line):
             self._left.append(words[:_NOTE])
         elif fact is not None:
-            self._held.append((fact.relation, _cut(fact.object)))
-        elif self._goes_on(line) and len(self._held[-1][1]) + len(words) < _NOTE:
-            self._held[-1] = ("note", f"{self._held[-1][1]} {words}")
+            held.append((fact.relation, _cut(fact.object)))
+        elif self._goes_on(held, line) and len(held[-1][1]) + len(words) < _NOTE:
+            held[-1] = ("note", f"{held[-1][1]} {words}")
         elif words:
-            self._held.append(("note", words[:_NOTE]))
+            held.append(("note", words[:_NOTE]))
 
-    def _goes_on(self, line: str) -> bool:
+    @staticmethod
+    def _goes_on(held: Sequence[Said], line: str) -> bool:
         """Whether a line of prose belongs to the note before it: a heading begins another."""
-        return bool(self._held) and self._held[-1][0] == "note" and heading(body(line)) is None
+        return bool(held) and held[-1][0] == "note" and heading(body(line)) is None
 
     def everything(self) -> tuple[Said, ...]:
         """Every fact that the change would have added."""
@@ -356,6 +360,9 @@ FATES = {
     "current": "is known already",
     "rejected": "was left out, as a person said no to it",
     "full": "was left out, as too much waits in review already",
+    "noted": "stands in a drawer, as what an agent concluded",
+    "found": "stands in a drawer, under what agents found",
+    "crowded": "was left out, as the page has as much as it holds of what agents found",
 }
 """What becomes of a line that was held back, in the words of a receipt."""
 
@@ -364,6 +371,8 @@ def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> S
     """What a receipt says of lines that did not go where they were put; `fates`: what became of each instead."""
     fates = fates or {}
     waits = (f"{FATES[fates.get(line, 'asked')]}: “{worded(*line)}”" for line in guarded.held)
+    apart = (f"{FATES['found']}: “{worded(*line)}”" for line in guarded.found)
+    crowded = (f"{FATES['crowded']}: “{worded(*line)}”" for line in guarded.crowded)
     stays = (f"stays, as a person or the user put it: “{line}”" for line in guarded.kept)
     left = (
         f"the page {line} was not made: its name would stand in every prompt, and the user did not say it"
@@ -371,7 +380,7 @@ def sentences_of(guarded: Guarded, fates: Mapping[Said, str] | None = None) -> S
         else f"was left out, as an index line would show it: “{line}”"
         for line in guarded.left
     )
-    return (*waits, *stays, *left)
+    return (*waits, *apart, *crowded, *stays, *left)
 
 
 def _cut(text: str) -> str:

@@ -2,15 +2,19 @@
 
 A fact has an address, its slot; likeness never decides that one fact replaces another.
 
-Invariants: a lower level never replaces or ends a higher one; what a person rejected does not come back by itself;
-what is only alike is neither merged nor added, but put before a person; the order of what is held never matters.
+Invariants: a lower level never replaces or ends a higher one, it stands beside it; what a person rejected does not come
+back by itself; what the user said that is only alike is neither merged nor added, but put before a person; the order of
+what is held never matters.
 """
 
 from __future__ import annotations
 
+import re
+
 from looseleaf.core.address import address, slot_of
 from looseleaf.core.aliases import ANTONYMS
 from looseleaf.core.keys import base_of, key, near, parts_of, same
+from looseleaf.core.lazy import lazy
 from looseleaf.core.lines import NOTE
 from looseleaf.core.moments import moment
 from looseleaf.core.relations import OPPOSITES
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from looseleaf.core.address import Address
     from looseleaf.values import Fact
 
-    Act = Literal["add", "restate", "supersede", "end", "older", "review", "drop"]
+    Act = Literal["add", "restate", "supersede", "contest", "end", "doubt", "older", "review", "drop"]
 
 _RANKS = {"tainted": 0, "inferred": 1, "said": 2, "confirmed": 3}
 _WISHES = frozenset({"prefers", "rule"})
@@ -37,8 +41,9 @@ _WISHES = frozenset({"prefers", "rule"})
 class Decision:
     """What becomes of a new fact, and which of those held it concerns.
 
-    `add` it; `restate`: that one has one more source; `supersede` those by it; `end` those, it is nothing to hold
-    itself; `older`: it was true before those, and is history only; `review`: a person decides; `drop` it.
+    `add` it; `restate`: that one has one more source; `supersede` those by it; `contest`: it stands beside those, which
+    are worth more and may no longer hold; `end` those, it is nothing to hold itself; `doubt`: those may have ended;
+    `older`: it was true before those, and is history only; `review`: a person decides; `drop` it.
     """
 
     act: Act
@@ -84,6 +89,9 @@ def decide(
         return Decision("add", (), "nothing like it is held")
     doubtful = tuple(fact for fact, at in current if _doubtful(place, at))
     if place.relation == NOTE:  # the user's own words: whoever says the same with fewer of them says it again
+        other = tuple(fact for fact, at in current if _is_other_value(new, place.key, at.key))
+        if other and all(_rank_held(fact) <= _rank_new(new) for fact in other):
+            return Decision("supersede", other, f"in place of {_said(other[0])}")
         fuller = [fact for fact, at in current if parts_of(place.key) < parts_of(at.key) and fact in doubtful]
         if fuller:
             return Decision("restate", (_best(fuller),), "held already, in more words")
@@ -93,7 +101,7 @@ def decide(
         if poorer and all(_rank_held(fact) <= _rank_new(new) for fact in poorer):
             return Decision("supersede", poorer, f"in more words than {_said(poorer[0])}")
         return Decision("add", (), "nothing like it is held")
-    if not doubtful:
+    if not doubtful or _rank_new(new) < _RANKS["said"]:
         return Decision("add", (), "nothing like it is held")
     if correction and len(doubtful) == 1:
         return _replace(new, list(doubtful))
@@ -158,6 +166,34 @@ def _is_reverse(place: Address, at: Address) -> bool:
     return len(words) == len(others) and len(apart) == 1 and frozenset(apart | against) in ANTONYMS
 
 
+def _is_other_value(new: Fact, key: str, other: str) -> bool:
+    """Whether a note says another one with its two sides exchanged ("tabs over spaces"), or says "now" with one word
+    another."""
+    words, others = key.split(), other.split()
+    if words == others or abs(len(words) - len(others)) > 1:
+        return False
+    at = words.index("over") if "over" in words else -1
+    if 0 < at < len(words) - 1 and others == [
+        *words[: at - 1],
+        words[at + 1],
+        "over",
+        words[at - 1],
+        *words[at + 2 :],
+    ]:
+        return True
+    if not _NOW.search(new.object):
+        return False
+    bare, before = ([word for word in each if word not in _NOWS] for each in (words, others))
+    apart = [pair for pair in zip(bare, before, strict=False) if pair[0] != pair[1]]
+    return len(bare) == len(before) >= _LEAST_FRAME and len(apart) == 1
+
+
+_NOWS = frozenset("now jetzt inzwischen maintenant désormais ahora agora adesso ora nu tegenwoordig".split())
+_NOW = lazy(rf"\b(?:{'|'.join(sorted(_NOWS))})\b", re.IGNORECASE)
+_LEAST_FRAME = 3
+"""Words of a note without "now": of fewer, one is too much to be another value."""
+
+
 def _doubtful(place: Address, at: Address) -> bool:
     if not near(place.value, at.value, place.relation):
         return False
@@ -174,14 +210,16 @@ def _replace(new: Fact, against: list[Fact], also: Sequence[Fact] = ()) -> Decis
     """`also`: the same value, held beside what it replaces; the new fact stands for both."""
     if all(_is_older(new, fact) for fact in against):
         return Decision("older", tuple(against), f"{_said(against[0])} is newer")
-    if "unverified" in new.tags:
-        return Decision(
-            "review", tuple(against), f"its words were not found, and it is against {_said(against[0])}"
-        )
     everything = (*against, *also)
     above = next((fact for fact in everything if _rank_held(fact) > _rank_new(new)), None)
-    if above is not None:
+    if new.origin == "mixed" and all(_is_guess(fact) for fact in everything):
+        above = None  # it rests on the user's words, and they only on a conclusion
+    if above is not None and _rank_held(above) == _RANKS["confirmed"] and _rank_new(new) > _RANKS["tainted"]:
         return Decision("review", everything, _outranked(above))
+    if above is not None:
+        return Decision(
+            "contest", everything, f"beside {_said(above)}, which is {above.level or 'a person’s'}"
+        )
     if any(_is_older(new, fact) for fact in against):
         return Decision("review", everything, "newer than one of these and older than another")
     return Decision("supersede", everything, f"in place of {_said(against[0])}")
@@ -199,16 +237,23 @@ def _ended(new: Fact, place: Address, current: list[tuple[Fact, Address]]) -> De
     gone = [fact for fact in gone if not _is_older(new, fact)]
     if gone:
         above = next((fact for fact in gone if _rank_held(fact) > _rank_new(new)), None)
-        if above is not None:
-            return Decision("review", tuple(gone), _outranked(above))
-        if "unverified" in new.tags:
-            return Decision(
-                "review", tuple(gone), f"its words were not found, and it would end {_said(gone[0])}"
-            )
-        return Decision("end", tuple(gone), f"{_said(gone[0])} holds no more")
+        if above is None:
+            return Decision("end", tuple(gone), f"{_said(gone[0])} holds no more")
+        return _doubted(new, above, tuple(gone))
+    if doubtful and _rank_new(new) < _RANKS["said"]:
+        return _doubted(new, max(doubtful, key=_rank_held), tuple(doubtful))
     if doubtful:
         return Decision("review", tuple(doubtful), f"it may be {_said(doubtful[0])} that holds no more")
     return Decision("drop", (), "nothing that is held has ended")
+
+
+def _doubted(new: Fact, above: Fact, facts: tuple[Fact, ...]) -> Decision:
+    """What becomes of facts that a conclusion says have ended: nothing by a tool's word."""
+    if _rank_new(new) == _RANKS["tainted"]:
+        return Decision("drop", facts, f"{_said(above)} is worth more")
+    if _rank_held(above) == _RANKS["confirmed"]:
+        return Decision("review", facts, _outranked(above))
+    return Decision("doubt", facts, f"{_said(above)} may have ended")
 
 
 def _refused(new: Fact, refused: list[Fact]) -> Decision:
@@ -248,12 +293,18 @@ def _rank_held(fact: Fact) -> int:
 
 
 def _rank_new(fact: Fact) -> int:
-    return _RANKS.get(fact.level or "said", 0)
+    """What its words do not prove is a conclusion, whoever drew it."""
+    rank = _RANKS.get(fact.level or "said", 0)
+    return min(rank, _RANKS["inferred"]) if "unverified" in fact.tags else rank
 
 
 def _best(facts: list[Fact]) -> Fact:
     """The highest, and of those the first; `facts` come in their own order."""
     return max(facts, key=_rank_held)
+
+
+def _is_guess(fact: Fact) -> bool:
+    return fact.level in ("inferred", "tainted") and "unverified" in fact.tags
 
 
 def _outranked(fact: Fact) -> str:

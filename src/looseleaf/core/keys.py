@@ -186,7 +186,7 @@ def _trimmed(words: list[str], base: str) -> list[str]:
 
 def _names(base: str) -> Table:
     """Other names of values, as the words of a value of that relation are written."""
-    tables: tuple[str, ...] = ("TECHNICAL", "NEGATIONS")
+    tables: tuple[str, ...] = ("TECHNICAL", "SPELLINGS", "NEGATIONS")
     if base in NAMES:
         tables = ("PLACES",) if base in ("home", "hometown", "nationality", "address") else ()
     elif base == "rule":

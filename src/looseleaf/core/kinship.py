@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from looseleaf.core.gate import UNVERIFIED
 from looseleaf.core.keys import key
-from looseleaf.core.levels import is_trusted
+from looseleaf.core.levels import is_imported, is_trusted
 from looseleaf.core.lines import NOTE
 from looseleaf.core.slots import slot
 
@@ -56,3 +56,14 @@ def ending(fact: Fact) -> Fact:
 
 def joined(fact: Fact, waits: Fact) -> Fact:
     return fact.but(id=waits.id, sources=sources_of(waits, fact), user_fact_score=waits.user_fact_score)
+
+
+def is_guess_of(old: Fact, fact: Fact) -> bool:
+    """Whether a conclusion says what the user says now."""
+    is_guess = old.status == "current" and not is_trusted(old.level) and old.level is not None
+    return is_guess and is_same_fact(old, fact)
+
+
+def is_document(origin: str) -> bool:
+    """Whether it was given to the memory as a text, or imported: a person brought it, and a person says yes to it."""
+    return is_imported(origin) or origin == "document"

@@ -18,6 +18,8 @@ from looseleaf.values import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from looseleaf.values import Kind
 
 NOTE = "note"
@@ -255,10 +257,44 @@ def doubted(said: str, day: str, words: str) -> str:
     return f"{undoubted(said)} (may have changed on {day}: “{short}”)"
 
 
+_CONTESTED = lazy(r" \(noted on \d{4}-\d\d-\d\d by [^\s()]{1,64}; said on \d{4}-\d\d-\d\d: “[^”]*”\)\Z")
+
+
+def contested(said: str, agent: str, day: str, other: str, since: str) -> str:
+    """A value that an agent noted, with the one that the user had said and that it stands against."""
+    short = " ".join(undoubted(other).replace("“", '"').replace("”", '"').split())[:_DOUBT_WORDS]
+    who = re.sub(r"[\s()]+", "-", agent)[:64] or "agent"
+    return f"{undoubted(said)} (noted on {day} by {who}; said on {since}: “{short}”)"
+
+
 def undoubted(said: str) -> str:
-    """A line without such a mark."""
-    return _DOUBT.sub("", said) if said.endswith("”)") else said
+    """A line without such marks, and without the signature of who found it."""
+    if said.endswith("”)"):
+        said = _CONTESTED.sub("", _DOUBT.sub("", said))
+    return _FOUND.sub("", said) if said.endswith(")") else said
 
 
 def is_doubtful(said: str) -> bool:
     return said.endswith("”)") and _DOUBT.search(said) is not None
+
+
+# --- what an agent found -----------------------------------------------------------------
+
+FOUND = "Found by agents"
+"""The heading under which a page of facts has what agents concluded from tools."""
+
+_FOUND = lazy(r" \(found by [^\s()]{1,64} on \d{4}-\d\d-\d\d(?:, from [^()]{1,120})?\)\Z")
+_TOOLS = 3
+"""So many of the tools that had been read are named."""
+
+
+def signed_as_found(said: str, agent: str, day: str, tools: Iterable[str]) -> str:
+    """A line with the signature of the agent that found it: when, and what it had read."""
+    names = [re.sub(r"[^\w.:-]+", "", name)[:30] for name in dict.fromkeys(tools)]
+    read = ", ".join(filter(None, names[:_TOOLS])) + (" …" if len(names) > _TOOLS else "")
+    who = re.sub(r"[\s()]+", "-", agent)[:64] or "agent"
+    return f"{undoubted(said)} (found by {who} on {day}{f', from {read}' if read else ''})"
+
+
+def is_found(said: str) -> bool:
+    return said.endswith(")") and _FOUND.search(said) is not None

@@ -15,3 +15,6 @@ TICKED = "ticked"
 PINNED = "pinned"
 APPROVED = "approved"
 """Tags of facts: ticked in review, not to be forgotten, and from review by a person's yes."""
+
+ARCHIVE = "-archive"
+"""How the topic of an archive ends."""

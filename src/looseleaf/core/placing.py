@@ -6,49 +6,71 @@ same plan; carrying it out twice is carrying it out once.
 
 from __future__ import annotations
 
+import re
+
 from looseleaf.core import kinship, names
-from looseleaf.core.gate import UNVERIFIED, judge
+from looseleaf.core.clauses import is_over, spelled
+from looseleaf.core.gate import MIXED, UNVERIFIED, judge
 from looseleaf.core.grammar import as_written
+from looseleaf.core.heads import PERSON
 from looseleaf.core.identity import decide
+from looseleaf.core.keys import key
+from looseleaf.core.lazy import lazy
 from looseleaf.core.ledger import fact_id
-from looseleaf.core.levels import is_trusted
-from looseleaf.core.lines import DOUBTFUL, NOTE, doubted, is_doubtful
+from looseleaf.core.levels import CONFIDENCE, is_trusted
+from looseleaf.core.lines import (
+    DOUBTFUL,
+    NOTE,
+    contested,
+    doubted,
+    is_doubtful,
+    is_found,
+    signed_as_found,
+    undoubted,
+)
 from looseleaf.core.names import APPROVED, TICKED
+from looseleaf.core.page_changes import PageChanges, page_of
 from looseleaf.core.profile import PEOPLE
-from looseleaf.core.relations import SALIENCE
-from looseleaf.core.replacing import PLAIN, SURE, Change, is_told_with, naming, replaced_by, saying, without
-from looseleaf.core.slots import relation_of
+from looseleaf.core.relations import BY_LABEL, SALIENCE
+from looseleaf.core.replacing import (
+    PLAIN,
+    SURE,
+    Change,
+    is_told_with,
+    naming,
+    replaced_by,
+    saying,
+    terms_of,
+    without,
+)
+from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
+from looseleaf.talk import Proposal
 from looseleaf.values import Fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from looseleaf.core.gate import Witness
+    from looseleaf.core.gate import Judged, Witness
     from looseleaf.core.replacing import Lexicon
-    from looseleaf.talk import Proposal
-    from looseleaf.values import Ended, Kind
+    from looseleaf.values import Kind
 
 USER, PROJECT, PROFILE = names.USER, names.PROJECT, names.PROFILE
 
 _QUOTE = 300
 
-AT_TOP = 0.4
-"""The salience from which on a fact of the user's stands on USER.md, which is in every prompt."""
+CHECKED = "checked"
+"""The tag of a conclusion that a second look of the model confirmed."""
+_IF_CHECKED = 0.75
+
+MOST_FOUND, MOST_FOUND_A_DAY = 60, 20
+"""Lines of what agents found that a page holds, and that one day adds."""
 
 PERHAPS = "only if it changes something"
 """The tag of a proposal that is only worth a line if something that is held has changed by it."""
-
-
-@frozen
-class Line:
-    """One change of one page: a fact to add, one to take away, or one in place of another."""
-
-    add: Fact | None = None
-    remove: Fact | None = None
 
 
 @frozen
@@ -60,17 +82,10 @@ class Outcome:
     why: str
 
 
-def page_of(fact: Fact) -> str:
-    """The top of the folder is in every prompt: only what the user said, or a person confirmed, stands there."""
-    is_worth = fact.level == "confirmed" or (
-        is_trusted(fact.level) and (1.0 if fact.salience is None else fact.salience) >= AT_TOP
-    )
-    return PROFILE if fact.topic == USER and is_worth else f"facts/{fact.topic}.md"
-
-
-class Plan:
+class Plan(PageChanges):
     """`held` gives all facts of a topic; `topic` the canonical name of the one that a proposal names. `topics`: where a
-    change may find what it replaces; `lexicon`: what is known of words, without which only slots are replaced."""
+    change may find what it replaces; `lexicon`: what is known of words, without which only slots are replaced; `agent`:
+    whose talk it is, who signs what it found."""
 
     def __init__(
         self,
@@ -81,35 +96,35 @@ class Plan:
         *,
         topics: Iterable[str] = (USER, PROJECT),
         lexicon: Lexicon | None = None,
+        agent: str = "agent",
     ) -> None:
-        self._entry_id, self._entry_ts = entry_id, entry_ts
-        self._load, self._topic = held, topic
+        super().__init__(entry_id, entry_ts, held)
+        self._topic, self._agent = topic, agent
         self._topics, self._lexicon = tuple(topics), lexicon
-        self._held: dict[str, list[Fact]] = {}
-        self._new: set[str] = set()
-        self._taken_back: set[str] = set()
         self._taken: set[str] = set()
         self._said_again: set[tuple[str | None, str | None]] = set()
-        self._reworded: set[str] = set()
-        self.lines: dict[str, list[Line]] = {}
-        """What is to be done to each page."""
-        self.settled: list[str] = []
-        """What waited in review, and stands on a page now because the user said it."""
-        self.ended: dict[str, list[Ended]] = {}
         self.review: list[tuple[Fact, str]] = []
         self.restated: list[tuple[str, str, str, float | None]] = []
-        self.history: list[Fact] = []
-        self.raised: list[Fact] = []
-        self.retold: list[tuple[str, Fact]] = []
-        self.ended_there: list[Ended] = []
-        """Facts that take the place of others on lines that stay as they are, and those that end by that."""
         self.outcomes: list[Outcome] = []
 
-    def take(self, proposal: Proposal, witnesses: Sequence[Witness], score: float | None = None) -> None:
-        """`score`: what a person said of it before."""
+    def take(
+        self,
+        proposal: Proposal,
+        witnesses: Sequence[Witness],
+        score: float | None = None,
+        *,
+        checked: bool = False,
+    ) -> None:
+        """`score`: what a person said of it before. `checked`: a model that saw its quote alone says that it is said
+        there: that makes it no more than a conclusion."""
         fact = self._fact(proposal, witnesses)
-        if fact is None:
-            return
+        if fact is not None and checked and fact.level == "inferred" and UNVERIFIED in fact.tags:
+            fact = fact.but(tags=(*fact.tags, CHECKED), confidence=_IF_CHECKED)
+        if fact is not None:
+            self.put(fact, proposal, score)
+
+    def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> None:
+        """A fact whose level is known already."""
         self._taken.add(fact.id or "")
         if PERHAPS in proposal.tags and not self._replace(fact, proposal):
             return
@@ -122,7 +137,7 @@ class Plan:
         waits = next(
             (each for each in held if each.status == "pending" and kinship.is_same_fact(fact, each)), None
         )
-        if act in ("add", "supersede") and waits is not None:
+        if act in ("add", "supersede", "contest") and waits is not None and fact.level != "tainted":
             # It is one fact: it leaves review for its page.
             held.remove(waits)
             self.settled.append(waits.id or "")
@@ -135,6 +150,11 @@ class Plan:
         match act:
             case "add" | "supersede":
                 self._supersede(fact, facts)
+            case "contest":
+                self._add(self._beside(fact, facts), ())
+                self._doubt_by(fact, facts)
+            case "doubt" if is_over(spelled(proposal.quote)):
+                self._doubt_by(fact, facts)
             case "end":
                 self._end(fact, facts)
             case "restate":
@@ -143,7 +163,8 @@ class Plan:
             case "older":
                 self._older(fact, facts)
             case "review":
-                waiting = fact.but(status="pending") if not proposal.ended else kinship.ending(fact)
+                asked = fact.but(object=undoubted(fact.object))
+                waiting = asked.but(status="pending") if not proposal.ended else kinship.ending(asked)
                 if not any(each.status == "pending" and kinship.is_same_fact(waiting, each) for each in held):
                     self.review.append((waiting, why))
                     held.append(waiting)
@@ -153,6 +174,8 @@ class Plan:
             self._never_held(fact, proposal.was)
         if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
             self._replace(fact, proposal)
+        if act in ("add", "supersede", "contest") and proposal.was:
+            self._outdate(fact, proposal.was)
 
     # --- changes of what has no slot ---------------------------------------------------------
 
@@ -240,29 +263,48 @@ class Plan:
                 elif not is_doubtful(note.object):
                     self._doubt(note, fact)
 
+    def _beside(self, fact: Fact, facts: Sequence[Fact]) -> Fact:
+        """A conclusion that stands against what the user said tells both, with their dates."""
+        old = next((each for each in facts if is_trusted(each.level)), None)
+        if fact.level != "inferred" or old is None or relation_of(fact.relation).many:
+            return fact
+        since, today = (old.valid_from or "")[:10], (fact.valid_from or "")[:10]
+        if not since or not today:
+            return fact
+        said = as_written(fact.relation, contested(fact.object, self._agent, today, old.object, since))[1]
+        return fact.but(object=said)
+
+    def _outdate(self, fact: Fact, was: str) -> None:
+        """The user's words, or a conclusion from them, say what they take the place of: a conclusion goes; what the
+        user said goes if the user now says otherwise, and is marked if that was only concluded."""
+        is_said, was = kinship.may_change(fact), _ARTICLE.sub("", was)
+        for old in naming(was, self._elsewhere(fact, is_sure=True)) if is_said or _is_drawn(fact) else ():
+            is_later = not set(fact.sources) & set(old.sources)
+            is_named = bool(terms_of(was)) and terms_of(was) <= terms_of(fact.quote or "")
+            is_meant = is_named or slot(old.topic, old.relation) == slot(fact.topic, fact.relation)
+            is_whole = key(old.object, old.relation) == key(was, old.relation)
+            is_meant = is_meant or (is_whole and not is_trusted(old.level))
+            if kinship.outranks(old, fact) or not (is_later and is_meant):
+                continue
+            if not is_trusted(old.level) or (is_said and is_whole):
+                self._go((old,), fact)
+            elif not is_doubtful(old.object):
+                self._doubt(old, fact)
+
+    def _doubt_by(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        """Mark what the user said as perhaps no longer so, by later words of the user's that hold the other value: no
+        conclusion replaces it, and it is not told as plain truth. What a tool says marks nothing."""
+        if relation_of(fact.relation).many or not _is_drawn(fact):
+            return
+        for old in facts:
+            is_said = is_trusted(old.level) and not kinship.outranks(old, fact)
+            is_later = fact.quote != old.quote and not set(fact.sources) & set(old.sources)
+            if is_said and is_later and not is_doubtful(old.object):
+                self._doubt(old, fact)
+
     def _doubt(self, old: Fact, by: Fact) -> None:
         said = doubted(old.object, (by.valid_from or "")[:10], by.quote or by.object)
         self._restate_as(old, by, said, tags=(*old.tags, DOUBTFUL))
-
-    def _restate_as(self, old: Fact, by: Fact, said: str, tags: tuple[str, ...] | None = None) -> None:
-        """The same fact in other words on the same line."""
-        label, said = as_written(old.relation, said)
-        name = fact_id(self._entry_id, old.topic, label, said, old.id or "")
-        new = old.but(id=name, relation=label, object=said, tags=old.tags if tags is None else tags)
-        new = new.but(
-            valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
-        )
-        self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
-        self._reworded.add(name)
-
-    def _go(self, facts: Sequence[Fact], by: Fact) -> None:
-        """What is over, and whose place another fact took elsewhere."""
-        for old in self._over(facts, by.valid_from or "", by.id):
-            self._take_line(old)
-
-    def _take_line(self, fact: Fact) -> None:
-        if fact.path is not None:
-            self.lines.setdefault(fact.path, []).append(Line(None, fact))
 
     def _ask_whether(self, old: Fact) -> None:
         """A person wrote it: a person says whether it is over."""
@@ -275,26 +317,12 @@ class Plan:
             self.review.append((waiting, "the talk says that it has changed"))
             self._held[old.topic].append(waiting)
 
-    def _held_in(self, topic: str) -> list[Fact]:
-        """All that is held of a topic. A line whose fact has ended goes: a crash came before that was done."""
-        if topic not in self._held:
-            self._held[topic] = held = self._load(topic)
-            for each in held:
-                if each.status == "superseded" and each.line is not None:
-                    self._take_line(each)
-        return self._held[topic]
-
-    def give_up(self, fact: Fact) -> None:
-        """A fact that nothing says any more goes from its page. Nobody said that it ended: it never held."""
-        self._held_in(fact.topic)
-        self._end(fact, (fact,))
-
-    def confirm(self, fact: Fact, now: float) -> None:
+    def confirm(self, fact: Fact, now: float, by: tuple[str, ...] = (APPROVED,)) -> None:
         """A person says yes to a fact: it stands, whatever stood against it. Or, to an ending: what it ends goes."""
         if kinship.ENDS in fact.tags:
             self._confirm_end(fact, now)
             return
-        tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), APPROVED)
+        tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), *by)
         held = self._held_in(fact.topic)
         held[:] = [each for each in held if each.id != fact.id]
         fact = fact.but(status="current", level="confirmed", confidence=1.0, tags=tags, path=None, line=None)
@@ -304,6 +332,20 @@ class Plan:
             made = decide(fact, held)
         if made.act in ("add", "supersede"):
             self._supersede(fact, made.facts)
+
+    def vouch(self, found: Fact, relation: str, said: str, now: float) -> Fact:
+        """A person says yes to what an agent found: it is the person's now, and takes the place of what contests it."""
+        topic = found.topic.removesuffix(names.ARCHIVE)
+        held = self._held_in(found.topic)
+        self._held_in(topic)
+        name = fact_id(found.id or "", relation, said)
+        for old in self._over((found,), written(now), name):
+            self._take_line(old)
+        held[:] = [each for each in held if each.id != found.id]
+        fact = found.but(id=name, topic=topic, subject=topic, relation=relation, object=said, origin=PERSON)
+        fact = fact.but(valid_from=written(now))
+        self.confirm(fact, now, ())  # taken back, it waits for nobody: the finding stands again
+        return fact
 
     def _confirm_end(self, fact: Fact, now: float) -> None:
         over = fact.but(
@@ -315,54 +357,68 @@ class Plan:
         made = decide(over, self._held_in(fact.topic), ended=True)
         self._end(over, made.facts if made.act in ("end", "review") else ())
 
-    def keep_lines(self) -> None:
-        """To be called at the end. A line that would be replaced by itself stays; the fact on it is another one."""
-        for lines in self.lines.values():
-            for line in list(lines):
-                old, new = line.remove, line.add
-                if old and new and (old.relation, old.object) == (new.relation, new.object):
-                    lines.remove(line)
-                    self.retold.append((old.id or "", new))
-                    ended = self.ended.get(old.topic, [])
-                    self.ended_there += [each for each in ended if each[0] == old.id]
-                    ended[:] = [each for each in ended if each[0] != old.id]
-
     def _decide(self, fact: Fact, proposal: Proposal, held: list[Fact]) -> tuple[str, tuple[Fact, ...], str]:
         before = next((each for each in held if each.id == fact.id and each.status != "current"), None)
         if before is not None:
             return "drop", (), "waits already" if before.status == "pending" else "decided before"
+        guesses: tuple[Fact, ...] = ()
         if is_trusted(fact.level):
             # What nobody vouched for waits for a person; the user's own word is that.
             held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
+            # A conclusion that says the same gives way to it, and decides nothing among what was said.
+            guesses = (
+                tuple(each for each in held if kinship.is_guess_of(each, fact)) if not proposal.ended else ()
+            )
+            held = [each for each in held if each not in guesses]
         # What a line in the user's words replaces is found below: a note has no slot that another value could take.
         was = proposal.was if fact.relation != NOTE else None
         correction = proposal.correction and fact.relation != NOTE
         made = decide(fact, held, correction=correction, was=was, ended=proposal.ended)
-        if made.act in ("add", "supersede", "end") and fact.level == "tainted":
-            # Nobody vouches for it: a person says yes, or it is no memory.
-            return "review", made.facts, f"it comes from {fact.origin or 'elsewhere'}"
+        if fact.level == "tainted":
+            return self._found(fact, made.act, made.facts, made.why)
+        if guesses and made.act in ("add", "supersede"):
+            if made.act == "add" and len(guesses) == 1 and not is_found(guesses[0].object):
+                return "restate", guesses, "held already"  # one line, which only rests on better words now
+            return "supersede", (*made.facts, *guesses), made.why
         return made.act, made.facts, made.why
 
-    def _dated(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
-        """True since the date that the words name, if that is past and leaves what it replaces its time."""
-        since = proposal.valid_from
-        if (
-            since
-            and since <= (fact.valid_from or "")
-            and all(since >= (old.valid_from or "") for old in replaced)
-        ):
-            return fact.but(valid_from=since)
-        return fact
+    def _found(
+        self, fact: Fact, act: str, facts: tuple[Fact, ...], why: str
+    ) -> tuple[str, tuple[Fact, ...], str]:
+        """What an agent concluded from tools: it stands under a heading of its own, as long as there is room, and ends
+        nothing."""
+        if kinship.is_document(fact.origin or "") and act in ("add", "supersede", "contest"):
+            return "review", facts, f"it comes from {fact.origin}"
+        if act in ("end", "doubt", "review"):
+            return "drop", facts, "a tool's word ends nothing"
+        if act in ("add", "supersede", "contest"):
+            found = [
+                each
+                for each in self._held_in(fact.topic)
+                if each.status == "current" and is_found(each.object)
+            ]
+            day = f" on {(fact.valid_from or '')[:10]}"
+            today = [each for each in found if day in each.object]
+            if len(found) - len(facts) >= MOST_FOUND or len(today) >= MOST_FOUND_A_DAY:
+                return "drop", (), "as much as a page holds of what agents found stands there"
+        return act, facts, why
 
     # --- one proposal as a fact ----------------------------------------------------------
 
     def _fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
         found = judge(proposal, witnesses)
+        if not found.verified:
+            proposal, found = _as_note(proposal, found, witnesses)
+        if proposal.ended and found.origin == MIXED and is_over(spelled(proposal.quote)):
+            # What ends was said before: of this talk only the words are needed that end it, and these are the user's.
+            found = found.concluded() if terms_of(proposal.object) & terms_of(proposal.quote) else found
         relation = relation_of(proposal.relation)
         topic = self._topic(proposal)
         try:
             # On a page about something else, "Company" is its own word and not the user's employer.
             name = relation.label if topic in (USER, PROJECT) else proposal.relation
+            if topic == PROJECT and _is_of_another(proposal):
+                name = f"{proposal.topic} {name}"  # else the rent of one thing would replace another's
             label, said = as_written(name, proposal.object)
         except Refused:
             return None  # it says nothing
@@ -370,6 +426,10 @@ class Plan:
         tags = tuple(tag for tag in proposal.tags if tag != PERHAPS)
         tags = tags if found.verified else (*tags, UNVERIFIED)
         said_at = written(found.ts)
+        if found.level == "tainted" and not kinship.is_document(found.origin):
+            said = signed_as_found(
+                said, self._agent, said_at[:10], (each.tool for each in witnesses if each.tool)
+            )
         return Fact(
             topic,
             topic,
@@ -394,71 +454,13 @@ class Plan:
 
     # --- what is decided -------------------------------------------------------------------
 
-    def _add(self, fact: Fact, replaced: Sequence[Fact], page: str | None = None) -> None:
-        """On its page; in place of a fact that stands there, or beside what is there."""
-        page = page or page_of(fact)
-        self._held[fact.topic].append(fact)
-        self._new.add(fact.id or "")
-        there = next((old for old in replaced if old.path == page), None)
-        self.lines.setdefault(page, []).append(Line(fact, there))
-        for old in replaced:
-            if old is not there:
-                self._take_line(old)
-
-    def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        self._add(fact, self._over(facts, fact.valid_from or "", fact.id))
-
-    def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
-        for old in self._over(facts, fact.valid_from or "", None):
-            self._take_line(old)
-
-    def _over(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
-        """Those that end, and stand on a page. What is only to be put on one by this plan never gets there."""
-        standing: list[Fact] = []
-        for old in facts:
-            held = self._held[old.topic]
-            held[:] = [each for each in held if each.id != old.id]
-            over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
-            if old.id in self._reworded:
-                self._new.discard(old.id)
-                self._never_reworded(old, by)
-                standing += self._withdraw(old)
-                continue
-            held.append(over)
-            if old.id in self._new:
-                self._new.discard(old.id)
-                self._taken_back.add(old.id or "")
-                self.history.append(over)
-                standing += self._withdraw(old)
-            else:
-                self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
-                standing.append(old)
-        return standing
-
-    def _never_reworded(self, fact: Fact, by: str | None) -> None:
-        """Words that this plan gave a fact but never wrote: what replaces them replaces the fact itself."""
-        held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
-        for facts in (held, self.history):
-            facts[:] = [
-                each.but(superseded_by=by) if each.superseded_by == fact.id else each for each in facts
-            ]
-        ended[:] = [(old, when, by if it == fact.id else it) for old, when, it in ended]
-
-    def _withdraw(self, fact: Fact) -> list[Fact]:
-        """Take a line back that is not written yet: the fact that it was to replace still stands."""
-        for lines in self.lines.values():
-            for line in lines:
-                if line.add is not None and line.add.id == fact.id:
-                    lines.remove(line)
-                    return [line.remove] if line.remove is not None else []
-        return []
-
     def _restate(self, fact: Fact, old: Fact) -> None:
         """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
         if is_doubtful(old.object) and kinship.may_change(fact) and not kinship.outranks(old, fact):
             self._supersede(fact, (old,))  # said again, it is in doubt no more
             return
-        if old.status == "current" and is_trusted(fact.level) and not is_trusted(old.level):
+        is_better = is_trusted(fact.level) and not is_trusted(old.level)
+        if old.status == "current" and (is_better or (fact.level == "inferred" and is_found(old.object))):
             better = fact.but(sources=kinship.sources_of(old, fact))
             if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):
                 self._raise(old, better)
@@ -467,32 +469,32 @@ class Plan:
         elif fact.sources and fact.sources[0] not in old.sources:
             self.restated.append((old.topic, old.id or "", fact.sources[0], fact.recorded_at))
 
-    def _raise(self, old: Fact, better: Fact) -> None:
-        """The same line in the same place: the fact stays, and rests on better words."""
-        members = ("level", "origin", "quote", "confidence", "tags", "sources", "entry_id", "entry_ts")
-        raised = old.but(**{name: getattr(better, name) for name in members})
-        held = self._held[old.topic]
-        held[:] = [raised if each.id == old.id else each for each in held]
-        self.raised.append(raised)
 
-    def _never_held(self, fact: Fact, said: str) -> None:
-        """The user says that something is over which is not held: older talk that is read later may still speak of it,
-        and must not bring it back."""
-        if not is_trusted(fact.level) or UNVERIFIED in fact.tags:
-            return
-        name = fact_id(self._entry_id, fact.topic, fact.relation, said, "ended")
-        over = fact.but(id=name, object=said, valid_from=None, valid_to=fact.valid_from, status="superseded")
-        if all(each.id != name and not kinship.is_same_fact(over, each) for each in self._held[fact.topic]):
-            self._held[fact.topic].append(over)
-            self.history.append(over)
-
-    def _older(self, fact: Fact, newer: Sequence[Fact]) -> None:
-        """It was true before what holds now: history, and no line."""
-        until = min((each.valid_from for each in newer if each.valid_from), default=fact.valid_to)
-        past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
-        self._held[fact.topic].append(past)
-        self.history.append(past)
+def _is_drawn(fact: Fact) -> bool:
+    """Whether a conclusion has half of its words from its quote."""
+    value, quote = terms_of(fact.object), terms_of(fact.quote or "")
+    # By the gate: what rests on the user's words, and not what the assistant said.
+    rests = UNVERIFIED in fact.tags and (fact.confidence or 0.0) >= CONFIDENCE["inferred"]
+    return fact.level == "inferred" and rests and bool(value) and 2 * len(value & quote) >= len(value)
 
 
-_TELLING = 4
+def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) -> tuple[Proposal, Judged]:
+    """What the user said word for word, without the label that a model gave it: no words prove a label."""
+    is_named = relation_of(proposal.relation).label.casefold() in BY_LABEL
+    if is_named or proposal.ended or len(proposal.object.split()) < _CLAUSE_WORDS:
+        return proposal, found
+    members = {name: getattr(proposal, name) for name in Proposal.__match_args__}
+    note = Proposal(**members | {"relation": NOTE})
+    again = judge(note, witnesses)
+    return (note, again) if again.level == "said" and again.verified else (proposal, found)
+
+
+def _is_of_another(proposal: Proposal) -> bool:
+    """Whether it is about a thing that has no page of its own, in a slot that holds one value."""
+    is_slot = relation_of(proposal.relation).label != NOTE and not relation_of(proposal.relation).many
+    return is_slot and proposal.topic.strip().casefold() not in (USER, PROJECT)
+
+
+_ARTICLE = lazy(r"\A(?:an?|the|ein\w*|der|die|das|une?|le|la|el|una|il|een|de) ", re.IGNORECASE)
+_CLAUSE_WORDS = _TELLING = 4
 """A value of fewer letters stands in many notes."""

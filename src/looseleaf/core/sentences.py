@@ -46,7 +46,7 @@ _CLOSERS = "\"')\\]*_»”’"
 _END = lazy(rf"(?<![.!?…])[.!?…]++[{_CLOSERS}]*+(?=\s)|[。！？｡]++[」』”’）\"]*+")
 _LAST_WORD = lazy(r"[\w.]+\Z")
 _WORD_REACH = 24
-_SHORT_FORMS = frozenset(
+SHORT_FORMS = frozenset(
     "e.g i.e etc cf vs approx no nr fig dr mr mrs ms prof st jr sr inc ltd co corp dept est jan feb mar apr jun "
     "jul aug sep sept oct nov dec z.b d.h u.a bzw ca usw vgl evtl ggf inkl str p.ex m mme mlle av env p.ej sra "
     "srta ud uds pág art a.m p.m u.s u.k ph.d vol pp al ed eds abs kap dgl".split()
@@ -167,7 +167,7 @@ def _is_end(block: str, mark: int, after: int) -> bool:
     if word is None:
         return True
     last = word[0].lower()
-    if last in _SHORT_FORMS or (len(last) == 1 and last.isalpha() and word[0] != "I"):
+    if last in SHORT_FORMS or (len(last) == 1 and last.isalpha() and word[0] != "I"):
         # An abbreviation ends a sentence all the same when nothing can follow it in one.
         return last in ("etc", "usw", "a.m", "p.m", "u.s", "u.k", "inc", "ltd") and following.isupper()
     return not (last.isdigit() and len(last) < 3 and _AFTER_ORDINAL.match(block, after))

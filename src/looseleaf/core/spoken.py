@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.core.clauses import spelled
-from looseleaf.core.gate import claim_of
+from looseleaf.core.gate import claim_of, is_drawn_from
 from looseleaf.core.keys import key
 from looseleaf.core.own_words import own_words
 from looseleaf.core.relations import BY_LABEL
@@ -24,17 +24,20 @@ class Spoken:
     """What was said in the session in which an agent writes: the user's messages, and whether a tool spoke. What was
     asked of it once is known: a page has many lines, and a session many messages."""
 
-    __slots__ = ("_facts", "_own", "_said", "_stated", "tools", "user")
+    __slots__ = ("_facts", "_own", "_said", "_stated", "read", "tools", "user")
 
     def __init__(
         self,
         user: Sequence[str] = (),
         tools: bool = False,
         stated: Callable[[str], Sequence[Said]] | None = None,
+        read: Sequence[Said] = (),
     ) -> None:
-        """`stated`: the facts that a message states, as (relation, object)."""
+        """`stated`: the facts that a message states, as (relation, object). `read`: what others said, as (the name of
+        the tool, text)."""
         self.user = tuple(user)
         self.tools = tools
+        self.read = tuple(read)
         self._stated = stated
         self._facts: dict[str, Sequence[Said]] = {}
         self._own: list[tuple[str, str]] | None = None
@@ -58,6 +61,13 @@ class Spoken:
             known = any(claim.is_said_in(own, spelt=spelt) for own, spelt in self._own)
             self._said[relation, said] = known = known and self._is_stated(said, relation)
         return known
+
+    def is_source_of(self, said: str, relation: str = "note") -> bool:
+        """Whether it is a conclusion from one of the user's messages, with no word that others brought."""
+        label = "" if relation_name(relation) in BY_LABEL else relation
+        own = [each for text in self.user if (each := own_words(text)).strip()]
+        others = [text for _, text in self.read] + [text for text in self.user if own_words(text) != text]
+        return any(is_drawn_from(said, [each], others, label) for each in own)
 
     def _is_stated(self, said: str, relation: str) -> bool:
         """Once a tool spoke, words are not enough for a relation that needs none of its own ("Eve wrote to me" makes no

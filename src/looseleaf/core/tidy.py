@@ -23,6 +23,7 @@ from looseleaf.core.lines import (
     bullet_text,
     heading,
     is_blank,
+    is_found,
     is_rule,
     kind_named,
     line_end,
@@ -104,7 +105,9 @@ def plan(
     # Second lines, of a tidying that was interrupted or half undone: of facts that stay on USER.md, those here go.
     left = [fact for name, fact in there.items() if name in twins and twins[name] not in going]
     same = {
-        _same(fact): fact for name, fact in there.items() if name not in twins and fact.status == "current"
+        _same(fact): fact
+        for name, fact in there.items()
+        if name not in twins and fact.status == "current" and not is_found(fact.object)
     }
     ones = {same[_same(fact)].id: fact for fact in moved if fact.id not in twins and _same(fact) in same}
     merged = [(fact, there[name or ""]) for name, fact in ones.items()]

@@ -32,8 +32,8 @@ _NUMBER = r"-?\d[\d.:,-]*"
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 )
-_NUMBERS = {word: n for n, word in enumerate(f"{_UNITS} seventeen eighteen nineteen".split())}
-_NUMBERS |= {
+NUMBERS = {word: n for n, word in enumerate(f"{_UNITS} seventeen eighteen nineteen".split())}
+NUMBERS |= {
     word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
 _MULTIPLES = {"hundred": 100, "thousand": 1000, "million": 1000000}
@@ -139,14 +139,14 @@ def _numbers(words: list[str]) -> list[str]:
     made: list[str] = []
     at = 0
     while at < len(words):
-        value = _NUMBERS.get(words[at])
+        value = NUMBERS.get(words[at])
         if value is None or value == 1:  # "one" is a pronoun more often than a number
             made.append(words[at])
             at += 1
             continue
         at += 1
-        if value >= 20 and at < len(words) and 0 < _NUMBERS.get(words[at], 0) < 10:
-            value += _NUMBERS[words[at]]
+        if value >= 20 and at < len(words) and 0 < NUMBERS.get(words[at], 0) < 10:
+            value += NUMBERS[words[at]]
             at += 1
         while at < len(words) and words[at] in _MULTIPLES:
             value *= _MULTIPLES[words[at]]

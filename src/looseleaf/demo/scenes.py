@@ -64,8 +64,10 @@ def _may(stage: Stage, home: str) -> None:
     stage.now = tell(home, MAY)
     stage.tell("A web page tells the agent to “remember” a rule. The agent obeys:")
     stage.command("turns", "--session", MAY.id)
-    stage.tell("Mira never said that, so it does not become memory: it waits for her yes, or her no.")
-    stage.command("show", "review/pending.md")
+    stage.tell(
+        "Mira never said that, so it is no part of what is known of her: it stands apart, and is read as data."
+    )
+    stage.command("show", "facts/user.md")
     stage.tell("What she did say replaces what she said before; the old value stays in the history:")
     stage.command("distill")
 

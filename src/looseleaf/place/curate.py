@@ -6,7 +6,7 @@ from looseleaf.core.grammar import as_written, remove_line, replace_fact, set_up
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
 from looseleaf.core.journal import is_housekeeping
 from looseleaf.core.ledger import HIGHEST
-from looseleaf.core.lines import statement
+from looseleaf.core.lines import is_found, statement, undoubted
 from looseleaf.core.names import PINNED
 from looseleaf.core.times import day
 from looseleaf.errors import Refused
@@ -63,7 +63,21 @@ class Curate:
                     f"{fact.id} was not approved: it is {fact.status}. `looseleaf history {fact.id}` shows what "
                     "stands in its place; write the fact on its page to have it again."
                 )
+            if is_found(fact.object):
+                return self._vouch(fact, fact.relation, undoubted(fact.object), "approved")
             return self._say(name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0})
+
+    def _vouch(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
+        """What an agent found becomes a person's word, and stands where such words do."""
+        from looseleaf.core.placing import Plan  # of which who only reads facts loads nothing
+
+        plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
+        new = plan.vouch(fact, relation, said, clock.now())
+        edits = self._place.carry_out(plan, reason=reason, author=PERSON)
+        self._facts.catch_up()
+        found = self._facts.find(new.id or "")
+        self._place.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
+        return self._facts.find(new.id or "")
 
     def _approved(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
         self._place.approve(fact, reason=reason, edits=edits)
@@ -97,6 +111,8 @@ class Curate:
                 return self.approve(name)  # it was right
             if fact.status == "pending":
                 return self._approved(*self._reworded(fact, relation, said))
+            if fact.status == "current" and is_found(fact.object):
+                return self._vouch(fact, relation, undoubted(said), "corrected")
             path = fact.path
             if fact.status != "current" or path is None:
                 raise Refused(

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from functools import partial
 
+from looseleaf.core.evidence import forms_of
 from looseleaf.core.gate import is_from, mentions, says
 from looseleaf.core.grammar import add_episode, parse, set_summary, summary_of
 from looseleaf.core.heads import PERSON, PROGRAM
+from looseleaf.core.lazy import lazy
 from looseleaf.core.levels import is_trusted, level_of
-from looseleaf.core.lines import escape
+from looseleaf.core.lines import escape, signed_as_found
 from looseleaf.core.own_words import own_words
 from looseleaf.core.signing import unsigned
-from looseleaf.core.state import is_said_of, move
+from looseleaf.core.state import is_said_of, items_of, move, title_of
 from looseleaf.core.times import clock, day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
@@ -22,14 +24,22 @@ from looseleaf.store.clock import now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from looseleaf.core.gate import Witness
     from looseleaf.entries import Entry
     from looseleaf.pages import Pages
     from looseleaf.place.state import State
 
-_EPISODE = (("problem", "Problem"), ("task", "Task"), ("solution", "Solution"), ("lesson", "Lesson"))
+_EPISODE = (
+    ("problem", "Problem"),
+    ("task", "Task"),
+    ("solution", "Solution"),
+    ("outcome", "Solution"),
+    ("files", "Files"),
+    ("lesson", "Lesson"),
+)
+_OF_MODEL = ("title", "summary", "problem", "task", "solution", "outcome", "files", "lesson")
 _FAILURES = {
     " raised CeilingReached: ": "the ceiling of the day was reached",
     " took longer than ": "the distiller took too long",
@@ -38,12 +48,14 @@ _FAILURES = {
 }
 """By what a failure says of itself (`distill/run.py`), what a day says of it."""
 _FAILED = "the distiller failed"
+_FOUND = "Found"
 _DAY_CHARS = 120
+_SUMMARY_CHARS = 600
 _TITLE_WORDS = 8
 
 
 class Diary:
-    """Of one entry. `witnesses` are the words it was made of."""
+    """Of one entry. `witnesses` are the words it was made of; `heard`: what tools said before in its session."""
 
     def __init__(
         self,
@@ -53,6 +65,7 @@ class Diary:
         witnesses: Sequence[Witness],
         is_outdated: Callable[[str], bool],
         state: Callable[[], State],
+        heard: Sequence[Witness] = (),
     ) -> None:
         self._state = state
         self._pages = pages
@@ -61,6 +74,8 @@ class Diary:
         self._witnesses = witnesses
         self._reason = f"distilled from {entry.reference}"
         self._is_outdated = is_outdated
+        self._heard = heard
+        self._private = frozenset(map(str, entry.summary.get("private", ())))
         self.edits: list[str] = []
         """The edits that were made."""
 
@@ -83,11 +98,10 @@ class Diary:
         raw = self._entry.summary.get("episode")
         if not isinstance(raw, dict):
             return
-        said = {
-            name: escape(str(value))
-            for name, value in raw.items()
-            if isinstance(value, str) and self._is_told(value)
+        given = {
+            name: escape(value) for name, value in raw.items() if isinstance(value, str) and value.strip()
         }
+        said = {name: value for name, value in given.items() if self._is_told(value)}
         title = said.get("title") or said.get("task") or said.get("problem") or ""
         if not self._is_asked(title) and not is_from(
             title, self._witnesses
@@ -99,7 +113,15 @@ class Diary:
         path = f"episodes/{day(when)[:7]}.md"
         name = str(self._entry.meta.get("id"))
         fields = [("Summary", said.get("summary", "")), ("Date", day(when))]
-        fields += [(label, said.get(key, "")) for key, label in _EPISODE] + [("Entry", name)]
+        fields += [(label, said.get(key, "")) for key, label in _EPISODE]
+        left = [given[each] for each in _OF_MODEL if each in given and (each not in said or each == "title")]
+        left = [each for each in left if each != title]
+        if left and not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
+            tools = (each.tool for each in self._witnesses if each.tool)
+            agent = str(self._entry.meta.get("agent") or "agent")
+            # In the model's own words: in the drawer, and in no prompt (`core/shown.py` shows no such field).
+            fields.append((_FOUND, signed_as_found(" · ".join(left), agent, day(when), tools)))
+        fields.append(("Entry", name))
 
         def change(text: str) -> Rewritten:
             if f"- Entry: {name}" in text:
@@ -129,29 +151,37 @@ class Diary:
         return next((each for text in users for each in sentences(own_words(text)) if is_request(each)), "")
 
     def _is_told(self, text: str) -> bool:
-        """Where tools had a say, what an episode tells must stand in what the user or the assistant said: the last
-        episodes are in every prompt."""
-        own = [each for each in self._witnesses if level_of(each.origin) != "tainted"]
-        if len(own) == len(self._witnesses):
+        """Where tools had a say in the session, or the user pasted something, what an episode tells must stand in what
+        the user or the assistant said: the last episodes are in every prompt."""
+        users = [each for each in self._witnesses if is_trusted(level_of(each.origin))]
+        own = [each.text if each.origin == PERSON else _written(each.text) for each in users]
+        assistant = [each.text for each in self._witnesses if level_of(each.origin) == "inferred"]
+        every = (*self._witnesses, *self._heard)
+        others = [each.text for each in every if level_of(each.origin) == "tainted"]
+        others += [
+            each.text for each, words in zip(users, own, strict=True) if words.strip() != each.text.strip()
+        ]
+        if not others:
             return True
-        others = (each for each in self._witnesses if level_of(each.origin) == "tainted")
         # What a tool says word for word is no lesson of ours, though somebody repeated it: perhaps to refuse it.
-        is_others = any(mentions(text, each.text) for each in others)
-        users = [each for each in own if is_trusted(level_of(each.origin))]
-        return any(mentions(text, each.text) for each in (users if is_others else own))
+        is_others = any(mentions(text, each) for each in others)
+        return any(mentions(text, each) for each in (own if is_others else [*own, *assistant]))
 
     def day(self, facts: int) -> None:
         """A line of the day on which it was said; never loaded unasked."""
         when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
         path = f"days/{day(when)}.md"
         name = str(self._entry.meta.get("id"))
-        said = escape(_opening(self._witnesses))
+        said = escape(_opening(self._witnesses, self._private))
         said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
         how = _instead(self._entry)
         if not (said or facts or how):
             return  # a line that tells of nothing would only be found for something
         made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
         line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
+        if not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
+            told = escape(str(self._entry.summary.get("summary") or ""))
+            line += f"\n  {told[:_SUMMARY_CHARS]}" if told else ""
 
         def change(text: str) -> Rewritten:
             if f"entry {name}" in text:
@@ -174,23 +204,49 @@ class Diary:
                 text for text, words in pairs if words and (_is_sentence(text, words) or says(text, words))
             ]
 
-        decided, tasks = said("decisions"), said("tasks")
-        done = [text for words in own.values() for text in _closing(words)]
+        decided, tasks, goals = said("decisions"), said("tasks"), said("goals")
+        done = [text for words in own.values() for text in _closing(words)] + self._done()
+        replaced = self._replaced(decided)
         ts = max((each.ts for each in self._witnesses), default=0.0)
+        aims = self._aims(list(own.values()), goals)
         change = partial(
             move,
-            aims=self._aims(list(own.values())),
+            aims=aims,
             ts=ts,
             decided=[(text, "") for text in decided],
             tasks=[(text, "open") for text in tasks],
             is_done=lambda task: is_said_of(done, task),
-            is_outdated=self._is_outdated,
+            is_outdated=lambda text: self._is_outdated(text) or text.casefold() in replaced,
         )
         self._state().move(change, ts, self._reason, self.edits)
 
-    def _aims(self, said: Sequence[str]) -> dict[str, str]:
+    def _done(self) -> list[str]:
+        """What a model says is done, as far as the user or the assistant said so."""
+        noted = (
+            str(each.get("text", ""))
+            for each in self._entry.summary.get("done", ())
+            if isinstance(each, dict)
+        )
+        spoken = [
+            own_words(each.text) if each.origin == "user" else each.text
+            for each in self._witnesses
+            if level_of(each.origin) != "tainted"
+        ]
+        closing = [each for words in spoken for each in _closing(words)]
+        return [text for text in noted if any(mentions(text, each) for each in closing)]
+
+    def _replaced(self, decided: Sequence[str]) -> set[str]:
+        """The decisions of the state whose place one of these takes."""
+        noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
+        pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
+        # A model may say that anything takes the place of anything: the two must have words in common.
+        gone = [old for new, old in pairs if new in decided and len(forms_of(new) & forms_of(old)) > 1]
+        held = [title_of(each) for each in items_of(self._state().shown(), "decisions_recent")]
+        return {title.casefold() for title in held for each in gone if each and mentions(each, title)}
+
+    def _aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
         """What the user asked for first, and last; a rule for all that follows is no aim. What anybody wrote into the
-        state by hand stays."""
+        state by hand stays. `goals`: what a model took for it, in the user's words."""
         from looseleaf.core.endings import is_request
         from looseleaf.distill.forbidding import telling
         from looseleaf.distill.slot_tables import read
@@ -208,15 +264,16 @@ class Diary:
             ]
 
         first = next((found[0] for text in said if (found := asked(text))), "")
+        last = next((found[-1] for text in reversed(said) if (found := asked(text))), "")
+        first = goals[0] if goals else first
         if not first:
             return {}
-        last = next(found[-1] for text in reversed(said) if (found := asked(text)))
         state = self._state()
         whose = {
             value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2
         }
         free = [name for name in ("goal", "now") if whose.get(name, PROGRAM) == PROGRAM]
-        return {name: text for name, text in (("goal", first), ("now", last)) if name in free}
+        return {name: text for name, text in (("goal", first), ("now", last or first)) if name in free}
 
 
 def _instead(entry: Entry) -> str:
@@ -231,11 +288,18 @@ def _instead(entry: Entry) -> str:
     return f"by the rules: {why}"
 
 
-def _opening(witnesses: Sequence[Witness]) -> str:
-    """What the user said first."""
-    return next(
-        (each.text for each in witnesses if each.origin in ("user", "person") and each.text.strip()), ""
-    )
+def _opening(witnesses: Sequence[Witness], private: Collection[str]) -> str:
+    """What the user said first that may be told."""
+    users = (each for each in witnesses if each.origin in ("user", "person") and each.source not in private)
+    return next((each.text for each in users if each.text.strip()), "")
+
+
+def _written(text: str) -> str:
+    """What the user wrote. One line is the user's, also behind a colon: "Fix the bug: the logger writes to stdout"."""
+    return text if "\n" not in text.strip() and not _QUOTES.search(text) else own_words(text)
+
+
+_QUOTES = lazy(r"[\"“”„«»「」『』]|(?<!\w)'")
 
 
 def _is_sentence(text: str, words: str) -> bool:

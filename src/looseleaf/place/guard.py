@@ -6,21 +6,23 @@ import re
 
 from looseleaf.core.diff import diff, split_lines
 from looseleaf.core.gate import UNVERIFIED
-from looseleaf.core.grammar import as_written, drawer, parse, set_summary, summary_of, topic_of
+from looseleaf.core.grammar import add_fact, as_written, drawer, parse, set_summary, summary_of, topic_of
 from looseleaf.core.guard import Guarded, Owned, guarded
-from looseleaf.core.heads import EXTERNAL, PERSON
+from looseleaf.core.heads import AGENT, EXTERNAL, PERSON
 from looseleaf.core.keys import key
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE, is_at_least, is_trusted
-from looseleaf.core.lines import body
+from looseleaf.core.lines import body, is_found, signed_as_found, undoubted
 from looseleaf.core.paths import STATE, TOP_PAGES, same_name
-from looseleaf.core.placing import PROFILE, PROJECT
+from looseleaf.core.placing import MOST_FOUND, MOST_FOUND_A_DAY, PROFILE, PROJECT, USER, Plan
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.signing import signed, unsigned
 from looseleaf.core.slots import relation_of, slot
-from looseleaf.core.times import written
+from looseleaf.core.times import day, written
 from looseleaf.errors import Refused
-from looseleaf.values import Fact
+from looseleaf.store import clock
+from looseleaf.talk import Proposal
+from looseleaf.values import Fact, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +31,14 @@ if TYPE_CHECKING:
     from looseleaf.core.spoken import Spoken
     from looseleaf.place.facts import Facts
     from looseleaf.place.place import Place
-    from looseleaf.values import Record
+    from looseleaf.values import Level, Record
 
     Said = tuple[str, str]
 
 _PLAIN = re.compile(r"[^\W_]{1,20}(?:(?:[-_. ]|--)[^\W_]{1,20}){0,3}")
+_FATES = {"review": "asked", "restate": "current", "drop": "crowded"}
+"""What became of a line, by what was decided of it."""
+_WHY = "the user did not say it"
 _MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md", re.ASCII)
 
 
@@ -67,8 +72,10 @@ class Guard:
         new = self._without_secrets(old or "", new)
         made = guarded(path, old or "", new, spoken, owned)
         made = made.but(text=signed(path, old or "", made.text, author, spoken.has))
-        if old is None and (made.text or not new.strip()) and not self._may_name(path, spoken):
+        is_new = old is None and (made.text or made.found or not new.strip())
+        if is_new and not self._may_name(path, spoken):
             return _nothing(path, made), ()
+        made, found = self._with_found(path, author, made)
         before = {
             (fact.relation, fact.object) for fact in self._facts.of(topic_of(path)) if fact.path == path
         }
@@ -79,7 +86,36 @@ class Guard:
             for relation, said in made.said
             if (relation, said) not in before
         )
-        return made, told
+        return made, (*told, *found)
+
+    def _with_found(self, path: str, author: str, made: Guarded) -> tuple[Guarded, tuple[Record, ...]]:
+        """The page with what the agent found by tools, signed, under a heading of its own; and what is known of it. A
+        page holds only so much of that, and takes only so much a day."""
+        if not made.found:
+            return made, ()
+        here = parse(path, made.text).facts
+        there = {key(fact.object, fact.relation) for fact in here}
+        found = [fact.object for fact in here if is_found(fact.object)]
+        agent, tools = author.removeprefix(AGENT), [name for name, _ in self._spoken().read]
+        today = day(clock.now())
+        text, told, placed, crowded = made.text, [], [], []
+        for relation, said in made.found:
+            label, said = as_written(relation, signed_as_found(said, agent, today, tools))
+            if key(said, label) in there:
+                continue
+            today_s = sum(f" on {today}" in each for each in found)
+            if len(found) >= MOST_FOUND or today_s >= MOST_FOUND_A_DAY:
+                crowded.append((relation, undoubted(said)))
+                continue
+            placed.append((relation, undoubted(said)))
+            text = add_fact(text, path, label, said, found=True)
+            there.add(key(said, label))
+            found.append(said)
+            known: Record = {"id": fact_id(path, label, said), "relation": label, "object": said}
+            kind = relation_of(label).kind
+            known |= {"level": "tainted", "origin": author, "confidence": CONFIDENCE["tainted"]}
+            told.append(known | {"salience": SALIENCE[kind], "tags": [UNVERIFIED]})
+        return made.but(text=text, found=tuple(placed), crowded=tuple(crowded)), tuple(told)
 
     def _without_secrets(self, old: str, new: str) -> str:
         """What a model adds is redacted, as what is recorded is; what stands there is its writer's."""
@@ -100,9 +136,9 @@ class Guard:
     def _may_name(self, path: str, spoken: Spoken) -> bool:
         """Whether an agent may make a page of this name, which prompts will show: one that the user said; in a drawer,
         where no tool spoke, also a short one of its own."""
-        if path == PROFILE or _MONTH.fullmatch(path):
-            return True
         name = topic_of(path)
+        if path == PROFILE or _MONTH.fullmatch(path) or path in (f"facts/{USER}.md", f"facts/{PROJECT}.md"):
+            return True
         words = re.sub(r"[-_/]+", " ", name)
         if "/" not in path or drawer(path) != "facts":
             return spoken.has(words)
@@ -127,58 +163,66 @@ class Guard:
             return set_summary(text, wanted), ""
         why = f"was left out, as an index line would show it: the summary “{wanted}”" if wanted else ""
         if drawer(path) == "facts" and "/" in path:
-            return set_summary(text, summary_of(page)), why
+            return set_summary(text, summary_of(_without_found(page))), why
         return set_summary(text, self._place.summary_of(path, page, told)), why
 
     def ask(
         self, path: str, agent: str, made: Guarded, ts: float, *, exists: bool = True
     ) -> tuple[str, dict[Said, str]]:
-        """Put what was held back before a person, once; what was turned down stays so. The edit of review, if any, and
-        what became of each line (`core.guard.FATES`). `exists`: there is such a page."""
+        """Put what was held back into a drawer, or before a person where that would change a person's line; what was
+        turned down stays so. The edit, if any, and what became of each line (`core.guard.FATES`). `exists`: there is
+        such a page."""
+        if not made.held:
+            return "", {}
         spoken = self._spoken()
         # A name that an agent may not give a page is no name of a topic either; a month is none at all.
         is_topic = (exists or self._may_name(path, spoken)) and drawer(path) != "episodes"
         topic = topic_of(path) if is_topic else PROJECT
-        level = "tainted" if spoken.tools else "inferred"
-        decided = self._decided(topic) if made.held else {}
+        decided = self._decided(topic)
+        entry = fact_id(topic, path, written(ts))
+        plan = Plan(entry, ts, self._facts.of, lambda proposal: topic, agent=agent.removeprefix(AGENT))
         fates: dict[Said, str] = {}
-        ids: dict[Said, str] = {}
-        waiting: list[tuple[Fact, str]] = []
         for held in dict.fromkeys(made.held):
             relation, said = as_written(*held)
             fate = decided.get((slot(topic, relation), key(said, relation)))
-            fates[held] = fate or "asked"
-            if fate is not None:
-                continue
-            fact = Fact(
-                topic,
-                topic,
-                relation,
-                said,
-                relation_of(relation).kind,
-                id=fact_id(topic, path, relation, said),
-                confidence=CONFIDENCE[level],
-                salience=SALIENCE[relation_of(relation).kind],
-                tags=(UNVERIFIED,),
-                origin=agent,
-                level=level,  # type: ignore[arg-type]
-                valid_from=written(ts),
-                recorded_at=ts,
-                status="pending",
-            )
-            ids[held] = fact.id or ""
-            why = (
-                "a tool had spoken, and the user did not say it"
-                if spoken.tools
-                else "the user did not say it"
-            )
-            waiting.append((fact, f"{agent} wants it on {path}; {why}"))
-        if not waiting:
-            return "", fates
-        asked = self._place.ask(waiting, f"held back from {path}")
-        fates |= {held: "full" for held, name in ids.items() if name in asked.full}
-        fates |= {held: "rejected" for held, name in ids.items() if name in asked.rejected}
-        return asked.edit, fates
+            if fate is None:
+                fact = self._concluded(topic, path, agent, relation, said, ts)
+                before = len(plan.outcomes)
+                plan.put(fact, Proposal(relation, said, "", topic))
+                act = plan.outcomes[-1].act if len(plan.outcomes) > before else "drop"
+                fate = _FATES.get(act, "found" if fact.level == "tainted" else "noted")
+            fates[held] = fate
+        # The page itself is being changed: what would stand on it waits for a person instead.
+        for lines in (plan.lines.pop(path, []),):
+            added = [line.add for line in lines if line.add is not None]
+            plan.review += [
+                (each.but(status="pending", object=undoubted(each.object)), _WHY) for each in added
+            ]
+            fates |= {held: "asked" for held in fates if lines and fates[held] in ("noted", "found")}
+        plan.review = [(fact, f"{agent} wants it on {path}; {why}") for fact, why in plan.review]
+        waits = plan.review
+        plan.review = []
+        edits = self._place.carry_out(plan, reason=f"noted by {agent}", author=agent)
+        asked = self._place.ask(waits, f"held back from {path}") if waits else None
+        return (asked.edit if asked is not None else "") or (edits[0] if edits else ""), fates
+
+    def _concluded(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
+        """What an agent wants to have remembered and the user did not say, as a fact of a drawer: a conclusion from
+        the user's words, or where it had read what tools brought, something that it found."""
+        spoken = self._spoken()
+        is_own = not spoken.tools or spoken.is_source_of(said, relation)
+        level: Level = "inferred" if is_own else "tainted"
+        name = fact_id(topic, path, relation, said)
+        if not is_own:
+            tools = [each for each, _ in spoken.read]
+            said = as_written(relation, signed_as_found(said, agent.removeprefix(AGENT), day(ts), tools))[1]
+        kind = relation_of(relation).kind
+        fact = Fact(
+            topic, topic, relation, said, kind, id=name, tags=(UNVERIFIED,), origin=agent, level=level
+        )
+        return fact.but(
+            confidence=CONFIDENCE[level], salience=SALIENCE[kind], valid_from=written(ts), recorded_at=ts
+        )
 
     def _decided(self, topic: str) -> dict[tuple[str, str], str]:
         """What is known of a topic, waits or was turned down, by address and value."""
@@ -202,4 +246,14 @@ def _nothing(path: str, made: Guarded) -> Guarded:
     page = parse(path, made.text)
     facts = [(fact.relation, fact.object) for fact in page.facts]
     notes = [("note", run.text.strip()) for run in page.prose] if drawer(path) != "episodes" else []
-    return Guarded("", (), (*made.held, *facts, *notes), made.kept, (*made.left, path))
+    return Guarded("", (), (*made.held, *made.found, *facts, *notes), made.kept, (*made.left, path))
+
+
+def _without_found(page: PageText) -> PageText:
+    """A page without what agents found by tools: no word of that may stand in a summary."""
+    kept = tuple(fact for fact in page.facts if not is_found(fact.object))
+    if kept == page.facts:
+        return page
+    return PageText(
+        page.topic, page.lines, page.roles, page.title, page.summary, page.updated, kept, page.episodes
+    )

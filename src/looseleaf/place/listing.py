@@ -7,6 +7,7 @@ import re
 from looseleaf.core.grammar import parse
 from looseleaf.core.heads import AGENT, EXTERNAL, UNKNOWN
 from looseleaf.core.levels import is_trusted
+from looseleaf.core.lines import FOUND
 from looseleaf.core.sheet import shard_of
 from looseleaf.core.truth import true_at
 from looseleaf.errors import Refused
@@ -101,6 +102,9 @@ class Listing:
                     path.startswith(FACTS) or self._trusts
                 )  # whose an episode is, only its signature says
                 summary = self._place().summary_of(path, parse(path, page.text)) if is_known else ""
+            found = page.text.count(" (found by ") if f"## {FOUND}" in page.text else 0
+            if found:  # how many, and none of their words
+                summary = f"{summary}{'; ' if summary else ''}{found} found by agents"
             made = self._made[path] = head, IndexLine(path, len(page.data), summary)
         return made[1]
 

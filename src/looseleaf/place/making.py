@@ -103,6 +103,7 @@ class Making:
             since = self._distill(write, since, topic, done)
         if done:
             self._book.tidy.after_placing()
+            self._book.archive()
         return done
 
     def _distill(
@@ -302,3 +303,14 @@ class Making:
 
         redistill = Redistill(self._store, self._book.known, self._book.place, self._writing(distiller))
         return redistill(apply=apply, progress=progress)
+
+    def redistill_failed(self) -> Difference | None:
+        """Have the memory's own distiller make again what the rules made in its place; None: the rules are all there
+        is."""
+        from looseleaf.distill.run import Missing
+        from looseleaf.place.redistill import Redistill
+
+        distiller = self._distiller()
+        if distiller is None or isinstance(distiller, Missing):
+            return None
+        return Redistill(self._store, self._book.known, self._book.place, self._writing(distiller)).failed()

@@ -8,6 +8,7 @@ imported as data: a history of years would only fill review; it is found by reca
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from looseleaf.conversation.record import stream_of
 from looseleaf.core.heads import PERSON
@@ -164,7 +165,10 @@ class Sources:
     taken: tuple[Trace, ...]
 
     def traces(self) -> Iterator[Trace]:
-        return (trace for trace in self.taken if RECALLED not in trace.tags)
+        """Without what the user forbids to remember, as when they were read first."""
+        from looseleaf.distill.forbidding import permitted
+
+        return permitted(trace for trace in self.taken if RECALLED not in trace.tags)
 
 
 # --- evidence --------------------------------------------------------------------------
@@ -186,7 +190,31 @@ def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
         elif trace.trace_type == "user":
             stated = _stated(trace, asked) if trace.origin in _OWN else stated
             asked = ""
-        found.append(Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts, stated))
+        tool = trace.tool_name or "" if trace.trace_type == "tool_result" else ""
+        found.append(Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts, stated, tool))
+    return found
+
+
+_LOOKED_BACK = 400
+_LONGEST_HEARD = 20_000
+"""Traces before an entry that are looked through for what tools said in its session, and characters of each."""
+
+
+def heard_before(store: Store, entry: Entry) -> list[Witness]:
+    """What tools said in the session of an entry before it: a session is often distilled turn by turn, and words do not
+    lose where they come from by that."""
+    from looseleaf.core.gate import Witness
+
+    first = next(iter(sources_of(store, entry)), None) if "traces" in entry.meta else None
+    if first is None or not first.session_id:
+        return []
+    found: list[Witness] = []
+    back = islice(store.read_back(stream_of(str(entry.meta.get("agent")))), _LOOKED_BACK)
+    for trace in filter(None, (Trace.from_record(line.record) for line in back)):
+        is_before = trace.id < first.id and trace.session_id == first.session_id
+        if is_before and trace.trace_type == "tool_result" and RECALLED not in trace.tags:
+            text = (trace.content or said(trace))[:_LONGEST_HEARD]
+            found.append(Witness(trace.id, trace.origin, text, trace.ts, tool=trace.tool_name or ""))
     return found
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from looseleaf.core.heads import AgentHead
     from looseleaf.core.spoken import Spoken
     from looseleaf.pages import Pages
+    from looseleaf.place.archive import Archive
     from looseleaf.place.curate import Curate
     from looseleaf.place.facts import Facts
     from looseleaf.place.guard import Guard
@@ -99,6 +100,13 @@ class Notebook:
         from looseleaf.place.tidy import Tidy
 
         return Tidy(self._store, self._pages, self.known, self.place, self._policy, self._count, self._note)
+
+    @cached_property
+    def archive(self) -> Archive:
+        from looseleaf.conversation.record import stream_of
+        from looseleaf.place.archive import Archive
+
+        return Archive(self._store, self._pages, self.known, stream_of(self._agent), self._note)
 
     @cached_property
     def obey(self) -> Obey:

@@ -22,6 +22,7 @@ from looseleaf.core.grammar import (
 from looseleaf.core.heads import PERSON, PROGRAM, SCHEMA
 from looseleaf.core.ledger import HIGHEST
 from looseleaf.core.levels import is_trusted
+from looseleaf.core.lines import is_found
 from looseleaf.core.names import PROFILE, PROJECT, TICKED, USER
 from looseleaf.core.times import day
 from looseleaf.errors import Busy, Refused, Unwritten
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.core.gate import Witness
-    from looseleaf.core.placing import Line, Outcome, Plan
+    from looseleaf.core.page_changes import Line
+    from looseleaf.core.placing import Outcome, Plan
     from looseleaf.entries import Entry
     from looseleaf.forget.tombstones import Tombstones
     from looseleaf.pages import Pages
@@ -124,10 +126,12 @@ class Place:
         from looseleaf.core.placing import Plan
         from looseleaf.distill.sorts import lexicon
         from looseleaf.place.diary import Diary
-        from looseleaf.place.material import sources_of, vouched_for, witnesses_of
+        from looseleaf.place.material import heard_before, sources_of, vouched_for, witnesses_of
         from looseleaf.place.outdated import outdated
 
-        witnesses = [*witnesses_of(sources_of(self._store, entry)), *vouched_for(entry)]
+        own = [*witnesses_of(sources_of(self._store, entry)), *vouched_for(entry)]
+        heard = heard_before(self._store, entry)
+        witnesses = [*own, *heard]
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._pages.absorb.threads, self._store.lock():
@@ -139,11 +143,14 @@ class Place:
                 lambda proposal: self._topic(proposal, entry, witnesses),
                 topics=dict.fromkeys((USER, PROJECT, *self._facts.topics)),
                 lexicon=lexicon(),
+                agent=str(entry.meta.get("agent") or "agent"),
             )
-            for raw in entry.summary.get("facts", ()):
+            checked = entry.meta.get("checked")
+            for number, raw in enumerate(entry.summary.get("facts", ())):
                 proposal = proposal_of(raw)
                 if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
-                    plan.take(proposal, witnesses, _score(entry, raw))
+                    is_checked = isinstance(checked, list) and number in checked
+                    plan.take(proposal, witnesses, _score(entry, raw), checked=is_checked)
             if entry.reference in self._facts.entries_of(topic):
                 if through is not None:
                     self.pass_over(str(entry.meta.get("agent")), through)
@@ -154,7 +161,7 @@ class Place:
             edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
             if not entry.meta.get("instead"):  # what happened then is written down
                 is_outdated = outdated(self._facts, topics=dict.fromkeys((USER, PROJECT, topic)))
-                diary = Diary(self._pages, self._note, entry, witnesses, is_outdated, self._state)
+                diary = Diary(self._pages, self._note, entry, own, is_outdated, self._state, heard)
                 diary.write(len(plan.outcomes))
                 edits += diary.edits
             record: Record = {
@@ -201,7 +208,7 @@ class Place:
     def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
         """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
         only from words of the user."""
-        from looseleaf.core.gate import is_from
+        from looseleaf.core.gate import is_from, is_named_by
         from looseleaf.core.vocabulary import topic_name
         from looseleaf.place.write import SESSIONS
 
@@ -211,7 +218,10 @@ class Place:
         name = topic_name(proposal.topic, [*known, PROJECT])
         if name in (PROJECT, SESSIONS):
             return own
-        return name if name in known or is_from(proposal.topic, witnesses) else own
+        is_users = (
+            name in known or is_from(proposal.topic, witnesses) or is_named_by(proposal.topic, witnesses)
+        )
+        return name if is_users else own
 
     # --- carrying out ----------------------------------------------------------------------
 
@@ -251,11 +261,20 @@ class Place:
                 text = replace_fact(text, path, at, line.add.relation, line.add.object)
             elif line.add is not None:
                 above = self._line_before(path, text, line.add, told) if path == PROFILE else None
-                text = add_fact(text, path, line.add.relation, line.add.object, line.add.kind, above)
+                text = add_fact(
+                    text,
+                    path,
+                    line.add.relation,
+                    line.add.object,
+                    line.add.kind,
+                    above,
+                    found=is_found(line.add.object),
+                )
             elif at is not None:
                 text = remove_line(text, at)
             if line.add is not None:
-                told.append(known(line.add))
+                # What is not told of it stays as it was known: of one that waited, also that nothing verified it.
+                told.append(known(line.add) | ({"tags": list(line.add.tags)} if line.waited else {}))
                 there[line.add.relation, line.add.object] = 0
         if text == (before or new_page(path)) and not told:
             return Rewritten(before)

@@ -15,8 +15,9 @@ from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE, LEVELS, is_trusted, level_of
 from looseleaf.core.lines import heading_words
 from looseleaf.core.moments import moment
+from looseleaf.core.page_changes import Line, page_of
 from looseleaf.core.paths import STATE
-from looseleaf.core.placing import PROJECT, Line, Plan, page_of
+from looseleaf.core.placing import PROJECT, Plan
 from looseleaf.core.relations import SALIENCE
 from looseleaf.core.slots import slot
 from looseleaf.core.state import short, title_of

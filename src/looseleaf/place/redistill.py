@@ -17,7 +17,7 @@ from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
 from looseleaf.place.material import Sources, sources_of
-from looseleaf.place.write import Made
+from looseleaf.place.write import Made, level_by
 from looseleaf.store import clock, codec
 from looseleaf.store.ulid import id_of, is_id, time_of
 
@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 
 SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
+
+AT_ONCE = 8
+"""Entries that are made again by themselves at a time: after weeks without a model the rest waits for the next ones."""
+
+TRIES = 3
+"""How often that is tried with an entry: what a model refuses it would refuse, and be paid for, each time."""
 
 
 @frozen
@@ -104,6 +110,32 @@ class Redistill:
             self._switch(name, made)
         return Difference(name, tuple(changes), len(entries), read, tuple(failures))
 
+    def failed(self) -> Difference:
+        """Make again, and switch to it, what the rules made because the distiller had failed, or was not there, as the
+        entries themselves say; some of it, oldest first, until it fails again."""
+        self._place.catch_up()
+        name = self._write.distiller.name
+        changes: list[Change] = []
+        failures: tuple[str, ...] = ()
+        made: list[Entry] = []
+        for entry in self._entries(name):
+            if not _is_makeshift(entry) or self._tried(path := self._side(entry, name)) >= TRIES:
+                continue
+            summary, _, failures = self._made(entry, name)
+            if summary is None:
+                self._store.view(path, codec.encode(_side(entry, name) | {"tried": self._tried(path) + 1}))
+                break
+            changes += _compared(entry, summary)
+            made.append(Entry(entry.reference, entry.meta, summary))
+            if len(made) == AT_ONCE:
+                break
+        self._switch(name, made)
+        return Difference(name, tuple(changes), len(made), len(made), failures)
+
+    def _tried(self, path: str) -> int:
+        tried = self._record(path).get("tried")
+        return tried if type(tried) is int else 0
+
     def _entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
         """Those that were placed and are another distiller's; or those that are its own."""
         for reference in sorted(self._facts.placed()):
@@ -116,29 +148,32 @@ class Redistill:
 
     def _made(self, entry: Entry, name: str) -> tuple[dict[str, Any] | None, int, tuple[str, ...]]:
         """(what the distiller makes of it, 1 if it had to read it, what failed)."""
-        traces = tuple(sources_of(self._store, entry))
-        digest = sha256(
-            "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces))).encode("utf-8", "replace")
-        )
-        path = f"{SIDE}/{digest[:40]}.json"
-        found = self._there(path)
+        path = self._side(entry, name)
+        found: dict[str, Any] | None = self._record(path).get("summary")
         if found is not None:
             return found, 0, ()
-        made, by, failures = self._write.make(Sources(traces))
+        made, by, failures = self._write.make(Sources(tuple(sources_of(self._store, entry))))
         if by != name:
             return None, 1, failures
         summary: dict[str, Any] = json.loads(summary_json(made))
-        record = {"schema": SCHEMA, "entry": entry.reference, "distiller": name, "summary": summary}
-        self._store.view(path, codec.encode(record))
+        self._store.view(path, codec.encode(_side(entry, name) | {"summary": summary}))
         return summary, 1, ()
 
-    def _there(self, path: str) -> dict[str, Any] | None:
+    def _side(self, entry: Entry, name: str) -> str:
+        """Where it lies what the distiller made of the sources of an entry."""
+        traces = sources_of(self._store, entry)
+        digest = sha256(
+            "\n".join((name, *(f"{trace.id} {trace.content}" for trace in traces))).encode("utf-8", "replace")
+        )
+        return f"{SIDE}/{digest[:40]}.json"
+
+    def _record(self, path: str) -> dict[str, Any]:
         try:
             document = self._store.get(path)
         except Refused:
-            return None
+            return {}
         record = codec.whole(document.data if document else b"")
-        return record.get("summary") if record.get("schema") == SCHEMA else None
+        return record if record.get("schema") == SCHEMA else {}
 
     # --- switching -------------------------------------------------------------------------
 
@@ -165,6 +200,7 @@ class Redistill:
         raw = self._store.get(f"{FOLDER}/{entry.reference}/raw.md")
         meta = {key: value for key, value in entry.meta.items() if key not in ("schema", "loss", "upgraded")}
         meta |= {"id": new, "ts": clock.now(), "distiller": name, "instead": entry.reference}
+        meta |= {"level": level_by(name), "failures": []}
         if "traces" not in meta:  # its sources are lines of the first entry's text
             meta["raw"] = str(entry.meta.get("raw") or entry.reference)
         files = {
@@ -188,6 +224,15 @@ class Redistill:
             and (fact.topic, fact.relation, fact.object) not in again
             and _address(fact.topic, fact.relation, fact.object) not in said
         ]
+
+
+def _side(entry: Entry, name: str) -> dict[str, Any]:
+    return {"schema": SCHEMA, "entry": entry.reference, "distiller": name}
+
+
+def _is_makeshift(entry: Entry) -> bool:
+    """Whether the rules made it because a distiller had failed."""
+    return bool(entry.meta.get("failures")) and str(entry.meta.get("distiller")).startswith("rules/")
 
 
 def _said(entry: Entry, summary: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

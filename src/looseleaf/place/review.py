@@ -96,7 +96,7 @@ def too_many(count: int) -> str:
 
 def _evidence(fact: Fact, why: str) -> str:
     when = f" on {day(fact.recorded_at)}" if fact.recorded_at else ""
-    from looseleaf.core.placing import page_of
+    from looseleaf.core.page_changes import page_of
 
     goes = page_of(fact.but(level="confirmed"))
     said = f" · “{escape(fact.quote)[:_QUOTE]}”" if fact.quote else ""

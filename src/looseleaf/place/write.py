@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from looseleaf.core.levels import level_of, lowest
 from looseleaf.core.own_tools import RECALLED
-from looseleaf.distill.run import redacted, run
+from looseleaf.distill.run import checked, redacted, run
 from looseleaf.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
 from looseleaf.frozen import frozen
 from looseleaf.hashing import sha256
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from looseleaf.policy import Policy
     from looseleaf.store.protocol import Store
     from looseleaf.talk import Distiller, Material, Trace
+
+_MOST_CHECKED = 60
+"""Claims that a model is asked about at once."""
 
 SESSIONS = "sessions"
 """The topic of entries that were made of talk: its facts go to their own topics."""
@@ -76,14 +79,40 @@ class Write:
         if self.has(reference):
             return Made(reference)
         made, name, failures = self.make(stretch)
-        meta = {
+        meta: dict[str, Any] = {
             "agent": self._agent,
             "turn_ids": list(dict.fromkeys(trace.turn_id for trace in traces)),
             "traces": runs_of(stretch.spots),
             "source_sha256": sha256(ids.encode()),
         }
+        proved = self._checked(stretch, made) if self._policy.verify == "model" and not failures else []
+        meta |= {"checked": proved} if proved else {}
         raw = raw_md(reference.rpartition("/")[2], traces, self._policy.raw_bytes)
         return self._made(reference, raw, meta | made_of(traces, made), made, name, failures)
+
+    def _checked(self, stretch: Stretch, made: Distilled) -> list[int]:
+        """The numbers of the facts that their words do not prove, and a second look of the model does. That it could
+        not look is said, and nothing else."""
+        check = getattr(self._distiller, "check", None)
+        if not callable(check):
+            return []
+        from looseleaf.core.gate import judge, proposal_of
+        from looseleaf.core.lines import worded
+        from looseleaf.place.material import witnesses_of
+
+        witnesses = witnesses_of(stretch.traces())
+        proposed = [(at, proposal_of(raw)) for at, raw in enumerate(made.facts)]
+        open_ = [
+            (at, each) for at, each in proposed if each is not None and not judge(each, witnesses).verified
+        ]
+        if not open_:
+            return []
+        pairs = [(each.quote, worded(each.relation, each.object)) for _, each in open_[:_MOST_CHECKED]]
+        said = checked(check, pairs, self._policy.distill_seconds)
+        if isinstance(said, str):
+            self._note(f"The model could not check its conclusions: {said}")
+            return []
+        return [open_[number][0] for number in sorted(said)]
 
     # --- a text ------------------------------------------------------------------------
 
@@ -148,11 +177,16 @@ class Write:
     ) -> Made:
         topic, _, entry = reference.rpartition("/")
         whole = {"id": entry, "ts": clock.now(), "topic": topic, "distiller": distiller}
-        whole |= {"level": "rules" if distiller.startswith("rules/") else "distiller"}
+        whole |= {"level": level_by(distiller)}
         whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
         whole |= {"failures": list(failures)} | meta
         files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
         return Made(reference, files)
+
+
+def level_by(distiller: str) -> str:
+    """What an entry says of who made it, beside the name."""
+    return "rules" if distiller.startswith("rules/") else "distiller"
 
 
 def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:

@@ -17,6 +17,9 @@ _TOLD = 20
 
 WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not write it again."
 
+_DRAWER = "stands in a drawer"
+"""How a sentence begins on a line that was written elsewhere (`core.guard.FATES`)."""
+
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
 
@@ -48,9 +51,12 @@ WRITTEN = object_of(
 """What every tool that writes gives back; `success` is the seed's, the rest is what can be checked."""
 
 
-def written(receipt: Receipt, value: dict[str, Any] | None = None, done: str = "") -> Answer:
-    """What came of a write. `value`: further members that the seed fixed."""
-    is_done = is_written(receipt)
+def written(
+    receipt: Receipt, value: dict[str, Any] | None = None, done: str = "", *, whole: bool = False
+) -> Answer:
+    """What came of a write. `value`: further members that the seed fixed; `whole`: all of it was to be done, or none of
+    it."""
+    is_done = is_written(receipt) if not whole else receipt.changed or not receipt.held
     value = {"success": is_done} | (value or {})
     data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
     data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
@@ -61,7 +67,7 @@ def written(receipt: Receipt, value: dict[str, Any] | None = None, done: str = "
 
 def is_written(receipt: Receipt) -> bool:
     """Whether the memory says now what it was to say, or a part of it."""
-    return receipt.changed or all(each.startswith("is known already") for each in receipt.held)
+    return receipt.changed or all(each.startswith(("is known already", _DRAWER)) for each in receipt.held)
 
 
 def _sentence(receipt: Receipt, done: str) -> str:
@@ -69,6 +75,8 @@ def _sentence(receipt: Receipt, done: str) -> str:
     if receipt.changed:
         what = done or f"{receipt.path} is changed: {_lines(receipt)}"
         text = f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
+    elif any(each.startswith(_DRAWER) for each in receipt.held):
+        text = f"Written, but not to {receipt.path}{name}: that page holds only what the user said."
     elif receipt.held:
         text = f"Nothing was written to {receipt.path}{name}."
     else:

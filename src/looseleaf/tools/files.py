@@ -5,14 +5,18 @@ Every write goes through `Memory.propose`: line by line, journaled, with a recei
 
 from __future__ import annotations
 
+from looseleaf.core import fence
 from looseleaf.core.adding import without_known
 from looseleaf.core.diff import split_lines
-from looseleaf.core.grammar import drawer, new_page, parse, remove_line, set_summary
+from looseleaf.core.grammar import drawer, new_page, parse, remove_line, set_summary, topic_of
+from looseleaf.core.lines import FOUND, body
 from looseleaf.core.patches import patched
 from looseleaf.core.paths import page_path, quoted
 from looseleaf.core.placing import PROFILE
+from looseleaf.core.signing import LABEL as SIGNED
 from looseleaf.errors import Refused
-from looseleaf.tools.answers import WRITTEN, is_written, object_of, written
+from looseleaf.store.ulid import new_id
+from looseleaf.tools.answers import WRITTEN, object_of, written
 from looseleaf.tools.tool import Answer, Tool
 from looseleaf.values import ANY
 
@@ -103,7 +107,9 @@ def show(memory: Memory, page: Page, first: int = 1) -> Answer:
         raise Refused(
             f"Nothing was read: {page.path} has {len(lines)} lines, and line {first} is behind them."
         )
-    content, last = _within(lines[first - 1 :], memory.policy.tool_bytes)
+    shown, notice = _set_apart(memory, page, lines)
+    content, last = _within(shown[first - 1 :], memory.policy.tool_bytes)
+    content = f"{notice}\n{content}" if notice and fence.opened("") in content else content
     end = first - 1 + last
     data = {"path": page.path, "content": content, "sha256": page.sha256 or "", "lines": len(lines)}
     notes = [f"{page.path}: sha256 {page.sha256}"]
@@ -119,6 +125,41 @@ def show(memory: Memory, page: Page, first: int = 1) -> Answer:
         )
     joint = "" if content.endswith("\n") or not content else "\n"
     return Answer(content, data, f"{content}{joint}[{'; '.join(notes)}]")
+
+
+def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The lines of a page, and the notice that tells of fences if there are any: what agents found by tools stands in
+    them, each line by itself, so that any part of the page can be read."""
+    places = _doubtful_lines(memory, page, lines)
+    if not places:
+        return lines, ""
+    word = fence.word("page", page.sha256 or page.path, new_id())
+    shown = list(lines)
+    for at in places:
+        line = lines[at - 1]
+        end = "\n" if line.endswith("\n") else ""
+        words = body(line).lstrip()
+        mark = "- " if words.startswith(("- ", "* ", "+ ")) else ""
+        shown[at - 1] = f"{mark}{fence.fenced(words.lstrip('-*+ ') if mark else words, word)}{end}"
+    return shown, fence.notice(word)
+
+
+def _doubtful_lines(memory: Memory, page: Page, lines: Sequence[str]) -> list[int]:
+    """The numbers of the lines for which nobody vouches: what agents found; of episodes, what is in a model's own
+    words; of a day, a model's summary."""
+    read = parse(page.path, page.text)
+    if drawer(page.path) == "facts":
+        known = memory.facts(topic=topic_of(page.path))
+        tainted = {(fact.relation, fact.object) for fact in known if fact.level == "tainted"}
+        return [fact.line or 0 for fact in read.facts if (fact.relation, fact.object) in tainted]
+    if page.path.startswith("days/"):
+        return [at for at, line in enumerate(lines, 1) if line.startswith("  ") and line.strip()]
+    signed = {at for each in read.episodes if each.get(SIGNED) for at in range(each.line, each.end + 1)}
+    found = {at for at, line in enumerate(lines, 1) if line.startswith("- Found: ")}
+    told = (
+        {at for at in signed | found if lines[at - 1].strip()} if drawer(page.path) == "episodes" else set()
+    )
+    return sorted(told)
 
 
 def _within(lines: Sequence[str], most: int) -> tuple[str, int]:
@@ -140,7 +181,7 @@ def _within(lines: Sequence[str], most: int) -> tuple[str, int]:
 
 
 def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
-    path, content = page_path(arguments["path"]), str(arguments["content"])
+    path, content = page_path(arguments["path"]), fence.unfenced(str(arguments["content"]))
     if not content.strip():
         raise Refused(
             f"{path} was not changed: the content is empty. memory_patch takes lines away; memory_forget asks the user "
@@ -179,7 +220,8 @@ def with_summary(bare: str, old: str, path: str) -> str:
 
 def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     path = page_path(arguments["path"])
-    patches = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
+    given = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
+    patches = [(fence.unfenced(old), fence.unfenced(new)) for old, new in given]
     if not patches:
         raise Refused(f"{path} was not changed: there are no patches. Give at least one oldText and newText.")
     page = memory.page(path)
@@ -195,11 +237,12 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     receipt = memory.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
     )
-    return written(receipt, {"appliedCount": len(patches) if is_written(receipt) else 0})
+    is_done = receipt.changed or not receipt.held
+    return written(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
 
 
 def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
-    path, entry = page_path(arguments["path"]), str(arguments["entry"])
+    path, entry = page_path(arguments["path"]), fence.unfenced(str(arguments["entry"]))
     summary = str(arguments.get("summary") or "")
     if not entry.strip():
         raise Refused(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
@@ -211,7 +254,7 @@ def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
 
 def appended(memory: Memory, path: str, old: str, entry: str) -> str:
     """A page with a block of lines more at its end; a bullet follows a bullet, anything else a blank line."""
-    text = old if old.strip() else new_page(path)
+    text, mark, found = (old if old.strip() else new_page(path)).partition(f"\n## {FOUND}\n")
     text = text if text.endswith("\n") else f"{text}\n"
     block = (without_known(path, text, entry) if drawer(path) == "facts" else entry).strip("\r\n")
     if not block:
@@ -219,7 +262,7 @@ def appended(memory: Memory, path: str, old: str, entry: str) -> str:
     last = text.rstrip("\r\n").rpartition("\n")[2]
     is_list = block.startswith(("- ", "* ", "+ ")) and last.startswith(("- ", "* ", "+ "))
     gap = "" if is_list or text.endswith("\n\n") else "\n"
-    new = f"{text}{gap}{block}\n"
+    new = f"{text}{gap}{block}\n{mark}{found}"
     refuse_long(memory, path, new, before=old)
     return new
 
