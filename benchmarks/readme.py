@@ -31,6 +31,7 @@ ABOUT = {
     "store": "Writing and reading the log, against the least that could do it",
     "window": "What a model is told, and compaction",
     "learn": "What is learnt of what people say, by authors whom nobody tuned on",
+    "model": "Distilling with a model: what of its replies becomes memory, from recorded replies",
     "identity": "Whether two facts are the same",
     "chains": "What is told as true after somebody changed his mind",
     "build": "Views that are made of the log",

@@ -42,6 +42,7 @@ class Job:
 JOBS = (
     Job("identity"),
     Job("learn"),
+    Job("model"),
     Job("chains"),
     Job("store", ("--lines", "300000"), ("--lines", "1000000")),
     Job("window", ("--turns", "20000", "--megabytes", "60"), ("--turns", "100000")),
