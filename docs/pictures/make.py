@@ -21,7 +21,7 @@ PICTURE = HERE / "demo.svg"
 SCREENS: tuple[tuple[tuple[str, int], ...], ...] = (
     (("$ looseleaf turns\n", 19),),
     (("$ looseleaf compact\n", 9), ("$ looseleaf distill\n", 4)),
-    (("$ looseleaf turns --session heron-may\n", 8), ("$ looseleaf show review/pending.md\n", 7)),
+    (("$ looseleaf turns --session heron-may\n", 8), ("$ looseleaf show facts/user.md\n", 7)),
     (("$ looseleaf show USER.md\n", 14),),
     (
         ('$ looseleaf recall "Where do I live?" -k 1\n', 3),
