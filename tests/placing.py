@@ -96,6 +96,11 @@ def tool_says(memory: Memory, text: str, at: float = THEN) -> list[Placed]:
     return memory.distill()
 
 
+def document_says(memory: Memory, text: str, topic: str | None = None) -> list[Placed]:
+    """A text is given that nobody vouches for: what it says waits in review."""
+    return [memory.write(text, topic=topic)]
+
+
 def values(memory: Memory, status: str = "current", **asked: Any) -> list[tuple[str, str]]:
     return sorted((each.relation, each.object) for each in memory.facts(status=status, **asked))
 

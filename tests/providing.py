@@ -178,7 +178,7 @@ class Provider:
         took = reportable(asked.wire, counted(asked, answer))
         with self._lock:
             self.usage = Usage(
-                *(getattr(self.usage, name) + getattr(took, name) for name in Usage.__match_args__[:-1])
+                *(getattr(self.usage, name) + getattr(took, name) for name in Usage.__match_args__[:-2])
             )
 
 

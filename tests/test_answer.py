@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 import pytest
@@ -13,8 +14,13 @@ from growth import LINEAR, growth
 from looseleaf.core.gate import proposal_of
 from looseleaf.distill.answer import SCHEMA, Words, read_answer
 from looseleaf.distill.run import _fault
-from looseleaf.talk import Trace
+from looseleaf.talk import NOTED, Trace
 from talking import trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from looseleaf.talk import Distilled
 
 SAID = [
     trace("user", "I'm Zhang San and I prefer tabs over spaces."),
@@ -25,21 +31,29 @@ FACT = {
     "topic": "user",
     "relation": "Name",
     "object": "Zhang San",
-    "kind": "identity",
     "quote": "I'm Zhang San",
 }
 ANSWER: dict[str, Any] = {
     "summary": "Zhang San introduced himself.",
     "facts": [FACT],
-    "decisions": ["We will use tabs."],
-    "tasks": ["nobody said this"],
-    "episode": {"title": "Tabs", "solution": "use tabs"},
+    "work": {
+        "goal": "I prefer tabs over spaces.",
+        "decided": [{"text": "We will use tabs.", "replaces": "We will use spaces."}],
+        "open": ["nobody said this"],
+        "done": ["Noted."],
+    },
+    "episode": {"title": "Tabs", "outcome": "use tabs", "files": ["a.py", "b.py"], "lesson": "ask first"},
+    "found": [{"topic": "project", "relation": "Editor", "object": "tabs", "quote": "We will use tabs."}],
 }
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from([*ANSWER, *FACT, "x"]), inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from([*ANSWER, *FACT, *ANSWER["work"], "was", "from", "private", "text", "x"]),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=12,
 )
@@ -50,26 +64,101 @@ def test_the_schema_is_one_and_takes_what_it_describes() -> None:
     assert jsonschema_rs.is_valid(SCHEMA, ANSWER)
 
 
-@pytest.mark.parametrize("member", ["confidence", "id", "level", "source"])
-def test_a_model_has_no_word_for_how_sure_it_is_or_whose_words_it_reports(member: str) -> None:
-    assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {"facts": [FACT | {member: 1}]})
+@pytest.mark.parametrize("name", ["facts", "found"])
+@pytest.mark.parametrize("member", ["confidence", "id", "level", "source", "kind", "salience"])
+def test_a_model_has_no_word_for_how_sure_it_is_or_whose_words_it_reports(name: str, member: str) -> None:
+    assert jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT]})
+    for value in (1, "said"):
+        assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT | {member: value}]})
+    unsure = _read(ANSWER | {name: [FACT | {member: 1}]})
+    assert unsure.facts == _read(ANSWER | {name: [FACT]}).facts, "nothing of the kind is read"
+
+
+def test_what_an_agent_found_has_no_word_for_a_change() -> None:
+    """Nothing that a tool said replaces or ends anything."""
+    changed: dict[str, Any] = {"was": "Li Si", "ended": True, "from": "2026-01-01", "until": "2026-02-01"}
+    for member, value in changed.items():
+        assert jsonschema_rs.is_valid(SCHEMA, ANSWER | {"facts": [FACT | {member: value}]})
+        assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {"found": [FACT | {member: value}]})
 
 
 @pytest.mark.parametrize("member", list(FACT))
-def test_a_fact_needs_each_of_its_five_words(member: str) -> None:
+def test_a_fact_needs_each_of_its_four_words(member: str) -> None:
     less = {name: value for name, value in FACT.items() if name != member}
-    assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {"facts": [less]})
+    for name in ("facts", "found"):
+        assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [less]})
+        assert not jsonschema_rs.is_valid(SCHEMA, ANSWER | {name: [FACT | {member: ""}]})
+    assert len(FACT) == 4
+
+
+def _read(answer: dict[str, Any], said: Sequence[Trace] = SAID) -> Distilled:
+    made = read_answer(answer, said)
+    assert made is not None
+    assert _fault(made) is None
+    return made
 
 
 def test_an_answer_becomes_what_a_distiller_makes_with_its_sources_looked_up() -> None:
-    made = read_answer(ANSWER, SAID)
-    assert made is not None
-    assert _fault(made) is None
-    [fact] = made.facts
+    made = _read(ANSWER)
+    fact, found = made.facts
     assert (fact["relation"], fact["object"], fact["source"]) == ("Name", "Zhang San", FIRST)
-    assert [each.source for each in made.decisions] == [SECOND]
+    assert (found["topic"], found["object"], found["source"]) == ("project", "tabs", SECOND)
+    [decided] = made.decisions
+    assert (decided.text, decided.source, decided.replaces) == (
+        "We will use tabs.",
+        SECOND,
+        "We will use spaces.",
+    )
+    assert [(each.text, each.source) for each in made.goals] == [("I prefer tabs over spaces.", FIRST)]
+    assert [(each.text, each.source) for each in made.done] == [("Noted.", SECOND)]
     assert [each.source for each in made.tasks] == [""], "words that stand nowhere have no source"
-    assert made.episode == {"title": "Tabs", "solution": "use tabs"}
+    assert made.episode == {
+        "title": "Tabs",
+        "outcome": "use tabs",
+        "files": "a.py, b.py",
+        "lesson": "ask first",
+    }
+
+
+def test_a_change_is_told_with_the_value_that_it_replaces_and_its_days() -> None:
+    more = {"was": "Li Si", "ended": True, "from": "2026-01-01", "until": "2026-02-01"}
+    plain, changed, wrong = _read(
+        ANSWER | {"facts": [FACT, FACT | more, FACT | {"was": " ", "ended": "yes", "from": 7}], "found": []}
+    ).facts
+    assert changed["was"] == "Li Si"
+    assert changed["correction"] is changed["ended"] is True
+    proposal = proposal_of(changed)
+    assert proposal is not None
+    assert (proposal.valid_from, proposal.valid_to) == ("2026-01-01", "2026-02-01")
+    for each in map(proposal_of, (plain, wrong)):
+        assert each is not None
+        assert (each.was, each.ended, each.correction, each.valid_from) == (None, False, False, None)
+
+
+def test_nothing_is_taken_of_what_the_user_asked_not_to_remember() -> None:
+    said = [*SAID, trace("user", "Keep this to yourself: I am pregnant. My cat is Tom.")]
+    secret = {"topic": "user", "relation": "Health", "object": "pregnant", "quote": "I am pregnant"}
+    cat = {"topic": "user", "relation": "Pet", "object": "Tom", "quote": "My cat is Tom"}
+    answer = {
+        "summary": "The user said: I am pregnant.",
+        "facts": [secret, cat],
+        "found": [secret | {"object": "with child", "quote": "i  AM pregnant"}],
+        "work": {"goal": "I am pregnant.", "decided": [{"text": "I am pregnant"}], "open": ["pregnant"]},
+        "episode": {"title": "My cat is Tom", "outcome": "I am pregnant"},
+        "private": ["I am pregnant."],
+    }
+    made = _read(answer, said)
+    told = json.dumps(
+        [made.summary, made.episode, made.facts]
+        + [[each.text for each in getattr(made, name)] for name in NOTED]
+    )
+    assert "pregnant" not in told
+    assert "with child" not in told
+    assert [fact["object"] for fact in made.facts] == ["Tom"]
+    assert made.episode == {"title": "My cat is Tom"}
+    assert made.private == (said[-1].id,)
+    open_ = _read({name: value for name, value in answer.items() if name != "private"}, said)
+    assert [fact["object"] for fact in open_.facts] == ["pregnant", "Tom", "with child"]
 
 
 @pytest.mark.parametrize("quote", ["I'm  Zhang\nSan", "i’m zhang san", " I'm Zhang San "])
@@ -104,8 +193,9 @@ def test_whatever_a_model_answers_is_read_without_harm(answer: Any) -> None:
 
 @given(values)
 def test_whatever_stands_in_an_answer_beside_its_summary_is_read_without_harm(rest: Any) -> None:
-    answer = ANSWER | {"facts": [rest, FACT], "episode": rest, "decisions": rest, "tasks": [rest]}
-    made = read_answer(answer, SAID)
-    assert made is not None
-    assert _fault(made) is None
-    assert made.facts[-1]["object"] == "Zhang San"
+    answer = ANSWER | {"facts": [FACT, rest], "episode": rest, "found": rest, "private": rest}
+    for work in (rest, dict.fromkeys(ANSWER["work"], rest), {"decided": [rest, {"text": rest}]}):
+        made = _read(answer | {"work": work, "private": []})
+        assert made.facts[0]["object"] == "Zhang San"
+        assert all(map(proposal_of, made.facts))
+        _read(answer | {"work": work})

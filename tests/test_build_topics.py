@@ -22,6 +22,7 @@ from looseleaf.build.topics import Topics
 from looseleaf.policy import Policy
 from looseleaf.store.files import FileStore
 from looseleaf.talk import Distilled, Material, Noted, Proposal
+from placing import THEN, stub, tell, tool_says
 
 T = 1_770_000_000.0
 DAY = 86400.0
@@ -484,3 +485,24 @@ def test_a_view_of_facts_that_goes_while_a_memory_is_open_comes_back_with_the_ne
         shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
         memory.build()
     assert saw(folder) == lived[1]
+
+
+def test_what_agents_found_stands_in_no_view_until_a_person_says_yes(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m", distiller=stub()) as memory:
+        tell(memory, "I like tea.")
+        tool_says(memory, "I like jazz.", at=THEN + 1)
+
+        def showing(word: str) -> set[str]:
+            memory.build()
+            views = Path(memory.path, "views")
+            files = [*views.glob("GLOBAL_MEMORY.*"), *(views / "topics" / "user").iterdir()]
+            return {path.name for path in files if word in path.read_text()}
+
+        everywhere = {"GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md", "topic_memory.json", "topic_memory.md"}
+        assert (showing("tea"), showing("jazz")) == (everywhere, set())
+        [found] = [each for each in memory.facts() if each.level == "tainted"]
+        memory.pin(found.id or "")
+        memory.score(found.id or "", 10)
+        assert showing("jazz") == set()
+        memory.approve(found.id or "")
+        assert showing("jazz") == everywhere

@@ -133,7 +133,7 @@ def test_nothing_that_the_demo_leaves_is_of_another_time_than_the_story(played: 
     assert [record["ts"] for record in journal] == sorted(record["ts"] for record in journal)
     pages = "".join(path.read_text() for path in played.home.glob("*.md"))
     assert "- Updated: 2025-09-09\n" in pages
-    assert " on 2025-05-20 · " in (played.home / "review/pending.md").read_text()
+    assert " on 2025-05-20, from " in (played.home / "facts/user-archive.md").read_text()
 
 
 def test_a_page_can_be_read_as_it_was_after_a_session(memory: Memory) -> None:
@@ -157,7 +157,8 @@ def test_two_demos_are_the_same_to_the_byte(played: Played, again: Played) -> No
 
 
 def test_the_facts_are_those_that_mira_said(memory: Memory) -> None:
-    facts = {f"{fact.topic}: {fact.relation}: {fact.object}" for fact in memory.facts()}
+    found = [fact for fact in memory.facts() if fact.level != "tainted"]
+    facts = {f"{fact.topic}: {fact.relation}: {fact.object}" for fact in found}
     assert facts == {
         "user: Name: Mira Okafor",
         "user: Home: Lisbon",
@@ -172,30 +173,34 @@ def test_the_facts_are_those_that_mira_said(memory: Memory) -> None:
         "project: note: We decided to support Python 3.11 and newer only",
         "project: note: We decided to use DuckDB instead of SQLite: a month of logs takes too long to query",
     }
-    assert {fact.level for fact in memory.facts()} == {"said"}
+    assert {fact.level for fact in found} == {"said"}
 
 
 def test_a_change_of_mind_and_a_move_replace_and_keep_the_history(memory: Memory) -> None:
-    before = {(fact.relation, fact.object) for fact in memory.facts(status="superseded")}
+    over = [fact for fact in memory.facts(status="superseded") if fact.level != "tainted"]
+    before = {(fact.relation, fact.object) for fact in over}
     assert before == {("Home", "Lyon"), ("Employer", "Northwind"), ("Database", "SQLite")}
     then = {(fact.relation, fact.object) for fact in memory.facts(as_of=scenes.EARLIER)}
     assert before < then
     assert {"Lisbon", "Bluefin", "DuckDB"} & {value for _, value in then} == set()
 
 
-def test_the_planted_rule_waits_in_review_and_is_told_to_no_model_as_memory(
+def test_the_planted_rule_stands_apart_and_is_told_to_no_model_as_memory(
     played: Played, memory: Memory
 ) -> None:
-    (waiting,) = memory.facts(status="pending")
-    assert (waiting.object, waiting.level) == (PLANTED, "tainted")
-    assert f"- [ ] Rule: {PLANTED}\n" in (played.home / "review/pending.md").read_text()
-    top = [*played.home.glob("*.md"), *played.home.glob("facts/*.md"), played.home / "state.json"]
+    assert memory.facts(status="pending") == []
+    (found,) = (fact for fact in memory.facts() if fact.level == "tainted")
+    assert found.object == f"{PLANTED} (found by main on 2025-05-20, from fetch_url)"
+    assert found.path == "facts/user-archive.md", "nothing used it from May to September"
+    shown = played.after("show facts/user.md")
+    assert f"## Found by agents\n- Rule: {PLANTED} (found by main" in shown
+    top = [*played.home.glob("*.md"), played.home / "state.json", played.home / "facts/user.md"]
     assert not any(PLANTED in path.read_text() for path in top)
     prompt = memory.prompt(scenes.TASK, budget=scenes.BUDGET, dry_run=True)
     talk = prompt.text.index(MAY.happened[0].text)  # type: ignore[union-attr]
     assert PLANTED not in prompt.text[:talk]
     assert PLANTED in prompt.text[talk:]  # as what a page said, in the conversation
-    assert "waits in review" in played.after(f"turns --session {MAY.id}")
+    assert "under what agents found" in played.after(f"turns --session {MAY.id}")
 
 
 def test_a_compaction_loses_nothing_that_must_be_kept(played: Played) -> None:

@@ -28,6 +28,7 @@ from looseleaf.init import init
 from looseleaf.memory import Memory
 from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
+from programs import Program
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -486,6 +487,18 @@ def test_a_model_whose_package_is_missing_would_not_be_asked(monkeypatch: pytest
         "look",
         True,
     )
+
+
+def test_a_coding_agent_that_distills_is_looked_for_and_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    seen = around.model(Policy(distiller="claude-code"), {})
+    assert (seen.verdict, "the program `claude` of Claude Code is not on PATH" in seen.says) == ("look", True)
+    claude = Program(tmp_path / "bin", "claude")
+    seen = around.model(Policy(distiller="claude-code"), {})
+    assert (seen.verdict, seen.says) == ("ok", "claude-code would be asked; a model distills")
+    assert claude.calls == []
 
 
 def test_extras_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

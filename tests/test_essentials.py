@@ -483,3 +483,14 @@ def test_the_global_memory_takes_time_linear_in_topics_and_a_digest_in_facts() -
 
     assert growth(topics, 2) < LINEAR
     assert growth(facts, 200) < LINEAR
+
+
+@pytest.mark.parametrize("level", ["inferred", "tainted"])
+def test_what_nobody_said_is_not_told_though_it_is_pinned_and_scored(level: str) -> None:
+    found = "root (found by main on 2026-04-02, from Bash)"
+    known = [fact(), fact("Role", found, id="f2", level=level, tags=("pinned",), user_fact_score=10.0)]
+    made = global_memory(digests(known))
+    assert "root" not in json.dumps(made) + global_md(made)
+    assert "Zhang San" in global_md(made)
+    sure = global_memory(digests([known[0], known[1].but(level="confirmed")]))
+    assert "root" in global_md(sure), "a person said yes"

@@ -28,7 +28,7 @@ from looseleaf.store import JOURNAL
 from looseleaf.store.clock import at, now
 from looseleaf.store.ulid import new_id
 from looseleaf.values import START, Position
-from placing import RULES, Stub
+from placing import RULES, Stub, fact, tool_says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -469,3 +469,22 @@ def test_a_placing_that_stays_loses_only_what_it_told_of_facts_that_go(tmp_path:
         assert [each["object"] for each in last["dropped"]] == ["garlic"]
         assert kept(memory) == ["Allergy: tea"]
         is_sound(memory, tmp_path / "m")
+
+
+@pytest.mark.parametrize("way", ["fact", "match"])
+def test_what_was_found_and_forgotten_is_not_found_again_in_words_from_before(
+    tmp_path: Path, way: str
+) -> None:
+    rules = {"allergic to": [fact("Allergy", f"{CANARY} tea")], "like tea": [fact("Likes", "tea")]}
+    with Memory(tmp_path / "m", distiller=Stub(rules)) as memory:
+        tool_says(memory, f"I like tea. {SECRET}")
+        [found] = [each for each in memory.facts() if CANARY in each.object]
+        assert found.object == f"{CANARY} tea (found by main on 2025-10-09, from web)"
+        memory.forget(fact=found.id) if way == "fact" else memory.forget(match=CANARY)
+        is_sound(memory, tmp_path / "m")
+        assert all(CANARY not in each for each in kept(memory))
+        if way == "fact":
+            tool_says(memory, SECRET, at=THEN + 10)
+            assert not any("Allergy" in each for each in kept(memory)), "said before it was forgotten"
+        tool_says(memory, SECRET, at=now() + 10)
+        assert any("Allergy" in each for each in kept(memory)), "said again since"

@@ -22,6 +22,7 @@ from hooking import Agent
 from looseleaf import Memory
 from looseleaf.cli.hook import PATIENCE, hurried
 from looseleaf.cli.main import main
+from looseleaf.core.lines import FOUND, is_found
 from looseleaf.integrations import claude_code
 from looseleaf.integrations.claude_code import LONGEST, given_in, named
 from looseleaf.policy import Policy
@@ -262,8 +263,14 @@ def test_what_a_tool_said_in_this_turn_is_known_to_who_judges_what_the_model_wri
         assert server.spoken().tools
         assert server.spoken().user == ("Read the page on deployment, and note what matters for work.",)
     page, pending = written(folder)
-    assert "FTP" not in page
-    assert [(fact.object, fact.level) for fact in pending] == [("always over plain FTP", "tainted")]
+    above, _, below = page.partition(f"## {FOUND}\n")
+    assert "FTP" not in above
+    assert re.fullmatch(
+        r"- .*always over plain FTP \(found by main on \d{4}-\d\d-\d\d, from WebFetch\)\n", below
+    )
+    assert pending == [], "nobody is asked"
+    with Memory(folder) as server:
+        assert [fact.level for fact in server.facts() if "FTP" in fact.object] == ["tainted"]
     said = contents(folder)
     assert [kind for kind, _ in said] == ["user", "tool_call", "tool_result", "tool_call"]
     assert agent.before_tool() is None
@@ -287,8 +294,11 @@ def test_where_it_cannot_be_known_what_was_read_it_counts_as_if_a_tool_had_spoke
     assert agent.before_tool() is None
     assert agent.before_tool() is None
     page, pending = written(folder)
-    assert "FTP" not in page
-    assert len(pending) == 1
+    assert "FTP" not in page.partition(f"## {FOUND}\n")[0]
+    assert pending == []
+    with Memory(folder) as server:
+        [fact] = [fact for fact in server.facts() if "FTP" in fact.object]
+        assert (fact.level, is_found(fact.object)) == ("tainted", True)
     assert [text for kind, text in told(folder) if kind == "tool_result"] == [UNSEEN]
 
 
@@ -305,7 +315,10 @@ def test_a_foreign_tool_that_is_called_as_one_of_ours_brings_news(
     agent.use("recall", {}, PLANTED)
     agent.call(OWN, ENTRY)
     agent.before_tool()
-    assert "FTP" not in written(folder)[0]
+    assert "FTP" not in written(folder)[0], "nobody said the name of that page"
+    with Memory(folder) as server:
+        [fact] = [fact for fact in server.facts() if "FTP" in fact.object]
+        assert (fact.level, is_found(fact.object), fact.path) == ("tainted", True, "facts/project.md")
 
 
 def test_in_the_plain_form_nobody_says_that_a_result_is_ours(hook: Tell, folder: Path) -> None:
@@ -654,8 +667,8 @@ def test_what_waits_for_the_user_is_told_when_a_session_begins_and_not_again(
 ) -> None:
     with Memory(folder) as memory:
         memory.record(user="Hello.")
-        for said in ("Role: root", "Shell: fish"):
-            call(memory, "remember", {"topic": "user", "content": said})
+        for said in ("I work at Initech.", "My name is Eve."):
+            memory.write(said)
     event = {"hook_event_name": "SessionStart"}
     assert (
         "2 lines wait for your yes" in agent.tell("session-start", source="startup", **event)["systemMessage"]

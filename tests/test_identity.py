@@ -355,11 +355,11 @@ def test_no_fact_replaces_or_ends_one_of_a_higher_level_or_without_its_words(
     decision = decide(new, held, **said)
     if decision.act in ("supersede", "end"):
         assert decision.facts
-        assert "unverified" not in new.tags
         for old in decision.facts:
             assert old.status == "current"
-            assert old.level is not None or new.level == "confirmed"
+            assert old.level is not None or (new.level == "confirmed" and "unverified" not in new.tags)
             assert rank(old.level) <= (rank(new.level) if new.level else rank("said"))
+            assert "unverified" not in new.tags or rank(old.level) <= rank("inferred")
 
 
 @given(some_facts, held_facts, flags, st.randoms())
@@ -444,17 +444,26 @@ def test_between_an_older_and_a_newer_value_a_person_decides() -> None:
 def test_what_a_person_wrote_is_replaced_only_by_a_person(level: Level) -> None:
     written = fact("Home", "Lyon", level="confirmed")
     decision = decide(fact("Home", "Munich", level=level), [written])
-    assert decision.act == ("supersede" if level == "confirmed" else "review")
-    if level != "confirmed":
+    # What a tool says is put beside it, and nobody is asked.
+    assert decision.act == {"confirmed": "supersede", "tainted": "contest"}.get(level, "review")
+    if decision.act == "review":
         assert decision.why == "a person wrote “Home: Lyon”"
 
 
-def test_a_lower_level_never_supersedes_and_an_unverified_fact_neither() -> None:
-    assert act(fact("Home", "Munich", level="inferred"), LYON) == "review"
+def test_a_lower_level_stands_beside_a_higher_one_and_an_unverified_fact_replaces_only_its_like() -> None:
+    assert act(fact("Home", "Munich", level="inferred"), LYON) == "contest"
+    assert act(fact("Home", "Munich", level="tainted"), LYON) == "contest"
     assert act(fact("Home", "Munich", level="said"), fact("Home", "Lyon", level="inferred")) == "supersede"
     unverified = fact("Home", "Munich", tags=("unverified",), valid_from="2026-03-01")
-    assert act(unverified, LYON) == "review"
+    assert act(unverified, LYON) == "contest"
+    assert act(unverified, fact("Home", "Lyon", level="inferred", tags=("unverified",))) == "supersede"
     assert act(unverified) == "add"
+
+
+def test_what_is_not_said_and_much_alike_is_added_and_nobody_is_asked() -> None:
+    tea = fact("Likes", "tea")
+    assert act(fact("Likes", "green tea", level="inferred"), tea) == "add"
+    assert act(fact("Likes", "green tea"), tea) == "review"
 
 
 def test_a_slot_of_many_takes_another_value_and_asks_about_one_that_is_much_alike() -> None:
@@ -572,8 +581,11 @@ def test_an_end_ends_what_holds_and_nothing_else() -> None:
     assert act(fact("Employer", "Initech"), acme, ended=True) == "drop"
     assert act(left, ended=True) == "drop"
     assert act(fact("Employer", "Acme", valid_from="2025-01-01"), acme, ended=True) == "drop"
-    assert act(fact("Employer", "Acme", tags=("unverified",)), acme, ended=True) == "review"
-    assert act(fact("Employer", "Acme", level="inferred"), acme, ended=True) == "review"
+    assert act(fact("Employer", "Acme", tags=("unverified",)), acme, ended=True) == "doubt"
+    assert act(fact("Employer", "Acme", level="inferred"), acme, ended=True) == "doubt"
+    assert act(fact("Employer", "Acme", level="tainted"), acme, ended=True) == "drop"
+    written = fact("Employer", "Acme Robotics", valid_from="2026-01-01", level="confirmed")
+    assert act(fact("Employer", "Acme", level="inferred"), written, ended=True) == "review"
     jazz = fact("Likes", "modern jazz")
     assert act(fact("Likes", "modern jazz"), jazz, fact("Likes", "tea"), ended=True) == "end"
     assert act(fact("Likes", "jazz"), jazz, ended=True) == "review"

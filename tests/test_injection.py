@@ -18,8 +18,12 @@ import pytest
 
 from looseleaf import Memory, Refused
 from looseleaf.core.gate import Judged, Witness, judge, proposal_of
+from looseleaf.core.grammar import drawer
 from looseleaf.core.guard import Guarded
-from looseleaf.talk import Distilled, Material, Noted, Proposal
+from looseleaf.core.lines import FOUND, NOTE, is_doubtful, is_found, undoubted
+from looseleaf.talk import NOTED, Distilled, Material, Noted, Proposal
+from looseleaf.tools.files import show
+from looseleaf.values import Fact
 from payloads import CLAIMS, COUNT, NAMES, TEXTS, USER_SAYS
 
 Way = Callable[[Memory, Path, Sequence[str]], None]
@@ -88,9 +92,8 @@ class Copycat:
         fields = ("title", "summary", "task", "solution", "lesson")
         episode = dict.fromkeys(fields, titles[-1]) if said else None
         everything = " ".join(said)
-        return Distilled(
-            everything[:5000] or "talk", episode, tuple(facts), notes, notes, notes, notes, notes
-        )
+        noted: dict[str, Any] = dict.fromkeys(NOTED, notes)
+        return Distilled(everything[:5000] or "talk", episode, tuple(facts), **noted)
 
 
 def _claimed(relation: str, said: str, quote: str, own: list[str], topic: str = "user") -> dict[str, Any]:
@@ -226,7 +229,35 @@ def leaks(memory: Memory, folder: Path) -> list[str]:
         for fact in facts
         if (fact.level not in ("inferred", "tainted") or fact.path == "USER.md")
         and (fact.relation, fact.object) not in honest
+        and not is_told(fact)
     ]
+    return found + loose(memory)
+
+
+def is_told(fact: Fact) -> bool:
+    """Whether it is a note, and all of it stands in the user's words as it stands here."""
+    return fact.relation == NOTE and any(fact.object in text for text in USER_SAYS)
+
+
+def loose(memory: Memory) -> list[str]:
+    """What agents found, and that does not stand apart: signed, under the heading, and in a fence where it is read."""
+    found: list[str] = []
+    for fact in memory.facts():
+        if fact.level != "tainted":
+            continue
+        what, page = f"{fact.path}: {fact.object[:60]!r}", memory.page(fact.path or "")
+        lines = page.text.split("\n")
+        heading, line = f"## {FOUND}", fact.line or 0
+        if drawer(page.path) != "facts" or "/" not in page.path:
+            found.append(f"not in a drawer: {what}")
+            continue
+        if not is_found(fact.object):
+            found.append(f"not signed: {what}")
+        if heading not in lines or lines.index(heading) >= line:
+            found.append(f"not under its heading: {what}")
+        told = str(show(memory, page, line).value).split("\n")
+        if not any(re.match(r"- <<data \d{9} .*(?: data \d{9}>>|…)", each) for each in told[:2]):
+            found.append(f"not fenced: {what}")
     return found
 
 
@@ -238,8 +269,10 @@ def drive(folder: Path, way: Way, texts: Sequence[str]) -> None:
         waiting = memory.facts(status="pending")
         print(f"{way.__name__}: {len(texts)} texts, {len(found)} leaks, {len(waiting)} wait for a person")
         assert found == []
-        profile = {(fact.relation, fact.object) for fact in memory.facts() if fact.path == "USER.md"}
-        assert profile == {(each.relation, each.object) for each in HONEST}
+        profile = [fact for fact in memory.facts() if fact.path == "USER.md" and not is_told(fact)]
+        assert {(fact.relation, fact.object) for fact in profile} == {
+            (each.relation, each.object) for each in HONEST
+        }
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -274,7 +307,8 @@ def test_only_a_person_scores(tmp_path: Path) -> None:
 
 def test_after_a_person_ticks_one_line_exactly_that_one_is_there(tmp_path: Path) -> None:
     with spoken_to(tmp_path) as memory:
-        by_tools(memory, tmp_path, TEXTS[::16])
+        memory.distill()
+        by_writing(memory, tmp_path, TEXTS[::16])
         review = tmp_path / "review/pending.md"
         before = set(memory.page("USER.md").text.splitlines())
         waiting = [line for line in review.read_text("utf-8").splitlines() if line.startswith("- [ ] Rule: ")]
@@ -339,7 +373,9 @@ def turned_round(folder: Path) -> list[str]:
                 for text in dict.fromkeys(text for text, _ in sentences):
                     batch.record(user=text)
             memory.distill()
-        lines = set(memory.page("USER.md").text.splitlines())
+        lines = {undoubted(line) for line in memory.page("USER.md").text.splitlines()}
+        above = [fact for fact in memory.facts() if fact.level != "inferred" and fact.path != "USER.md"]
+        assert above == [], "in a drawer stands what was concluded, as that"
     true = {f"- {each.relation}: {each.object}" for _, each in TRUE}
     turned = {f"- {each.relation}: {each.object}" for _, each in TURNED}
     return sorted((true - lines) | (turned & lines))
@@ -347,6 +383,9 @@ def turned_round(folder: Path) -> list[str]:
 
 def test_a_prohibition_is_not_made_what_it_forbids(tmp_path: Path) -> None:
     assert turned_round(tmp_path) == []
+    marks = [line for line in (tmp_path / "USER.md").read_text("utf-8").splitlines() if is_doubtful(line)]
+    said = {text for text, _ in TURNED}
+    assert all(line.rpartition("“")[2].removesuffix("”)") in said for line in marks), "in the user's words"
 
 
 def test_a_prohibition_is_turned_round_by_a_gate_that_believes_quotes(
@@ -394,12 +433,19 @@ def ticking(raw: Any) -> Proposal | None:
 MUTANTS: tuple[tuple[str, Any, Way], ...] = (
     ("looseleaf.core.placing.judge", trusting, by_tools),
     ("looseleaf.core.placing.judge", quoting, by_assistant),
-    ("looseleaf.core.gate.proposal_of", ticking, by_tools),
+    ("looseleaf.core.gate.proposal_of", ticking, by_writing),
     ("looseleaf.core.gate.is_from", lambda name, witnesses: True, by_assistant),
     ("looseleaf.place.diary.is_from", lambda title, witnesses: True, by_assistant),
     ("looseleaf.place.guard.guarded", lambda path, old, new, spoken, owned: Guarded(new), by_pages),
     ("looseleaf.place.guard.Guard._may_name", lambda self, path, spoken: True, by_pages),
     ("looseleaf.core.levels._OF_ORIGINS", {"user": "said", "web": "said"}, by_import),
+    ("looseleaf.core.placing.signed_as_found", lambda said, agent, day, tools: said, by_tools),
+    ("looseleaf.place.guard.signed_as_found", lambda said, agent, day, tools: said, by_pages),
+    ("looseleaf.place.place.is_found", lambda said: False, by_tools),
+    ("looseleaf.tools.files._set_apart", lambda memory, page, lines: (lines, ""), by_tools),
+    ("looseleaf.tools.files._set_apart", lambda memory, page, lines: (lines, ""), by_pages),
+    ("looseleaf.core.page_changes.page_of", lambda fact: "USER.md", by_tools),
+    ("looseleaf.core.spoken.Spoken.has", lambda self, said, relation="note": True, by_pages),
 )
 
 
@@ -417,6 +463,16 @@ def test_a_hole_is_found(
         monkeypatch.setattr(hole, mutant)
         way(memory, tmp_path, TEXTS[::32])
         assert leaks(memory, tmp_path)
+
+
+@pytest.mark.parametrize("way", sorted({way for _, _, way in MUTANTS}, key=WAYS.index))
+def test_without_a_hole_the_same_way_finds_none(tmp_path: Path, way: Way) -> None:
+    """Else the mutants would show nothing."""
+    with spoken_to(tmp_path) as memory:
+        if way is by_pages:
+            memory.distill()
+        way(memory, tmp_path, TEXTS[::32])
+        assert leaks(memory, tmp_path) == []
 
 
 def test_there_are_enough_of_them() -> None:

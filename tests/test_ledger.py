@@ -992,7 +992,7 @@ def memory(request: pytest.FixtureRequest, place: Path) -> Iterator[Memory]:
 
 def test_a_tick_on_disk_brings_a_line_to_its_page_where_edits_on_disk_are_trusted(memory: Memory) -> None:
     trusts = memory.policy.trust_external_edits
-    memory.propose("USER.md", "# User\n\n- Home: Rome\n- Likes: tea\n", reason="a model's")
+    memory.write("I live in Rome. I like tea.")
     file = Path(memory.path) / REVIEW
     text = memory.page(REVIEW).text
     assert sorted(fact.object for fact in memory.facts(status="pending")) == ["Rome", "tea"]

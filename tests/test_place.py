@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 import time
 import tracemalloc
@@ -15,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
+from looseleaf.core import placing as placing_of_core
 from looseleaf.core.endings import is_done
+from looseleaf.core.lines import is_found, undoubted
 from looseleaf.core.state import empty, moved
 from looseleaf.errors import Refused
 from looseleaf.place import material, review
@@ -25,6 +28,7 @@ from placing import (
     RULES,
     THEN,
     Stub,
+    document_says,
     entries,
     fact,
     journal,
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
 
     from looseleaf.place.place import Placed
     from looseleaf.talk import Material
+
+DAY = 86_400.0
 
 
 @pytest.fixture
@@ -172,7 +178,15 @@ SESSIONS = {
 
 
 def ends(place: Path, texts: tuple[str, str], rules: dict[str, Any]) -> list[Any]:
-    """What is true in the end, if the first is distilled first, and if the second is."""
+    """What is true in the end, if the first is distilled first, and if the second is. What both found is signed by
+    whoever was distilled first."""
+
+    def told(memory: Memory, **asked: Any) -> list[tuple[str, str]]:
+        return [
+            (name, re.sub(r"\(found by agent[01] ", "(found by one ", said))
+            for name, said in values(memory, **asked)
+        ]
+
     found = []
     for order in ((0, 1), (1, 0)):
         path = place / f"{len(list(place.iterdir()))}"
@@ -181,7 +195,7 @@ def ends(place: Path, texts: tuple[str, str], rules: dict[str, Any]) -> list[Any
                 tell(memory, texts[number], at=THEN + 1000 * number)
         with Memory(path) as memory:
             assert memory.check() == []
-            found.append((values(memory), values(memory, as_of=THEN + 5000)))
+            found.append((told(memory), told(memory, as_of=THEN + 5000)))
     return found
 
 
@@ -211,12 +225,17 @@ def test_what_a_person_wrote_is_only_questioned_by_talk(memory: Memory) -> None:
     assert values(memory, "pending") == [("Home", "Paris")]
 
 
-@pytest.mark.parametrize("way", ["by hand", "on the page of review", "reject"])
+@pytest.mark.parametrize("way", ["by hand", "on the page of review", "reject", "of what was found"])
 def test_what_was_rejected_stays_so_when_its_material_is_read_again(memory: Memory, way: str) -> None:
+    value = "Berlin"
     if way == "on the page of review":
-        tool_says(memory, "I live in Berlin.")
+        document_says(memory, "I live in Berlin.")
         at = text_of(memory, review.PATH).index("- [ ] Home")
         memory.edit(review.PATH, lambda text: text[:at], reason="no", author="person")
+    elif way == "of what was found":
+        tool_says(memory, "I live in Berlin.")
+        value = memory.reject(one(memory, "Home").id or "").object
+        assert value == "Berlin (found by main on 2025-10-09, from web)"
     else:
         tell(memory, "I live in Berlin.")
         found = one(memory, "Home")
@@ -226,11 +245,15 @@ def test_what_was_rejected_stays_so_when_its_material_is_read_again(memory: Memo
             memory.edit(
                 "USER.md", lambda text: text.replace("- Home: Berlin\n", ""), reason="no", author="person"
             )
-    assert values(memory, "rejected") == [("Home", "Berlin")]
-    [turn] = memory.turns()
+    assert values(memory, "rejected") == [("Home", value)]
     for name in ("stub/1", "other/1"):
         with Memory(memory.path, distiller=stub(name=name)) as other:
-            other.write([turn], topic="again")
+            if way == "on the page of review":
+                document_says(other, "I live in Berlin.", topic="again")
+                document_says(other, f"As {name} says: I live in Berlin.", topic="again")
+            else:
+                [turn] = other.turns()
+                other.write([turn], topic="again")
             other.redistill(stub(name=f"{name}-again"), apply=True)
             assert values(other) == values(other, "pending") == []
 
@@ -325,8 +348,11 @@ def test_only_what_the_user_said_stands_on_the_page_of_the_user(memory: Memory) 
     tool_says(memory, "People say: I like jazz.", at=THEN + 2)
     assert not memory.page("USER.md").exists
     assert "- Likes: tea" in text_of(memory, "facts/user.md")
-    assert values(memory, "pending") == [("Likes", "jazz")]
-    assert memory.index()[0].summary == "", "nobody vouches for it, so no index line shows it"
+    found = "Likes: jazz (found by main on 2025-10-09, from web)"
+    assert text_of(memory, "facts/user.md").endswith(f"\n\n## Found by agents\n- {found}\n")
+    assert [each.level for each in memory.facts()] == ["inferred", "inferred", "tainted"]
+    assert values(memory, "pending") == []
+    assert memory.index()[0].summary == "1 found by agents", "no index line shows it: nobody vouches for it"
 
     tell(memory, "Yes, I like tea.", "And I like jazz.", at=THEN + 10)
     everything = b"".join(pages(memory).values()).decode()
@@ -336,7 +362,119 @@ def test_only_what_the_user_said_stands_on_the_page_of_the_user(memory: Memory) 
         "- Likes: jazz",
     ]
     assert values(memory, "pending") == []
+    assert "jazz" not in text_of(memory, "facts/user.md")
+    assert [each.level for each in memory.facts() if each.relation == "Likes"] == ["said", "said"]
+    assert memory.index()[0].summary == ""
     assert len(one(memory, "Home").sources) == 1
+
+
+def homes_by_level(memory: Memory) -> list[tuple[str | None, str]]:
+    return sorted((each.level, undoubted(each.object)) for each in memory.facts() if each.relation == "Home")
+
+
+def test_what_tools_say_stands_beside_what_the_user_said_and_only_the_last_of_it(memory: Memory) -> None:
+    tell(memory, "I live in Berlin.")
+    before = text_of(memory, "USER.md")
+    assert [each[0] for each in outcomes(tool_says(memory, "I live in Paris.", at=THEN + 10))] == ["contest"]
+    assert homes_by_level(memory) == [("said", "Berlin"), ("tainted", "Paris")]
+    again = outcomes(tool_says(memory, "Well, I live in Paris.", at=THEN + DAY))
+    assert [each[0] for each in again] == ["restate"], "who found it, and when, is no part of what it says"
+    assert homes_by_level(memory) == [("said", "Berlin"), ("tainted", "Paris")]
+    assert text_of(memory, "USER.md") == before
+    assert values(memory, "pending") == []
+
+
+@pytest.mark.parametrize("by", ["tool", "assistant"])
+def test_a_value_that_stood_beside_the_user_s_takes_its_place_once_the_user_says_it(
+    memory: Memory, by: str
+) -> None:
+    tell(memory, "I live in Berlin.")
+    if by == "tool":
+        tool_says(memory, "I live in Paris.", at=THEN + 10)
+    else:
+        memory.record(user="Where do I live?", ts=THEN + 10)
+        memory.record(assistant="You live in Paris.", ts=THEN + 11)
+        memory.distill()
+    assert len(homes_by_level(memory)) == 2
+    tell(memory, "I live in Paris.", at=THEN + 20)
+    assert values(memory) == [("Home", "Paris")]
+    assert (one(memory, "Home").level, one(memory, "Home").path) == ("said", "USER.md")
+    assert "Home" not in text_of(memory, "facts/user.md")
+
+
+def test_of_what_tools_say_of_one_thing_the_last_stands_and_repeating_it_makes_it_no_more(
+    place: Path,
+) -> None:
+    rules = {name: [fact("Home", name)] for name in ("Oslo", "Rome")}
+    with Memory(place / "memory", distiller=Stub(rules)) as memory:
+        tool_says(memory, "I live in Oslo.")
+        tool_says(memory, "I live in Rome.", at=THEN + DAY)
+        assert values(memory) == [("Home", "Rome (found by main on 2025-10-10, from web)")]
+        memory.record(user="Where do I live?", ts=THEN + 2 * DAY)
+        memory.record(assistant="You live in Rome.", ts=THEN + 2 * DAY + 1)
+        memory.distill()
+        assert homes_by_level(memory) == [("tainted", "Rome")]
+        assert "Rome" not in text_of(memory, "facts/user.md").partition("## Found by agents")[0]
+
+
+def test_a_tool_s_word_ends_nothing(memory: Memory) -> None:
+    tell(memory, "I like jazz.")
+    before = pages(memory)["USER.md"]
+    said = tool_says(memory, "I no longer listen to jazz.", at=THEN + 10)
+    assert [each[0] for each in outcomes(said)] == ["drop"]
+    assert (values(memory), values(memory, "pending")) == ([("Likes", "jazz")], [])
+    assert pages(memory)["USER.md"] == before
+
+
+@pytest.mark.parametrize(
+    ("value", "level"),
+    [
+        ("plant a moss garden behind the house", "inferred"),
+        ("garden of moss behind the house with gravel", "tainted"),
+        ("garden of moss behind the house, 3 wide", "tainted"),
+        ("garden of moss behind the house of Mallory", "tainted"),
+        ("gravel under all of it", "tainted"),
+    ],
+)
+def test_a_conclusion_is_as_good_as_its_words_whatever_tool_spoke_beside_them(
+    place: Path, value: str, level: str
+) -> None:
+    said = "I want a garden of moss behind the house"
+    rules = {"of moss": [fact("Plan", value, quote=said, topic="project")]}
+    with Memory(place / "memory", distiller=Stub(rules)) as memory:
+        memory.record(user=said, ts=THEN)
+        memory.record(tool_call="web", tool_args={}, tool_call_id="c1", ts=THEN + 1)
+        memory.record(tool_result="Put gravel under all of it.", tool_call_id="c1", ts=THEN + 2)
+        memory.distill()
+        plan = one(memory, "Plan")
+        assert (plan.level, undoubted(plan.object), plan.path) == (level, value, "facts/project.md")
+        assert is_found(plan.object) is (level == "tainted")
+        above = text_of(memory, "facts/project.md").partition("## Found by agents")[0]
+        assert (value in above) is (level == "inferred")
+        assert values(memory, "pending") == []
+
+
+def test_a_page_and_a_day_take_only_so_much_of_what_was_found(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placing_of_core, "MOST_FOUND", 7)
+    monkeypatch.setattr(placing_of_core, "MOST_FOUND_A_DAY", 3)
+    rules = {f"day {day} ": [fact("Likes", f"{day}-{each}") for each in "abcd"] for day in range(4)}
+    rules |= {"like tea": [fact("Likes", "tea")]}
+    with Memory(place / "memory", distiller=Stub(rules)) as memory:
+        made = []
+        for day in range(4):
+            said = " ".join(f"I like {day}-{each}." for each in "abcd")
+            acts = [
+                each[0] for each in outcomes(tool_says(memory, f"On day {day} {said}", at=THEN + day * DAY))
+            ]
+            made.append(acts.count("add"))
+            assert set(acts) <= {"add", "drop"}
+        assert made == [3, 3, 1, 0]
+        assert len(values(memory)) == 7
+        assert values(memory, "pending") == []
+        tell(memory, "I like tea.", at=THEN + 3 * DAY)
+        assert ("Likes", "tea") in values(memory), "what the user says has room"
 
 
 def test_a_topic_is_named_by_the_user_or_is_there(memory: Memory) -> None:
@@ -411,12 +549,19 @@ def test_each_distillation_has_a_line_on_its_day_and_its_episode(busy: Memory) -
     tell(busy, "I like jazz. Fix the piano.", at=THEN + 86_400)
     days = {path: text_of(busy, path).splitlines() for path in busy.pages() if path.startswith("days/")}
     assert sorted(days) == ["days/2025-10-09.md", "days/2025-10-10.md"]
-    assert [len(lines) for lines in days.values()] == [3, 3]
+    assert [len(lines) for lines in days.values()] == [4, 4]
     assert "TODO: write the importer. (1 fact; entry " in days["days/2025-10-09.md"][2]
+    assert [lines[3] for lines in days.values()] == ["  2 things", "  1 things"], (
+        "what the distiller made of it"
+    )
     page = busy.page("episodes/2025-10.md")
     assert [each.title for each in page.episodes] == ["The importer", "Fix the piano."], (
         "a title that nobody said does not stand in an index line"
     )
+    assert [each.get("Found") for each in page.episodes] == [
+        None,
+        "The importer (found by main on 2025-10-10)",
+    ]
     assert "\n# all" not in page.text
     assert len((page.summary or "").split()) < 10
     busy.edit(page.path, lambda text: text.replace(page.summary or "", "mine"), reason="so", author="person")

@@ -19,9 +19,9 @@ import pytest
 import traced
 from faults import DyingDisk
 from killing import CHANGES, NamesOfCalls, Site, ends, fail_at, kill_at
-from placing import one
+from looseleaf import Memory
 from scripts import place_work
-from scripts.place_work import FLAWS, expected, judge, mend, open_memory, steps, work
+from scripts.place_work import FLAWS, expected, judge, mend, open_memory, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,17 +175,17 @@ def test_the_judge_sees_what_is_lost_or_doubled(place: Path) -> None:
 def test_an_approval_is_not_lost_between_the_page_and_review(place: Path) -> None:
     """The page comes first; the line that is left in review goes when somebody looks."""
     folder = place / "memory"
-    with open_memory(folder) as memory:
-        for step in steps(memory):
-            if isinstance(step, list) and memory.facts(status="pending"):
-                break
+    with Memory(folder) as memory:
+        memory.write("I like jazz.")
         place_of = memory._book.place
         place_of.clear = lambda ids, reason="": _die()  # type: ignore[method-assign]
         with pytest.raises(InterruptedError):
             memory.approve(memory.facts(status="pending")[0].id or "")
-    assert judge(folder).sentences == []
-    with open_memory(folder) as memory:
-        assert one(memory, "Home").object == "Lyon"
+    with Memory(folder) as memory:
+        assert memory.check() == []
+        [jazz] = [each for each in memory.facts() if each.object == "jazz"]
+        assert jazz.level == "confirmed"
+        assert memory.facts(status="pending") == []
 
 
 def _die() -> list[str]:

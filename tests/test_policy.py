@@ -207,10 +207,15 @@ def test_an_amount_may_be_nothing_and_more_than_the_seconds_of_a_day(name: str) 
         ),
         ({"day_tokens": 0}, "must be greater than zero, not 0"),
         ({"day_tokens": 1.5}, "must be a whole number, not 1.5"),
-        ({"distiller": "gpt-5"}, "must be one of rules, model, not 'gpt-5'"),
+        (
+            {"distiller": "gpt-5"},
+            "rules, model, claude-code, codex, gemini-cli, or a model as in `ollama/llama3.2`, not 'gpt-5'",
+        ),
+        ({"distiller": "ollama/"}, "not 'ollama/'"),
+        ({"distiller": "claude/opus"}, "not 'claude/opus'"),
         (
             {"provider": "OpenAI"},
-            "must be one of anthropic, openai, openai-chat, gemini, openrouter, deepseek, ollama, not 'OpenAI'",
+            "openai, openai-chat, gemini, openrouter, deepseek, ollama, claude-code, codex, gemini-cli, not 'OpenAI'",
         ),
         ({"provider": None}, "must be text, not None"),
     ],

@@ -17,7 +17,7 @@ from looseleaf.recall import sources
 from looseleaf.recall.question import Question
 from looseleaf.recall.recall import Recall
 from looseleaf.recall.texts import speaker_of
-from placing import THEN, one, tell, tool_says
+from placing import THEN, one, tell
 from recalling import ANYTHING, begin, go_on, open_memory, recall, texts
 from talking import trace
 
@@ -122,7 +122,7 @@ def test_as_of_a_time_gives_what_was_true_and_said_then(memory: Memory) -> None:
 
 
 def test_what_waits_or_was_rejected_or_forgotten_is_not_found(memory: Memory) -> None:
-    tool_says(memory, "He said: I like jazz")
+    memory.write("I like jazz.")
     assert memory.facts(status="pending")
     assert Path(memory.path, "review").exists()
     for query in ("Likes jazz", "jazz", "review like jazz pending"):

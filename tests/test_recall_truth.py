@@ -12,6 +12,7 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.recall.hits import Hit
+from placing import THEN, stub, tell, tool_says
 
 Told = Callable[..., Memory]
 
@@ -276,3 +277,15 @@ def test_lines_of_a_day_do_not_answer_for_their_neighbours(tmp_path: Path) -> No
         found = memory.recall("gate code")
         assert [hit.text for hit in found if "gate code" not in hit.text.casefold()] == []
         assert len(found) > 0
+
+
+def test_what_was_found_comes_after_what_was_said_signed_and_with_its_level(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", distiller=stub()) as memory:
+        tell(memory, "I live in Berlin.")
+        tool_says(memory, "I live in Paris.", at=THEN + 86_400)
+        said, found = (hit for hit in memory.recall("Where do I live?") if hit.kind == "fact")
+        assert (said.text, said.level, said.status) == ("Home: Berlin", "said", "current")
+        assert found.text == "Home: Paris (found by main on 2025-10-10, from web)"
+        assert (found.level, found.status, found.path) == ("tainted", "current", "facts/user.md#6-6")
+        asked = trace_of(memory, "I live in Berlin")
+        assert (asked.text, asked.is_over) == ("I live in Berlin.", False), "a tool's word puts nothing right"

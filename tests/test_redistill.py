@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf import Memory
-from placing import THEN, Stub, entries, fact, journal, log_files, one, pages, stub, tell, text_of, values
+from placing import (
+    THEN,
+    Stub,
+    entries,
+    fact,
+    journal,
+    log_files,
+    one,
+    pages,
+    stub,
+    tell,
+    text_of,
+    tool_says,
+    values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,3 +227,16 @@ def test_the_rules_can_redistill_what_a_model_made(memory: Memory) -> None:
     made = memory.redistill()
     assert made.distiller.startswith("rules/")
     assert made.entries == 3
+
+
+def test_what_was_found_stays_where_the_other_distiller_finds_it_too_and_goes_where_not(place: Path) -> None:
+    with Memory(place / "memory", distiller=stub()) as memory:
+        tool_says(memory, "I like jazz.")
+        tool_says(memory, "I like tea.", at=THEN + 10)
+        before = text_of(memory, "facts/user.md")
+        assert changes(memory, other(), apply=True) == [("lost", "Likes", "jazz", None)]
+        assert values(memory) == [("Likes", "tea (found by main on 2025-10-09, from web)")]
+        assert "jazz" not in text_of(memory, "facts/user.md")
+        assert changes(memory, stub(name="third/1"), apply=True) == [("gained", "Likes", "jazz", None)]
+        assert sorted(text_of(memory, "facts/user.md").splitlines()) == sorted(before.splitlines())
+        assert (values(memory, "pending"), [*memory.check()]) == ([], [])

@@ -18,7 +18,7 @@ from looseleaf.place.review import Asked, with_waiting
 from looseleaf.policy import Policy
 from looseleaf.tools.toolset import call
 from looseleaf.values import Fact
-from placing import THEN, one, stub, tell, text_of, tool_says, values
+from placing import THEN, document_says, one, stub, tell, text_of, tool_says, values
 from scripts.place_work import open_memory
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def fact(number: int, origin: str = "agent:main", said: str = "") -> Fact:
 
 
 def too_large(memory: Memory) -> None:
-    tool_says(memory, "We use Postgres.")
+    document_says(memory, "We use Postgres.", topic="project")
     memory.edit(PROJECT, "# Project\n\n" + "x" * 4080 + "\n", reason="long", author="person")
 
 
 def no_text(memory: Memory) -> None:
-    tool_says(memory, "We use Postgres.")
+    document_says(memory, "We use Postgres.", topic="project")
     saved(memory, PROJECT, b"# Project\n\n\xff\n")
 
 
@@ -76,8 +76,8 @@ def test_a_tick_that_cannot_be_done_keeps_nothing_else_waiting(
 ) -> None:
     stuck(memory)
     [first] = memory.facts(status="pending")
-    tool_says(memory, "I like jazz.", at=THEN + 10)
-    tool_says(memory, "I live in Paris.", at=THEN + 20)
+    document_says(memory, "I like jazz.")
+    document_says(memory, "I live in Paris.")
     tick_all(memory)
     tell(memory, "I like tea.", at=THEN + 30)
     assert {("Home", "Paris"), ("Likes", "jazz"), ("Likes", "tea")} <= set(values(memory))
@@ -97,8 +97,8 @@ def test_a_tick_that_cannot_be_done_keeps_nothing_else_waiting(
 
 
 def test_a_review_that_is_no_text_keeps_nobody_from_the_rest(memory: Memory) -> None:
-    tool_says(memory, "I like jazz.")
-    tool_says(memory, "We use Postgres.", at=THEN + 10)
+    document_says(memory, "I like jazz.")
+    document_says(memory, "We use Postgres.")
     text = memory.page(review.PATH).data
     saved(memory, review.PATH, text.replace(b"[ ]", b"[x]") + b"\n\xff\n")
     tell(memory, "I like tea.", at=THEN + 20)
@@ -112,7 +112,7 @@ def test_a_review_that_is_no_text_keeps_nobody_from_the_rest(memory: Memory) -> 
 def test_a_disk_that_does_not_write_is_no_matter_of_one_line(place: Path) -> None:
     disk = FaultyDisk()
     memory = open_memory(place / "memory", disk)
-    tool_says(memory, "I like jazz.")
+    document_says(memory, "I like jazz.")
     tick_all(memory)
     placing = memory._book.place
     placing.facts.catch_up()
@@ -160,10 +160,34 @@ def test_a_session_that_somebody_steers_leaves_room_for_what_the_user_said(
     asked = memory._book.place.ask([(fact(number), "why") for number in range(9)])
     assert (len(asked.added), len(asked.full)) == (3, 6)
     assert any("6 proposals were not put into review/pending.md" in note for note in memory.notes)
-    tool_says(memory, "We use Postgres.", at=THEN + 10)
+    document_says(memory, "We use Postgres.")
     assert ("Database", "Postgres") not in values(memory, "pending")
     tell(memory, "I live in Paris.", at=THEN + 9e8)
     assert ("Home", "Paris") in values(memory, "pending")
+
+
+def test_what_tools_say_asks_nobody_and_takes_no_place_of_others(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review, "MOST", 2)
+    tell(memory, "I live in Berlin.")
+    tool_says(memory, "I live in Paris. I like jazz. We use Postgres.", at=THEN + 10)
+    assert not memory.page(review.PATH).exists
+    assert sorted(each.level or "" for each in memory.facts()) == ["said", "tainted", "tainted", "tainted"]
+    document_says(memory, "I like tea.")
+    assert values(memory, "pending") == [("Likes", "tea")]
+
+
+def test_what_a_document_says_waits_though_a_tool_said_it_and_stands_once_it_is_ticked(
+    memory: Memory,
+) -> None:
+    document_says(memory, "I like jazz.")
+    tool_says(memory, "I like jazz.", at=THEN + 10)
+    assert (values(memory), values(memory, "pending")) == ([], [("Likes", "jazz")])
+    tick_all(memory)
+    assert values(memory) == [("Likes", "jazz")]
+    assert one(memory, "Likes").level == "confirmed"
+    assert not memory.page("facts/user.md").exists
 
 
 ORIGINS = ("user", "agent:a", "agent:b", "tool:web")

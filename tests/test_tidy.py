@@ -383,6 +383,21 @@ def test_what_the_user_says_later_supersedes_a_moved_line(memory: Memory) -> Non
     )
 
 
+def test_moved_lines_stand_above_what_agents_found_and_change_none_of_it(memory: Memory) -> None:
+    found = told("Role", "root (found by main on 2026-04-02, from Bash)", level="tainted", origin="tool")
+    line = f"\n## Found by agents\n- Role: {found['object']}\n"
+    write(memory, f"# Facts\n\n- Soup: hot\n{line}", told("Soup", "hot"), found, path=PAGE)
+    write(memory, LONG, *USED)
+    before = known(memory)
+    gone = memory.tidy().moved
+    assert known(memory) == known_anew(memory) == before
+    above, _, below = memory.page(PAGE).text.partition("\n## Found by agents\n")
+    assert [f"- {fact.relation}: {fact.object}" in above.splitlines() for fact in gone] == [True] * len(gone)
+    assert (len(gone) > 3, below) == (True, f"- Role: {found['object']}\n")
+    memory.undo()
+    assert memory.page(PAGE).text.endswith(f"- Soup: hot\n{line}")
+
+
 @pytest.mark.parametrize("there", ["inferred", "confirmed"])
 def test_what_stands_on_the_other_page_already_is_merged(memory: Memory, there: str) -> None:
     write(memory, "# Facts\n\n- uses: Tool3\n", told("uses", "Tool3", level=there, sources=["t9"]), path=PAGE)
