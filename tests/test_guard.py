@@ -544,3 +544,13 @@ def test_what_a_person_says_yes_to_is_no_finding_any_more(tmp_path: Path) -> Non
     [fact] = memory.facts(topic="car")
     assert (fact.object, fact.level) == ("Bob", "confirmed")
     assert f"## {FOUND}" not in memory.page("facts/car.md").text
+
+
+def test_where_review_has_no_room_a_receipt_does_not_say_that_a_line_waits(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.edit("facts/x.md", "# X\n\n- Port: 80\n", reason="mine", author="person")
+    monkeypatch.setattr("looseleaf.place.review.MOST", 0)
+    receipt = memory.propose("facts/x.md", "# X\n\n- Port: 80\n- Port: 81\n", reason="so")
+    assert "was left out, as too much waits in review already: “Port: 81”" in receipt.held
+    assert memory.facts(status="pending") == []

@@ -108,8 +108,13 @@ def _shown(sentence: str) -> str:
     """With the places of words as `_words` counts them."""
     if "@" in sentence or "://" in sentence or "www." in sentence:
         sentence = _ELSEWHERE.sub(lambda found: "·" * len(found[0]), sentence)
-    sentence = SEVERAL.sub(lambda found: SPELT[found[0]], sentence)
+    sentence = _in_one_spelling(sentence)
     return SAME_WIDE.sub(lambda found: f" {SAME[found[0]]} ", sentence)
+
+
+def _in_one_spelling(text: str) -> str:
+    """With one word for each technical name of several: `vs code` as `vscode`."""
+    return SEVERAL.sub(lambda found: SPELT[found[0]], text)
 
 
 def _is_kin(claimed: _Word, said: _Word) -> bool:
@@ -145,8 +150,8 @@ def brings_along(claim: str, text: str) -> bool:
     exact |= {_form(spelled(found[0])) for found in _NAME.finditer(claim)}
     if len(words) <= _FEW and claim[:1].isupper():
         exact |= {words[0].form} if words else set()  # "Mallory" alone is a name
-    own = SEVERAL.sub(lambda found: SPELT[found[0]], own)
-    addresses = _addresses(SEVERAL.sub(lambda found: SPELT[found[0]], spelled(claim)))
+    own = _in_one_spelling(own)
+    addresses = _addresses(_in_one_spelling(spelled(claim)))
     return not exact <= said or any(not stands_in(each, own) for each in addresses)
 
 
@@ -360,7 +365,7 @@ class Claim:
         return not clauses.is_done_by_another(min(at)) and clauses.is_of_oneself(at, among_others=has_kin)
 
     def _is_told_of_kin(self, clauses: Clauses, at: Sequence[int]) -> bool:
-        """Whether its clause is about somebody of the speaker's, whom a claim without a relation does not name."""
+        """Whether its clause is about one of the speaker's people, whom a claim without a relation does not name."""
         mine = {word.form for word in self.words}
         words = _words(clauses.around(at))
         followed = zip(words, [*words[1:], None], strict=True)
@@ -470,8 +475,7 @@ def is_copied(claim: str, text: str) -> bool:
     if len(_words(wanted)) < _LEAST_COPIED:
         return False
     flat = " ".join(spelled(text).split())
-    start = flat.find(wanted)
-    if start < 0 or not stands_in(wanted, flat):
+    if not stands_in(wanted, flat):
         return False
     around = located(wanted, flat) or ""
     at = around.find(wanted)

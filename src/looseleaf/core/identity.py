@@ -293,7 +293,7 @@ def _rank_held(fact: Fact) -> int:
 
 
 def _rank_new(fact: Fact) -> int:
-    """What its words do not prove is a conclusion, whoever drew it."""
+    """What its words do not prove counts as a conclusion."""
     rank = _RANKS.get(fact.level or "said", 0)
     return min(rank, _RANKS["inferred"]) if "unverified" in fact.tags else rank
 

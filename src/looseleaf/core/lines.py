@@ -252,7 +252,7 @@ _DOUBT_WORDS = 60
 
 def doubted(said: str, day: str, words: str) -> str:
     """A line with the mark that it may have changed: when, and the words that say so."""
-    words = " ".join(words.replace("“", '"').replace("”", '"').split())
+    words = _unquoted(words)
     short = words if len(words) <= _DOUBT_WORDS else f"{words[: _DOUBT_WORDS - 1].rstrip()}…"
     return f"{undoubted(said)} (may have changed on {day}: “{short}”)"
 
@@ -260,11 +260,20 @@ def doubted(said: str, day: str, words: str) -> str:
 _CONTESTED = lazy(r" \(noted on \d{4}-\d\d-\d\d by [^\s()]{1,64}; said on \d{4}-\d\d-\d\d: “[^”]*”\)\Z")
 
 
+def _unquoted(words: str) -> str:
+    """On one line, without the quotation marks in which a mark puts it."""
+    return " ".join(words.replace("“", '"').replace("”", '"').split())
+
+
+def _signer(agent: str) -> str:
+    """An agent's name as one word."""
+    return re.sub(r"[\s()]+", "-", agent)[:64] or "agent"
+
+
 def contested(said: str, agent: str, day: str, other: str, since: str) -> str:
     """A value that an agent noted, with the one that the user had said and that it stands against."""
-    short = " ".join(undoubted(other).replace("“", '"').replace("”", '"').split())[:_DOUBT_WORDS]
-    who = re.sub(r"[\s()]+", "-", agent)[:64] or "agent"
-    return f"{undoubted(said)} (noted on {day} by {who}; said on {since}: “{short}”)"
+    short = _unquoted(undoubted(other))[:_DOUBT_WORDS]
+    return f"{undoubted(said)} (noted on {day} by {_signer(agent)}; said on {since}: “{short}”)"
 
 
 def undoubted(said: str) -> str:
@@ -292,8 +301,7 @@ def signed_as_found(said: str, agent: str, day: str, tools: Iterable[str]) -> st
     """A line with the signature of the agent that found it: when, and what it had read."""
     names = [re.sub(r"[^\w.:-]+", "", name)[:30] for name in dict.fromkeys(tools)]
     read = ", ".join(filter(None, names[:_TOOLS])) + (" …" if len(names) > _TOOLS else "")
-    who = re.sub(r"[\s()]+", "-", agent)[:64] or "agent"
-    return f"{undoubted(said)} (found by {who} on {day}{f', from {read}' if read else ''})"
+    return f"{undoubted(said)} (found by {_signer(agent)} on {day}{f', from {read}' if read else ''})"
 
 
 def is_found(said: str) -> bool:

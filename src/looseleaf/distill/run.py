@@ -12,9 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from threading import Event
-    from typing import Any
+    from typing import Any, TypeVar
 
     from looseleaf.talk import Distiller, Material, Trace
+
+    T = TypeVar("T")
 
 _LONGEST_SENTENCE = 400
 
@@ -50,48 +52,45 @@ def run(distiller: Distiller, material: Material, tokens: int, seconds: float) -
     material's `cancel` stops asking then."""
     if isinstance(distiller, Missing):
         return distiller.why
-    from threading import Event, Thread
+    from threading import Event
 
-    answer: list[Distilled | str] = []
     cancel = Event()
 
-    def work() -> None:
-        try:
-            made: object = distiller.distill(Watched(material, cancel), tokens)
-            answer.append(
-                made if isinstance(made, Distilled) and not _fault(made) else f"returned {_fault(made)}"
-            )
-        except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
-            answer.append(f"raised {type(error).__name__}: {_said_by(error)}")
+    def work() -> Distilled | str:
+        made: object = distiller.distill(Watched(material, cancel), tokens)
+        return made if isinstance(made, Distilled) and not _fault(made) else f"returned {_fault(made)}"
 
-    thread = Thread(target=work, daemon=True)
-    thread.start()
     try:
-        thread.join(seconds)
+        made = _in_time(work, seconds)
     finally:
         cancel.set()
-    made = answer[0] if answer else f"took longer than {seconds:g} s"
     return _heard(made, material) if isinstance(made, Distilled) else f"{distiller.name} {made}"
 
 
 def checked(
     check: Callable[[list[tuple[str, str]]], set[int]], pairs: list[tuple[str, str]], seconds: float
 ) -> set[int] | str:
-    """What a second look says, or the sentence that says why there was none. It is not waited for past its time."""
+    """What a second look says, or the sentence that says why there was none."""
+    found = _in_time(lambda: check(pairs), seconds)
+    return found if not isinstance(found, str) else f"it {found}"
+
+
+def _in_time(work: Callable[[], T], seconds: float) -> T | str:
+    """What custom code returns, or how it failed. It is not waited for past its time."""
     from threading import Thread
 
-    answer: list[set[int] | str] = []
+    answer: list[T | str] = []
 
-    def work() -> None:
+    def run_it() -> None:
         try:
-            answer.append(check(pairs))
-        except BaseException as error:  # noqa: BLE001 - somebody else's code may raise anything; what, is reported
-            answer.append(f"it raised {type(error).__name__}: {_said_by(error)}")
+            answer.append(work())
+        except BaseException as error:  # noqa: BLE001 - custom code may raise anything; what, is reported
+            answer.append(f"raised {type(error).__name__}: {_said_by(error)}")
 
-    thread = Thread(target=work, daemon=True)
+    thread = Thread(target=run_it, daemon=True)
     thread.start()
     thread.join(seconds)
-    return answer[0] if answer else f"it took longer than {seconds:g} s"
+    return answer[0] if answer else f"took longer than {seconds:g} s"
 
 
 def _heard(made: Distilled, material: Material) -> Distilled:

@@ -182,29 +182,30 @@ class Guard:
         entry = fact_id(topic, path, written(ts))
         plan = Plan(entry, ts, self._facts.of, lambda proposal: topic, agent=agent.removeprefix(AGENT))
         fates: dict[Said, str] = {}
+        names: dict[str, Said] = {}
         for held in dict.fromkeys(made.held):
             relation, said = as_written(*held)
             fate = decided.get((slot(topic, relation), key(said, relation)))
             if fate is None:
                 fact = self._concluded(topic, path, agent, relation, said, ts)
+                names[fact.id or ""] = held
                 before = len(plan.outcomes)
                 plan.put(fact, Proposal(relation, said, "", topic))
                 act = plan.outcomes[-1].act if len(plan.outcomes) > before else "drop"
                 fate = _FATES.get(act, "found" if fact.level == "tainted" else "noted")
             fates[held] = fate
         # The page itself is being changed: what would stand on it waits for a person instead.
-        for lines in (plan.lines.pop(path, []),):
-            added = [line.add for line in lines if line.add is not None]
-            plan.review += [
-                (each.but(status="pending", object=undoubted(each.object)), _WHY) for each in added
-            ]
-            fates |= {held: "asked" for held in fates if lines and fates[held] in ("noted", "found")}
-        plan.review = [(fact, f"{agent} wants it on {path}; {why}") for fact, why in plan.review]
-        waits = plan.review
+        lines = plan.lines.pop(path, [])
+        added = [line.add for line in lines if line.add is not None]
+        plan.review += [(each.but(status="pending", object=undoubted(each.object)), _WHY) for each in added]
+        fates |= {held: "asked" for held in fates if lines and fates[held] in ("noted", "found")}
+        waits = [(fact, f"{agent} wants it on {path}; {why}") for fact, why in plan.review]
         plan.review = []
         edits = self._place.carry_out(plan, reason=f"noted by {agent}", author=agent)
-        asked = self._place.ask(waits, f"held back from {path}") if waits else None
-        return (asked.edit if asked is not None else "") or (edits[0] if edits else ""), fates
+        asked = self._place.ask(waits, f"held back from {path}")
+        for fate, ids in (("full", asked.full), ("rejected", asked.rejected)):
+            fates |= {names[name]: fate for name in ids if name in names}
+        return asked.edit or (edits[0] if edits else ""), fates
 
     def _concluded(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
         """What an agent wants to have remembered and the user did not say, as a fact of a drawer: a conclusion from

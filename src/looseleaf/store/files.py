@@ -86,7 +86,7 @@ class FileStore:
     def _open_lock(self, path: str) -> int:
         try:
             folder = path.rpartition("/")[0]
-            self._root.make(folder, durable=False)  # whoever writes something into it makes it durable
+            self._root.make(folder, durable=False)  # made durable by the first write into it
             return self._root.open_file(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             if error.errno in (errno.EBADF, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
