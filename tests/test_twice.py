@@ -1,4 +1,4 @@
-"""Nothing stands twice in the package, and no file of it is longer than one can keep in mind."""
+"""Nothing stands twice in the package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src/looseleaf"
 LINES = 6
 """So many lines in a row that stand elsewhere too are one piece of code, written twice."""
-LONGEST = 500
 
 Place = tuple[str, int]
 
@@ -108,8 +107,3 @@ def test_a_run_within_one_file_counts_and_five_lines_do_not() -> None:
     assert twins({"a.py": f"{once}\ny = 1\n{once}\n"}) == [(("a.py", 1), ("a.py", LINES + 2))]
     less = "\n".join(lines[:-1])
     assert twins({"a.py": f"{less}\ny = 1\n", "b.py": f"{less}\nz = 1\n"}) == []
-
-
-def test_no_file_of_the_package_is_over_five_hundred_lines() -> None:
-    lengths = {name: text.count("\n") for name, text in package().items()}
-    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}

@@ -337,10 +337,11 @@ class Plan(PageChanges):
         """A person says yes to what an agent found: it is the person's now, and takes the place of what contests it."""
         topic = found.topic.removesuffix(names.ARCHIVE)
         held = self._held_in(found.topic)
-        self._held_in(topic)
         name = fact_id(found.id or "", relation, said)
-        for old in self._over((found,), written(now), name):
-            self._take_line(old)
+        (old,) = self._over((found,), written(now), name)
+        self._take_line(old)
+        # It ends with its line, and not before: after a crash between, saying yes again finishes it.
+        self.ended.setdefault(old.path or "", []).append(self.ended[old.topic].pop())
         held[:] = [each for each in held if each.id != found.id]
         fact = found.but(id=name, topic=topic, subject=topic, relation=relation, object=said, origin=PERSON)
         fact = fact.but(valid_from=written(now))

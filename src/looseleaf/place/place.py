@@ -235,7 +235,7 @@ class Place:
             return all(line.add is None for line in plan.lines[path]), path
 
         for path in sorted(plan.lines, key=order):
-            lines, here = plan.lines[path], tuple(ended.pop(topic_of(path), ()))
+            lines, here = plan.lines[path], (*ended.pop(topic_of(path), ()), *ended.pop(path, ()))
             if lines:
                 change = partial(self._rewritten, path, lines, here)
                 edits.append(self._pages.rewrite(path, change, reason=reason, author=author).id)
