@@ -313,6 +313,10 @@ class Proposal:
     tags: tuple[str, ...] = ()
     change: float | None = None
 
+    def but(self, **changes: Any) -> Proposal:
+        """The same proposal, except for these members."""
+        return Proposal(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+
     def to_dict(self) -> dict[str, Any]:
         """Members that say nothing are left out."""
         said = {name: getattr(self, name) for name in _PROPOSED} | {"tags": list(self.tags)}

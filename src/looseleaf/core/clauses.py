@@ -15,7 +15,7 @@ from unicodedata import normalize
 
 from looseleaf.core import frames
 from looseleaf.core.lazy import NEVER, lazy
-from looseleaf.core.sentences import SHORT_FORMS
+from looseleaf.core.sentences import is_short_form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,17 +44,18 @@ IS_WIDE = lazy(f"[{WIDE}]", in_ascii=NEVER)
 # --- sentences -------------------------------------------------------------------------
 
 _END = lazy(
-    r"(?<=[^\W_]{3})[.!?…]+[\"')\]]*(?=\s)|(?<=[^\w\s])[.!?…]+(?=\s)|[!?]+(?=\s)|[。！？｡]+|\n[ \t]*\n"
+    r"(?:(?<=[^\W_]{3})|(?<=[^\W\d_]{2}))[.!?…]+[\"')\]]*(?=\s)|(?<=[^\w\s])[.!?…]+(?=\s)|[!?]+(?=\s)|[。！？｡]+"
+    r"|\n[ \t]*\n"
     r"|\n(?=[ \t]*(?:[-*+>#|]|\d{1,3}[.)])[ \t])|\n(?=>)"
 )
-"""Not after a short word: "Dr. Meyer" is one name."""
+"""Not after a letter or a day: "J. Meyer" is one name, and "20. Februar" one date."""
 
 
 def _ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[re.Match[str]]:
     """Where sentences end. The full stop of an abbreviation ("approx. 5") ends none."""
     for end in _END.finditer(text, start, len(text) if stop is None else stop):
         before = text[max(0, end.start() - _LONGEST_SHORT_FORM) : end.start()]
-        if end[0] != "." or before.rpartition(" ")[2] not in SHORT_FORMS:
+        if end[0] != "." or not is_short_form(before.rpartition(" ")[2], text[end.end() : end.end() + 2]):
             yield end
 
 
@@ -291,6 +292,9 @@ class Clauses:
     def deny_anything(self) -> bool:
         return any(self._denies)
 
+    def each(self) -> list[tuple[str, bool]]:
+        return [(part, bool(times)) for part, times in zip(self._parts, self._denies, strict=True)]
+
     def dislike(self, places: Sequence[int]) -> bool:
         return any(self._dislikes[self._of(at)] for at in places)
 
@@ -373,6 +377,11 @@ class Clauses:
 def denies(claim: str) -> bool:
     """Whether a claim denies something."""
     return Clauses(claim).deny_anything
+
+
+def clauses_of(sentence: str) -> list[tuple[str, bool]]:
+    """The clauses of a sentence, and of each, whether it denies something."""
+    return Clauses(sentence).each()
 
 
 def dislikes(sentence: str) -> bool:

@@ -206,7 +206,7 @@ def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
     # Nobody is known to have said it; that it was concluded is the most that can be believed.
     level = lowest((level_of(worst.origin), "inferred"))
     origin = worst.origin if level == "tainted" else "assistant"
-    if level == "tainted" and _users(proposal.quote, witnesses):
+    if level == "tainted" and holders_of(proposal.quote, witnesses):
         origin = MIXED
     if level != "tainted" and _is_of_pasted(proposal, witnesses):
         level, origin = "tainted", PASTED
@@ -220,7 +220,7 @@ PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
 brings along others: nobody vouches for any of them."""
 
 
-def _users(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
+def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
     """The messages of the user's in whose own words a quote stands."""
     from looseleaf.core.clauses import located
 
@@ -271,7 +271,7 @@ def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None
     value's words are the user's, none of the others comes from elsewhere, and numbers, paths and names are the user's.
     Taint follows words: that a tool spoke in the session takes nothing away."""
     users = [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
-    holders = _users(proposal.quote, witnesses)
+    holders = holders_of(proposal.quote, witnesses)
     if not holders:
         return None
     foreign = [each.text for each in witnesses if level_of(each.origin) == "tainted"]
@@ -308,14 +308,17 @@ _TAG = lazy(
 
 
 def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
-    """Whether a value denies if, and only if, the sentence denies that has most of its words: "never push to main" is
+    """Whether a value denies if, and only if, the clause denies that has most of its words: "never push to main" is
     no reason to push there."""
-    from looseleaf.core.clauses import denies, sentences_of, spelled
+    from looseleaf.core.clauses import clauses_of, denies, sentences_of, spelled
     from looseleaf.core.evidence import forms_of
 
     sentences = [_TAG.sub("", each) for text in own for each in sentences_of(spelled(text))]
-    nearest = max(sentences, key=lambda each: len(words & forms_of(each)), default="")
-    return denies(nearest) == denies(spelled(value)) or not words & forms_of(nearest)
+    clauses = [each for sentence in sentences for each in clauses_of(sentence)]
+    shared = [len(words & forms_of(clause)) for clause, _ in clauses]
+    most = max(shared, default=0)
+    nearest = {is_denied for (_, is_denied), count in zip(clauses, shared, strict=True) if count == most}
+    return most == 0 or denies(spelled(value)) in nearest
 
 
 def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:

@@ -10,11 +10,10 @@ import re
 
 from looseleaf.core import kinship, names
 from looseleaf.core.clauses import is_over, spelled
-from looseleaf.core.gate import MIXED, UNVERIFIED, judge
+from looseleaf.core.gate import MIXED, UNVERIFIED, holders_of, judge
 from looseleaf.core.grammar import as_written
 from looseleaf.core.heads import PERSON
 from looseleaf.core.identity import decide
-from looseleaf.core.keys import key
 from looseleaf.core.lazy import lazy
 from looseleaf.core.ledger import fact_id
 from looseleaf.core.levels import CONFIDENCE, is_trusted
@@ -42,12 +41,12 @@ from looseleaf.core.replacing import (
     saying,
     terms_of,
     without,
+    words_of,
 )
 from looseleaf.core.slots import relation_of, slot
 from looseleaf.core.times import written
 from looseleaf.errors import Refused
 from looseleaf.frozen import frozen
-from looseleaf.talk import Proposal
 from looseleaf.values import Fact
 
 TYPE_CHECKING = False
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
 
     from looseleaf.core.gate import Judged, Witness
     from looseleaf.core.replacing import Lexicon
+    from looseleaf.talk import Proposal
     from looseleaf.values import Kind
 
 USER, PROJECT, PROFILE = names.USER, names.PROJECT, names.PROFILE
@@ -117,11 +117,22 @@ class Plan(PageChanges):
     ) -> None:
         """`score`: what a person said of it before. `checked`: a model that saw its quote alone says that it is said
         there: that makes it no more than a conclusion."""
-        fact = self._fact(proposal, witnesses)
+        fact, was = self._fact(proposal, witnesses), proposal.was or ""
+        if fact is not None and was and UNVERIFIED in fact.tags:
+            # The user may say it, and a model alone what it takes the place of.
+            bare = proposal.but(was=None, correction=False)
+            again = self._fact(bare, witnesses)
+            fact, proposal = (again, bare) if again and UNVERIFIED not in again.tags else (fact, proposal)
         if fact is not None and checked and fact.level == "inferred" and UNVERIFIED in fact.tags:
             fact = fact.but(tags=(*fact.tags, CHECKED), confidence=_IF_CHECKED)
-        if fact is not None:
-            self.put(fact, proposal, score)
+        if fact is None:
+            return
+        self.put(fact, proposal, score)
+        act = self.outcomes[-1].act if self.outcomes else ""
+        over = proposal.ended and act in ("drop", "doubt")
+        if (over or (was and act in ("add", "supersede", "contest"))) and self.outcomes[-1].fact.id == fact.id:
+            is_users = bool(holders_of(proposal.quote, witnesses))
+            self._outdate(fact, proposal.object if over else was, over=over, is_users=is_users)
 
     def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> None:
         """A fact whose level is known already."""
@@ -174,8 +185,6 @@ class Plan(PageChanges):
             self._never_held(fact, proposal.was)
         if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
             self._replace(fact, proposal)
-        if act in ("add", "supersede", "contest") and proposal.was:
-            self._outdate(fact, proposal.was)
 
     # --- changes of what has no slot ---------------------------------------------------------
 
@@ -274,21 +283,29 @@ class Plan(PageChanges):
         said = as_written(fact.relation, contested(fact.object, self._agent, today, old.object, since))[1]
         return fact.but(object=said)
 
-    def _outdate(self, fact: Fact, was: str) -> None:
-        """The user's words, or a conclusion from them, say what they take the place of: a conclusion goes; what the
-        user said goes if the user now says otherwise, and is marked if that was only concluded."""
-        is_said, was = kinship.may_change(fact), _ARTICLE.sub("", was)
-        for old in naming(was, self._elsewhere(fact, is_sure=True)) if is_said or _is_drawn(fact) else ():
+    def _outdate(self, fact: Fact, was: str, *, over: bool, is_users: bool) -> None:
+        """Words say what they take the place of, or (`over`) end: a conclusion goes. What the user said goes if the
+        user now says otherwise; if that was only concluded, it is marked with the user's words (`is_users`)."""
+        is_said, is_drawn = kinship.may_change(fact) and not over, _is_drawn(fact)
+        if not (is_said or is_drawn or is_users):
+            return
+        was, quote = _ARTICLE.sub("", was), terms_of(fact.quote or "")
+        wanted = terms_of(was)
+        for old in naming(was, self._elsewhere(fact, is_sure=True)):
+            is_whole = wanted == terms_of(old.object)
+            is_near = slot(old.topic, old.relation) == slot(fact.topic, fact.relation)
+            is_shared = bool(quote & (words_of(old) | terms_of(old.topic)))
+            if is_said or is_drawn:
+                is_near = is_near or (is_whole and (old.topic == fact.topic or not is_trusted(old.level)))
+            else:
+                is_near = is_near and is_shared
+            is_meant = wanted <= quote or is_near or (is_whole and is_shared)
             is_later = not set(fact.sources) & set(old.sources)
-            is_named = bool(terms_of(was)) and terms_of(was) <= terms_of(fact.quote or "")
-            is_meant = is_named or slot(old.topic, old.relation) == slot(fact.topic, fact.relation)
-            is_whole = key(old.object, old.relation) == key(was, old.relation)
-            is_meant = is_meant or (is_whole and not is_trusted(old.level))
             if kinship.outranks(old, fact) or not (is_later and is_meant):
                 continue
-            if not is_trusted(old.level) or (is_said and is_whole):
-                self._go((old,), fact)
-            elif not is_doubtful(old.object):
+            if (not is_trusted(old.level) and fact.level != "tainted") or (is_said and is_whole):
+                self._end(fact, (old,)) if over else self._go((old,), fact)
+            elif not is_doubtful(old.object) and not is_found(old.object):
                 self._doubt(old, fact)
 
     def _doubt_by(self, fact: Fact, facts: Sequence[Fact]) -> None:
@@ -484,8 +501,7 @@ def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) ->
     is_named = relation_of(proposal.relation).label.casefold() in BY_LABEL
     if is_named or proposal.ended or len(proposal.object.split()) < _CLAUSE_WORDS:
         return proposal, found
-    members = {name: getattr(proposal, name) for name in Proposal.__match_args__}
-    note = Proposal(**members | {"relation": NOTE})
+    note = proposal.but(relation=NOTE)
     again = judge(note, witnesses)
     return (note, again) if again.level == "said" and again.verified else (proposal, found)
 

@@ -51,6 +51,13 @@ SHORT_FORMS = frozenset(
     "jul aug sep sept oct nov dec z.b d.h u.a bzw ca usw vgl evtl ggf inkl str p.ex m mme mlle av env p.ej sra "
     "srta ud uds pág art a.m p.m u.s u.k ph.d vol pp al ed eds abs kap dgl".split()
 )
+
+
+def is_short_form(word: str, following: str) -> bool:
+    """Whether the full stop after a word belongs to it. "No. 5" is a number; "no. use pnpm" is two sentences."""
+    return word in SHORT_FORMS and (word != "no" or following.strip()[:1].isdigit())
+
+
 _AFTER_ORDINAL = lazy(
     r"\s+(?:(?i:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec|jahrhundert)|[a-zäöü])"
 )
@@ -167,7 +174,7 @@ def _is_end(block: str, mark: int, after: int) -> bool:
     if word is None:
         return True
     last = word[0].lower()
-    if last in SHORT_FORMS or (len(last) == 1 and last.isalpha() and word[0] != "I"):
+    if is_short_form(last, following) or (len(last) == 1 and last.isalpha() and word[0] != "I"):
         # An abbreviation ends a sentence all the same when nothing can follow it in one.
         return last in ("etc", "usw", "a.m", "p.m", "u.s", "u.k", "inc", "ltd") and following.isupper()
     return not (last.isdigit() and len(last) < 3 and _AFTER_ORDINAL.match(block, after))
