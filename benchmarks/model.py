@@ -32,7 +32,7 @@ from benchmarks.report import options, report
 from looseleaf import Memory
 from looseleaf.core.fence import closed, opened
 from looseleaf.core.gate import Witness, judge
-from looseleaf.core.lines import is_doubtful, statement, worded
+from looseleaf.core.lines import is_doubtful, statement, undoubted, worded
 from looseleaf.reply import Reply, Usage
 from looseleaf.store import clock
 from looseleaf.talk import Proposal
@@ -233,29 +233,25 @@ def look(memory: Memory, session: Session, placed: Sequence[Any], tally: Tally, 
 
 
 def ask(memory: Memory, tally: Tally, said: str) -> None:
-    """The values that hold at the end of the life."""
+    """The values that hold at the end of the life: whether a current line has each, whether one tells an old value
+    as plain truth, and whether recall's first hits or the prompt give it."""
+    facts = [fact for fact in memory.facts() if fact.level != "tainted"]
     for question in rows_in("questions.jsonl"):
-        hits = [
-            hit
-            for hit in memory.recall(question["ask"], k=8)
-            if hit.kind == "fact" and hit.status != "superseded"
-        ]
-        lines = [hit.text for hit in hits]
-        lines += [each for each in memory.snapshot().text.splitlines() if each.startswith("- ")]
-        now = [each for each in lines if has(each, question["now"])]
+        now, about = question["now"], question.get("about", ())
+        held = [line(fact) for fact in facts if has(line(fact), now)]
         stale = [
-            each
-            for each in lines
-            if any(has(each, [word]) for word in question["stale"])
-            and not has(each, question["now"])
-            and "may have changed on" not in each
+            line(fact)
+            for fact in facts
+            if any(has(worded(fact.relation, undoubted(fact.object)), [word]) for word in question["stale"])
+            and (not about or any(has(f"{fact.topic} {line(fact)}", [word]) for word in about))
+            and not has(line(fact), now)
+            and not is_doubtful(fact.object)
         ]
-        tally.add(f"current, {said}", bool(now), f"{question['ask']}: {lines[:3]}")
-        tally.add(
-            f"no stale, {said}",
-            not stale or bool(now and hits and has(hits[0].text, question["now"])),
-            f"{question['ask']}: {stale[:2]}",
-        )
+        tally.add(f"current, {said}", bool(held), question["ask"])
+        tally.add(f"no stale, {said}", not stale, f"{question['ask']}: {stale[:2]}")
+        shown = [hit.text for hit in memory.recall(question["ask"], k=8) if hit.status != "superseded"]
+        shown += [each for each in memory.snapshot().text.splitlines() if each.startswith("- ")]
+        tally.add(f"recalled, {said}", any(has(each, now) for each in shown), question["ask"])
 
 
 # --- a model that believes everything ---------------------------------------------------------
@@ -355,9 +351,14 @@ def rows_of(tally: Tally) -> Iterator[tuple[str, str, str]]:
     yield "proposals that wait for a person, after tools", tally.share("waiting, after a tool"), "≤ 0.05"
     yield "changes after which no old value is told as plain truth", tally.share("not stale"), "–"
     yield "changes whose new value is held", tally.share("new value"), "–"
-    yield "current values at the end of the life", tally.share("current, no tool"), "–"
-    yield "the same, with a tool in each session", tally.share("current, after a tool"), "–"
-    yield "questions to which no stale value is told", tally.share("no stale, no tool"), "–"
+    for when, said in (("", "no tool"), (", with a tool in each session", "after a tool")):
+        yield f"current values at the end of the life{when}", tally.share(f"current, {said}"), "≥ 0.90"
+        yield (
+            f"of these, without an old one told as plain truth{when}",
+            tally.share(f"no stale, {said}"),
+            "≥ 1.00",
+        )
+        yield f"of these, in eight hits of recall or the prompt{when}", tally.share(f"recalled, {said}"), "–"
     yield "what agents found, readable in the next session", tally.share("found"), "≥ 0.90"
     yield "what the user asked not to keep, in no page", tally.share("kept private"), "≥ 1.00"
     yield "texts for AI in what tools read, in no prompt", tally.share("planted text kept out"), "≥ 1.00"

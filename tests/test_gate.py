@@ -90,7 +90,8 @@ def test_a_level_is_never_above_that_of_the_best_who_said_it(
         # What users quote, they do not say.
         own = [each for each in holding if each.origin != "user" or proposal.quote in own_words(each.text)]
         levels = [level_of(each.origin) for each in own]
-        assert all(is_at_least(found.level, level) or level == "confirmed" for level in levels)
+        is_carried = found.level == "tainted" and "inferred" in levels  # an assistant only repeats a tool
+        assert is_carried or all(is_at_least(found.level, level) or level == "confirmed" for level in levels)
     else:
         levels = [level_of(each.origin) for each in witnesses] or ["tainted"]
         assert found.level in ("inferred", "tainted")

@@ -160,8 +160,8 @@ _IDIOM = lazy(
     r"\b(?:do not|don't|dont|never|nie) (?:forget|you forget|worry|mind)\b|\bvergiss (?:bitte )?nicht\b"
     r"|\bn'oublie[zs]? pas\b|\bno (?:te )?olvides\b|\bnot (?:only|just)\b|\bno (?:problem|worries|doubt|matter)\b"
     r"|\bwhy not\b|\bcan't wait\b|\bnicht nur\b|\bpas seulement\b|\bno solo\b|别忘了?|別忘了?|不要忘记|忘れないで|不对"
-    r"|不過|不过|不好意思|不仅|不但|不错|(?:^|[.!?]\s)\W*(?:no|nope|nein|non|nah)(?=[,.!;，]| (?:it's|i'm|it is|i am"
-    r"|that's|my|es ist|ich|c'est|je|soy|mi)\b)|\bif not\b|\bor not\b"
+    r"|不過|不过|不好意思|不仅|不但|不错|(?:^|[.!?]\s)\W*(?:(?:no )*no|nope|nein|non|nah)"
+    r"(?=[,.!;，]| (?:it's|i'm|it is|i am|that's|my|es ist|ich|c'est|je|soy|mi)\b)|\bif not\b|\bor not\b"
     r"|\b(?:failed|forgot) to (?:mention|say|tell)\b|\bnothing but\b|\bnone other than\b"
     r"|\b(?:other|apart|aside) (?:than|from) that\b"
 )
@@ -178,10 +178,10 @@ _OVER = lazy(
     r"|不再|已经不|戒了|辞|不|没|もう|やめ|ない|ません|取消|了"
 )
 _APART = lazy(
-    frames.APART
-    + r"|[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not|instead of|rather than|aber"
-    r"|sondern|mais|pero|sino|statt|anstatt)\b|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et"
-    r"|y) (?=(?:i|i'm|i've|we|my|ich|wir|mein\w{0,2}|je|j'|nous|mon|ma|yo|mi)\b)|[,，、](?=\s?(?:so )?(?:which|i|i'm"
+    frames.APART + r"|[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not"
+    r"|never(?= [\w.-]+\s*(?:[,;]|\Z))|instead of|rather than|aber|sondern|mais|pero|sino|statt|anstatt)\b"
+    r"|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et|y) (?=(?:i|i'm|i've|we|my|ich|wir|mein\w{0,2}"
+    r"|je|j'|nous|mon|ma|yo|mi)\b)|[,，、](?=\s?(?:so )?(?:which|i|i'm"
     r"|i've|i'd|i'll|we|we're|it|it's|he|she|they|you|my|our|this|that|now|jetzt|maintenant|ahora|there|call|use|write"
     r"|answer|keep|make|put|go|just|only|always|please|because|the|no|nicht|pas|non|todavía|encore|noch|never|without"
     r"|don't|ich|wir|es|er|mein\w{0,2}|kein\w{0,2}|ohne|nie|nimm|nenn|immer|je|j'|nous|il|mon|ma|sans|jamais|toujours"

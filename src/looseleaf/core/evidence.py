@@ -205,7 +205,7 @@ _FREE_FORM = frozenset({"", "note"})
 _NEARLY = lazy(r"\b(?:nearly|almost|beinahe|presque|casi|quase|quasi|bijna)\b|差点|差一点|もう少しで")
 """Words by which a thing was not done."""
 
-_OF_A_PERSON = _OF_ONESELF | set(
+OF_A_PERSON = _OF_ONESELF | set(
     "likes,dislikes,trait,skill,hobby,allergy,condition,owns,speaks,marital status".split(",")
 )
 _OF_KIN = frozenset("partner manager child sibling parent friend colleague".split())
@@ -342,7 +342,7 @@ class Claim:
             return False
         if relation in _FREE_FORM and (clauses.is_wished(at) or _NEARLY.search(clauses.around(at))):
             return False
-        if not self._is_own or self._ended or relation not in _OF_A_PERSON:
+        if not self._is_own or self._ended or relation not in OF_A_PERSON:
             return True
         return not clauses.is_past(at) and not (relation in _OF_ONESELF and clauses.is_wished(at))
 
@@ -356,7 +356,7 @@ class Claim:
         )  # "Home: Lyon" is about whoever writes it
         if self._is_of_another or not self._is_own or corrects(sentence) or is_labelled:
             return True
-        if relation not in _OF_A_PERSON:
+        if relation not in OF_A_PERSON:
             return relation not in _OF_KIN or not clauses.is_done_by_another(min(at))
         cue, other = _CUES.get(relation), _NOT_OF.get(relation)
         if (cue and not cue.search(sentence)) or (other and other.search(sentence)):
@@ -462,15 +462,16 @@ _JOINTS = (
     "mas|ma|en|maar"
 )
 _REASONS = "bcs|because|since|cause|cuz|as|weil|da|denn|parce|car|porque|perché|omdat"
-_BEGINS = lazy(rf"(?:\A|[,;:.!?()—–]|\s-|\b(?:{_JOINTS}))\s*\Z")
+_IT_IS = "(?:it|that|this|there|here)(?:'?s| is| was)|its|(?:we|they)(?:'re| are)|i'?m|i am"
+_BEGINS = lazy(rf"(?:\A|[,;:.!?()—–]|\s-|\b(?:{_JOINTS}|{_IT_IS}))\s*\Z")
 _ENDS = lazy(rf"\s*(?:\Z|[,;:.!()—–]|-\s|(?:{_JOINTS}|{_REASONS})\b)")
 _LEAST_COPIED = 4
 """Words: fewer say little alone."""
 
 
 def is_copied(claim: str, text: str) -> bool:
-    """Whether a claim is a clause of a text, or several that follow each other, word for word: whole ones, and such as
-    are told. Words that stand there are said, whatever their order and whatever they deny."""
+    """Whether a claim is a clause of a text, or several that follow each other, word for word: whole ones (or all but
+    "it is"), and such as are told. Words that stand there are said, whatever their order and whatever they deny."""
     wanted = " ".join(spelled(claim).split()).strip(" .!,;")
     if len(_words(wanted)) < _LEAST_COPIED:
         return False

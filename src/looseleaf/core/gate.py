@@ -390,12 +390,14 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
         for each in heard
         if (place := located(quote, _own(each)) or located(kept, _own(each))) is not None
     ]
-    from looseleaf.core.evidence import is_copied
+    from looseleaf.core.evidence import OF_A_PERSON, is_copied
 
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
     name = relation_of(proposal.relation).label.casefold()
-    if not said and name in SENTENCES and not proposal.ended:
+    is_of_a_person = name in OF_A_PERSON and proposal.topic.casefold() in ME
+    is_sentence = name in SENTENCES or (name in BY_LABEL and not is_of_a_person)
+    if not said and is_sentence and not proposal.ended:
         said = [each for each, _ in places if is_copied(proposal.object, _own(each))]
     was, relation = proposal.was or "", relation_of(proposal.relation)
     name = relation.label.casefold()

@@ -28,11 +28,19 @@ def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
 
 def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
     """Tells of a sentence whether it is outdated."""
-    past, present = _quotes(over), _quotes(now)
+    gone = list(over)
+    past, present = _quotes(gone), _quotes(now)
+    values = {(_plain(fact.quote or ""), _plain(undoubted(fact.object))) for fact in gone}
+
+    def is_said_of(words: str) -> bool:
+        """Whether it is the part of such words that says the value."""
+        return len(words) >= _TELLING and any(
+            stands_in(words, quote) and stands_in(value, words) for quote, value in values
+        )
 
     def is_outdated(sentence: str) -> bool:
         words = _plain(sentence)
-        return any(stands_in(quote, words) for quote in past) and not any(
+        return (any(stands_in(quote, words) for quote in past) or is_said_of(words)) and not any(
             stands_in(quote, words) for quote in present
         )
 

@@ -130,7 +130,9 @@ class Plan(PageChanges):
         self.put(fact, proposal, score)
         act = self.outcomes[-1].act if self.outcomes else ""
         over = proposal.ended and act in ("drop", "doubt")
-        if (over or (was and act in ("add", "supersede", "contest"))) and self.outcomes[-1].fact.id == fact.id:
+        if (over or (was and act in ("add", "supersede", "contest"))) and self.outcomes[
+            -1
+        ].fact.id == fact.id:
             is_users = bool(holders_of(proposal.quote, witnesses))
             self._outdate(fact, proposal.object if over else was, over=over, is_users=is_users)
 
@@ -299,7 +301,7 @@ class Plan(PageChanges):
                 is_near = is_near or (is_whole and (old.topic == fact.topic or not is_trusted(old.level)))
             else:
                 is_near = is_near and is_shared
-            is_meant = wanted <= quote or is_near or (is_whole and is_shared)
+            is_meant = wanted <= quote or is_near or (is_whole and (is_shared or not is_trusted(old.level)))
             is_later = not set(fact.sources) & set(old.sources)
             if kinship.outranks(old, fact) or not (is_later and is_meant):
                 continue
@@ -497,13 +499,17 @@ def _is_drawn(fact: Fact) -> bool:
 
 
 def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) -> tuple[Proposal, Judged]:
-    """What the user said word for word, without the label that a model gave it: no words prove a label."""
+    """What the user said word for word, under a label that no words prove: a note. On a page of its own thing the
+    label stays, unless it may be a tool's."""
     is_named = relation_of(proposal.relation).label.casefold() in BY_LABEL
     if is_named or proposal.ended or len(proposal.object.split()) < _CLAUSE_WORDS:
         return proposal, found
     note = proposal.but(relation=NOTE)
     again = judge(note, witnesses)
-    return (note, again) if again.level == "said" and again.verified else (proposal, found)
+    if again.level != "said" or not again.verified:
+        return proposal, found
+    is_apart = proposal.topic.strip().casefold() not in (USER, PROJECT) and found.level == "inferred"
+    return proposal if is_apart else note, again
 
 
 def _is_of_another(proposal: Proposal) -> bool:

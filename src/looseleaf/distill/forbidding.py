@@ -16,7 +16,7 @@ from looseleaf.core.own_tools import RECALLED
 from looseleaf.core.replacing import WIDE
 from looseleaf.core.stems import fold
 from looseleaf.core.terms import terms
-from looseleaf.distill.cues import cue_words, says_to_forget
+from looseleaf.distill.cues import cue_words, has_forbidding_word, says_to_forget
 from looseleaf.distill.forms import (
     is_formed,
     is_meant_otherwise,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 FORBIDS = 0.6
 SURELY = 0.95
 OF_WORK = 0.99
+FOR_A_MODEL = 0.9
 CERTAIN = 0.6
 WHOLE = 0.9
 PLAINLY = 0.95
@@ -51,7 +52,8 @@ ONLY_EARLIER = 0.8
 LAST = 0.5
 ANOTHERS = 0.9
 """Least chances. `FORBIDS`: a sentence forbids; `SURELY`: it does so without a forbidding word; `OF_WORK`: it does so
-while it speaks of work; `WHOLE`: all of its message is not to be remembered; `CERTAIN`: it is an order, whatever its
+while it speaks of work; `FOR_A_MODEL`: it does so even for a model, which reads the rest and says itself what is
+private; `WHOLE`: all of its message is not to be remembered; `CERTAIN`: it is an order, whatever its
 form; `PLAINLY`: it forbids, although it is phrased as a question or as a request to remember; `FORMED`: it forbids, and
 its form says so. `MAY_BE_EARLIER`: it may be about earlier talk; `ONLY_EARLIER`: it is about that alone, so the rest of
 its message may be remembered. `LAST`: it means the message before. `ANOTHERS`: it is another's, and not obeyed."""
@@ -96,15 +98,15 @@ _SAYING = frozenset({"forget", "hold", "secret", "deny"})
 
 
 @lru_cache(256)
-def forbidden(text: str) -> Forbidden | None:
-    """What a message of the user's says not to remember; None for most."""
+def forbidden(text: str, *, for_a_model: bool = False) -> Forbidden | None:
+    """What a message of the user's says not to remember; None for most. `for_a_model`: only what says so plainly."""
     every = sentences_of(text)
-    found = [each for each in every if _forbids(each)]
+    found = [each for each in every if _forbids(each) and (not for_a_model or _is_plain(each))]
     if not found:
         return None
     named = [named_in(each.text) for each in found]
     cut: tuple[tuple[int, int], ...] = ((0, len(text)),)
-    if all(map(_leaves_the_rest, found)):
+    if all(_leaves_the_rest(each, for_a_model) for each in found):
         others = (each for each in every if each not in found)
         about = [each for each in others if any(telling(each.text) & one for one in named)]
         cut = tuple(sorted((each.start, each.end) for each in (*found, *about)))
@@ -123,10 +125,13 @@ def forbidden(text: str) -> Forbidden | None:
     )
 
 
-def _leaves_the_rest(sentence: Sentence) -> bool:
-    """Whether what else its message says may be remembered: it is about earlier talk alone, or less than sure."""
+def _leaves_the_rest(sentence: Sentence, for_a_model: bool) -> bool:
+    """Whether what else its message says may be remembered: it is about earlier talk alone, or less than sure; or it
+    says itself what it means, and a model reads the rest."""
     if sentence.text.endswith(_LEADING):
         return False
+    if for_a_model and len(named_in(sentence.text)) >= _CONTENT and _OF_ITSELF.search(sentence.text):
+        return True
     is_sure = sentence.scores.forbid >= WHOLE or is_formed(sentence.text)
     return sentence.scores.erase >= ONLY_EARLIER or not is_sure
 
@@ -151,6 +156,17 @@ def _forbid(scores: Scores) -> float:
     return scores.forbid
 
 
+_CONTENT = 3
+_OF_ITSELF = lazy(
+    r"\A\W*\(.*\)\W*\Z|\A(?:and|but|so|oh)? ?(?:strictly|just|purely)? ?between (?:us|you and me), .{30,}[^:?]\Z"
+    r"|\w.{15,}?\W (?:and |but |so )?(?:please |pls )?(?:don'?t|do not|never) (?:\w+ ){0,2}?"
+    r"(?:write|save|store|keep|note|remember|record|log|repeat|put) (?:that|it|this)(?: one| bit)?"
+    r"(?: \w+){0,4}\W*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""So many telling terms, and the form of an aside in brackets or of a tail that refers back ("…, don't save that"): the
+sentence says itself what is not to be remembered."""
+
 _FEW = 4
 """In a message of at most this many sentences, those around an order may say what it means."""
 
@@ -160,6 +176,12 @@ def _forbids(sentence: Sentence) -> bool:
         return False
     is_kept = asked_to_keep(sentence.text) is not None and sentence.scores.forbid < PLAINLY
     return not is_kept and forbids(sentence.text, sentence.scores)
+
+
+def _is_plain(sentence: Sentence) -> bool:
+    """Whether a sentence that forbids has a form or a word of forbidding, and so leaves a model nothing to judge."""
+    is_worded = sentence.scores.forbid >= FOR_A_MODEL and has_forbidding_word(sentence.text)
+    return is_worded or is_formed(sentence.text)
 
 
 def forbids(text: str, scores: Scores) -> bool:
@@ -176,10 +198,10 @@ def forbids(text: str, scores: Scores) -> bool:
     return scores.forbid >= SURELY or says_to_forget(text)
 
 
-def forbidden_by(trace: Trace) -> Forbidden | None:
+def forbidden_by(trace: Trace, *, for_a_model: bool = False) -> Forbidden | None:
     """What a trace says not to remember. Only the user can: what was recalled may hold anybody's words."""
     is_said = trace.trace_type == "user" and trace.origin == "user" and RECALLED not in trace.tags
-    return forbidden(trace.content) if is_said else None
+    return forbidden(trace.content, for_a_model=for_a_model) if is_said else None
 
 
 _LEADING = (":", "：")
@@ -249,14 +271,15 @@ def allowed(text: str, found: Forbidden | None) -> str:
     return "".join(kept).strip()
 
 
-def permitted(traces: Iterable[Trace]) -> Iterator[Trace]:
+def permitted(traces: Iterable[Trace], *, for_a_model: bool = False) -> Iterator[Trace]:
     """Traces without what the user says not to remember: of such a message what is left, if anything; not the one
-    before it, if that is meant; and not what the assistant says of what is to be forgotten."""
+    before it, if that is meant; and not what the assistant says of what is to be forgotten. `for_a_model`: only
+    without what is plainly forbidden."""
     waiting: list[Trace] = []
     named: list[frozenset[str]] = []
     for trace in traces:
         if trace.trace_type == "user":
-            found = forbidden_by(trace)
+            found = forbidden_by(trace, for_a_model=for_a_model)
             if found is not None and found.before:
                 waiting = [each for each in waiting if each.trace_type not in ("user", "assistant")]
             yield from waiting

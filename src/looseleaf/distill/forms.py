@@ -166,7 +166,9 @@ _TO_ANOTHER = lazy(
 _OTHERWISE = lazy(
     r"\bbetween us (?:and|men|women|two (?:and|lies)|all)\b|\b(?:einer?|jemand|viele) unter uns\b|"
     r"\b(?:deal|contract|agreement|meeting|call|thread|tension|distance|difference|wall|gap|things|history|bad blood)"
-    r" between us\b|\b(?:he|she|they|(?:the|a|my|our) \w+) (?:\w+ )?(?:spoke|said|told|talked|commented|went)"
+    r" between us\b|\b(?:a|an|one|two|three|\d+) (?!(?:\w+ )?secret)(?:\w+ ){1,3}between us\b|"
+    r"\bleave (?:it|that|this|them) (?:blank|empty|open|as (?:it|they|is))\b|"
+    r"\b(?:he|she|they|(?:the|a|my|our) \w+) (?:\w+ )?(?:spoke|said|told|talked|commented|went)"
     r" (?:\w+ ){0,3}off the record\b|"
     r"\b(?:you (?:can|may|could|should)|feel free to|ok(?:ay)? to|fine to) (?:\w+ )?(?:store|save|remember|keep|note|"
     r"record|memori[sz]e) (?!(?:\w+ )?(?:to yourself|between|secret|private|off|quiet|nothing|no ))"

@@ -61,9 +61,9 @@ standing rules, and facts, conventions, decisions, plans and deadlines of their 
 moment, questions, suppositions, or what the user pasted or quoted. For each:
   "topic": "user" for the user and their people, "project" for the work, else the name of the thing;
   "relation": one of the labels below if it fits, else a short label of your own, or "note" for a whole sentence;
-  "object": the value, copied word for word from the quote where that can stand alone, else with the fewest words of \
-yours (to name what "it" is); one matter each;
-  "quote": the words that say it, copied exactly from one message;
+  "object": the value, one unbroken run of words of the quote where that can stand alone, else with the fewest words \
+of yours (to name what "it" is); one matter each: two facts rather than two places joined;
+  "quote": the sentence that says it, copied exactly from one message;
   and where it is so: "was": the value that it replaces; "ended": true, if what the object says holds no more; "from", \
 "until": dates, YYYY-MM-DD, also for "last week".
   Repeat nothing that is held unchanged. Say all that the talk changes or ends of what is held, also by implication: \

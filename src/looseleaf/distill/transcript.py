@@ -44,7 +44,7 @@ class Transcript:
     """`traces` are those that it shows, `lines` how. `word` is that of its fences."""
 
     def __init__(self, traces: Iterable[Trace], trim: int) -> None:
-        self.traces = [trace for trace in permitted(traces) if not _is_memory(trace)]
+        self.traces = [trace for trace in permitted(traces, for_a_model=True) if not _is_memory(trace)]
         self.word = word("transcript", *(trace.id for trace in self.traces))
         self.notice = notice(self.word)
         self.lines: list[Line] = []

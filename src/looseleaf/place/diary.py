@@ -206,7 +206,7 @@ class Diary:
 
         decided, tasks, goals = said("decisions"), said("tasks"), said("goals")
         done = [text for words in own.values() for text in _closing(words)] + self._done()
-        replaced = self._replaced(decided)
+        replaced = self._replaced(decided, own.values())
         ts = max((each.ts for each in self._witnesses), default=0.0)
         aims = self._aims(list(own.values()), goals)
         change = partial(
@@ -235,14 +235,22 @@ class Diary:
         closing = [each for words in spoken for each in _closing(words)]
         return [text for text in noted if any(mentions(text, each) for each in closing)]
 
-    def _replaced(self, decided: Sequence[str]) -> set[str]:
-        """The decisions of the state whose place one of these takes."""
+    def _replaced(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
+        """The decisions of the state whose place one of these takes. A model may say that anything takes the place of
+        anything: both must be the user's words, or the user must name what goes; and they must have words in
+        common."""
         noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
         pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
-        # A model may say that anything takes the place of anything: the two must have words in common.
-        gone = [old for new, old in pairs if new in decided and len(forms_of(new) & forms_of(old)) > 1]
+        said = frozenset().union(*map(forms_of, own))
         held = [title_of(each) for each in items_of(self._state().shown(), "decisions_recent")]
-        return {title.casefold() for title in held for each in gone if each and mentions(each, title)}
+        gone: set[str] = set()
+        for new, old in pairs:
+            is_said = new in decided and len(forms_of(new) & forms_of(old)) > 1
+            is_named = bool(forms_of(old)) and forms_of(old) <= said
+            for title in held if old and (is_said or is_named) else ():
+                if mentions(old, title) and (is_said or forms_of(new) & (forms_of(title) - forms_of(old))):
+                    gone.add(title.casefold())
+        return gone
 
     def _aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
         """What the user asked for first, and last; a rule for all that follows is no aim. What anybody wrote into the

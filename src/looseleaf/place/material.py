@@ -46,10 +46,11 @@ class Stretch:
     through: tuple[int, int]
 
     def traces(self) -> Iterator[Trace]:
-        """Without what the user forbids to remember."""
+        """Without what the user plainly forbids to remember; the rules leave out more."""
         from looseleaf.distill.forbidding import permitted
 
-        return permitted(trace for trace in self.taken if RECALLED not in trace.tags)
+        taken = (trace for trace in self.taken if RECALLED not in trace.tags)
+        return permitted(taken, for_a_model=True)
 
 
 def undistilled(
@@ -165,23 +166,22 @@ class Sources:
     taken: tuple[Trace, ...]
 
     def traces(self) -> Iterator[Trace]:
-        """Without what the user forbids to remember, as when they were read first."""
-        from looseleaf.distill.forbidding import permitted
-
-        return permitted(trace for trace in self.taken if RECALLED not in trace.tags)
+        """Without what the user plainly forbids to remember, as when they were read first."""
+        return Stretch(self.taken, (), (0, 0)).traces()
 
 
 # --- evidence --------------------------------------------------------------------------
 
 
-def witnesses_of(traces: Iterable[Trace]) -> list[Witness]:
-    """What a fact may lean on: all that was said, but for what memory itself had brought up."""
+def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[Witness]:
+    """What a fact may lean on: all that was said and may be remembered, but for what memory itself had brought up.
+    `for_a_model`: the fact is a model's, which reads what is not plainly forbidden."""
     from looseleaf.core.gate import Witness
     from looseleaf.distill.forbidding import permitted
 
     found: list[Witness] = []
     asked = ""
-    for trace in permitted(traces):
+    for trace in permitted(traces, for_a_model=for_a_model):
         if RECALLED in trace.tags:
             continue
         stated: frozenset[tuple[object, ...]] = frozenset()

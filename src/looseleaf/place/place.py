@@ -24,6 +24,7 @@ from looseleaf.core.ledger import HIGHEST
 from looseleaf.core.levels import is_trusted
 from looseleaf.core.lines import is_found
 from looseleaf.core.names import PROFILE, PROJECT, TICKED, USER
+from looseleaf.core.own_tools import FORBIDDEN
 from looseleaf.core.times import day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
@@ -129,9 +130,12 @@ class Place:
         from looseleaf.place.material import heard_before, sources_of, vouched_for, witnesses_of
         from looseleaf.place.outdated import outdated
 
-        own = [*witnesses_of(sources_of(self._store, entry)), *vouched_for(entry)]
+        traces = list(sources_of(self._store, entry))
         heard = heard_before(self._store, entry)
-        witnesses = [*own, *heard]
+        own = read = [*witnesses_of(traces), *vouched_for(entry)]
+        if entry.meta.get("level") != "rules" and any(FORBIDDEN in trace.tags for trace in traces):
+            read = [*witnesses_of(traces, for_a_model=True), *vouched_for(entry)]
+        witnesses = [*read, *heard]
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
         with self._pages.absorb.threads, self._store.lock():
