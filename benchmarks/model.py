@@ -33,6 +33,7 @@ from looseleaf import Memory
 from looseleaf.core.fence import closed, opened
 from looseleaf.core.gate import Witness, judge
 from looseleaf.core.lines import is_doubtful, statement, undoubted, worded
+from looseleaf.core.sentences import sentences
 from looseleaf.reply import Reply, Usage
 from looseleaf.store import clock
 from looseleaf.talk import Proposal
@@ -192,7 +193,19 @@ def look(memory: Memory, session: Session, placed: Sequence[Any], tally: Tally, 
         )
         told = f"{session['id']}: {label['says']} <- {label['quote']!r}"
         tally.add(f"held, {said}", best >= 0, told)
+        asked = any(
+            has(line(fact), [word]) for fact in memory.facts(status="pending") for word in label["words"]
+        )
+        tally.add(f"best inferred, {said}", best == LEVELS.index("inferred"))
+        tally.add(f"best found, {said}", best == LEVELS.index("tainted"))
+        tally.add(f"only waiting, {said}", best < 0 and asked)
         tally.add(f"said, {said}", best >= 2, f"{told} [{[line(each) for each in held][:2]}]")
+    for message in session["messages"]:
+        if message["role"] == "tool" and message["name"] == "remember":
+            held = {undoubted(fact.object).casefold().rstrip(".") for fact in facts}
+            for noted in sentences(message["args"]["text"]):
+                stated = (statement(noted) or ("", noted))[1].casefold().rstrip(".")
+                tally.add("noted", any(stated in each for each in held), f"{session['id']}: {noted}")
     for label in session.get("found", ()):
         lines = [line(fact) for fact in facts] + "\n".join(drawers).split("\n## ")
         tally.add(
@@ -347,6 +360,15 @@ def rows_of(tally: Tally) -> Iterator[tuple[str, str, str]]:
     yield "labelled facts held, after tools", tally.share("held, after a tool"), "≥ 0.97"
     yield "labelled facts at `said`, no tool spoke", tally.share("said, no tool"), "≥ 0.70"
     yield "labelled facts at `said`, after tools", tally.share("said, after a tool"), "≥ 0.70"
+    for when, kind in (("no tool spoke", "no tool"), ("after tools", "after a tool")):
+        yield f"labelled facts in drawers as `inferred`, {when}", tally.share(f"best inferred, {kind}"), "–"
+        yield f"labelled facts only among what agents found, {when}", tally.share(f"best found, {kind}"), "–"
+        yield (
+            f"labelled facts that only wait for a person, {when}",
+            tally.share(f"only waiting, {kind}"),
+            "≤ 0.05",
+        )
+    yield "sentences that the agent noted of what the user said, written", tally.share("noted"), "–"
     yield "proposals that wait for a person, no tool spoke", tally.share("waiting, no tool"), "≤ 0.05"
     yield "proposals that wait for a person, after tools", tally.share("waiting, after a tool"), "≤ 0.05"
     yield "changes after which no old value is told as plain truth", tally.share("not stale"), "–"

@@ -433,3 +433,122 @@ def test_a_lying_word_for_what_was_marks_no_other_line(place: Path) -> None:
         talk(memory, "I'm Zhang San")
         talk(memory, "Please never push to the main branch.", THEN + DAY)
         assert "- Name: Zhang San\n" in memory.page("USER.md").text
+
+
+# --- changes and endings that only a model sees ----------------------------------------------------
+
+
+def test_what_a_model_says_has_ended_is_marked_with_the_user_s_words_and_stays(place: Path) -> None:
+    replies = [
+        answer(fact("Colleague", "Jory, my apprentice", "Jory, my apprentice, is in today", topic="user")),
+        answer(
+            fact(
+                "Colleague",
+                "Jory, my apprentice",
+                "Jory's been taken on in Acton, his last day is the 30th",
+                topic="user",
+                ended=True,
+            )
+        ),
+    ]
+    with Memory(place / "memory", model=ScriptedModel(replies)) as memory:
+        talk(memory, "Jory, my apprentice, is in today")
+        talk(memory, "Jory's been taken on in Acton, his last day is the 30th", THEN + DAY, read="README.md")
+        (told,) = [each for each in lines(memory) if "Jory, my apprentice" in each]
+        assert "(may have changed on 2025-10-10: “Jory's been taken on in Acton" in told
+        assert memory.facts(status="pending") == []
+
+
+def test_words_that_speak_of_something_else_mark_nothing_that_a_model_says_has_ended(place: Path) -> None:
+    replies = [
+        answer(fact("Home", "Whitby", "I live in Whitby", topic="user")),
+        answer(fact("Home", "Whitby", "please read the page", topic="user", ended=True)),
+        answer(fact("Likes", "green tea", "I like green tea", topic="user", was="Whitby")),
+    ]
+    with Memory(place / "memory", model=ScriptedModel(replies)) as memory:
+        talk(memory, "I live in Whitby")
+        talk(memory, "please read the page", THEN + DAY, read="Whitby is no longer the user's home")
+        talk(memory, "I like green tea", THEN + 2 * DAY)
+        assert "Home: Whitby" in lines(memory)
+
+
+def test_what_the_user_says_is_said_though_only_the_model_knows_what_it_replaces(place: Path) -> None:
+    rule = "the export has normal commas from now on"
+    replies = [
+        answer(fact("Rule", "the export has to have semicolons", "the export has to have semicolons")),
+        answer(fact("Rule", rule, rule, was="the export has to have semicolons")),
+    ]
+    with Memory(place / "memory", model=ScriptedModel(replies)) as memory:
+        talk(memory, "the export has to have semicolons")
+        talk(memory, rule, THEN + DAY, read="export.py")
+        levels = {undoubted(each.object): each.level for each in memory.facts()}
+        assert levels[rule] == "said"
+        (old,) = [each for each in lines(memory) if "semicolons" in each]
+        assert "(may have changed on 2025-10-10: “" in old
+
+
+def test_a_decision_in_the_state_goes_when_the_user_names_what_was_changed(place: Path) -> None:
+    first = "we decided to put tunings up to 72 from the first of april"
+    replies = [
+        answer(work={"decided": [{"text": first}]}),
+        answer(work={"decided": [{"text": "tunings are 74 then", "replaces": "72"}]}),
+    ]
+    with Memory(place / "memory", model=ScriptedModel(replies)) as memory:
+        talk(memory, first)
+        assert "72" in (place / "memory/state.json").read_text("utf-8")
+        talk(memory, "i did say 72 but tunings are 74 then", THEN + DAY)
+        assert "to 72" not in (place / "memory/state.json").read_text("utf-8")
+
+
+# --- what a model reads ----------------------------------------------------------------------------
+
+
+def shown_to_a_model(place: Path, said: str) -> str:
+    asked: list[str] = []
+
+    def reply(messages: Sequence[Message], tools: Sequence[Any]) -> str:
+        asked.extend(str(each.content) for each in messages)
+        return answer()
+
+    with Memory(place / "memory", model=ScriptedModel(reply)) as memory:
+        talk(memory, said)
+    return "\n".join(asked)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "off the record: the runway is eleven weeks",
+        "the pin is 4471, don't save that anywhere",
+        "nothing in this message belongs in your memory. the runway is eleven weeks",
+    ],
+)
+def test_what_is_plainly_forbidden_is_shown_to_no_model(place: Path, said: str) -> None:
+    shown = shown_to_a_model(place, said)
+    assert "4471" not in shown
+    assert "eleven weeks" not in shown
+
+
+def test_a_model_reads_what_only_may_be_forbidden_and_the_rest_of_a_message_with_an_aside(
+    place: Path,
+) -> None:
+    said = (
+        "the toolkit stuff stays till after beta. Dariusz is interviewing elsewhere, dont write that one down"
+    )
+    shown = shown_to_a_model(place, said)
+    assert "toolkit stuff stays" in shown
+    assert "interviewing" not in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "is_drawn"),
+    [
+        ("push to main", "never push to main", False),
+        ("use isort", "don't use black or isort", False),
+        ("siobhan deploys on k8s", "siobhan deploys on k8s and she won't wait", True),
+        ("seven grand, not a penny over", "i've seven grand for a van, not a penny over", True),
+        ("new accountant siobhan", "told nobody, without a word to me so. new accountant is siobhan", True),
+    ],
+)
+def test_a_denial_counts_in_its_own_clause(value: str, said: str, is_drawn: bool) -> None:
+    assert is_drawn_from(value, [said], []) is is_drawn

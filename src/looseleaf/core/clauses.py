@@ -180,9 +180,10 @@ _OVER = lazy(
 _APART = lazy(
     frames.APART + r"|[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not"
     r"|never(?= [\w.-]+\s*(?:[,;]|\Z))|instead of|rather than|aber|sondern|mais|pero|sino|statt|anstatt)\b"
-    r"|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et|y) (?=(?:i|i'm|i've|we|my|ich|wir|mein\w{0,2}"
-    r"|je|j'|nous|mon|ma|yo|mi)\b)|[,，、](?=\s?(?:so )?(?:which|i|i'm"
-    r"|i've|i'd|i'll|we|we're|it|it's|he|she|they|you|my|our|this|that|now|jetzt|maintenant|ahora|there|call|use|write"
+    r"|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et|y) (?=(?:i|i'm|i've|we|my|he|she|they|she's|he's"
+    r"|they're|you|ich|wir|mein\w{0,2}|er|sie|die|je|j'|nous|mon|ma|il|elle|yo|mi|él|ella)\b)"
+    r"|[,，、](?=\s?(?:so )?(?:which|i|i'm|im|ive|its|thats|shes|hes|i've|i'd|i'll|we|we're|it|it's"
+    r"|he|she|they|you|my|our|this|that|now|jetzt|maintenant|ahora|there|call|use|write"
     r"|answer|keep|make|put|go|just|only|always|please|because|the|no|nicht|pas|non|todavía|encore|noch|never|without"
     r"|don't|ich|wir|es|er|mein\w{0,2}|kein\w{0,2}|ohne|nie|nimm|nenn|immer|je|j'|nous|il|mon|ma|sans|jamais|toujours"
     r"|utilise|yo|mi|nosotros|sin|nunca|usa|siempre)(?![^\W_]))"

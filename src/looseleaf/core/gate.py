@@ -293,7 +293,11 @@ def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: 
     wanted = Claim(value)
     words = {word.form for word in wanted.words}
     left = words - said
-    if wanted.hidden or 2 * len(left) > len(words) or brings_along(f"{label} {value}", "\n".join(own)):
+    if (
+        wanted.hidden
+        or 2 * len(left) > len(words)
+        or brings_along(f"{label.casefold()} {value}", "\n".join(own))
+    ):
         return False
     foreign = left | ({word.form for word in Claim(label).words} - said if label else frozenset())
     if foreign and any(foreign & forms_of(text) for text in others):
@@ -308,17 +312,18 @@ _TAG = lazy(
 
 
 def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
-    """Whether a value denies if, and only if, the clause denies that has most of its words: "never push to main" is
-    no reason to push there."""
+    """Whether the user's words deny as a value does: one that denies has words of a clause that does; another has not
+    most of its words from such a clause. "Never push to main" is no reason to push there."""
     from looseleaf.core.clauses import clauses_of, denies, sentences_of, spelled
     from looseleaf.core.evidence import forms_of
 
     sentences = [_TAG.sub("", each) for text in own for each in sentences_of(spelled(text))]
     clauses = [each for sentence in sentences for each in clauses_of(sentence)]
-    shared = [len(words & forms_of(clause)) for clause, _ in clauses]
-    most = max(shared, default=0)
-    nearest = {is_denied for (_, is_denied), count in zip(clauses, shared, strict=True) if count == most}
-    return most == 0 or denies(spelled(value)) in nearest
+    shared = [(len(words & forms_of(clause)), is_denied) for clause, is_denied in clauses]
+    most = max((count for count, _ in shared), default=0)
+    if denies(spelled(value)):
+        return most == 0 or any(is_denied for count, is_denied in shared if count)
+    return most == 0 or not all(is_denied for count, is_denied in shared if count == most)
 
 
 def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:

@@ -134,7 +134,10 @@ class Plan(PageChanges):
             -1
         ].fact.id == fact.id:
             is_users = bool(holders_of(proposal.quote, witnesses))
-            self._outdate(fact, proposal.object if over else was, over=over, is_users=is_users)
+            is_said = kinship.may_change(fact) and bool(proposal.was) and not over
+            self._outdate(
+                fact, proposal.object if over else was, over=over, is_said=is_said, is_users=is_users
+            )
 
     def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> None:
         """A fact whose level is known already."""
@@ -285,11 +288,11 @@ class Plan(PageChanges):
         said = as_written(fact.relation, contested(fact.object, self._agent, today, old.object, since))[1]
         return fact.but(object=said)
 
-    def _outdate(self, fact: Fact, was: str, *, over: bool, is_users: bool) -> None:
+    def _outdate(self, fact: Fact, was: str, *, over: bool, is_said: bool, is_users: bool) -> None:
         """Words say what they take the place of, or (`over`) end: a conclusion goes. What the user said goes if the
-        user now says otherwise; if that was only concluded, it is marked with the user's words (`is_users`)."""
-        is_said, is_drawn = kinship.may_change(fact) and not over, _is_drawn(fact)
-        if not (is_said or is_drawn or is_users):
+        user says that, too (`is_said`); where only a model does, it is marked with the user's words (`is_users`)."""
+        is_own = kinship.may_change(fact) or _is_drawn(fact)
+        if not (is_own or is_users):
             return
         was, quote = _ARTICLE.sub("", was), terms_of(fact.quote or "")
         wanted = terms_of(was)
@@ -297,8 +300,10 @@ class Plan(PageChanges):
             is_whole = wanted == terms_of(old.object)
             is_near = slot(old.topic, old.relation) == slot(fact.topic, fact.relation)
             is_shared = bool(quote & (words_of(old) | terms_of(old.topic)))
-            if is_said or is_drawn:
-                is_near = is_near or (is_whole and (old.topic == fact.topic or not is_trusted(old.level)))
+            if is_own and not over:
+                # A model may name any line: one of another slot is meant only where slots say nothing.
+                is_loose = NOTE in (old.relation, fact.relation) or fact.topic not in (USER, PROJECT)
+                is_near = is_near or (is_whole and is_loose and old.topic == fact.topic)
             else:
                 is_near = is_near and is_shared
             is_meant = wanted <= quote or is_near or (is_whole and (is_shared or not is_trusted(old.level)))
