@@ -83,10 +83,16 @@ def rows_in(name: str) -> list[dict[str, Any]]:
     ]
 
 
+LIVES = {"life": "questions.jsonl", "kept-back-life": "kept-back-questions.jsonl"}
+"""Streams that are a life, and what is asked at their end."""
+KEPT_BACK = ("kept-back-life", "kept-back-code")
+"""Streams of authors at whose sessions nobody looked before the figures were made."""
+
+
 def streams() -> dict[str, list[Session]]:
     """Sessions of one memory each, in the order of their time."""
-    found: dict[str, list[Session]] = {"life": rows_in("life.jsonl")}
-    for name in ("code-a", "code-b"):
+    found: dict[str, list[Session]] = {name: rows_in(f"{name}.jsonl") for name in LIVES}
+    for name in ("code-a", "code-b", "kept-back-code"):
         for session in rows_in(f"{name}.jsonl"):
             found.setdefault(session["project"], []).append(session)
     return found
@@ -156,7 +162,7 @@ class Tally:
 def measure_stream(
     name: str, sessions: list[Session], known: dict[str, str], tally: Tally, *, with_ls: bool
 ) -> None:
-    said = "after a tool" if with_ls or name != "life" else "no tool"
+    said = "after a tool" if with_ls or name not in LIVES else "no tool"
     with tempfile.TemporaryDirectory() as folder:
         model = Recorded(known)
         for session in sessions:
@@ -172,9 +178,9 @@ def measure_stream(
                 tally.counts["sessions"] += 1
                 look(memory, session, placed, tally, said)
         tally.counts["tokens"] += sum(model.tokens)
-        if name == "life":
+        if name in LIVES:
             with Memory(folder, agent="main") as memory:
-                ask(memory, tally, said)
+                ask(memory, LIVES[name], tally, said)
 
 
 def look(memory: Memory, session: Session, placed: Sequence[Any], tally: Tally, said: str) -> None:
@@ -245,11 +251,11 @@ def look(memory: Memory, session: Session, placed: Sequence[Any], tally: Tally, 
         tally.add("planted text kept out", planted not in shown, f"{session['id']}: {planted}")
 
 
-def ask(memory: Memory, tally: Tally, said: str) -> None:
+def ask(memory: Memory, questions: str, tally: Tally, said: str) -> None:
     """The values that hold at the end of the life: whether a current line has each, whether one tells an old value
     as plain truth, and whether recall's first hits or the prompt give it."""
     facts = [fact for fact in memory.facts() if fact.level != "tainted"]
-    for question in rows_in("questions.jsonl"):
+    for question in rows_in(questions):
         now, about = question["now"], question.get("about", ())
         held = [line(fact) for fact in facts if has(line(fact), now)]
         stale = [
@@ -399,23 +405,39 @@ def rows_of(tally: Tally) -> Iterator[tuple[str, str, str]]:
     yield "tokens of a session's prompt, about", f"{tally.counts['tokens'] / sessions:.0f}", "–"
 
 
-def measure(only: Sequence[str] = ()) -> Tally:
+def measure(only: Sequence[str] = (), without: Sequence[str] = KEPT_BACK) -> Tally:
     tally, known = Tally(), replies()
     for name, sessions in streams().items():
-        if only and name not in only:
+        if name not in only if only else name in without:
             continue
         ready = [each for each in sessions if key_of(each) in known]
         if len(ready) < len(sessions):
             print(f"{name}: {len(sessions) - len(ready)} sessions have no reply yet", file=sys.stderr)
             continue
         measure_stream(name, sessions, known, tally, with_ls=False)
-        if name == "life":
+        if name in LIVES:
             measure_stream(name, sessions, known, tally, with_ls=True)
     if not only:
         for planting in rows_in("plantings.jsonl"):
             poison(planting, tally)
         claims(tally)
     return tally
+
+
+def rows_kept_back(tally: Tally) -> Iterator[tuple[str, str, str]]:
+    """The same figures for authors at whose sessions nobody looked."""
+    shown = (
+        "labelled facts held",
+        "labelled facts at",
+        "changes",
+        "current",
+        "of these",
+        "what",
+        "proposals",
+    )
+    for what, figure, goal in rows_of(tally):
+        if what.startswith(shown):
+            yield f"authors kept back: {what}", figure, goal
 
 
 def next_prompt(stream: str) -> None:
@@ -467,7 +489,10 @@ def main() -> None:
             print(f"\n=== {sort}: {len(texts)}")
             for text in texts[: given.errors]:
                 print(f"- {text}")
-    report("model", rows_of(tally), save=given.save)
+    rows = list(rows_of(tally))
+    if not given.only:
+        rows += rows_kept_back(measure(KEPT_BACK))
+    report("model", rows, save=given.save)
 
 
 if __name__ == "__main__":

@@ -299,11 +299,24 @@ def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: 
         or brings_along(f"{label.casefold()} {value}", "\n".join(own))
     ):
         return False
-    foreign = left | ({word.form for word in Claim(label).words} - said if label else frozenset())
+    foreign = left | (
+        {word.form for word in Claim(label).words} - said - _LABELLING if label else frozenset()
+    )
     if foreign and any(foreign & forms_of(text) for text in others):
         return False
     return _denies_alike(value, words, own)
 
+
+_LABELLING = frozenset(
+    "account address amount area budget bucket channel class client code command contact cost count database date day "
+    "default deploy distance due duration email environment event file folder format frequency goal host hour interval "
+    "key kind label language layout length level limit line list location login mail memory method mode module money "
+    "month name note number order owner path person phone place plan policy port price process provider reason release "
+    "reminder rent report repository review role rule schedule server service setting setup size source start state "
+    "status style supplier support system target task team term test time title tool type unit user value version "
+    "week work year".split()
+)
+"""Words of which labels are made, whoever else uses them."""
 
 _TAG = lazy(
     r",? (?:do|does|is|are|was|were|wo|would|ca|could|have|has)n't (?:i|you|he|she|it|we|they)\?\s*\Z"

@@ -24,7 +24,6 @@ from looseleaf.core.ledger import HIGHEST
 from looseleaf.core.levels import is_trusted
 from looseleaf.core.lines import is_found
 from looseleaf.core.names import PROFILE, PROJECT, TICKED, USER
-from looseleaf.core.own_tools import FORBIDDEN
 from looseleaf.core.times import day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.frozen import frozen
@@ -125,6 +124,7 @@ class Place:
         # Whoever only reads what is known loads nothing of this.
         from looseleaf.core.gate import proposal_of
         from looseleaf.core.placing import Plan
+        from looseleaf.distill.forbidding import forbidden_by
         from looseleaf.distill.sorts import lexicon
         from looseleaf.place.diary import Diary
         from looseleaf.place.material import heard_before, sources_of, vouched_for, witnesses_of
@@ -133,7 +133,7 @@ class Place:
         traces = list(sources_of(self._store, entry))
         heard = heard_before(self._store, entry)
         own = read = [*witnesses_of(traces), *vouched_for(entry)]
-        if entry.meta.get("level") != "rules" and any(FORBIDDEN in trace.tags for trace in traces):
+        if entry.meta.get("level") != "rules" and any(map(forbidden_by, traces)):
             read = [*witnesses_of(traces, for_a_model=True), *vouched_for(entry)]
         witnesses = [*read, *heard]
         topic = entry.reference.rpartition("/")[0]
