@@ -208,10 +208,10 @@ def look(memory: Memory, session: Session, placed: Sequence[Any], tally: Tally, 
         tally.add(f"said, {said}", best >= 2, f"{told} [{[line(each) for each in held][:2]}]")
     for message in session["messages"]:
         if message["role"] == "tool" and message["name"] == "remember":
-            held = {undoubted(fact.object).casefold().rstrip(".") for fact in facts}
+            written = {undoubted(fact.object).casefold().rstrip(".") for fact in facts}
             for noted in sentences(message["args"]["text"]):
                 stated = (statement(noted) or ("", noted))[1].casefold().rstrip(".")
-                tally.add("noted", any(stated in each for each in held), f"{session['id']}: {noted}")
+                tally.add("noted", any(stated in each for each in written), f"{session['id']}: {noted}")
     for label in session.get("found", ()):
         lines = [line(fact) for fact in facts] + "\n".join(drawers).split("\n## ")
         tally.add(

@@ -243,7 +243,8 @@ _CONDITION_ENDS = lazy(r"[,，、;:]|\b(?:then|dann|alors|entonces|always|never|
 _ELSE = lazy(r";|\bbut\b")
 _AS_IF = lazy(
     r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|maybe|perhaps|vielleicht|peut-être|quizás?|could have"
-    r"|should have|wish(?:es)?|if only|hopefully|würde|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
+    r"|(?:i|we|he|she|they|it) (?:may|could)|should have|wish(?:es)?|if only|hopefully"
+    r"|würde|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
 )
 _MERE_MOOD = lazy(
     r"\b(?:would|(?:i|we|it)'d|würde|hätte)(?: really| also| much)? (?:like|love|prefer|rather|appreciate|say"
