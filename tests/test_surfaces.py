@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
+from looseleaf.core import gate, placing
 from looseleaf.core.evidence import Claim
 from looseleaf.core.gate import Witness, is_drawn_from, judge
 from looseleaf.core.lines import contested, is_doubtful, is_found, signed_as_found, undoubted, worded
+from looseleaf.distill import forbidding
 from looseleaf.distill.held import TOKENS, held_lines, labels_in_use
 from looseleaf.distill.rules import estimate
 from looseleaf.llm.models.scripted import ScriptedModel
@@ -552,3 +554,30 @@ def test_a_model_reads_what_only_may_be_forbidden_and_the_rest_of_a_message_with
 )
 def test_a_denial_counts_in_its_own_clause(value: str, said: str, is_drawn: bool) -> None:
     assert is_drawn_from(value, [said], []) is is_drawn
+
+
+def test_a_plan_that_takes_anybody_s_words_for_the_user_s_fails_that_test(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placing, "holders_of", lambda quote, witnesses: [quote])
+    monkeypatch.setattr(placing, "terms_of", lambda text: frozenset({"berlin"}) if text else frozenset())
+    with pytest.raises(AssertionError):
+        test_what_the_assistant_says_marks_nothing_that_the_user_said(place)
+
+
+def test_a_gate_that_hears_no_denial_fails_that_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "_denies_alike", lambda value, words, own: True)
+    with pytest.raises(AssertionError):
+        test_a_denial_counts_in_its_own_clause("push to main", "never push to main", is_drawn=False)
+
+
+def test_a_transcript_that_shows_what_is_forbidden_fails_that_test(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forbidding, "_is_plain", lambda sentence: False)
+    forbidding.forbidden.cache_clear()
+    with pytest.raises(AssertionError):
+        test_what_is_plainly_forbidden_is_shown_to_no_model(
+            place, "the pin is 4471, don't save that anywhere"
+        )
+    forbidding.forbidden.cache_clear()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from looseleaf.core.clauses import spelled
+from looseleaf.core.evidence import is_copied
 from looseleaf.core.gate import claim_of, is_drawn_from
-from looseleaf.core.keys import key
+from looseleaf.core.keys import SENTENCES, key
 from looseleaf.core.own_words import own_words
 from looseleaf.core.relations import BY_LABEL
 from looseleaf.core.slots import relation_name, relation_of
@@ -59,8 +60,14 @@ class Spoken:
                 self._own = [(own, spelled(own)) for own in map(own_words, self.user)]
             claim = claim_of(Proposal(relation, said, ""))
             known = any(claim.is_said_in(own, spelt=spelt) for own, spelt in self._own)
-            self._said[relation, said] = known = known and self._is_stated(said, relation)
+            known = (known and self._is_stated(said, relation)) or self._is_copied(said, relation)
+            self._said[relation, said] = known
         return known
+
+    def _is_copied(self, said: str, relation: str) -> bool:
+        """Whether it is a rule, a plan or the like that the user wrote down word for word."""
+        is_sentence = relation_name(relation) in SENTENCES
+        return is_sentence and any(is_copied(said, own) for own, _ in self._own or ())
 
     def is_source_of(self, said: str, relation: str = "note") -> bool:
         """Whether it is a conclusion from one of the user's messages, with no word that others brought."""
