@@ -178,8 +178,8 @@ def test_killed_half_way_it_is_made_up_by_the_next_hook(home: Home, hold: thread
     until(lambda: is_distilled(home.memory), "the next hook makes it up")
     assert planted(home.memory) == {"quinces"}
     assert {meta["distiller"] for meta in entries(home.memory)} == {BY_CLAUDE}
-    turns = [turn for meta in entries(home.memory) for turn in meta["turn_ids"]]
-    assert sorted(turns) == ["turn_0001", "turn_0002"]
+    # The hook of the next prompt may make it up, or the one behind the answer: then the second turn is in two entries.
+    assert {turn for meta in entries(home.memory) for turn in meta["turn_ids"]} == {"turn_0001", "turn_0002"}
     assert (home.memory / "facts/garden.md").read_text().count("quinces") == 1
 
 
