@@ -299,6 +299,8 @@ class Plan(PageChanges):
         for old in naming(was, self._elsewhere(fact, is_sure=True)):
             is_whole = wanted == terms_of(old.object)
             is_near = slot(old.topic, old.relation) == slot(fact.topic, fact.relation)
+            if over and not is_near and NOTE not in (old.relation, fact.relation):
+                continue  # who listens to jazz no more may dislike it still
             is_shared = bool(quote & (words_of(old) | terms_of(old.topic)))
             if is_own and not over:
                 # A model may name any line: one of another slot is meant only where slots say nothing.
