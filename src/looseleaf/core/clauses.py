@@ -231,7 +231,7 @@ _REPORTED = lazy(
     r"|と言って|と言った|によると"
 )
 _CONDITION = lazy(
-    r"\b(?:if|unless|provided that|in case|falls|wenn|si|s'il|à moins que|a menos que)\b|如果|要是|除非|もし"
+    r"\b(?:if|unless|provided that|in case|as long as|so long as|solange|falls|wenn|si|s'il|à moins que|a menos que)\b|如果|要是|除非|もし"
 )
 _MERE_COURTESY = lazy(
     r"\bif (?:possible|necessary|needed|not|you (?:can|could|must|don't mind|like|want|need|wonder|ask)"
@@ -243,7 +243,7 @@ _CONDITION_ENDS = lazy(r"[,，、;:]|\b(?:then|dann|alors|entonces|always|never|
 _ELSE = lazy(r";|\bbut\b")
 _AS_IF = lazy(
     r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|maybe|perhaps|vielleicht|peut-être|quizás?|could have"
-    r"|(?:i|we|he|she|they|it) (?:may|could)|should have|wish(?:es)?|if only|hopefully"
+    r"|(?:i|we|he|she|they|it) (?:may|could)|(?:may|could) be|should have|wish(?:es)?|if only|hopefully"
     r"|würde|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
 )
 _MERE_MOOD = lazy(

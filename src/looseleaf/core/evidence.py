@@ -462,8 +462,8 @@ _JOINTS = (
     "mas|ma|en|maar"
 )
 _REASONS = "bcs|because|since|cause|cuz|as|weil|da|denn|parce|car|porque|perché|omdat"
-_IT_IS = "(?:it|that|this|there|here)(?:'?s| is| was)|its|(?:we|they)(?:'re| are)|i'?m|i am"
-_BEGINS = lazy(rf"(?:\A|[,;:.!?()—–]|\s-|\b(?:{_JOINTS}|{_IT_IS}))\s*\Z")
+_IT_IS = r"(?:(?:it|that|this|there|here)(?:'?s| is)|its|(?:we|they)(?:'re| are)|i'?m|i am)\s+"
+_BEGINS = lazy(rf"(?:\A|[,;:.!?()—–]|\s-|\b(?:{_JOINTS}))\s*(?:{_IT_IS})?\Z")
 _ENDS = lazy(rf"\s*(?:\Z|[,;:.!()—–]|-\s|(?:{_JOINTS}|{_REASONS})\b)")
 _LEAST_COPIED = 4
 """Words: fewer say little alone."""

@@ -138,6 +138,16 @@ class Judged:
         """The same, as a conclusion."""
         return Judged("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
 
+    def named_by(self, witnesses: Sequence[Witness], name: str) -> Judged:
+        """The same of a thing that the user does not name: a conclusion, or what an agent found if others name it."""
+        from looseleaf.core.evidence import Claim, forms_of
+
+        words = {word.form for word in Claim(name).words}
+        foreign = (_foreign(each) for each in witnesses)
+        if not any(words & forms_of(text) for text in foreign if text):
+            return self.concluded() if is_at_least(self.level, "said") else self
+        return Judged("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
+
 
 def reading_of(proposal: Proposal) -> tuple[object, ...]:
     """All that a proposal says. One that differs in any of it from what the rules read needs evidence of its own."""
@@ -429,6 +439,12 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
     return said
 
 
+def _foreign(witness: Witness) -> str:
+    """What of a message nobody vouches for."""
+    is_users = is_at_least(level_of(witness.origin), "said")
+    return (witness.text if _own(witness) != witness.text else "") if is_users else witness.text
+
+
 def _own(witness: Witness) -> str:
     """What a user pastes into a message is not what the user says. Nobody vouches for the others anyway."""
     return own_words(witness.text) if witness.origin == "user" else witness.text
@@ -439,9 +455,26 @@ def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witne
 
     named = Claim(value, relation, only_named=True)
     return any(
-        is_at_least(level_of(each.origin), least) and named.is_said_in(each.text, each.ts)
+        is_at_least(level_of(each.origin), least) and named.is_said_in(_own(each), each.ts)
         for each in witnesses
     )
+
+
+def is_named_as(value: str, relation: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether the user's own words name a value of a relation."""
+    return _is_named(value, relation_of(relation).label.casefold(), "said", witnesses)
+
+
+def is_plain_label(label: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether a label or the name of a thing brings no word to a line but the user's and such as labels are made of."""
+    from looseleaf.core.evidence import Claim, forms_of
+
+    own = (_own(each) for each in witnesses if is_at_least(level_of(each.origin), "said"))
+    said = frozenset().union(*map(forms_of, own))
+    return {word.form for word in Claim(label).words} <= said | _LABELLING and len(label) <= _LONGEST_LABEL
+
+
+_LONGEST_LABEL = 60
 
 
 def is_from(title: str, witnesses: Sequence[Witness]) -> bool:

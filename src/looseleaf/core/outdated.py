@@ -34,8 +34,13 @@ def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bo
 
     def is_said_of(words: str) -> bool:
         """Whether it is the part of such words that says the value."""
-        return len(words) >= _TELLING and any(
-            stands_in(words, quote) and stands_in(value, words) for quote, value in values
+        return (
+            len(words) >= _TELLING
+            and any(
+                len(value) > 1 and stands_in(words, quote) and stands_in(value, words)
+                for quote, value in values
+            )
+            and not any(stands_in(words, quote) for quote in present)
         )
 
     def is_outdated(sentence: str) -> bool:

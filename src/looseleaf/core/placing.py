@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from looseleaf.core import kinship, names
-from looseleaf.core.clauses import is_over, spelled
-from looseleaf.core.gate import MIXED, UNVERIFIED, holders_of, judge
+from looseleaf.core.clauses import is_over, is_told, spelled
+from looseleaf.core.gate import MIXED, UNVERIFIED, holders_of, is_named_as, is_plain_label, judge
 from looseleaf.core.grammar import as_written
 from looseleaf.core.heads import PERSON
 from looseleaf.core.identity import decide
@@ -117,12 +117,11 @@ class Plan(PageChanges):
     ) -> None:
         """`score`: what a person said of it before. `checked`: a model that saw its quote alone says that it is said
         there: that makes it no more than a conclusion."""
-        fact, was = self._fact(proposal, witnesses), proposal.was or ""
-        if fact is not None and was and UNVERIFIED in fact.tags:
+        was = proposal.was or ""
+        if was and not is_named_as(was, proposal.relation, witnesses):
             # The user may say it, and a model alone what it takes the place of.
-            bare = proposal.but(was=None, correction=False)
-            again = self._fact(bare, witnesses)
-            fact, proposal = (again, bare) if again and UNVERIFIED not in again.tags else (fact, proposal)
+            proposal = proposal.but(was=None, correction=False)
+        fact = self._fact(proposal, witnesses)
         if fact is not None and checked and fact.level == "inferred" and UNVERIFIED in fact.tags:
             fact = fact.but(tags=(*fact.tags, CHECKED), confidence=_IF_CHECKED)
         if fact is None:
@@ -292,19 +291,23 @@ class Plan(PageChanges):
         """Words say what they take the place of, or (`over`) end: a conclusion goes. What the user said goes if the
         user says that, too (`is_said`); where only a model does, it is marked with the user's words (`is_users`)."""
         is_own = kinship.may_change(fact) or _is_drawn(fact)
-        if not (is_own or is_users):
+        quoted = spelled(fact.quote or "")
+        if not (is_own or is_users) or not is_told(quoted, len(quoted) - 1) or _IF.match(quoted):
             return
         was, quote = _ARTICLE.sub("", was), terms_of(fact.quote or "")
         wanted = terms_of(was)
         for old in naming(was, self._elsewhere(fact, is_sure=True)):
             is_whole = wanted == terms_of(old.object)
-            is_near = slot(old.topic, old.relation) == slot(fact.topic, fact.relation)
+            is_near = (
+                slot(old.topic, old.relation) == slot(fact.topic, fact.relation) != slot(fact.topic, NOTE)
+            )
             if over and not is_near and NOTE not in (old.relation, fact.relation):
                 continue  # who listens to jazz no more may dislike it still
             is_shared = bool(quote & (words_of(old) | terms_of(old.topic)))
             if is_own and not over:
                 # A model may name any line: one of another slot is meant only where slots say nothing.
                 is_loose = NOTE in (old.relation, fact.relation) or fact.topic not in (USER, PROJECT)
+                is_loose = is_loose and (is_shared or _NOW.search(quoted) is not None)
                 is_near = is_near or (is_whole and is_loose and old.topic == fact.topic)
             else:
                 is_near = is_near and is_shared
@@ -446,6 +449,8 @@ class Plan(PageChanges):
             name = relation.label if topic in (USER, PROJECT) else proposal.relation
             if topic == PROJECT and _is_of_another(proposal):
                 name = f"{proposal.topic} {name}"  # else the rent of one thing would replace another's
+                if not is_plain_label(proposal.topic, witnesses):
+                    found = found.named_by(witnesses, proposal.topic)
             label, said = as_written(name, proposal.object)
         except Refused:
             return None  # it says nothing
@@ -516,7 +521,8 @@ def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) ->
     if again.level != "said" or not again.verified:
         return proposal, found
     is_apart = proposal.topic.strip().casefold() not in (USER, PROJECT) and found.level == "inferred"
-    return proposal if is_apart else note, again
+    is_kept = is_apart and is_plain_label(proposal.relation, witnesses)
+    return proposal if is_kept else note, again
 
 
 def _is_of_another(proposal: Proposal) -> bool:
@@ -526,5 +532,11 @@ def _is_of_another(proposal: Proposal) -> bool:
 
 
 _ARTICLE = lazy(r"\A(?:an?|the|ein\w*|der|die|das|une?|le|la|el|una|il|een|de) ", re.IGNORECASE)
+_IF = lazy(r"\W*(?:what )?(?:if|wenn|falls|si|als|se)\b")
+_NOW = lazy(
+    r"\b(?:now|any ?more|instead|no longer|from now on|these days|from \w+ on|changed|switched|moved|back|make it|jetzt"
+    r"|ab jetzt|nicht mehr|maintenant|désormais|ahora|agora|adesso|nu)\b|现在|改|今は|もう|이제"
+)
+"""Words by which a change is told."""
 _CLAUSE_WORDS = _TELLING = 4
 """A value of fewer letters stands in many notes."""

@@ -49,7 +49,8 @@ _WORD_REACH = 24
 SHORT_FORMS = frozenset(
     "e.g i.e etc cf vs approx no nr fig dr mr mrs ms prof st jr sr inc ltd co corp dept est jan feb mar apr jun "
     "jul aug sep sept oct nov dec z.b d.h u.a bzw ca usw vgl evtl ggf inkl str p.ex m mme mlle av env p.ej sra "
-    "srta ud uds pág art a.m p.m u.s u.k ph.d vol pp al ed eds abs kap dgl".split()
+    "srta ud uds pág art a.m p.m u.s u.k ph.d vol pp al ed eds abs kap dgl "
+    "lt mt fr hr pr ft capt col gen gov hon rep rev sen sgt".split()
 )
 
 

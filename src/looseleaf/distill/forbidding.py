@@ -127,10 +127,10 @@ def forbidden(text: str, *, for_a_model: bool = False) -> Forbidden | None:
 
 def _leaves_the_rest(sentence: Sentence, for_a_model: bool) -> bool:
     """Whether what else its message says may be remembered: it is about earlier talk alone, or less than sure; or it
-    says itself what it means, and a model reads the rest."""
+    is an aside that says itself what it means, and a model reads the rest."""
     if sentence.text.endswith(_LEADING):
         return False
-    if for_a_model and len(named_in(sentence.text)) >= _CONTENT and _OF_ITSELF.search(sentence.text):
+    if for_a_model and len(named_in(sentence.text)) >= _CONTENT and _ASIDE.match(sentence.text):
         return True
     is_sure = sentence.scores.forbid >= WHOLE or is_formed(sentence.text)
     return sentence.scores.erase >= ONLY_EARLIER or not is_sure
@@ -157,15 +157,11 @@ def _forbid(scores: Scores) -> float:
 
 
 _CONTENT = 3
-_OF_ITSELF = lazy(
-    r"\A\W*\(.*\)\W*\Z|\A(?:and|but|so|oh)? ?(?:strictly|just|purely)? ?between (?:us|you and me), .{30,}[^:?]\Z"
-    r"|\w.{15,}?\W (?:and |but |so )?(?:please |pls )?(?:don'?t|do not|never) (?:\w+ ){0,2}?"
-    r"(?:write|save|store|keep|note|remember|record|log|repeat|put) (?:that|it|this)(?: one| bit)?"
-    r"(?: \w+){0,4}\W*\Z",
-    re.IGNORECASE | re.DOTALL,
+_ASIDE = lazy(
+    r"\A\W*\((?!.*\b(?:this|these|message|chat|conversation|session|any|all|everything|nothing)\b)[^()]*\)\W*\Z",
+    _I,
 )
-"""So many telling terms, and the form of an aside in brackets or of a tail that refers back ("…, don't save that"): the
-sentence says itself what is not to be remembered."""
+"""So many telling terms in brackets, which do not speak of the message: the aside says itself what it means."""
 
 _FEW = 4
 """In a message of at most this many sentences, those around an order may say what it means."""
@@ -179,9 +175,10 @@ def _forbids(sentence: Sentence) -> bool:
 
 
 def _is_plain(sentence: Sentence) -> bool:
-    """Whether a sentence that forbids has a form or a word of forbidding, and so leaves a model nothing to judge."""
+    """Whether a sentence that forbids has a form or a word of forbidding, or introduces what is forbidden: that leaves
+    a model nothing to judge."""
     is_worded = sentence.scores.forbid >= FOR_A_MODEL and has_forbidding_word(sentence.text)
-    return is_worded or is_formed(sentence.text)
+    return is_worded or is_formed(sentence.text) or sentence.text.endswith(_LEADING)
 
 
 def forbids(text: str, scores: Scores) -> bool:

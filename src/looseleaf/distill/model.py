@@ -17,6 +17,7 @@ from looseleaf.distill.answer import SCHEMA, read_answer
 from looseleaf.distill.held import held_lines, labels_in_use
 from looseleaf.distill.json_text import object_in
 from looseleaf.distill.rules import Rules, estimate
+from looseleaf.distill.run import shown_to_a_model
 from looseleaf.distill.transcript import Transcript, clipped, pieces
 from looseleaf.errors import Refused, TooLong
 from looseleaf.talk import NOTED, Distilled, Message, Noted
@@ -125,7 +126,7 @@ class ModelDistiller:
             self._options["seconds"] = seconds
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        transcript = Transcript(material.traces(), self._trim)
+        transcript = Transcript(shown_to_a_model(material), self._trim)
         if not transcript.lines:
             made = Rules().distill(material, tokens)
             return _but(made, summary=made.summary or NOTHING)

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 _LONGEST_SENTENCE = 400
 
 
+def shown_to_a_model(material: Material) -> Iterator[Trace]:
+    """What a model reads of a material: where that knows the difference, all but what is plainly forbidden."""
+    read: Callable[[], Iterator[Trace]] = getattr(material, "for_a_model", material.traces)
+    return read()
+
+
 class Watched:
     """Material, and a flag that is set when nobody waits any more for what is made of it."""
 
@@ -30,6 +36,9 @@ class Watched:
 
     def traces(self) -> Iterator[Trace]:
         return self._material.traces()
+
+    def for_a_model(self) -> Iterator[Trace]:
+        return shown_to_a_model(self._material)
 
 
 class Missing:
@@ -98,7 +107,9 @@ def _heard(made: Distilled, material: Material) -> Distilled:
     prompt, as what was decided and is to be done."""
     noted = [each for name in NOTED for each in getattr(made, name)]
     spoken = (
-        [trace for trace in material.traces() if not trace.trace_type.startswith("tool")] if noted else []
+        [trace for trace in shown_to_a_model(material) if not trace.trace_type.startswith("tool")]
+        if noted
+        else []
     )
     if not noted:
         return made

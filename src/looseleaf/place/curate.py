@@ -5,6 +5,7 @@ from __future__ import annotations
 from looseleaf.core.grammar import as_written, remove_line, replace_fact, set_updated
 from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
 from looseleaf.core.journal import is_housekeeping
+from looseleaf.core.kinship import is_same_fact
 from looseleaf.core.ledger import HIGHEST
 from looseleaf.core.lines import is_found, statement, undoubted
 from looseleaf.core.names import PINNED
@@ -75,9 +76,11 @@ class Curate:
         new = plan.vouch(fact, relation, said, clock.now())
         edits = self._place.carry_out(plan, reason=reason, author=PERSON)
         self._facts.catch_up()
-        found = self._facts.find(new.id or "")
+        # The same may be held already: then that is what the person says yes to.
+        held = (each for each in self._facts.of(new.topic) if each.status == "current")
+        found = next(each for each in held if is_same_fact(each, new))
         self._place.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
-        return self._facts.find(new.id or "")
+        return self._facts.find(found.id or "")
 
     def _approved(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
         self._place.approve(fact, reason=reason, edits=edits)

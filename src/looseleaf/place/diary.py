@@ -17,6 +17,7 @@ from looseleaf.core.lines import escape, signed_as_found
 from looseleaf.core.own_words import own_words
 from looseleaf.core.signing import unsigned
 from looseleaf.core.state import is_said_of, items_of, move, title_of
+from looseleaf.core.terms import terms
 from looseleaf.core.times import clock, day
 from looseleaf.errors import Busy, Refused, Unwritten
 from looseleaf.page import Rewritten
@@ -237,18 +238,20 @@ class Diary:
 
     def _replaced(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
         """The decisions of the state whose place one of these takes. A model may say that anything takes the place of
-        anything: both must be the user's words, or the user must name what goes; and they must have words in
-        common."""
+        anything: a new one must be in the user's words, the user must say it or name what goes, and the two must have
+        words in common."""
         noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
         pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
-        said = frozenset().union(*map(forms_of, own))
+        said = frozenset(term for text in own for term in terms(text))
         held = [title_of(each) for each in items_of(self._state().shown(), "decisions_recent")]
         gone: set[str] = set()
         for new, old in pairs:
-            is_said = new in decided and len(forms_of(new) & forms_of(old)) > 1
-            is_named = bool(forms_of(old)) and forms_of(old) <= said
-            for title in held if old and (is_said or is_named) else ():
-                if mentions(old, title) and (is_said or forms_of(new) & (forms_of(title) - forms_of(old))):
+            words, over = frozenset(terms(new)), frozenset(terms(old))
+            for title in held if over and words <= said else ():
+                known = frozenset(terms(title))
+                is_alike = len(forms_of(new) & forms_of(old)) > 1 and 2 * len(over) >= len(known)
+                is_named = over <= said and bool(words & (known - over))
+                if ((new in decided and is_alike) or is_named) and mentions(old, title):
                     gone.add(title.casefold())
         return gone
 

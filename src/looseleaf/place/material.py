@@ -46,11 +46,18 @@ class Stretch:
     through: tuple[int, int]
 
     def traces(self) -> Iterator[Trace]:
-        """Without what the user plainly forbids to remember; the rules leave out more."""
-        from looseleaf.distill.forbidding import permitted
+        """Without what the user forbids to remember."""
+        return _permitted(self.taken, for_a_model=False)
 
-        taken = (trace for trace in self.taken if RECALLED not in trace.tags)
-        return permitted(taken, for_a_model=True)
+    def for_a_model(self) -> Iterator[Trace]:
+        """Without what the user plainly forbids to remember: a model judges the rest."""
+        return _permitted(self.taken, for_a_model=True)
+
+
+def _permitted(taken: Iterable[Trace], *, for_a_model: bool) -> Iterator[Trace]:
+    from looseleaf.distill.forbidding import permitted
+
+    return permitted((trace for trace in taken if RECALLED not in trace.tags), for_a_model=for_a_model)
 
 
 def undistilled(
@@ -166,8 +173,11 @@ class Sources:
     taken: tuple[Trace, ...]
 
     def traces(self) -> Iterator[Trace]:
-        """Without what the user plainly forbids to remember, as when they were read first."""
-        return Stretch(self.taken, (), (0, 0)).traces()
+        """Without what the user forbids to remember, as when they were read first."""
+        return _permitted(self.taken, for_a_model=False)
+
+    def for_a_model(self) -> Iterator[Trace]:
+        return _permitted(self.taken, for_a_model=True)
 
 
 # --- evidence --------------------------------------------------------------------------

@@ -100,7 +100,7 @@ class Write:
         from looseleaf.core.lines import worded
         from looseleaf.place.material import witnesses_of
 
-        witnesses = witnesses_of(stretch.traces(), for_a_model=True)
+        witnesses = witnesses_of(stretch.for_a_model(), for_a_model=True)
         proposed = [(at, proposal_of(raw)) for at, raw in enumerate(made.facts)]
         open_ = [
             (at, each) for at, each in proposed if each is not None and not judge(each, witnesses).verified
