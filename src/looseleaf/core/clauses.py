@@ -231,7 +231,8 @@ _REPORTED = lazy(
     r"|と言って|と言った|によると"
 )
 _CONDITION = lazy(
-    r"\b(?:if|unless|provided that|in case|as long as|so long as|solange|falls|wenn|si|s'il|à moins que|a menos que)\b|如果|要是|除非|もし"
+    r"\b(?:if|unless|provided that|in case|as long as|so long as|solange|falls|wenn|si|s'il|à moins que"
+    r"|a menos que)\b|如果|要是|除非|もし"
 )
 _MERE_COURTESY = lazy(
     r"\bif (?:possible|necessary|needed|not|you (?:can|could|must|don't mind|like|want|need|wonder|ask)"
