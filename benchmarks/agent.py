@@ -31,9 +31,9 @@ from benchmarks.window import QUICK, STREAM, fill, folder, timed  # noqa: E402
 from looseleaf import Memory  # noqa: E402
 from looseleaf.agent.events import Done, ToolReturned  # noqa: E402
 from looseleaf.agent.loop import Agent  # noqa: E402
-from looseleaf.llm.models import ScriptedModel  # noqa: E402
-from looseleaf.reply import Reply, ToolSpec, Usage  # noqa: E402
-from looseleaf.talk import Message, ToolCallSpec, ToolResultPayload  # noqa: E402
+from looseleaf.base.messages import Message, ToolCallSpec, ToolResultPayload  # noqa: E402
+from looseleaf.base.replies import Reply, ToolSpec, Usage  # noqa: E402
+from looseleaf.models import ScriptedModel  # noqa: E402
 
 SHORT, LONG = 10, 10_000
 """Turns that there were before. The window of both holds the last ten."""

@@ -25,13 +25,13 @@ from statistics import median
 from typing import Any
 
 from looseleaf import Memory
-from looseleaf.core.journal import make_edit, record_of
-from looseleaf.core.ledger import fact_id
-from looseleaf.core.times import written
-from looseleaf.entries import meta_json, summary_json
+from looseleaf.base.ids import id_of, new_id
+from looseleaf.base.messages import Distilled, Material, Noted, Proposal
+from looseleaf.facts.ledger import fact_id
+from looseleaf.log.entries import meta_json, summary_json
+from looseleaf.log.journal import make_edit, record_of
 from looseleaf.store import JOURNAL
-from looseleaf.store.ulid import id_of, new_id
-from looseleaf.talk import Distilled, Material, Noted, Proposal
+from looseleaf.text.times import written
 
 HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:

@@ -30,13 +30,13 @@ from pathlib import Path
 from typing import Any
 
 from looseleaf import Memory, Policy
-from looseleaf.core.grammar import parse
-from looseleaf.core.keys import key
-from looseleaf.core.lines import is_doubtful
-from looseleaf.core.relations import BY_LABEL
-from looseleaf.core.slots import relation_of, slot
-from looseleaf.core.window import texts_of
-from looseleaf.values import Fact
+from looseleaf.base.values import Fact
+from looseleaf.language.relations import BY_LABEL
+from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.value_keys import key
+from looseleaf.log.trace_messages import texts_of
+from looseleaf.pages.grammar import parse
+from looseleaf.text.lines import is_doubtful
 
 HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:

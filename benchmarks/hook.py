@@ -34,7 +34,7 @@ from benchmarks.report import NO_GOAL, Row, options, report  # noqa: E402
 from benchmarks.window import STREAM, folder  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
-from looseleaf.core.times import written  # noqa: E402
+from looseleaf.text.times import written  # noqa: E402
 
 SIZES: tuple[Size, ...] = ((100, 1_000), (10_000, 100_000))
 """Facts and turns; ten facts a page, four messages a turn."""

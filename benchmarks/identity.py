@@ -26,8 +26,8 @@ if str(HERE) not in sys.path:
 
 from benchmarks.report import Row, options, report  # noqa: E402
 
-from looseleaf.core.identity import decide  # noqa: E402
-from looseleaf.values import Fact  # noqa: E402
+from looseleaf.base.values import Fact  # noqa: E402
+from looseleaf.facts.identity import decide  # noqa: E402
 
 PAIRS = Path(__file__).parent / "data/pairs.jsonl"
 PRECISION, RECALL = 0.98, 0.85

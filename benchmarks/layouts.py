@@ -19,10 +19,10 @@ from benchmarks.report import NO_GOAL, Row
 from benchmarks.window import HERE, QUICK, TALKS, folder, replay
 
 from looseleaf import Memory
-from looseleaf.core.shown import state as forms_of
-from looseleaf.core.state import for_prompt
-from looseleaf.core.toon import encode
-from looseleaf.core.window import MESSAGE_TOKENS
+from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.prompt.slot_forms import state as forms_of
+from looseleaf.state.rules import for_prompt
+from looseleaf.text.notation import encode
 
 LOCOMO = HERE.parent / "shared/data/locomo10.json"
 PER_STATE = 200

@@ -38,8 +38,8 @@ from benchmarks.report import NO_GOAL, Row, nothing_measured, options, report, t
 from benchmarks.talks import DATA  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
-from looseleaf.core.lines import is_doubtful, undoubted, worded  # noqa: E402
-from looseleaf.values import Fact  # noqa: E402
+from looseleaf.base.values import Fact  # noqa: E402
+from looseleaf.text.lines import is_doubtful, undoubted, worded  # noqa: E402
 
 SETS = Path(__file__).parent / "data/learn"
 NOT_KEPT = frozenset({"nothing", "quoted", "forbid"})
@@ -440,8 +440,8 @@ def learn_errands(tally: Tally, most: int) -> None:
         return
     texts = [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
     random.Random(1).shuffle(texts)
-    from looseleaf.core.placing import PERHAPS
     from looseleaf.distill.statements import statements
+    from looseleaf.facts.placement import PERHAPS
 
     for text in texts[:most]:
         tally.add("en", "errands")

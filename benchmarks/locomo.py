@@ -55,13 +55,13 @@ from benchmarks.talks import (  # noqa: E402
 from benchmarks.window import QUICK, folder  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
-from looseleaf.core.ranking import Asked, Corpus, Doc, Scored, rank  # noqa: E402
-from looseleaf.core.stopwords import by_language  # noqa: E402
+from looseleaf.base.policy import Ranking  # noqa: E402
 from looseleaf.index.protocol import Only  # noqa: E402
-from looseleaf.llm.tokens import load  # noqa: E402
-from looseleaf.policy import Ranking  # noqa: E402
+from looseleaf.language.stopwords import by_language  # noqa: E402
+from looseleaf.models.tokens import load  # noqa: E402
 from looseleaf.recall import recall as recalling  # noqa: E402
 from looseleaf.recall.question import Question  # noqa: E402
+from looseleaf.recall.ranking import Asked, Corpus, Doc, Scored, rank  # noqa: E402
 
 MOST = 200
 """Hits that are looked at; 4,000 tokens are about a hundred."""
@@ -188,7 +188,7 @@ def _listening() -> Iterator[list[Heard]]:
 
 def vectors(talks: Sequence[Conversation], cache: Path | None) -> dict[str, Any] | None:
     """The vector of every text; None where there is no model."""
-    from looseleaf.errors import Refused
+    from looseleaf.base.errors import Refused
 
     texts = {turn.text for talk in talks for turn in talk.turns}
     texts |= {talk.meant(question.text) for talk in talks for question in talk.questions}

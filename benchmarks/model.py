@@ -30,17 +30,17 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.report import options, report
 
 from looseleaf import Memory
-from looseleaf.core.fence import closed, opened
-from looseleaf.core.gate import Witness, judge
-from looseleaf.core.lines import is_doubtful, statement, undoubted, worded
-from looseleaf.core.sentences import sentences
-from looseleaf.reply import Reply, Usage
-from looseleaf.store import clock
-from looseleaf.talk import Proposal
-from looseleaf.tools.files import read as memory_read
-from looseleaf.tools.verbs import recall as recall_tool
-from looseleaf.tools.verbs import remember
-from looseleaf.values import Fact
+from looseleaf.base import clock
+from looseleaf.base.messages import Proposal
+from looseleaf.base.replies import Reply, Usage
+from looseleaf.base.values import Fact
+from looseleaf.facts.gate import Witness, judge
+from looseleaf.language.sentences import sentences
+from looseleaf.text.lines import is_doubtful, statement, undoubted, worded
+from looseleaf.text.untrusted import closed, opened
+from looseleaf.tools.page_tools import read as memory_read
+from looseleaf.tools.remember_recall import recall as recall_tool
+from looseleaf.tools.remember_recall import remember
 
 DATA = Path(__file__).parent / "data/model"
 REPLIES = DATA / "replies.jsonl"
@@ -453,8 +453,8 @@ def next_prompt(stream: str) -> None:
             ):
                 play(memory, session)
                 if model.key not in known:
+                    from looseleaf.distill.material import undistilled
                     from looseleaf.distill.run import Watched
-                    from looseleaf.place.material import undistilled
 
                     head = memory._pages.absorb.agent("main").through
                     for stretch in undistilled(memory.store, "main", head, set(), 0.0, time.time()):

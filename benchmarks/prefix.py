@@ -20,10 +20,10 @@ from benchmarks.report import NO_GOAL, Row
 from benchmarks.window import QUICK, TALKS, Speech, Told, folder, replay
 
 from looseleaf import Memory
-from looseleaf.conversation.window import costs_of
-from looseleaf.core.prompt import fit
-from looseleaf.core.window import texts_of
-from looseleaf.talk import Message
+from looseleaf.base.messages import Message
+from looseleaf.log.trace_messages import texts_of
+from looseleaf.prompt.fit import fit
+from looseleaf.window.window import costs_of
 
 BUDGETS = (8_000, 16_000, 40_000)
 """Of the long conversation. The smaller, the more compactions, and each of them costs what the cache knew: a figure for

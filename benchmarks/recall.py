@@ -38,8 +38,8 @@ from benchmarks.report import NO_GOAL, Row, options, report, some  # noqa: E402
 from benchmarks.window import STREAM, Record, folder, run_child  # noqa: E402
 
 from looseleaf import Memory  # noqa: E402
-from looseleaf.recall.keep import VIEW  # noqa: E402
-from looseleaf.store.ulid import new_id  # noqa: E402
+from looseleaf.base.ids import new_id  # noqa: E402
+from looseleaf.recall.index_sync import VIEW  # noqa: E402
 
 SIZES, FULL, QUICK = (1_000, 10_000, 100_000), (1_000_000,), (60, 200)
 FELT = 100_000

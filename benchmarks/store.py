@@ -21,10 +21,10 @@ from pathlib import Path
 from statistics import median
 
 from looseleaf import Memory
-from looseleaf.hashing import sha256
-from looseleaf.store import codec
+from looseleaf.base.hashing import sha256
+from looseleaf.base.ids import new_id
+from looseleaf.store import records as codec
 from looseleaf.store.files import FileStore
-from looseleaf.store.ulid import new_id
 
 HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:

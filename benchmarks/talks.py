@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from looseleaf.core.ranking import unnamed
+from looseleaf.recall.ranking import unnamed
 
 DATA = Path(__file__).parent.parent.parent / "shared/data/locomo10.json"
 UNRELATED = Path(__file__).parent / "data/unrelated.txt"

@@ -29,8 +29,8 @@ from benchmarks.locomo import Heard, Ours, cosines, vectors  # noqa: E402
 from benchmarks.talks import ADVERSARIAL, DATA, Question, conversations  # noqa: E402
 from benchmarks.window import QUICK, folder  # noqa: E402
 
-from looseleaf.core.ranking import rank  # noqa: E402
-from looseleaf.policy import Ranking  # noqa: E402
+from looseleaf.base.policy import Ranking  # noqa: E402
+from looseleaf.recall.ranking import rank  # noqa: E402
 
 START = {
     "repeats": 1.2,

@@ -34,7 +34,7 @@ try:
 except ImportError:
     nothing_measured("numpy is not installed (extra `semantic`)")
 
-from looseleaf.errors import Refused  # noqa: E402
+from looseleaf.base.errors import Refused  # noqa: E402
 from looseleaf.index import nearest  # noqa: E402
 from looseleaf.index.embed import minilm  # noqa: E402
 from looseleaf.index.vectors import Vectors  # noqa: E402

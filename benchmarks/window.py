@@ -29,11 +29,11 @@ from statistics import fmean, median
 from typing import Any
 
 from looseleaf import Memory, Policy
-from looseleaf.conversation.window import count_messages
-from looseleaf.core.window import Mark, texts_of
-from looseleaf.llm.tokens import Counts
-from looseleaf.store.ulid import new_id
-from looseleaf.talk import Message
+from looseleaf.base.ids import new_id
+from looseleaf.base.messages import Message
+from looseleaf.log.trace_messages import Mark, texts_of
+from looseleaf.models.tokens import Counts
+from looseleaf.window.window import count_messages
 
 HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from looseleaf.cli.verbs import SHARED, SHORT, VERBS
+from looseleaf.cli.verb_table import SHARED, SHORT, VERBS
 
 Arguments = dict[str, dict[str, Any]]
 

@@ -16,18 +16,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from looseleaf.errors import Refused, Stale
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.ids import new_id
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import START, Position
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from looseleaf.store.lock import Lock
-from looseleaf.store.ulid import new_id
-from looseleaf.values import START, Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from looseleaf.values import Line, Problem
+    from looseleaf.base.values import Line, Problem
 
 STREAM = "traces/main"
 PAGE = "facts/tea.md"

@@ -16,21 +16,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from looseleaf.conversation.compact import Compact
-from looseleaf.conversation.window import count_messages
-from looseleaf.core.window import Mark
-from looseleaf.errors import Refused
-from looseleaf.hashing import sha256
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.messages import Trace
+from looseleaf.base.policy import Policy
+from looseleaf.log.trace_messages import Mark
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
 from looseleaf.store import JOURNAL, files
-from looseleaf.store.codec import to_json
-from looseleaf.talk import Trace
+from looseleaf.store.records import to_json
+from looseleaf.window.compact import Compact
+from looseleaf.window.window import count_messages
 from workload import Verdict, calls_told, digest
 
 if TYPE_CHECKING:
+    from looseleaf.base.messages import Distiller, Message
     from looseleaf.store.disk import Disk
-    from looseleaf.talk import Distiller, Message
     from workload import Tell
 
 POLICY = Policy(

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from looseleaf.llm.dialects.dialect import Options
-from looseleaf.llm.dialects.values import sound
-from looseleaf.reply import ToolSpec
-from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.replies import ToolSpec
+from looseleaf.models.dialect import Options
+from looseleaf.models.values import sound
 
 if TYPE_CHECKING:
-    from looseleaf.talk import MessageRole
+    from looseleaf.base.messages import MessageRole
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(60)).decode()
 PICTURE = f"data:image/png;base64,{PNG}"

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from looseleaf import Memory
-from looseleaf.core.grammar import drawer, new_page
-from looseleaf.forget.words import is_nothing_else, masked
-from looseleaf.policy import Policy
-from looseleaf.store.clock import at
+from looseleaf.base.clock import at
+from looseleaf.base.policy import Policy
+from looseleaf.pages.grammar import drawer, new_page
+from looseleaf.text.words import is_nothing_else, masked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from looseleaf.values import Fact
+    from looseleaf.base.values import Fact
 
 THEN = 1_760_000_000.0
 """When a history begins: 2025-10-09, 08:53 UTC."""

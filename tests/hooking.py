@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from looseleaf.core.times import written
+from looseleaf.text.times import written
 
 Hook = Callable[[str, bytes], Any]
 """Calls the hook of an event with what is on standard input; what it answered, None if nothing."""

@@ -16,8 +16,8 @@ from itertools import product
 from pathlib import Path
 from types import FrameType
 
-from looseleaf.init import init
 from looseleaf.memory import Memory
+from looseleaf.pages.init import init
 from looseleaf.store.disk import Disk
 
 SECRET = "canary-5d41402abc4b2a76"

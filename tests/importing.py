@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from looseleaf.core.names import IMPORTER
-from looseleaf.importers.formats import detect, named
-from looseleaf.importers.items import Claim, Document, Said, Talk
-from looseleaf.importers.run import run
-from looseleaf.importers.source import Broken, Source
-from looseleaf.importers.summary import Imported
+from looseleaf.base.messages import Trace
+from looseleaf.base.paths import IMPORTER
 from looseleaf.memory import Memory
-from looseleaf.talk import Trace
+from looseleaf.transfer.formats import detect, named
+from looseleaf.transfer.import_run import run
+from looseleaf.transfer.items import Claim, Document, Said, Talk
+from looseleaf.transfer.source import Broken, Source
+from looseleaf.transfer.summary import Imported
 
 SAMPLES = Path(__file__).parent / "exports"
 TALKS = {

@@ -19,8 +19,8 @@ from looseleaf.index.protocol import Item, Only
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from looseleaf.core.ranking import Doc
     from looseleaf.index.protocol import Index
+    from looseleaf.recall.ranking import Doc
 
 ANY = Only(past=True)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traced
 from faults import CountedDisk, DyingDisk, FaultyDisk
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from looseleaf.core.grammar import escape
-from looseleaf.values import KINDS
+from looseleaf.base.values import KINDS
+from looseleaf.pages.grammar import escape
 
 USER = """# User Facts
 

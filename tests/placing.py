@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from looseleaf import Memory
+from looseleaf.base.messages import NOTED, Distilled, Noted, Proposal
 from looseleaf.store import JOURNAL
-from looseleaf.talk import NOTED, Distilled, Noted, Proposal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from looseleaf.place.place import Placed
-    from looseleaf.talk import Material
-    from looseleaf.values import Fact, Record
+    from looseleaf.base.messages import Material
+    from looseleaf.base.values import Fact, Record
+    from looseleaf.place.placer import Placed
 
 THEN = 1_760_000_000.0
 """When talk begins: 2025-10-09, 08:53 UTC."""

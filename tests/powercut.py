@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from looseleaf.errors import Refused
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Policy
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from workload import JOURNAL, PROMPTS, TRACES, Work, judge, tell_to

@@ -20,7 +20,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from looseleaf.reply import Usage
+from looseleaf.base.replies import Usage
 from wires import reading, refusing, writing
 from wires.terms import (
     WIRES,
@@ -136,7 +136,7 @@ class Provider:
 
     def model(self, wire: str, name: str = "tea-1", **where: Any) -> Any:
         """A model of looseleaf's that asks this server. It does not wait long before it asks again."""
-        from looseleaf.llm import models
+        from looseleaf import models
 
         kind: Any = getattr(models, KINDS[wire])
         given = {"api_key": KEY, "base_url": self.base_url(wire), "pause": 0.001, "seconds": 30.0}

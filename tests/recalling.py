@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from looseleaf import Memory
-from looseleaf.policy import Ranking
+from looseleaf.base.policy import Ranking
 from looseleaf.recall.question import Question
 from placing import THEN, stub, tell
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from looseleaf.init import init
 from looseleaf.memory import Memory
+from looseleaf.memory.thread import Keeper
+from looseleaf.pages.init import init
 from looseleaf.serve import http
-from looseleaf.serve.keeper import Keeper
 from looseleaf.serve.mcp import server
 
 TOKEN = "t0ken-of-the-tests-which-is-long-enough"

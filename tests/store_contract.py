@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf.errors import Refused, Stale
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.ids import new_id
+from looseleaf.base.values import START, Position, Problem
 from looseleaf.store import JOURNAL
 from looseleaf.store.protocol import Store
-from looseleaf.store.ulid import new_id
-from looseleaf.values import START, Position, Problem
 
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 OpenStore = Callable[[], Store]
 """Gives a new handle on the same memory each time, as another process would have."""

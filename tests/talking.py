@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from looseleaf.talk import Trace
+from looseleaf.base.messages import Trace
 
 if TYPE_CHECKING:
-    from looseleaf.talk import TraceType
+    from looseleaf.base.messages import TraceType
 
 _numbers = count(1)
 

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from looseleaf import Memory, absorb
-from looseleaf.hashing import sha256
-from looseleaf.pages import Pages
-from looseleaf.policy import Policy
-from looseleaf.store import codec
+from looseleaf import Memory
+from looseleaf.base.hashing import sha256
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Document, Stat
+from looseleaf.pages import outside_edits as absorb
+from looseleaf.pages.pages import Pages
+from looseleaf.store import records
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from looseleaf.values import Document, Stat
 
 PATIENT = Policy(settle_seconds=60.0)
 """For editors that are done long before: what they do hangs on how often the page was looked at, not on time."""
@@ -293,7 +294,7 @@ def damage_in_silence(view: Path) -> None:
 
 
 def as_a_view(value: dict[str, object]) -> Callable[[Path], object]:
-    return lambda view: view.write_bytes(codec.encode(value))
+    return lambda view: view.write_bytes(records.encode(value))
 
 
 def make_a_folder(view: Path) -> None:
@@ -307,13 +308,13 @@ def make_a_link(view: Path) -> None:
 
 
 def without_checksum(view: Path) -> None:
-    record, _ = codec.decode(view.read_bytes().rstrip(b"\n"))
+    record, _ = records.decode(view.read_bytes().rstrip(b"\n"))
     record["pages"] = {PAGE: [sha256(b"wrong"), None, None]}
-    view.write_bytes(codec.to_json(record))
+    view.write_bytes(records.to_json(record))
 
 
 def of_another_journal(view: Path) -> None:
-    record, _ = codec.decode(view.read_bytes().rstrip(b"\n"))
+    record, _ = records.decode(view.read_bytes().rstrip(b"\n"))
     as_a_view(record | {"last": "another", "pages": {PAGE: [sha256(b"wrong"), None, None]}})(view)
 
 

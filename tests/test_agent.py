@@ -25,15 +25,15 @@ from looseleaf.agent.events import (
     ToolReturned,
     UserMessage,
 )
-from looseleaf.agent.hand import Hand, hand, schema_of
 from looseleaf.agent.loop import MOST_CALLS, Agent
 from looseleaf.agent.request import CONTINUE, continued
+from looseleaf.agent.tool_runner import Hand, hand, schema_of
+from looseleaf.base.errors import ModelFailed, Refused, TooLong, Unwritten
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Reply, Said, ToolSpec, Usage
 from looseleaf.distill.rules import Rules
-from looseleaf.errors import ModelFailed, Refused, TooLong, Unwritten
-from looseleaf.llm.models import OpenAIChat, ScriptedModel
-from looseleaf.policy import Policy
-from looseleaf.reply import Reply, Said, ToolSpec, Usage
-from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.models import OpenAIChat, ScriptedModel
 
 if TYPE_CHECKING:
     from looseleaf.agent.events import Event, Recorded

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf import Memory
+from looseleaf import Memory, models
 from looseleaf.agent.events import (
     Answered,
     Compacted,
@@ -29,9 +29,8 @@ from looseleaf.agent.events import (
 )
 from looseleaf.agent.loop import Agent
 from looseleaf.agent.request import CONTINUE
-from looseleaf.llm import models
-from looseleaf.policy import Policy
-from looseleaf.reply import Retrying, Said, Usage
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Retrying, Said, Usage
 from providing import (
     KEY,
     WIRES,

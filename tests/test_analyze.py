@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.core.manifest import SLOTS, Item, Manifest, Prompt
-from looseleaf.core.window import MESSAGE_TOKENS
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Message
+from looseleaf.explain.prompt_costs import CACHED_SECONDS, compare
+from looseleaf.log.trace_messages import MESSAGE_TOKENS
 from looseleaf.memory import Memory
-from looseleaf.prompt.analyze import CACHED_SECONDS, compare
-from looseleaf.talk import Message
+from looseleaf.prompt.manifest import SLOTS, Item, Manifest, Prompt
 from test_cli import snapshot
 
 PAGES = {

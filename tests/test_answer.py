@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.gate import proposal_of
+from looseleaf.base.messages import NOTED, Trace
 from looseleaf.distill.answer import SCHEMA, Words, read_answer
 from looseleaf.distill.run import _fault
-from looseleaf.talk import NOTED, Trace
+from looseleaf.facts.gate import proposal_of
 from talking import trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from looseleaf.talk import Distilled
+    from looseleaf.base.messages import Distilled
 
 SAID = [
     trace("user", "I'm Zhang San and I prefer tabs over spaces."),

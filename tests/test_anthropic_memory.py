@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.integrations.anthropic_commands import DEFINITION
 from looseleaf.memory import Memory
-from looseleaf.tools.commands import DEFINITION
 
 pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.talk import Trace
-from looseleaf.values import Fact
+from looseleaf.base.messages import Trace
+from looseleaf.base.values import Fact
 
 
 def benchmark(name: str) -> ModuleType:

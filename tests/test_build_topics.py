@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.build.topics import Topics
-from looseleaf.policy import Policy
+from looseleaf.base.messages import Distilled, Material, Noted, Proposal
+from looseleaf.base.policy import Policy
 from looseleaf.store.files import FileStore
-from looseleaf.talk import Distilled, Material, Noted, Proposal
+from looseleaf.views.build import Topics
 from placing import THEN, stub, tell, tool_says
 
 T = 1_770_000_000.0

@@ -18,20 +18,20 @@ from hypothesis import strategies as st
 from conftest import Run
 from looseleaf import Memory
 from looseleaf.agent.events import Answered, ToolReturned
-from looseleaf.cli import commands as cli_commands
+from looseleaf.base.errors import Cancelled, ModelFailed, Refused
+from looseleaf.base.extras import package_of, to_get
+from looseleaf.base.messages import Message, ToolCallSpec
+from looseleaf.base.replies import Reply, Retrying, Said, ToolSpec, Usage
+from looseleaf.cli import chat_commands as cli_commands
+from looseleaf.cli.arguments import parse
 from looseleaf.cli.chat import NO_MODEL, Chat, Pipe, line_of
-from looseleaf.cli.commands import COMMANDS
+from looseleaf.cli.chat_commands import COMMANDS
+from looseleaf.cli.chat_terminal import Terminal
 from looseleaf.cli.markdown import Blocks, Shown
-from looseleaf.cli.parse import parse
-from looseleaf.cli.terminal import Terminal
-from looseleaf.errors import Cancelled, ModelFailed, Refused
-from looseleaf.extras import package_of, to_get
-from looseleaf.llm.models import ScriptedModel
-from looseleaf.reply import Reply, Retrying, Said, ToolSpec, Usage
-from looseleaf.talk import Message, ToolCallSpec
+from looseleaf.models import ScriptedModel
 
 if TYPE_CHECKING:
-    from looseleaf.reply import Event
+    from looseleaf.base.replies import Event
 
 Talk = Callable[..., tuple[int, str, str]]
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
+from looseleaf.base.policy import Policy
 from looseleaf.cli import main as cli
-from looseleaf.policy import Policy
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 

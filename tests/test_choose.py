@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.errors import Refused
-from looseleaf.llm import models, registry
-from looseleaf.llm.models import choice
-from looseleaf.llm.models.address import is_here, is_loopback, origin, safe
-from looseleaf.policy import Policy, policy_from
-from looseleaf.talk import Message
+from looseleaf import models
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Message
+from looseleaf.base.policy import Policy, policy_from
+from looseleaf.models import choose as choice
+from looseleaf.models import model_table
+from looseleaf.models.address import is_here, is_loopback, origin, safe
 from providing import Provider
 
 KEYS = {
@@ -262,8 +263,8 @@ def test_every_default_is_a_model_that_is_known() -> None:
     assert names["openai"] in str(ChatModel)
     del names["openrouter"]  # which chooses by itself
     for name in names.values():
-        row = registry.model(name)
-        assert row.name in registry.MODELS
+        row = model_table.model(name)
+        assert row.name in model_table.MODELS
         # Not just the row for those of its family that nobody knows.
         assert row.name not in ("gpt", "claude", "gemini", "deepseek")
 

@@ -19,16 +19,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from looseleaf.cli import parse as cli_parse
-from looseleaf.cli import verbs as cli_verbs
+from looseleaf.base.errors import Unreadable
+from looseleaf.base.ids import new_id
+from looseleaf.cli import arguments as cli_parse
+from looseleaf.cli import verb_table as cli_verbs
 from looseleaf.cli.main import main
-from looseleaf.errors import Unreadable
-from looseleaf.init import init
 from looseleaf.memory import Memory
+from looseleaf.pages.init import init
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from looseleaf.store.ulid import new_id
 
 SCRIPT = Path(sys.executable).with_name("looseleaf")
 NOBODY = 65534

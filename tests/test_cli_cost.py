@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Reply, Usage
 from looseleaf.cli.main import main
-from looseleaf.costs import Costs, Spent
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
-from looseleaf.reply import Reply, Usage
+from looseleaf.models.costs import Costs, Spent
 from looseleaf.store.files import FileStore
 from providing import Answer, Provider
 from test_cli import EVIL, STEERING, modules_after, snapshot
@@ -275,7 +275,7 @@ def test_showing_costs_loads_no_sdk_and_little_else(run: Run, folder: Path) -> N
     fill(folder)
     code = "from looseleaf.cli.main import main\nassert main(['--memory', sys.argv[1], 'cost']) == 0"
     loaded = modules_after(code, folder)
-    assert "looseleaf.costs" in loaded
+    assert "looseleaf.models.costs" in loaded
     strangers = {"openai", "anthropic", "google", "ollama", "httpx", "typing", "dataclasses", "threading"}
     assert not strangers & loaded
-    assert "looseleaf.llm.prices" not in loaded  # what a call cost was written down when it was made
+    assert "looseleaf.models.prices" not in loaded  # what a call cost was written down when it was made

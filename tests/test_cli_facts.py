@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Distilled, __version__
-from looseleaf.cli import facts as cli_facts
-from looseleaf.cli import parse as cli_parse
-from looseleaf.cli import verbs as cli_verbs
+from looseleaf.base.values import KINDS, Fact
+from looseleaf.cli import arguments as cli_parse
+from looseleaf.cli import verb_table as cli_verbs
 from looseleaf.cli.main import main
-from looseleaf.cli.tools import _times
+from looseleaf.cli.verbs import facts as cli_facts
+from looseleaf.cli.verbs.tools import _times
 from looseleaf.memory import Memory
 from looseleaf.place.notebook import Source
-from looseleaf.values import KINDS, Fact
 from test_cli import EVIL, STEERING, modules_after, on_a_terminal, plain, snapshot
 from test_cli_talk import printed, refuses, script
 
@@ -836,10 +836,10 @@ def test_the_version_is_told(folder: Path) -> None:
 
 
 APART = (
-    "looseleaf.cli.facts",
-    "looseleaf.cli.build",
+    "looseleaf.cli.verbs.facts",
+    "looseleaf.cli.verbs.views",
     "looseleaf.place",
-    "looseleaf.build",
+    "looseleaf.views",
     "looseleaf.distill",
 )
 COMMAND = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
@@ -850,21 +850,27 @@ def test_who_reads_pages_loads_nothing_of_facts(told: Run, folder: Path, argumen
     time.sleep(0.2)  # a page changed a moment ago is hashed, because its times prove nothing yet
     told("facts")
     loaded = modules_after(COMMAND, "--memory", folder, *arguments)
-    assert "looseleaf.pages" in loaded
+    assert "looseleaf.pages.pages" in loaded
     assert sorted(name for name in loaded if name.startswith(APART)) == []
 
 
 def test_recording_loads_nothing_of_facts(told: Run, folder: Path) -> None:
     loaded = modules_after(COMMAND, "--memory", folder, "record", "user", "hi")
-    assert "looseleaf.cli.record" in loaded
-    assert sorted(name for name in loaded if name.startswith((*APART, "looseleaf.cli.talk"))) == []
+    assert "looseleaf.cli.verbs.record" in loaded
+    assert sorted(name for name in loaded if name.startswith((*APART, "looseleaf.cli.verbs.window"))) == []
 
 
 def test_listing_facts_loads_no_distiller_and_no_model(told: Run, folder: Path) -> None:
     loaded = modules_after(COMMAND, "--memory", folder, "facts")
-    assert "looseleaf.cli.facts" in loaded
-    apart = ("looseleaf.build", "looseleaf.llm", "looseleaf.distill.rules", "looseleaf.cli.talk", "argparse")
-    assert sorted(name for name in loaded if name.startswith((*apart, "looseleaf.cli.build"))) == []
+    assert "looseleaf.cli.verbs.facts" in loaded
+    apart = (
+        "looseleaf.views",
+        "looseleaf.llm",
+        "looseleaf.distill.rules",
+        "looseleaf.cli.verbs.window",
+        "argparse",
+    )
+    assert sorted(name for name in loaded if name.startswith((*apart, "looseleaf.cli.verbs.views"))) == []
 
 
 def test_a_yes_says_what_it_takes_the_place_of(run: Run) -> None:

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.cli import prompt as cli_prompt
 from looseleaf.cli.columns import columns as columns_of
-from looseleaf.core.manifest import SLOTS, Item, Manifest, Omitted
+from looseleaf.cli.verbs import prompt as cli_prompt
+from looseleaf.explain.prompt_costs import Analysis, Compared, Row
+from looseleaf.explain.trail import Step
+from looseleaf.explain.why import Answer, Chain
 from looseleaf.memory import Memory
-from looseleaf.prompt.analyze import Analysis, Compared, Row
-from looseleaf.prompt.trail import Step
-from looseleaf.prompt.why import Answer, Chain
+from looseleaf.prompt.manifest import SLOTS, Item, Manifest, Omitted
 from test_cli import EVIL, SCRIPT, STEERING, modules_after, on_a_terminal, plain
 from test_cli_talk import refuses, script
 

@@ -269,7 +269,7 @@ class Terminal(io.TextIOWrapper):
 def test_a_long_rebuild_shows_how_far_it_is_on_a_terminal_only(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("looseleaf.recall.keep._AT_ONCE", 50)
+    monkeypatch.setattr("looseleaf.recall.index_sync._AT_ONCE", 50)
     monkeypatch.setattr(cli_progress, "PATIENCE", 0.0)
     monkeypatch.setattr(cli_progress, "OFTEN", 0.0)
     with Memory(folder) as memory, memory.batch() as batch:

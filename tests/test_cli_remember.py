@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 from looseleaf.memory import Memory
 
 if TYPE_CHECKING:

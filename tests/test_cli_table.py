@@ -17,13 +17,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from looseleaf.base.errors import Refused
 from looseleaf.cli import progress as cli_progress
 from looseleaf.cli.asking import ask
 from looseleaf.cli.columns import bar, cell, columns, filled
 from looseleaf.cli.main import main
 from looseleaf.cli.progress import Progress, progress
 from looseleaf.cli.table import table
-from looseleaf.errors import Refused
 from looseleaf.memory import Memory
 from test_cli import SCRIPT, STEERING
 

@@ -15,12 +15,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.cli import shown as cli
-from looseleaf.cli import talk as cli_talk
+from looseleaf.base.messages import (
+    TRACE_TYPES,
+    Message,
+    ToolCallPayload,
+    ToolCallSpec,
+    ToolResultPayload,
+    Trace,
+    Turn,
+)
+from looseleaf.cli import output as cli
 from looseleaf.cli.main import main
+from looseleaf.cli.verbs import window as cli_talk
 from looseleaf.memory import Memory
 from looseleaf.store.files import FileStore
-from looseleaf.talk import TRACE_TYPES, Message, ToolCallPayload, ToolCallSpec, ToolResultPayload, Trace, Turn
 from test_cli import EVIL, HEAVY, ID, SCRIPT, STEERING, modules_after, on_a_terminal, plain, snapshot
 
 Run = Callable[..., tuple[int, str, str]]
@@ -907,7 +915,7 @@ def test_recording_loads_nothing_heavy(folder: Path) -> None:
     script(folder, "record", "user", "first")
     code = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
     loaded = modules_after(code, "--memory", folder, "record", "user", "hi") - modules_after("pass")
-    assert "looseleaf.conversation.record" in loaded
+    assert "looseleaf.log.recorder" in loaded
     heavy = {*HEAVY, "sqlite3", "tomllib", "argparse", "splintr", "threading"} - {
         "ctypes"
     }  # writing needs it
@@ -915,9 +923,9 @@ def test_recording_loads_nothing_heavy(folder: Path) -> None:
     apart = (
         "looseleaf.llm",
         "looseleaf.distill",
-        "looseleaf.conversation.compact",
-        "looseleaf.conversation.draft",
-        "looseleaf.history",
+        "looseleaf.window.compact",
+        "looseleaf.window.compaction_fit",
+        "looseleaf.pages.history",
     )
     assert sorted(name for name in loaded if name.startswith(apart)) == []
     assert len(traces(folder)) == 2
@@ -929,7 +937,7 @@ def test_showing_a_page_loads_nothing_of_the_conversation(folder: Path) -> None:
     main(["--memory", str(folder), "show", "USER.md"])
     code = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
     loaded = modules_after(code, "--memory", folder, "show", "USER.md")
-    assert "looseleaf.pages" in loaded
+    assert "looseleaf.pages.pages" in loaded
     assert (
         sorted(loaded & {f"looseleaf.{name}" for name in ("cli_talk", "conversation", "record", "talk")})
         == []

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
-from looseleaf.cli.tools import print_who
-from looseleaf.receipts import Signed
+from looseleaf.cli.verbs.tools import print_who
+from looseleaf.explain import Signed
 from looseleaf.tools.toolset import TOOLS
 from test_cli import EVIL, STEERING, modules_after, on_a_terminal, plain
 from test_cli_talk import refuses

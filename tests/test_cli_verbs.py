@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from looseleaf.base import clock
 from looseleaf.cli.main import main
 from looseleaf.cli.mistaken import nearest
-from looseleaf.cli.verbs import SHARED, VERBS
-from looseleaf.init import init
+from looseleaf.cli.verb_table import SHARED, VERBS
 from looseleaf.memory import Memory
-from looseleaf.store import clock
+from looseleaf.pages.init import init
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -14,12 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.errors import Refused
-from looseleaf.store import codec
-from looseleaf.store.ulid import is_id, new_id, time_of
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import is_id, new_id, time_of
+from looseleaf.store import records as codec
 
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates too
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts

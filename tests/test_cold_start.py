@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.core.lazy import lazy
-from looseleaf.frozen import frozen
-from looseleaf.hashing import sha256
+from looseleaf.base.hashing import sha256
+from looseleaf.base.immutable import frozen
+from looseleaf.text.patterns import lazy
 from test_cli import HEAVY, modules_after
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_completing_a_name_loads_nothing_heavy(run: Run, folder: Path) -> None:
 def test_the_benchmark_of_the_cold_start_names_every_verb() -> None:
     from benchmarks.cold import HEAVY, LIGHT
 
-    from looseleaf.cli.verbs import VERBS
+    from looseleaf.cli.verb_table import VERBS
 
     without = {"chat", "mcp", "demo", "forget", "import", "redistill", "repair", "test", "write"}
     without |= {"correct", "reject", "approve"}  # as `score` and `pin`
@@ -141,6 +141,6 @@ def test_values_that_do_not_fit_are_refused_from_the_first(
 
 
 def test_values_of_the_package_are_pickled_whether_compiled_or_not() -> None:
-    from looseleaf.doctor.finding import Finding
+    from looseleaf.cli.finding import Finding
 
     assert pickle.loads(pickle.dumps(Finding("a", "ok", "b"))) == Finding("a", "ok", "b")

@@ -14,11 +14,12 @@ import pytest
 
 from conftest import Run
 from looseleaf import Memory
-from looseleaf.errors import Cancelled, ModelFailed, Refused, TooLong
-from looseleaf.llm.models import ClaudeCode, Codex, GeminiCLI, choice, choose
-from looseleaf.policy import Policy
-from looseleaf.reply import Reply, ToolSpec, Usage
-from looseleaf.talk import Message
+from looseleaf.base.errors import Cancelled, ModelFailed, Refused, TooLong
+from looseleaf.base.messages import Message
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Reply, ToolSpec, Usage
+from looseleaf.models import ClaudeCode, Codex, GeminiCLI, choose
+from looseleaf.models import choose as choice
 from programs import BY_CLAUDE, Program, fact, is_alive, of_claude, path_with, until
 
 ASK = (Message("system", "You distil."), Message("user", "I moved to Lyon."))

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.core.paths import DRAWERS, TOP_PAGES, is_page, path_fault
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.base.page_paths import DRAWERS, TOP_PAGES, is_page, path_fault
+from looseleaf.base.policy import Policy
+from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _size, run
+from looseleaf.integrations.anthropic_paths import ROOT, Names, parts_of
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
-from looseleaf.tools.commands import DEFINITION, PARAMETERS, _size, run
-from looseleaf.tools.memories import ROOT, Names, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -488,7 +488,7 @@ def test_a_listing_shows_two_levels_with_sizes(memory: Memory) -> None:
 def test_a_long_listing_ends_with_how_many_more_there_are(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("looseleaf.tools.commands._ITEMS", 2)
+    monkeypatch.setattr("looseleaf.integrations.anthropic_commands._ITEMS", 2)
     for name in "abcd":
         make(memory, f"/memories/{name}.md", "x\n")
     assert done(memory, "view", ROOT).splitlines()[2:] == [
@@ -510,7 +510,7 @@ def test_a_size_is_said_shortly(size: int, said: str) -> None:
 
 
 def test_more_lines_than_have_a_number_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("looseleaf.tools.commands._LINES", 3)
+    monkeypatch.setattr("looseleaf.integrations.anthropic_commands._LINES", 3)
     make(memory, "/memories/a.md", "a\nb\nc")
     done(memory, "view", "/memories/a.md")
     done(memory, "insert", "/memories/a.md", insert_line=0, insert_text="x")
@@ -753,7 +753,7 @@ def test_files_are_private_under_any_mask(place: Path) -> None:
 INSERTS = """
 import sys
 from looseleaf.memory import Memory
-from looseleaf.tools.commands import run
+from looseleaf.integrations.anthropic_commands import run
 where, writer, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with Memory(where) as memory:
     print("ready", flush=True)
@@ -834,6 +834,6 @@ def test_all_that_is_answered_can_be_sent(memory: Memory) -> None:
 
 
 def test_the_drawers_here_are_drawers_of_the_memory() -> None:
-    from looseleaf.tools import memories
+    from looseleaf.integrations import anthropic_paths as memories
 
     assert set(memories.DRAWERS) == set(DRAWERS) - {"review"}

@@ -15,12 +15,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory, Refused
-from looseleaf.core.compact import Item, Plan, plan
-from looseleaf.core.loss import Loss, kept
-from looseleaf.core.turns import interactions, turn_number
-from looseleaf.core.window import EPISODIC, RECENT, SEMANTIC
-from looseleaf.policy import Policy
-from looseleaf.talk import Distilled, Material, Message, Noted, ToolCallPayload, ToolResultPayload, Trace
+from looseleaf.base.messages import (
+    Distilled,
+    Material,
+    Message,
+    Noted,
+    ToolCallPayload,
+    ToolResultPayload,
+    Trace,
+)
+from looseleaf.base.policy import Policy
+from looseleaf.log.trace_messages import EPISODIC, RECENT, SEMANTIC
+from looseleaf.log.turns import interactions, turn_number
+from looseleaf.window.compaction_plan import Item, Plan, plan
+from looseleaf.window.loss import Loss, kept
 from secret_lines import planted
 from talking import Words, conversations, spelt_out
 

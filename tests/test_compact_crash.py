@@ -39,12 +39,12 @@ from compaction import (
     wrongs,
 )
 from faults import CountedDisk, DyingDisk, FaultyDisk
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import is_id
 from looseleaf.place.notebook import Notebook
-from looseleaf.store.codec import encode
 from looseleaf.store.disk import Disk
-from looseleaf.store.segments import stream_files
-from looseleaf.store.ulid import is_id
+from looseleaf.store.read_streams import stream_files
+from looseleaf.store.records import encode
 from scripts import compact_work
 from scripts.compact_work import FLAWS, Talker, ask, compact_on, talk_on, use
 from workload import JOURNAL, Verdict, tell_to

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pexpect
 import pytest
 
-from looseleaf.cli.completion import _bash, _fish, _zsh
-from looseleaf.cli.verbs import SHARED, VERBS
-from looseleaf.importers.formats import FORMATS
+from looseleaf.cli.verb_table import SHARED, VERBS
+from looseleaf.cli.verbs.completion import _bash, _fish, _zsh
 from looseleaf.memory import Memory
+from looseleaf.transfer.formats import FORMATS
 from test_cli import SCRIPT
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faults import FaultyDisk
-from looseleaf.costs import STREAM, Ceiling, Costs, Share, Spent, dollars
-from looseleaf.errors import CeilingReached, ModelFailed, TooLong, Unwritten
-from looseleaf.init import init
-from looseleaf.llm.models import Anthropic, OpenAI, OpenAIChat, ScriptedModel
-from looseleaf.llm.prices import PRICES, cost
+from looseleaf.base.errors import CeilingReached, ModelFailed, TooLong, Unwritten
+from looseleaf.base.messages import Distilled, Material, Message
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Reply, Usage
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
-from looseleaf.reply import Reply, Usage
+from looseleaf.models import Anthropic, OpenAI, OpenAIChat, ScriptedModel
+from looseleaf.models.costs import STREAM, Ceiling, Costs, Share, Spent, dollars
+from looseleaf.models.prices import PRICES, cost
+from looseleaf.pages.init import init
 from looseleaf.store.files import FileStore
-from looseleaf.talk import Distilled, Material, Message
 from providing import KEY, Answer, Provider, Status
 
 DAY = 86_400.0
@@ -349,9 +349,9 @@ def test_without_a_ceiling_anything_may_be_spent(store: Counted) -> None:
 
 CALLER = """
 import sys
-from looseleaf.costs import Costs
-from looseleaf.policy import Policy
-from looseleaf.reply import Reply, Usage
+from looseleaf.models.costs import Costs
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Reply, Usage
 from looseleaf.store.files import FileStore
 with FileStore(sys.argv[1], Policy(segment_bytes=3000)) as store:
     costs = Costs(store, Policy(), sys.argv[2])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.errors import Refused
-from looseleaf.place import review
+from looseleaf.base.errors import Refused
+from looseleaf.place import review_page
 from placing import THEN, document_says, journal, one, pages, stub, tell, text_of, tool_says, values
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def test_what_is_approved_counts_from_now_if_something_newer_stood_there(memory:
 
 
 def tick(memory: Memory, relation: str) -> None:
-    path = Path(memory.path, review.PATH)
+    path = Path(memory.path, review_page.PATH)
     path.write_text(path.read_text().replace(f"- [ ] {relation}", f"- [x] {relation}"))
 
 
@@ -196,19 +196,19 @@ def test_an_approval_that_is_undone_waits_again_unticked(memory: Memory, way: st
 
 
 def test_what_was_saved_with_a_tick_stays_when_the_approval_is_undone(memory: Memory) -> None:
-    path = Path(memory.path, review.PATH)
+    path = Path(memory.path, review_page.PATH)
     path.write_text(re.sub(r"- \[ \] Home.*\n.*\n", "", path.read_text()).replace("- [ ]", "- [X]"))
     assert ("Likes", "jazz") in values(memory)
     memory.undo()
     assert values(memory, "pending") == [("Likes", "jazz")]
     assert values(memory, "rejected") == [("Home", "Paris")]
-    assert "- [ ] Likes: jazz" in text_of(memory, review.PATH)
+    assert "- [ ] Likes: jazz" in text_of(memory, review_page.PATH)
     assert ("Likes", "jazz") not in values(memory)
 
 
 def test_two_ticks_in_one_save_are_both_done_and_a_deletion_is_a_no(memory: Memory) -> None:
     document_says(memory, "We use Postgres.")
-    path = Path(memory.path, review.PATH)
+    path = Path(memory.path, review_page.PATH)
     text = re.sub(r"- \[ \] Home.*\n.*\n", "", path.read_text())
     path.write_text(text.replace("- [ ]", "- [x]"))
     assert values(memory) == [
@@ -221,7 +221,7 @@ def test_two_ticks_in_one_save_are_both_done_and_a_deletion_is_a_no(memory: Memo
     ]
     assert values(memory, "rejected") == [("Home", "Paris")]
     assert values(memory, "pending") == []
-    assert "- [" not in text_of(memory, review.PATH)
+    assert "- [" not in text_of(memory, review_page.PATH)
 
 
 def test_a_yes_to_what_a_person_wrote_meanwhile_adds_no_line(memory: Memory) -> None:
@@ -235,15 +235,17 @@ def test_a_yes_to_what_a_person_wrote_meanwhile_adds_no_line(memory: Memory) -> 
 
 
 def test_a_line_that_was_lost_from_review_is_asked_again(memory: Memory) -> None:
-    lines = text_of(memory, review.PATH).splitlines(keepends=True)
+    lines = text_of(memory, review_page.PATH).splitlines(keepends=True)
     at = next(number for number, line in enumerate(lines) if "Home" in line)
-    memory.edit(review.PATH, "".join(lines[:at] + lines[at + 2 :]), reason="by a program", author="program")
+    memory.edit(
+        review_page.PATH, "".join(lines[:at] + lines[at + 2 :]), reason="by a program", author="program"
+    )
     assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
-    assert text_of(memory, review.PATH).count("Home: Paris") == 1
+    assert text_of(memory, review_page.PATH).count("Home: Paris") == 1
 
 
 def test_no_more_wait_than_a_person_reads(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review, "MOST", 2)
+    monkeypatch.setattr(review_page, "MOST", 2)
     document_says(memory, "We use Postgres.")
     assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
     assert any("1 proposal was not put into review/pending.md" in note for note in memory.notes)
@@ -273,7 +275,7 @@ def test_a_correction_of_what_waits_is_what_lands(memory: Memory) -> None:
     new = memory.correct(waiting.id or "", "bebop\n# no heading")
     assert (new.id, new.level, new.status) == (waiting.id, "confirmed", "current")
     assert new.object == "bebop # no heading"
-    assert "jazz" not in text_of(memory, "USER.md") + text_of(memory, review.PATH)
+    assert "jazz" not in text_of(memory, "USER.md") + text_of(memory, review_page.PATH)
     assert values(memory, "pending") == [("Home", "Paris")]
 
 

@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf.policy import Policy
-from looseleaf.store import care, codec, segments
+from looseleaf.base.policy import Policy
+from looseleaf.store import check_repair as care
+from looseleaf.store import read_streams as segments
+from looseleaf.store import records as codec
 from looseleaf.store.files import FileStore
-from looseleaf.store.segments import SUMS, stream_files
+from looseleaf.store.read_streams import SUMS, stream_files
 from store_contract import hash_of, record_of
 
 if TYPE_CHECKING:
-    from looseleaf.values import Problem, Record
+    from looseleaf.base.values import Problem, Record
 
 STREAMS = ("journal", "traces/main")
 POLICY = Policy(body_bytes=2000)

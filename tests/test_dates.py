@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core import datewords
-from looseleaf.core.dates import Dated, absolute, found
+from looseleaf.language import datewords
+from looseleaf.language.dates import Dated, absolute, found
 
 WEDNESDAY = datetime(2026, 2, 25, 12, tzinfo=UTC).timestamp()
 FRIDAY = datetime(2026, 2, 27, 12, tzinfo=UTC).timestamp()

@@ -18,14 +18,15 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
+from looseleaf.base.errors import Refused
+from looseleaf.cli import demo_folder as folder
+from looseleaf.cli import demo_scenes as scenes
+from looseleaf.cli.arguments import parse
+from looseleaf.cli.demo_stage import Plain, Stage, plain_output
+from looseleaf.cli.demo_story import FEBRUARY, MAY, PLANTED, SEPTEMBER, SESSIONS, User
 from looseleaf.cli.main import main
-from looseleaf.cli.parse import parse
-from looseleaf.demo import folder, scenes
-from looseleaf.demo.stage import Plain, Stage, plain_output
-from looseleaf.demo.story import FEBRUARY, MAY, PLANTED, SEPTEMBER, SESSIONS, User
-from looseleaf.errors import Refused
-from looseleaf.history import parse_when
-from looseleaf.init import init
+from looseleaf.pages.history import parse_when
+from looseleaf.pages.init import init
 from masks import masked
 
 GOLDEN = Path(__file__).parent / "golden/demo.txt"
@@ -486,9 +487,7 @@ def test_the_next_steps_name_the_program_that_is_running(
 
 def test_the_package_can_be_installed_without_the_checkout() -> None:
     """What the demo needs is in the package: it runs where there is nothing else."""
-    code = (
-        "import looseleaf.demo.story, looseleaf.demo.scenes, sys; print(len(looseleaf.demo.story.SESSIONS))"
-    )
+    code = "from looseleaf.cli import demo_scenes, demo_story; print(len(demo_story.SESSIONS))"
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, cwd="/"
     )

@@ -18,13 +18,13 @@ import pytest
 from conftest import Run
 from hooking import Agent
 from looseleaf import Memory
-from looseleaf.cli.hook import patient
-from looseleaf.entries import read_entry
+from looseleaf.base.messages import Trace
+from looseleaf.base.policy import Policy
+from looseleaf.cli.verbs.hook import patient
 from looseleaf.integrations import detached
-from looseleaf.integrations.sitting import read_view
+from looseleaf.integrations.hook_session import read_view
+from looseleaf.log.entries import read_entry
 from looseleaf.place import redistill
-from looseleaf.policy import Policy
-from looseleaf.talk import Trace
 from programs import BY_CLAUDE, BY_RULES, Program, fact, is_alive, of_claude, path_with, until
 
 QUINCES = "In the garden we put quinces along the wall."
@@ -268,7 +268,7 @@ class Plain:
         self.fails = False
 
     def distill(self, material: Any, tokens: int) -> Any:
-        from looseleaf.talk import Distilled
+        from looseleaf.base.messages import Distilled
 
         traces: list[Trace] = list(material.traces())
         self.read.append([trace.content for trace in traces])

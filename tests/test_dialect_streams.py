@@ -12,16 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects import MODELS, strings_of
-from looseleaf.errors import ModelFailed, TooLong
-from looseleaf.llm.dialects import NAMES, dialect
-from looseleaf.llm.dialects.dialect import Options
-from looseleaf.llm.dialects.faults import Passing
-from looseleaf.llm.dialects.values import HELD, _written_flat, written
-from looseleaf.reply import Called, Reply, Said, Thought, Usage
-from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.errors import ModelFailed, TooLong
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+from looseleaf.models import dialect
+from looseleaf.models.dialect import Options
+from looseleaf.models.dialects import NAMES
+from looseleaf.models.faults import Passing
+from looseleaf.models.values import HELD, _written_flat, written
 
 if TYPE_CHECKING:
-    from looseleaf.reply import Event
+    from looseleaf.base.replies import Event
 
 each_dialect = pytest.mark.parametrize("name", NAMES)
 

@@ -14,18 +14,19 @@ import pytest
 from hypothesis import given
 
 from dialects import ADDRESSES, MODELS, PICTURE, conversations, good_messages, holds, strings_of, told_in
-from looseleaf.errors import Refused
-from looseleaf.llm import apart
-from looseleaf.llm.dialects import NAMES, dialect
-from looseleaf.llm.dialects.dialect import Options, Rendered
-from looseleaf.llm.dialects.layout import hash_of
-from looseleaf.llm.dialects.naming import Spelling, with_own_names
-from looseleaf.llm.dialects.repair import BEGIN, GO_ON, NO_RESULT
-from looseleaf.reply import Called, Reply, Said, ToolSpec
-from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.replies import Called, Reply, Said, ToolSpec
+from looseleaf.models import dialect
+from looseleaf.models.dialect import Options, Rendered
+from looseleaf.models.dialects import NAMES
+from looseleaf.models.layout import hash_of
+from looseleaf.models.message_repair import BEGIN, GO_ON, NO_RESULT
+from looseleaf.models.naming import Spelling, with_own_names
+from looseleaf.text import apart
 
 if TYPE_CHECKING:
-    from looseleaf.reply import Event
+    from looseleaf.base.replies import Event
 
 each_dialect = pytest.mark.parametrize("name", NAMES)
 

@@ -16,8 +16,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.diff import apply, diff, invert, split_lines, unified
-from looseleaf.values import Hunk
+from looseleaf.base.values import Hunk
+from looseleaf.text.diff import apply, diff, invert, split_lines, unified
 
 line_texts = st.sampled_from(["a", "b", "c", "", "- Name: x", "d\r", "e\u2028f", "g\x0bh\x0c", "\ufeff# T"])
 repetitive = st.builds(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 from looseleaf.store.disk import PRIVATE_FILE, Disk, refuse_upward
 from looseleaf.store.files import FileStore
 

@@ -22,12 +22,12 @@ from typing import Any
 import pytest
 
 from blocks import ROOT, Block, Step, all_blocks, blocks, commands, looseleaf_of, pattern, steps
+from looseleaf.base.policy import policy_from
+from looseleaf.cli.arguments import parse
+from looseleaf.cli.demo_stage import Plain
 from looseleaf.cli.main import main
-from looseleaf.cli.parse import parse
-from looseleaf.cli.verbs import SHARED, VERBS
-from looseleaf.demo.stage import Plain
-from looseleaf.policy import policy_from
-from looseleaf.recall.expect import load
+from looseleaf.cli.verb_table import SHARED, VERBS
+from looseleaf.recall.recall_tests import load
 from masks import masked
 from test_demo import play, somewhere
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Policy
+from looseleaf.cli import around, examine, machine
+from looseleaf.cli import doctor_checks as looked_at
+from looseleaf.cli.finding import Finding
 from looseleaf.distill import selector
-from looseleaf.doctor import around, examine, machine
-from looseleaf.doctor import folder as looked_at
-from looseleaf.doctor.finding import Finding
-from looseleaf.errors import Refused
-from looseleaf.init import init
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
+from looseleaf.pages.init import init
 from looseleaf.store.disk import Disk
 from programs import Program
 

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
-from looseleaf.core.journal import forward
-from looseleaf.errors import Refused, Stale
-from looseleaf.hashing import sha256
-from looseleaf.pages import Pages
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.hashing import sha256
+from looseleaf.base.policy import Policy
+from looseleaf.log.journal import forward
+from looseleaf.pages.pages import Pages
 from looseleaf.store.disk import Disk
-from looseleaf.store.exchange import Exchange
 from looseleaf.store.files import FileStore
+from looseleaf.store.replace import Exchange
 
 SCRIPT = str(Path(__file__).parent / "scripts" / "editing.py")
 PAGE = "facts/work.md"

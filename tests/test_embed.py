@@ -21,8 +21,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from looseleaf.errors import Refused
-from looseleaf.hashing import text_hash
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import text_hash
 from looseleaf.index.background import Background
 from looseleaf.index.bert import Bert
 from looseleaf.index.embed import Embedder, endpoint, minilm
@@ -643,7 +643,7 @@ assert began.wait(30)
 ENDS = """
 import os, sys, time
 import numpy
-from looseleaf.hashing import text_hash
+from looseleaf.base.hashing import text_hash
 from looseleaf.index.background import Background
 from looseleaf.index.vectors import Vectors
 def ones(texts):

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.core.erasing import MEANT, SURELY_MEANT, Order, Told, erasing_signs, meant_by
-from looseleaf.core.lines import undoubted
+from looseleaf.base.errors import Refused
 from looseleaf.distill.forbidding import forbidden, named_in, order_of
 from looseleaf.distill.forms import is_formed, is_of_work
 from looseleaf.distill.selector import Scores, select
 from looseleaf.distill.sorts import lexicon
-from looseleaf.errors import Refused
+from looseleaf.facts.erasing import MEANT, SURELY_MEANT, Order, Told, erasing_signs, meant_by
+from looseleaf.text.lines import undoubted
 from placing import THEN
 from test_forbidding import say, told
 

@@ -23,11 +23,11 @@ from typing import Any
 import pytest
 
 from faults import CountedDisk, FaultyDisk, InterruptedC
-from looseleaf.errors import Unwritten
+from looseleaf.base.errors import Unwritten
+from looseleaf.store.append_streams import Streams
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from looseleaf.store.segments import stream_files
-from looseleaf.store.streams import Streams
+from looseleaf.store.read_streams import stream_files
 from traced import carry_out, count_calls, sites
 from workload import STEPS, TINY, TRACES, Step, Work, edit_of, judge, trace
 

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.essentials import (
+from looseleaf.base.values import KINDS, Fact
+from looseleaf.pages.grammar import parse
+from looseleaf.views.essentials import (
     CAPS,
     TIERS,
     TYPES,
@@ -26,10 +28,8 @@ from looseleaf.core.essentials import (
     rank,
     tier,
 )
-from looseleaf.core.grammar import parse
-from looseleaf.core.shortlist import Shortlist, changed, shortlist, told
-from looseleaf.core.topics import topic_memory
-from looseleaf.values import KINDS, Fact
+from looseleaf.views.shortlist import Shortlist, changed, shortlist, told
+from looseleaf.views.topic_memory import topic_memory
 
 NOW = 1_770_000_000.0
 DAY = 86400.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from growth import LINEAR, growth
-from looseleaf.core.gate import Witness, judge
-from looseleaf.talk import Proposal
+from looseleaf.base.messages import Proposal
+from looseleaf.facts.gate import Witness, judge
 
 NOW = 1_772_020_000.0
 
@@ -512,7 +512,7 @@ def test_what_is_denied_twice_is_not_what_is_denied_once() -> None:
     ],
 )
 def test_time_is_linear_in_the_text(text: str) -> None:
-    from looseleaf.core.clauses import Clauses
+    from looseleaf.language.clauses import Clauses
 
     def work(size: int):  # type: ignore[no-untyped-def]
         sentence = (text * size)[:size]

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.excerpt import LEAST, excerpt, pack
-from looseleaf.core.graphemes import ceil, floor
+from looseleaf.text.excerpt import LEAST, excerpt, pack
+from looseleaf.text.graphemes import ceil, floor
 
 Count = Callable[[str], int]
 

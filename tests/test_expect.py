@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 from looseleaf.memory import Memory
-from looseleaf.recall.expect import NAME, Expectation, judge, load, report, run
+from looseleaf.recall.recall_tests import NAME, Expectation, judge, load, report, run
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -25,25 +25,26 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from faults import CountedDisk
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.messages import Trace
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Fact
 from looseleaf.cli.main import main
-from looseleaf.core.window import said
-from looseleaf.errors import Refused
-from looseleaf.exporters import whole, words
-from looseleaf.exporters.facts import _with_past, fact_lines
-from looseleaf.exporters.messages import _messages, message_lines
-from looseleaf.exporters.target import New, private
-from looseleaf.exporters.whole import Copy, Tar, Whole, export_whole
-from looseleaf.importers.formats import detect, named
-from looseleaf.importers.run import run as import_from
-from looseleaf.importers.source import Source
+from looseleaf.explain import sources as words
+from looseleaf.log.trace_messages import said
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
 from looseleaf.store import files
-from looseleaf.store.codec import to_json
 from looseleaf.store.disk import Disk
-from looseleaf.store.ulid import new_id
-from looseleaf.talk import Trace
-from looseleaf.values import Fact
+from looseleaf.store.records import to_json
+from looseleaf.transfer import export_folder as whole
+from looseleaf.transfer.export_folder import Copy, Tar, Whole, export_whole
+from looseleaf.transfer.export_rows import _with_past, fact_lines
+from looseleaf.transfer.formats import detect, named
+from looseleaf.transfer.import_run import run as import_from
+from looseleaf.transfer.messages import _messages, message_lines
+from looseleaf.transfer.source import Source
+from looseleaf.transfer.target import New, private
 from talking import conversations, trace
 
 SMALL = Policy(segment_bytes=2_000, body_bytes=1_500)
@@ -496,7 +497,7 @@ def test_what_an_export_that_was_killed_left_is_removed_by_the_next_one(
 ) -> None:
     """A real one, killed while it writes; what another writes now, or somebody else has, stays."""
     begins = (
-        "import sys, time\nfrom looseleaf.exporters.target import New, private\n"
+        "import sys, time\nfrom looseleaf.transfer.target import New, private\n"
         "with New('killed', sys.argv[1]) as new:\n    private(new.draft)\n    print('begun', flush=True)\n"
         "    sys.stdin.read()"
     )
@@ -661,7 +662,7 @@ def test_a_fact_on_two_pages_is_told_once_and_a_forgotten_one_never(folder: Path
 
 
 def whole_copy(fact: Fact) -> str:
-    from looseleaf.core.ledger import copy_id
+    from looseleaf.facts.ledger import copy_id
 
     return copy_id(fact.id or "")
 
@@ -908,7 +909,7 @@ def test_a_long_session_is_never_held_whole(folder: Path) -> None:
 WRITING = """
 import sys, time
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
+from looseleaf.base.policy import Policy
 with Memory(sys.argv[1], policy=Policy(segment_bytes=20_000, body_bytes=1_500)) as memory:
     print("begun", flush=True)
     for number in range(100_000):

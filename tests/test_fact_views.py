@@ -14,15 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from looseleaf.core.ledger import fact_id
-from looseleaf.core.sheet import Shard
-from looseleaf.errors import Refused
-from looseleaf.page import Rewritten
-from looseleaf.pages import Pages
-from looseleaf.place.facts import FOLDER, INDEX, Facts
-from looseleaf.store import JOURNAL, codec
+from looseleaf.base.errors import Refused
+from looseleaf.base.values import Document
+from looseleaf.facts.known_facts import FOLDER, INDEX, Facts
+from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.page_lines import Shard
+from looseleaf.pages.page import Rewritten
+from looseleaf.pages.pages import Pages
+from looseleaf.store import JOURNAL, records
 from looseleaf.store.files import FileStore
-from looseleaf.values import Document
 from test_ledger import HASTY
 
 TEXT = "# Work\n\n- Database: Postgres\n- Port: 5432\n"
@@ -100,7 +100,7 @@ def busy(desk: Desk) -> Desk:
 
 def checked(data: bytes) -> bytes:
     """A record that nobody here wrote, whole and with a right checksum."""
-    return codec.encode(json.loads(data))
+    return records.encode(json.loads(data))
 
 
 FOREIGN: tuple[Callable[[bytes], bytes], ...] = (
@@ -113,12 +113,14 @@ FOREIGN: tuple[Callable[[bytes], bytes], ...] = (
     lambda data: data.replace(b"facts.v1", b"facts.v0").replace(b"facts_index.v1", b"facts_index.v0"),
     lambda data: data[: len(data) // 2],
     lambda data: data + data,
-    lambda data: codec.encode(dict.fromkeys(codec.decode(data.rstrip(b"\n"))[0], None)),
-    lambda data: codec.encode(codec.decode(data.rstrip(b"\n"))[0] | {"topics": {"work": [1]}, "facts": [[]]}),
-    lambda data: codec.encode(codec.decode(data.rstrip(b"\n"))[0] | {"position": [99, 99]}),
-    lambda data: codec.encode(codec.decode(data.rstrip(b"\n"))[0] | {"position": "x", "name": "tea"}),
-    lambda data: codec.encode(codec.decode(data.rstrip(b"\n"))[0] | {"moved": [[1]], "sheets": [["a"]]}),
-    lambda data: codec.encode(codec.decode(data.rstrip(b"\n"))[0] | {"last": "another"}),
+    lambda data: records.encode(dict.fromkeys(records.decode(data.rstrip(b"\n"))[0], None)),
+    lambda data: records.encode(
+        records.decode(data.rstrip(b"\n"))[0] | {"topics": {"work": [1]}, "facts": [[]]}
+    ),
+    lambda data: records.encode(records.decode(data.rstrip(b"\n"))[0] | {"position": [99, 99]}),
+    lambda data: records.encode(records.decode(data.rstrip(b"\n"))[0] | {"position": "x", "name": "tea"}),
+    lambda data: records.encode(records.decode(data.rstrip(b"\n"))[0] | {"moved": [[1]], "sheets": [["a"]]}),
+    lambda data: records.encode(records.decode(data.rstrip(b"\n"))[0] | {"last": "another"}),
 )
 
 
@@ -321,7 +323,7 @@ class Careless(Facts):
     def _read_shard(self, name: str) -> Shard:
         document = self._store.get(f"{FOLDER}/{name}.json")
         assert document is not None
-        return Shard.from_record(codec.decode(document.data.rstrip(b"\n"))[0])
+        return Shard.from_record(records.decode(document.data.rstrip(b"\n"))[0])
 
 
 class Dying:
@@ -451,8 +453,8 @@ def test_with_a_record_missing_facts_are_still_the_lines_and_nothing_rises(desk:
         if damage == "zeroed":
             lines[number] = b"\0" * (len(lines[number]) - 1) + b"\n"
         elif damage == "nonsense":
-            record = codec.decode(lines[number].rstrip(b"\n"))[0]
-            lines[number] = codec.encode(record | {"diff": [{"at": 7, "del": ["no\n"], "add": ["a\nb\n"]}]})
+            record = records.decode(lines[number].rstrip(b"\n"))[0]
+            lines[number] = records.encode(record | {"diff": [{"at": 7, "del": ["no\n"], "add": ["a\nb\n"]}]})
         else:
             del lines[number : number + 1]
             if damage == "two" and number + 2 < len(lines):

@@ -15,24 +15,24 @@ from hypothesis import strategies as st
 from faults import DyingDisk
 from killing import CHANGES, NamesOfCalls, Site, ends
 from looseleaf import Memory
-from looseleaf.core.lines import undoubted
-from looseleaf.core.own_tools import FORBIDDEN, may_forbid
+from looseleaf.base.errors import Refused
+from looseleaf.base.own_tools import FORBIDDEN, may_forbid
 from looseleaf.distill import forbidding
 from looseleaf.distill.forbidding import allowed, bears_on, forbidden, permitted, telling
 from looseleaf.distill.shape import changed
 from looseleaf.distill.statements import sentences_of
-from looseleaf.errors import Refused
-from looseleaf.place import making
+from looseleaf.place import distill_and_place as making
 from looseleaf.place.obey import Obey
 from looseleaf.store import files
+from looseleaf.text.lines import undoubted
 from placing import THEN
 from test_statements import SAID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from looseleaf.base.messages import Trace
     from looseleaf.store.disk import Disk
-    from looseleaf.talk import Trace
 
 PROHIBITIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     # What was said before, what forbids it, and the word that must not be left.

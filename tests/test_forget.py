@@ -31,15 +31,15 @@ from forgetting import (
     without_words,
 )
 from looseleaf import Memory
-from looseleaf.errors import Refused
-from looseleaf.forget.tombstones import FILE
-from looseleaf.store import JOURNAL, codec
-from looseleaf.store.clock import at
-from looseleaf.store.ulid import new_id
+from looseleaf.base.clock import at
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.facts.tombstones import FILE
+from looseleaf.store import JOURNAL, records
 from placing import RULES, Stub
 
 if TYPE_CHECKING:
-    from looseleaf.values import Fact
+    from looseleaf.base.values import Fact
 
 CANARY = "Zebrafish"
 SECRET = f"I am allergic to {CANARY} tea."
@@ -583,7 +583,7 @@ def test_a_line_that_was_forgotten_is_as_long_as_it_was_and_whole(tmp_path: Path
         memory.forget(match=CANARY)
         after = path.read_bytes().split(b"\n")
         assert list(map(len, before)) == list(map(len, after))
-        gone, masked = (codec.decode(line)[0] for line in after[:2])
+        gone, masked = (records.decode(line)[0] for line in after[:2])
         assert (gone["kind"], gone["schema"], set(gone)) == (
             "gone",
             "gone.v1",

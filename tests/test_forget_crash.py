@@ -19,7 +19,7 @@ import pytest
 import traced
 from faults import DyingDisk, FaultyDisk
 from killing import CHANGES, NamesOfCalls, Site, ends, kill_at
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 from scripts import forget_work
 from scripts.forget_work import FLAWS, judge, make, mend, open_memory, work
 

@@ -10,16 +10,16 @@ import pytest
 
 from forgetting import Op, every_file, holding, live, open_memory
 from looseleaf import Memory
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
 from looseleaf.cli.main import main
-from looseleaf.core.journal import make_edit, record_of
-from looseleaf.core.lines import is_found, undoubted
-from looseleaf.errors import Refused
 from looseleaf.forget.needles import Needles
 from looseleaf.forget.probe import probe
-from looseleaf.forget.spelling import folded
-from looseleaf.forget.words import masked
+from looseleaf.log.journal import make_edit, record_of
 from looseleaf.store import JOURNAL
-from looseleaf.store.ulid import new_id
+from looseleaf.text.lines import is_found, undoubted
+from looseleaf.text.spellings import folded
+from looseleaf.text.words import masked
 from looseleaf.tools.toolset import call
 
 CANARY = "Zebrafish"

@@ -21,13 +21,13 @@ from forgetting import (
     seen,
 )
 from looseleaf import Memory
-from looseleaf.core.journal import make_edit, record_of
-from looseleaf.errors import Refused
+from looseleaf.base.clock import at, now
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.values import START, Position
 from looseleaf.forget.world import World
+from looseleaf.log.journal import make_edit, record_of
 from looseleaf.store import JOURNAL
-from looseleaf.store.clock import at, now
-from looseleaf.store.ulid import new_id
-from looseleaf.values import START, Position
 from placing import RULES, Stub, fact, tool_says
 
 if TYPE_CHECKING:
@@ -424,7 +424,7 @@ def test_a_yes_to_what_came_from_a_forgotten_source_goes_with_it(tmp_path: Path)
 
 
 def test_a_fact_that_was_moved_rests_on_what_stays(tmp_path: Path) -> None:
-    from looseleaf.policy import Policy
+    from looseleaf.base.policy import Policy
 
     small = Policy(settle_seconds=0.01, quiet_seconds=0.0, profile_tokens=40)
     with Memory(tmp_path / "m", policy=small, counter=len) as memory:

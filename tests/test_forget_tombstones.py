@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.forget.tombstones import FILE, SCHEMA, Tombstones, fact_text, hashed
+from looseleaf.facts.tombstones import FILE, SCHEMA, Tombstones, fact_text, hashed
 from looseleaf.store import TOMBSTONES
 
 KEY = bytes(range(32))

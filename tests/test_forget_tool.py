@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf.memory import Memory
-from looseleaf.place import review
+from looseleaf.place import review_page
 from looseleaf.tools.toolset import call
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ def pending(memory: Memory) -> list[str]:
 
 
 def refused(memory: Memory, what: str) -> str:
-    before = memory.page(review.PATH).data
+    before = memory.page(review_page.PATH).data
     answer = forget(memory, what)
     assert answer.is_error
     assert answer.data["success"] is False
     assert "waits" not in answer.data
-    assert memory.page(review.PATH).data == before
+    assert memory.page(review_page.PATH).data == before
     return answer.text
 
 
@@ -56,10 +56,10 @@ def test_a_fact_is_named_by_its_words_its_place_or_its_id(memory: Memory, what: 
     [name] = [fact.id or "" for fact in memory.facts(topic="bike")]
     answer = forget(memory, {"id": name, "id, shortened": name[:10]}.get(what, what))
     expected: dict[str, Any] = {"success": True, "fact": name, "waits": True}
-    assert answer.data == expected | {"receipt": next(memory.log(review.PATH)).id}
+    assert answer.data == expected | {"receipt": next(memory.log(review_page.PATH)).id}
     assert pending(memory) == ["Colour: red"]
-    text = memory.page(review.PATH).text
-    memory.edit(review.PATH, text.replace("[ ]", "[x]"), reason="yes", author="person")
+    text = memory.page(review_page.PATH).text
+    memory.edit(review_page.PATH, text.replace("[ ]", "[x]"), reason="yes", author="person")
     assert memory.facts(topic="bike") == []
 
 
@@ -91,11 +91,11 @@ def test_a_value_that_is_past_is_not_proposed(memory: Memory) -> None:
 
 def test_what_waits_already_is_said_to_wait_and_is_asked_once(memory: Memory) -> None:
     forget(memory, "Kettle: blue")
-    before = memory.page(review.PATH).data
+    before = memory.page(review_page.PATH).data
     again = forget(memory, "Kettle: blue")
     assert "was proposed before" in again.text
     assert (again.data["waits"], again.data["receipt"]) == (True, "")
-    assert memory.page(review.PATH).data == before
+    assert memory.page(review_page.PATH).data == before
 
 
 @pytest.mark.parametrize("way", ["rejected", "deleted"])
@@ -106,7 +106,10 @@ def test_what_the_user_has_said_no_to_is_not_asked_again(memory: Memory, way: st
     else:
         name = memory.facts(status="pending")[0].id or ""
         memory.edit(
-            review.PATH, review.without(memory.page(review.PATH).text, [name]), reason="no", author="person"
+            review_page.PATH,
+            review_page.without(memory.page(review_page.PATH).text, [name]),
+            reason="no",
+            author="person",
         )
     assert "said no" in refused(memory, "Kettle: blue")
     assert pending(memory) == []
@@ -116,7 +119,7 @@ def test_what_the_user_has_said_no_to_is_not_asked_again(memory: Memory, way: st
 def test_where_review_is_full_nothing_is_said_to_wait(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review, "MOST", 2)
+    monkeypatch.setattr(review_page, "MOST", 2)
     forget(memory, "Kettle: blue")
     said = refused(memory, "Colour: red")
     assert "1 proposal waits in review/pending.md already" in said

@@ -8,8 +8,8 @@ import pytest
 
 from forgetting import Op, holding, live, open_memory
 from looseleaf import Memory
-from looseleaf.errors import Refused
-from looseleaf.place.facts import Facts
+from looseleaf.base.errors import Refused
+from looseleaf.facts.known_facts import Facts
 
 CANARY = "Zebrafish"
 

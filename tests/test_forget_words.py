@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.core.diff import split_lines
 from looseleaf.forget.cut import Cut
 from looseleaf.forget.needles import Needles, worth
-from looseleaf.forget.rebase import cut_state, merged, merged_page, merged_state
-from looseleaf.forget.spelling import folded, places, unescaped
-from looseleaf.forget.words import MASK, each_text, is_nothing_else, masked, masked_value, sentences_in
+from looseleaf.forget.rebase_edits import cut_state, merged, merged_page, merged_state
+from looseleaf.text.diff import split_lines
+from looseleaf.text.spellings import folded, places, unescaped
+from looseleaf.text.words import MASK, each_text, is_nothing_else, masked, masked_value, sentences_in
 
 SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
 

@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf import Memory
-from looseleaf.core.gate import Witness, is_supported, judge, mentions, proposal_of, rests_on, says
-from looseleaf.core.levels import LEVELS, is_at_least, is_trusted, level_of, lowest
-from looseleaf.core.lines import is_found, undoubted
-from looseleaf.core.names import APPROVED, PINNED, TICKED
-from looseleaf.core.own_words import own_words
-from looseleaf.core.placing import Plan
-from looseleaf.core.spoken import Spoken
+from looseleaf.base.messages import Distilled, Material, Proposal, Trace
+from looseleaf.base.origins import LEVELS, is_at_least, is_trusted, level_of, lowest
+from looseleaf.base.paths import APPROVED, PINNED, TICKED
+from looseleaf.base.values import Fact
 from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.material import witnesses_of
 from looseleaf.distill.statements import statements
-from looseleaf.place.material import witnesses_of
-from looseleaf.talk import Distilled, Material, Proposal, Trace
-from looseleaf.values import Fact
+from looseleaf.facts.gate import Witness, is_supported, judge, mentions, proposal_of, rests_on, says
+from looseleaf.facts.placement import Plan
+from looseleaf.facts.spoken import Spoken
+from looseleaf.language.own_words import own_words
+from looseleaf.text.lines import is_found, undoubted
 from payloads import CLAIMS, TEXTS, USER_SAYS
 
 if TYPE_CHECKING:
-    from looseleaf.values import Level
+    from looseleaf.base.values import Level
 
 NOW = 1_772_020_000.0  # 2026-02-25
 ORIGINS = (
@@ -785,7 +785,7 @@ def test_time_is_linear_in_the_text(text: str) -> None:
 
 
 def test_a_text_is_put_into_one_spelling_once_for_many_proposals() -> None:
-    from looseleaf.core.clauses import spelled
+    from looseleaf.language.clauses import spelled
 
     heard = [witness("I bought some apples. " * 5000)]
     spelled.cache_clear()

@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.grammar import (
+from looseleaf.base.values import KINDS, Episode, Fact, PageText, Prose
+from looseleaf.pages.grammar import (
     NOTE,
     add_episode,
     add_fact,
@@ -23,12 +24,11 @@ from looseleaf.core.grammar import (
     summary_of,
     topic_of,
 )
-from looseleaf.values import KINDS, Episode, Fact, PageText, Prose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from looseleaf.values import Kind, Role
+    from looseleaf.base.values import Kind, Role
 from pages import FEBRUARY, USER, page_texts, paths
 
 

@@ -20,12 +20,12 @@ import pytest
 from conftest import Run
 from hooking import Agent
 from looseleaf import Memory
-from looseleaf.cli.hook import PATIENCE, hurried
+from looseleaf.base.policy import Policy
 from looseleaf.cli.main import main
-from looseleaf.core.lines import FOUND, is_found
+from looseleaf.cli.verbs.hook import PATIENCE, hurried
 from looseleaf.integrations import claude_code
 from looseleaf.integrations.claude_code import LONGEST, given_in, named
-from looseleaf.policy import Policy
+from looseleaf.text.lines import FOUND, is_found
 from looseleaf.tools.toolset import call
 
 Tell = Callable[[str, bytes], Any]
@@ -365,7 +365,7 @@ def test_a_writing_that_nobody_can_judge_is_stopped_with_a_sentence(
 ) -> None:
     agent.ask("Go on.")
     agent.call(OWN, ENTRY)
-    monkeypatch.setattr("looseleaf.cli.hook.PATIENCE", 0.05)
+    monkeypatch.setattr("looseleaf.cli.verbs.hook.PATIENCE", 0.05)
     with (folder / "log/lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert agent.before_tool() == {
@@ -532,7 +532,7 @@ def test_a_lock_that_somebody_holds_costs_a_sentence_and_not_the_prompt(
 ) -> None:
     agent.ask("I live in Lyon.")
     agent.write("user", "I work in Paris.")
-    monkeypatch.setattr("looseleaf.cli.hook.PATIENCE", 0.05)
+    monkeypatch.setattr("looseleaf.cli.verbs.hook.PATIENCE", 0.05)
     with (folder / "log/lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert "lock" in agent.tell("user-prompt", prompt="And I like tea.")["systemMessage"]
@@ -639,7 +639,7 @@ def test_a_hook_of_a_prompt_loads_no_vocabulary_no_distiller_and_no_database(fol
         from looseleaf.cli.main import main
         sys.stdin = io.TextIOWrapper(io.BytesIO(b'{"session_id": "x", "prompt": "hello"}'))
         main(["--memory", sys.argv[1], "hook", sys.argv[2]])
-        heavy = ("sqlite3", "splintr", "mcp", "looseleaf.core.gate", "looseleaf.distill", "looseleaf.place",
+        heavy = ("sqlite3", "splintr", "mcp", "looseleaf.facts.gate", "looseleaf.distill", "looseleaf.place",
                  "hashlib", "argparse", "typing", "dataclasses", "pathlib", "asyncio", "subprocess")
         print("loaded", [name for name in heavy if name in sys.modules])
     """

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run
+from looseleaf.base.errors import Refused
+from looseleaf.base.own_tools import PREFIX
 from looseleaf.cli.main import main
-from looseleaf.core.own_tools import PREFIX
-from looseleaf.errors import Refused
-from looseleaf.integrations import settings
-from looseleaf.integrations.settings import EVENTS, installed, parsed, removed
+from looseleaf.integrations import claude_settings as settings
+from looseleaf.integrations.claude_settings import EVENTS, installed, parsed, removed
 from looseleaf.tools.toolset import TOOLS
 
 COMMAND = "/opt/some place/looseleaf --memory '/a b'"

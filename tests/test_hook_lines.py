@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hooking import line
-from looseleaf.integrations.lines import ATTACHED, HOSTED, OF_SUB_AGENTS, OTHERS, UNREAD, parted, said_in
+from looseleaf.transfer.formats.agent_lines import (
+    ATTACHED,
+    HOSTED,
+    OF_SUB_AGENTS,
+    OTHERS,
+    UNREAD,
+    parted,
+    said_in,
+)
 
 NOW = time.time() - 5000
 

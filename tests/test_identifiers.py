@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.identifiers import as_line, clipped, from_json, identifiers, joined, reduced
-from looseleaf.talk import Trace
+from looseleaf.base.messages import Trace
+from looseleaf.text.identifiers import as_line, clipped, from_json, identifiers, joined, reduced
 
 RESERVATION = {
     "reservation_id": "4WQ150",
@@ -84,11 +84,11 @@ def test_json_in_a_string_is_a_structure() -> None:
         "9f86d081884c7d65",
         "mia@example.com",
         "https://example.com/a?b=c&d=1",
-        "src/looseleaf/core/lines.py:42",
+        "src/looseleaf/text/lines.py:42",
         "./run.sh",
         "C:\\Temp\\a.txt",
         "README.md",
-        "looseleaf.core.lines",
+        "looseleaf.text.lines",
         "v1.2.3",
         "2026-05-20T13:00:00Z",
         "13:45",

@@ -16,19 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.identity import Decision, decide
-from looseleaf.core.keys import key, near, same
-from looseleaf.core.moments import TICK, last_moment, moment, with_iso_dates
-from looseleaf.core.relations import BY_LABEL, RELATIONS
-from looseleaf.core.slots import relation_of, slot
-from looseleaf.core.synonyms import SYNONYMS
-from looseleaf.core.truth import true_at
-from looseleaf.core.words import american, fold, singular, stem
-from looseleaf.errors import Refused
-from looseleaf.values import Fact
+from looseleaf.base.errors import Refused
+from looseleaf.base.values import Fact
+from looseleaf.facts.identity import Decision, decide
+from looseleaf.facts.truth import true_at
+from looseleaf.language.relations import BY_LABEL, RELATIONS
+from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.synonyms import SYNONYMS
+from looseleaf.language.value_keys import key, near, same
+from looseleaf.language.words import american, fold, singular, stem
+from looseleaf.text.moments import TICK, last_moment, moment, with_iso_dates
 
 if TYPE_CHECKING:
-    from looseleaf.values import Level, Status
+    from looseleaf.base.values import Level, Status
 
 LEVELS: tuple[Level, ...] = ("tainted", "inferred", "said", "confirmed")
 STATUSES: tuple[Status, ...] = ("current", "superseded", "pending", "rejected", "forgotten")

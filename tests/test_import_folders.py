@@ -19,17 +19,16 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from growth import LINEAR, growth
-from looseleaf.core.grammar import covered, parse
-from looseleaf.core.paths import is_page, path_fault
-from looseleaf.errors import Refused
-from looseleaf.importers import notes
-from looseleaf.importers.basic_memory import stated
-from looseleaf.importers.formats import FORMATS, detect, named
-from looseleaf.importers.items import Claim, Document, Talk
-from looseleaf.importers.run import run as import_from
-from looseleaf.importers.source import Source
-from looseleaf.importers.summary import Imported
+from looseleaf.base.errors import Refused
+from looseleaf.base.page_paths import is_page, path_fault
 from looseleaf.memory import Memory
+from looseleaf.pages.grammar import covered, parse
+from looseleaf.transfer.formats import FORMATS, detect, named, notes
+from looseleaf.transfer.formats.basic_memory import stated
+from looseleaf.transfer.import_run import run as import_from
+from looseleaf.transfer.items import Claim, Document, Talk
+from looseleaf.transfer.source import Source
+from looseleaf.transfer.summary import Imported
 
 Item = Claim | Document | Talk
 

@@ -20,11 +20,11 @@ from importing import (
     talk,
     traces_of,
 )
-from looseleaf.forget.tombstones import SCHEMA as TOMBSTONES_SCHEMA
-from looseleaf.forget.tombstones import fact_text, hashed
-from looseleaf.importers.items import Claim, Document, Said, Talk
+from looseleaf.base.ids import new_id
+from looseleaf.facts.tombstones import SCHEMA as TOMBSTONES_SCHEMA
+from looseleaf.facts.tombstones import fact_text, hashed
 from looseleaf.memory import Memory
-from looseleaf.store.ulid import new_id
+from looseleaf.transfer.items import Claim, Document, Said, Talk
 
 
 def forget(memory: Memory, *what: tuple[str, str]) -> None:

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
-from looseleaf.errors import Refused
-from looseleaf.importers.formats import FORMATS, detect, named
-from looseleaf.importers.items import Document, Said, Talk
-from looseleaf.importers.reading import clipped, when
-from looseleaf.importers.source import Source
+from looseleaf.base.errors import Refused
+from looseleaf.transfer.formats import FORMATS, detect, named
+from looseleaf.transfer.items import Document, Said, Talk
+from looseleaf.transfer.reading import clipped, when
+from looseleaf.transfer.source import Source
 
 WHOLE = {
     "chatgpt": {

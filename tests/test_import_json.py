@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.importers import json_stream
-from looseleaf.importers.json_stream import Reader, lines, members, raw_lines
+from looseleaf.transfer import json_stream
+from looseleaf.transfer.json_stream import Reader, lines, members, raw_lines
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -156,7 +156,7 @@ def test_a_line_that_is_too_long_is_passed_over_wherever_it_stands() -> None:
 
 MEASURE = """
 import resource, sys
-from looseleaf.importers.json_stream import members
+from looseleaf.transfer.json_stream import members
 from importing import conversation
 import json
 

@@ -28,15 +28,15 @@ from importing import (
     talk,
     traces_of,
 )
-from looseleaf.core.levels import is_imported, level_of
-from looseleaf.errors import Refused
-from looseleaf.importers import news
-from looseleaf.importers import run as run_module
-from looseleaf.importers.items import Claim, Document, Said, Talk
-from looseleaf.importers.ledger import SCHEMA
-from looseleaf.importers.run import run
-from looseleaf.importers.source import Broken, Source
+from looseleaf.base.errors import Refused
+from looseleaf.base.origins import is_imported, level_of
 from looseleaf.memory import Memory
+from looseleaf.transfer import import_run as run_module
+from looseleaf.transfer import new_items as news
+from looseleaf.transfer.import_ledger import SCHEMA
+from looseleaf.transfer.import_run import run
+from looseleaf.transfer.items import Claim, Document, Said, Talk
+from looseleaf.transfer.source import Broken, Source
 
 # --- once ------------------------------------------------------------------------------------
 

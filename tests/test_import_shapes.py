@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from looseleaf import Refused
-from looseleaf.importers.formats import detect, named
-from looseleaf.importers.items import Said, Talk
-from looseleaf.importers.reading import when
-from looseleaf.importers.source import Broken, Source, refuse_memory
+from looseleaf.transfer.formats import detect, named
+from looseleaf.transfer.items import Said, Talk
+from looseleaf.transfer.reading import when
+from looseleaf.transfer.source import Broken, Source, refuse_memory
 
 
 def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[Said]], list[str]]:
@@ -406,7 +406,7 @@ def test_a_file_that_fails_when_it_is_read_is_refused(
             raise OSError(5, "Input/output error")
 
     failing = Failing()
-    monkeypatch.setattr("looseleaf.importers.packs._opened", lambda _: failing)
+    monkeypatch.setattr("looseleaf.transfer.archives._opened", lambda _: failing)
     with pytest.raises(Refused, match=r"cannot be read \(Input/output error\)"):
         Source(tmp_path / "a.jsonl")
     assert failing.closed

@@ -18,9 +18,9 @@ import pytest
 
 from growth import LINEAR, growth
 from importing import tar_of, zip_of
-from looseleaf.errors import Refused
-from looseleaf.importers import packs
-from looseleaf.importers.source import Broken, Source
+from looseleaf.base.errors import Refused
+from looseleaf.transfer import archives as packs
+from looseleaf.transfer.source import Broken, Source
 
 GOOD = {"notes/a.md": b"one", "notes/b.md": b"two"}
 EVIL = (

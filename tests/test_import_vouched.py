@@ -14,13 +14,13 @@ from importing import (
     open_memory,
     traces_of,
 )
-from looseleaf.errors import Stale
-from looseleaf.importers import run as run_module
-from looseleaf.importers import vouched
-from looseleaf.importers.items import Claim, Document
-from looseleaf.importers.summary import Imported
+from looseleaf.base.errors import Stale
 from looseleaf.memory import Memory
-from looseleaf.place import review
+from looseleaf.place import review_page
+from looseleaf.transfer import import_run as run_module
+from looseleaf.transfer import place_items as vouched
+from looseleaf.transfer.items import Claim, Document
+from looseleaf.transfer.summary import Imported
 
 # --- documents and claims ------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ def test_claims_that_cannot_be_written_are_named(place: Path) -> None:
 def test_what_review_had_no_place_for_is_asked_by_another_import(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review, "MOST", 20)
+    monkeypatch.setattr(review_page, "MOST", 20)
     monkeypatch.setattr(run_module, "_TRACES", 7)
     claims = [Claim(str(each), "user", f"Likes tea {each}") for each in range(23)]
     with open_memory(place / "m") as memory:

@@ -25,7 +25,7 @@ import traced
 from looseleaf import Memory
 from looseleaf.index.sqlite import SqliteIndex
 from looseleaf.index.sqlite_file import Damaged
-from looseleaf.store.segments import stream_files
+from looseleaf.store.read_streams import stream_files
 from placing import THEN
 from recalling import (
     INDEX,

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory, Refused
-from looseleaf.core.gate import Judged, Witness, judge, proposal_of
-from looseleaf.core.grammar import drawer
-from looseleaf.core.guard import Guarded
-from looseleaf.core.lines import FOUND, NOTE, is_doubtful, is_found, undoubted
-from looseleaf.talk import NOTED, Distilled, Material, Noted, Proposal
-from looseleaf.tools.files import show
-from looseleaf.values import Fact
+from looseleaf.base.messages import NOTED, Distilled, Material, Noted, Proposal
+from looseleaf.base.values import Fact
+from looseleaf.facts.gate import Judged, Witness, judge, proposal_of
+from looseleaf.pages.grammar import drawer
+from looseleaf.place.guard_rules import Guarded
+from looseleaf.text.lines import FOUND, NOTE, is_doubtful, is_found, undoubted
+from looseleaf.tools.page_tools import show
 from payloads import CLAIMS, COUNT, NAMES, TEXTS, USER_SAYS
 
 Way = Callable[[Memory, Path, Sequence[str]], None]
@@ -391,7 +391,7 @@ def test_a_prohibition_is_not_made_what_it_forbids(tmp_path: Path) -> None:
 def test_a_prohibition_is_turned_round_by_a_gate_that_believes_quotes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("looseleaf.core.placing.judge", quoting)
+    monkeypatch.setattr("looseleaf.facts.placement.judge", quoting)
     assert "- Name: Eve" in turned_round(tmp_path)
 
 
@@ -431,21 +431,21 @@ def ticking(raw: Any) -> Proposal | None:
 
 
 MUTANTS: tuple[tuple[str, Any, Way], ...] = (
-    ("looseleaf.core.placing.judge", trusting, by_tools),
-    ("looseleaf.core.placing.judge", quoting, by_assistant),
-    ("looseleaf.core.gate.proposal_of", ticking, by_writing),
-    ("looseleaf.core.gate.is_from", lambda name, witnesses: True, by_assistant),
-    ("looseleaf.place.diary.is_from", lambda title, witnesses: True, by_assistant),
+    ("looseleaf.facts.placement.judge", trusting, by_tools),
+    ("looseleaf.facts.placement.judge", quoting, by_assistant),
+    ("looseleaf.facts.gate.proposal_of", ticking, by_writing),
+    ("looseleaf.facts.gate.is_from", lambda name, witnesses: True, by_assistant),
+    ("looseleaf.place.entry_pages.is_from", lambda title, witnesses: True, by_assistant),
     ("looseleaf.place.guard.guarded", lambda path, old, new, spoken, owned: Guarded(new), by_pages),
     ("looseleaf.place.guard.Guard._may_name", lambda self, path, spoken: True, by_pages),
-    ("looseleaf.core.levels._OF_ORIGINS", {"user": "said", "web": "said"}, by_import),
-    ("looseleaf.core.placing.signed_as_found", lambda said, agent, day, tools: said, by_tools),
+    ("looseleaf.base.origins._OF_ORIGINS", {"user": "said", "web": "said"}, by_import),
+    ("looseleaf.facts.placement.signed_as_found", lambda said, agent, day, tools: said, by_tools),
     ("looseleaf.place.guard.signed_as_found", lambda said, agent, day, tools: said, by_pages),
-    ("looseleaf.place.place.is_found", lambda said: False, by_tools),
-    ("looseleaf.tools.files._set_apart", lambda memory, page, lines: (lines, ""), by_tools),
-    ("looseleaf.tools.files._set_apart", lambda memory, page, lines: (lines, ""), by_pages),
-    ("looseleaf.core.page_changes.page_of", lambda fact: "USER.md", by_tools),
-    ("looseleaf.core.spoken.Spoken.has", lambda self, said, relation="note": True, by_pages),
+    ("looseleaf.place.placer.is_found", lambda said: False, by_tools),
+    ("looseleaf.tools.page_tools._set_apart", lambda memory, page, lines: (lines, ""), by_tools),
+    ("looseleaf.tools.page_tools._set_apart", lambda memory, page, lines: (lines, ""), by_pages),
+    ("looseleaf.facts.page_changes.page_of", lambda fact: "USER.md", by_tools),
+    ("looseleaf.facts.spoken.Spoken.has", lambda self, said, relation="note": True, by_pages),
 )
 
 

@@ -16,10 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Edit, Problem
 from looseleaf.cli import main as cli
-from looseleaf.cli.shown import REFUSED
-from looseleaf.core.heads import NO_PAGE, Head, fold
-from looseleaf.core.journal import (
+from looseleaf.cli.output import REFUSED
+from looseleaf.log.heads import NO_PAGE, Head, fold
+from looseleaf.log.journal import (
     Broken,
     backward,
     edit_of,
@@ -30,16 +34,12 @@ from looseleaf.core.journal import (
     undo_target,
     version,
 )
-from looseleaf.errors import Refused
-from looseleaf.hashing import sha256
-from looseleaf.history import parse_when
-from looseleaf.init import init
-from looseleaf.policy import Policy
-from looseleaf.store import codec
-from looseleaf.values import Edit, Problem
+from looseleaf.pages.history import parse_when
+from looseleaf.pages.init import init
+from looseleaf.store import records
 
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
 PATH = "facts/work.md"
@@ -565,7 +565,7 @@ def test_a_date_that_is_none_is_refused(memory: Memory, text: str) -> None:
 def test_a_record_without_a_checksum_is_an_error_of_the_journal(memory: Memory) -> None:
     write(memory, "1\n")
     with open(journal_of(memory), "ab") as file:
-        file.write(codec.to_json({"schema": "journal.v1", "id": "x", "ts": 1.0, "kind": "note"}) + b"\n")
+        file.write(records.to_json({"schema": "journal.v1", "id": "x", "ts": 1.0, "kind": "note"}) + b"\n")
     assert [problem.message for problem in errors(memory)] == ["this record has no checksum"]
     memory.repair()
     assert errors(memory) == []

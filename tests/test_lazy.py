@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.core.lazy import NEVER, lazy, one_of
-from looseleaf.core.words import _FIRST_EASTERN, _TOKEN, _WESTERN_TOKEN
+from looseleaf.language.words import _FIRST_EASTERN, _TOKEN, _WESTERN_TOKEN
+from looseleaf.text.patterns import NEVER, lazy, one_of
 
 PATTERN = "walks? home|Zürich"
 

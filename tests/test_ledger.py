@@ -17,21 +17,21 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from growth import LINEAR, growth
 from looseleaf import Memory
-from looseleaf.core.grammar import parse, topic_of
-from looseleaf.core.journal import make_edit, record_of
-from looseleaf.core.ledger import Ledger, fact_id
-from looseleaf.core.moves import Lines
-from looseleaf.core.names import TICKED
-from looseleaf.core.sheet import Shard, Sheet
-from looseleaf.core.times import clock, day, written
-from looseleaf.core.truth import true_at
-from looseleaf.errors import Refused
-from looseleaf.page import Rewritten
-from looseleaf.pages import Pages
-from looseleaf.place.facts import Facts
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused
+from looseleaf.base.paths import TICKED
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Edit, Fact, Hunk
+from looseleaf.facts.known_facts import Facts
+from looseleaf.facts.ledger import Ledger, fact_id
+from looseleaf.facts.moves import Lines
+from looseleaf.facts.page_lines import Shard, Sheet
+from looseleaf.facts.truth import true_at
+from looseleaf.log.journal import make_edit, record_of
+from looseleaf.pages.grammar import parse, topic_of
+from looseleaf.pages.page import Rewritten
+from looseleaf.pages.pages import Pages
 from looseleaf.store.files import FileStore
-from looseleaf.values import Edit, Fact, Hunk
+from looseleaf.text.times import clock, day, written
 from pages import page_texts
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
@@ -65,7 +65,7 @@ class Beside:
         return getattr(self.store, name)
 
     def get(self, path: str, limit: int | None = None) -> Any:
-        from looseleaf.values import Document
+        from looseleaf.base.values import Document
 
         if path.startswith("views/facts"):
             return Document(path, self.views[path]) if path in self.views else None
@@ -1125,7 +1125,7 @@ def test_a_ledger_without_these_guards_makes_a_persons_lines_of_an_agents(made: 
 
 
 def test_any_sequence_finds_such_a_mutant_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("looseleaf.core.ledger.Ledger", Deaf)
+    monkeypatch.setattr("looseleaf.facts.ledger.Ledger", Deaf)
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             AnySequence,

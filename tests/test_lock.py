@@ -15,8 +15,8 @@ import pytest
 
 from actors import Actor, _acquire_at_once, hold, take_in_turns
 from looseleaf import Memory
-from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.policy import Policy
 from looseleaf.store import lock
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore

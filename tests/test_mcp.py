@@ -28,11 +28,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from conftest import Run
+from looseleaf.base.errors import Refused
 from looseleaf.cli.main import main
-from looseleaf.errors import Refused
 from looseleaf.memory import Memory
+from looseleaf.memory.thread import Keeper
 from looseleaf.serve import resources, stdio
-from looseleaf.serve.keeper import Keeper
 from looseleaf.serve.mcp import server
 from looseleaf.tools.tool import Answer, Tool
 from looseleaf.tools.toolset import TOOLS

@@ -25,9 +25,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from looseleaf.cli.parse import parse
-from looseleaf.cli.serve import PORT
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.cli.arguments import parse
+from looseleaf.cli.verbs.serve import PORT
 from looseleaf.memory import Memory
 from looseleaf.serve import connection, http
 from looseleaf.serve.token import default_path, token

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Policy
 from looseleaf.index.vectors import Vectors, folder_name
-from looseleaf.policy import Policy
 
 np = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 
@@ -205,7 +205,7 @@ BUILDS = """
 import sys, time
 import numpy
 from looseleaf import Memory
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 from looseleaf.index.vectors import Vectors, folder_name
 class Slow:
     name = "slow"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
-from looseleaf.errors import Refused, Unreadable
-from looseleaf.init import PRIVATE, init
-from looseleaf.policy import Policy
-from looseleaf.where import find, is_memory
+from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.base.policy import Policy
+from looseleaf.pages.folder import find, is_memory
+from looseleaf.pages.init import PRIVATE, init
 
 SKELETON = [".gitignore", "days", "episodes", "facts", "log", "review", "views"]
 

@@ -16,28 +16,28 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf import Memory
-from looseleaf.core.fence import closed, opened
-from looseleaf.core.lines import FOUND, is_found, undoubted
+from looseleaf.base.errors import ModelFailed, Refused, TooLong
+from looseleaf.base.messages import Distilled, Trace
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Reply, Usage
+from looseleaf.base.values import Fact
 from looseleaf.distill.answer import SCHEMA
-from looseleaf.distill.json_text import object_in
 from looseleaf.distill.model import INSTRUCTIONS, ModelDistiller, fault_of
 from looseleaf.distill.rules import estimate
 from looseleaf.distill.run import _fault, run
 from looseleaf.distill.transcript import Transcript, clipped, pieces
-from looseleaf.errors import ModelFailed, Refused, TooLong
-from looseleaf.llm.models.scripted import ScriptedModel
-from looseleaf.policy import Policy
-from looseleaf.reply import Reply, Usage
-from looseleaf.talk import Distilled, Trace
-from looseleaf.values import Fact
+from looseleaf.models.providers.scripted import ScriptedModel
+from looseleaf.text.json_text import object_in
+from looseleaf.text.lines import FOUND, is_found, undoubted
+from looseleaf.text.untrusted import closed, opened
 from placing import text_of, values
 from talking import trace as any_trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from looseleaf.reply import ToolSpec
-    from looseleaf.talk import Message, TraceType
+    from looseleaf.base.messages import Message, TraceType
+    from looseleaf.base.replies import ToolSpec
 
 FACT = {
     "topic": "user",

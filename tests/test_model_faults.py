@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from looseleaf.errors import Cancelled, ModelFailed, TooLong
-from looseleaf.llm.models.failures import Failed, Failure, of_status, of_transport, retry_after
-from looseleaf.llm.models.failures import Provider as Whom
-from looseleaf.llm.models.heard import Heard, tokens_of
-from looseleaf.llm.models.pump import ROOM, Line, Pump, TimeUp
-from looseleaf.reply import Reply, Retrying, Said, Thought, ToolSpec
-from looseleaf.talk import Message
+from looseleaf.base.errors import Cancelled, ModelFailed, TooLong
+from looseleaf.base.messages import Message
+from looseleaf.base.replies import Reply, Retrying, Said, Thought, ToolSpec
+from looseleaf.models.failures import Failed, Failure, of_status, of_transport, retry_after
+from looseleaf.models.failures import Provider as Whom
+from looseleaf.models.partial_reply import Heard, tokens_of
+from looseleaf.models.stream_thread import ROOM, Line, Pump, TimeUp
 from providing import (
     KEY,
     KINDS,
@@ -299,7 +299,7 @@ def test_an_empty_account_is_no_rate_limit() -> None:
 
 @every_wire
 def test_an_address_where_nobody_is_is_named(wire: str) -> None:
-    from looseleaf.llm import models
+    from looseleaf import models
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listened to: nobody else can get it
@@ -337,7 +337,7 @@ def test_a_server_elsewhere_that_refuses_is_tried_as_often_as_any() -> None:
 
 
 def test_the_address_that_is_named_is_the_one_that_the_sdk_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from looseleaf.llm import models
+    from looseleaf import models
 
     asks: dict[str, Callable[[Any], object]] = {
         "openai": lambda client: client.base_url,
@@ -360,7 +360,7 @@ def test_the_address_that_is_named_is_the_one_that_the_sdk_asks(monkeypatch: pyt
 def test_of_the_two_addresses_of_gemini_the_one_that_is_asked_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from looseleaf.llm.models import Gemini
+    from looseleaf.models import Gemini
 
     for name in ("GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", Gemini.place):
         monkeypatch.delenv(name, raising=False)
@@ -412,7 +412,7 @@ def test_only_what_may_have_arrived_may_cost(name: str, may_cost: bool) -> None:
 
 
 def test_a_password_in_an_address_is_not_shown() -> None:
-    from looseleaf.llm.models import OpenAIChat
+    from looseleaf.models import OpenAIChat
 
     model = OpenAIChat(
         "m", api_key=KEY, base_url="http://me:hunter22@127.0.0.1:9/v1?token=hunter22", retries=0

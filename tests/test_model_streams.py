@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.llm.models.lines import lines
-from looseleaf.reply import Reply, Said, Thought, ToolSpec, Usage
-from looseleaf.talk import Message
+from looseleaf.base.messages import Message
+from looseleaf.base.replies import Reply, Said, Thought, ToolSpec, Usage
+from looseleaf.models.lines import lines
 from providing import KEY, WIRES, Answer, Asked, Malformed, Provider, shared
 from wires import reading, writing
 

@@ -16,13 +16,11 @@ from typing import Any
 
 import pytest
 
-from looseleaf.errors import CeilingReached, ModelFailed, Refused
-from looseleaf.extras import to_get
-from looseleaf.llm import models
-from looseleaf.llm.extensions import TokenUsage
-from looseleaf.llm.models.caller import Wanted
-from looseleaf.llm.models.lines import with_text
-from looseleaf.reply import (
+from looseleaf import models
+from looseleaf.base.errors import CeilingReached, ModelFailed, Refused
+from looseleaf.base.extras import to_get
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.replies import (
     Called,
     Extension,
     Model,
@@ -34,7 +32,9 @@ from looseleaf.reply import (
     ToolSpec,
     Usage,
 )
-from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.models.call import Wanted
+from looseleaf.models.extensions import TokenUsage
+from looseleaf.models.lines import with_text
 from providing import KEY, KINDS, WIRES, Answer, Asked, Cut, Malformed, NoJson, Provider, Status, shared
 
 LOOK = ToolSpec(
@@ -403,11 +403,11 @@ def test_two_conversations_share_a_model_and_do_not_mix(wire: str) -> None:
 
 def test_importing_models_imports_no_sdk_and_no_threads() -> None:
     code = (
-        "import sys, looseleaf.llm.models\n"
+        "import sys, looseleaf.models\n"
         "heavy = ('openai', 'anthropic', 'google.genai', 'ollama', 'httpx', 'httpx2', 'threading', 'queue', 'pydantic',"
         " 'typing', 'dataclasses', 'asyncio')\n"
         "print([name for name in heavy if name in sys.modules])\n"
-        "from looseleaf.llm.models import Anthropic, Gemini, Ollama, OpenAI, OpenAIChat, ScriptedModel, choose\n"
+        "from looseleaf.models import Anthropic, Gemini, Ollama, OpenAI, OpenAIChat, ScriptedModel, choose\n"
         "made = [kind('m') for kind in (Anthropic, Gemini, Ollama, OpenAI, OpenAIChat)]\n"
         "print([name for name in heavy if name in sys.modules])\n"
     )
@@ -580,7 +580,7 @@ def test_help_shows_what_a_model_takes(wire: str) -> None:
 def test_help_shows_what_options_a_call_takes() -> None:
     told = inspect.getdoc(models.OpenAI.stream) or ""
     assert [name for name in Wanted.__match_args__ if name not in told] == []
-    assert "looseleaf.reply.Model" in told
+    assert "looseleaf.base.replies.Model" in told
     assert "`stream`" in (inspect.getdoc(models.OpenAI.send) or "")
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf import Memory
-from looseleaf.core import own_words as module
-from looseleaf.core.own_words import READ_CHARS, masked, own_words, zones
+from looseleaf.language import own_words as module
+from looseleaf.language.own_words import READ_CHARS, masked, own_words, zones
 from placing import THEN, tell
 
 PIECES = (

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from looseleaf.core.grammar import (
+from looseleaf.base.errors import Refused
+from looseleaf.base.values import Fact, PageText
+from looseleaf.pages.grammar import (
     NOTE,
     add_episode,
     add_fact,
@@ -22,11 +24,9 @@ from looseleaf.core.grammar import (
     set_updated,
     topic_of,
 )
-from looseleaf.errors import Refused
-from looseleaf.values import Fact, PageText
 
 if TYPE_CHECKING:
-    from looseleaf.values import Kind
+    from looseleaf.base.values import Kind
 from pages import FEBRUARY, USER, fact_paths, hostile, kinds, page_texts, paths, sayings
 
 

@@ -23,15 +23,15 @@ from hypothesis.stateful import (
 )
 
 from looseleaf import Memory
-from looseleaf.core.journal import backward, forward
-from looseleaf.errors import Refused, Stale, Unwritten
-from looseleaf.hashing import sha256, sha256_or_none
-from looseleaf.init import init
-from looseleaf.pages import Pages
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused, Stale, Unwritten
+from looseleaf.base.hashing import sha256, sha256_or_none
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Receipt
+from looseleaf.log.journal import backward, forward
+from looseleaf.pages.init import init
+from looseleaf.pages.pages import Pages
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from looseleaf.values import Receipt
 from pages import FEBRUARY, USER, page_texts
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001, page_bytes=200_000)

@@ -30,9 +30,9 @@ from hostile import (
     lay,
     never,
 )
-from looseleaf.cli.main import main
-from looseleaf.core.journal import make_edit, record_of
-from looseleaf.core.paths import (
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.page_paths import (
     DRAWERS,
     STATE,
     TOP_PAGES,
@@ -43,13 +43,13 @@ from looseleaf.core.paths import (
     safe_name,
     same_name,
 )
-from looseleaf.errors import Refused
+from looseleaf.base.policy import Policy
+from looseleaf.cli.main import main
+from looseleaf.log.journal import make_edit, record_of
 from looseleaf.memory import Memory
-from looseleaf.page import Page
-from looseleaf.policy import Policy
+from looseleaf.pages.page import Page
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
-from looseleaf.store.ulid import new_id
 
 EVIL = "# Evil\n"
 NO_HASH = "0" * 64

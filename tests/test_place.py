@@ -16,14 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.core import placing as placing_of_core
-from looseleaf.core.endings import is_done
-from looseleaf.core.lines import is_found, undoubted
-from looseleaf.core.state import empty, moved
-from looseleaf.errors import Refused
-from looseleaf.place import material, review
-from looseleaf.policy import Policy
-from looseleaf.talk import Distilled, Proposal
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Distilled, Proposal
+from looseleaf.base.policy import Policy
+from looseleaf.distill import material
+from looseleaf.facts import placement as placing_of_core
+from looseleaf.language.endings import is_done
+from looseleaf.place import review_page
+from looseleaf.state.rules import empty, moved
+from looseleaf.text.lines import is_found, undoubted
 from placing import (
     RULES,
     THEN,
@@ -47,8 +48,8 @@ from scripts.place_work import Distilling, distill_here
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.place.place import Placed
-    from looseleaf.talk import Material
+    from looseleaf.base.messages import Material
+    from looseleaf.place.placer import Placed
 
 DAY = 86_400.0
 
@@ -101,7 +102,7 @@ def test_the_same_text_as_a_persons_own_words_is_another_entry(memory: Memory) -
     memory.write("I live in Berlin.", topic="me", author="person")
     assert values(memory) == [("Home", "Berlin")]
     assert values(memory, "pending") == []
-    assert "Berlin" not in text_of(memory, review.PATH)
+    assert "Berlin" not in text_of(memory, review_page.PATH)
 
 
 def test_two_processes_that_distill_the_same_traces_make_one_entry(place: Path) -> None:
@@ -230,8 +231,8 @@ def test_what_was_rejected_stays_so_when_its_material_is_read_again(memory: Memo
     value = "Berlin"
     if way == "on the page of review":
         document_says(memory, "I live in Berlin.")
-        at = text_of(memory, review.PATH).index("- [ ] Home")
-        memory.edit(review.PATH, lambda text: text[:at], reason="no", author="person")
+        at = text_of(memory, review_page.PATH).index("- [ ] Home")
+        memory.edit(review_page.PATH, lambda text: text[:at], reason="no", author="person")
     elif way == "of what was found":
         tool_says(memory, "I live in Berlin.")
         value = memory.reject(one(memory, "Home").id or "").object

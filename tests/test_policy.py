@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.errors import Refused
-from looseleaf.policy import SETTINGS, Policy, policy_from
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import SETTINGS, Policy, policy_from
 
 
 def test_no_settings_are_the_defaults() -> None:
@@ -174,7 +174,7 @@ def test_a_setting_in_the_wrong_table_is_not_misspelt() -> None:
 
 def test_what_finds_misspellings_is_not_loaded_for_who_makes_none() -> None:
     code = (
-        "import sys; from looseleaf.policy import policy_from\n"
+        "import sys; from looseleaf.base.policy import policy_from\n"
         "policy_from({'model': 'm'}); print('difflib' in sys.modules)"
     )
     bare = {"PYTHONPATH": str(Path(__file__).parent.parent / "src")}

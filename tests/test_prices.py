@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.llm import registry
-from looseleaf.llm.prices import FREE, MILLION, PRICES, Long, Price, as_set, cost, price
-from looseleaf.policy import Policy
-from looseleaf.reply import Usage
+from looseleaf.base.policy import Policy
+from looseleaf.base.replies import Usage
+from looseleaf.models import model_table
+from looseleaf.models.prices import FREE, MILLION, PRICES, Long, Price, as_set, cost, price
 
 ROWS = st.sampled_from(sorted(PRICES))
 BEFORE = st.sampled_from(["", "openai/", "models/", "us.anthropic.", "bedrock/eu.", "accounts/x/models/"])
@@ -42,7 +42,7 @@ def test_what_claude_puts_into_its_cache_costs_a_quarter_more() -> None:
 
 
 def test_no_two_rows_read_the_same() -> None:
-    assert len({registry._parts(name) for name in PRICES}) == len(PRICES)
+    assert len({model_table._parts(name) for name in PRICES}) == len(PRICES)
 
 
 # --- names ---------------------------------------------------------------------------

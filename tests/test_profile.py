@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.core.profile import LINES, PEOPLE, group_of, is_passed, line_before
-from looseleaf.place import place as place_module
-from looseleaf.values import KINDS, Fact
+from looseleaf.base.values import KINDS, Fact
+from looseleaf.facts.profile import LINES, PEOPLE, group_of, is_passed, line_before
+from looseleaf.place import placer as place_module
 from placing import THEN, Stub, fact, text_of
 
 RELATIONS = (

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.promise_words import wanted
-from looseleaf.core.promises import (
+from looseleaf.language.promise_words import wanted
+from looseleaf.language.promises import (
     asks_to_forget,
     bare,
     bears,
@@ -365,7 +365,7 @@ def test_no_sentence_is_passed_over_for_want_of_a_hint(monkeypatch: pytest.Monke
     """The quick look at a sentence's pieces changes no judgement."""
     every = [text for each in (TUNED, SEEN, HELD_OUT) for group in each for text in group]
     judgements = [(is_request(text), is_claim(text)) for text in every]
-    monkeypatch.setattr("looseleaf.core.promises.HINTS", [""])
+    monkeypatch.setattr("looseleaf.language.promises.HINTS", [""])
     assert [(is_request(text), is_claim(text)) for text in every] == judgements
 
 

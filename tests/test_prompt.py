@@ -22,13 +22,21 @@ from hypothesis import strategies as st
 from compaction import open_memory
 from faults import FaultyDisk
 from looseleaf import Memory
-from looseleaf.core.manifest import Prompt
-from looseleaf.core.shown import plain
-from looseleaf.core.window import EPISODIC, MEDIUM_TOKENS, MESSAGE_TOKENS, RECENT, SEMANTIC, guard, texts_of
-from looseleaf.errors import BudgetTooSmall, Refused
-from looseleaf.policy import Policy
+from looseleaf.base.errors import BudgetTooSmall, Refused
+from looseleaf.base.messages import Message
+from looseleaf.base.policy import Policy
+from looseleaf.log.trace_messages import (
+    EPISODIC,
+    MEDIUM_TOKENS,
+    MESSAGE_TOKENS,
+    RECENT,
+    SEMANTIC,
+    guard,
+    texts_of,
+)
+from looseleaf.prompt.manifest import Prompt
+from looseleaf.prompt.slot_forms import plain
 from looseleaf.prompt.trim import trimmed
-from looseleaf.talk import Message
 
 GOLDEN = Path(__file__).parent / "prompts"
 QUICK = Policy(quiet_seconds=0.001, settle_seconds=0.01)

@@ -15,14 +15,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from looseleaf.core import fence, shown
-from looseleaf.core.lines import escape
-from looseleaf.core.manifest import Omitted
-from looseleaf.core.prompt import DROPPED, Fitted, fit
-from looseleaf.core.shown import HEADINGS, OVER, Piece, Shown
-from looseleaf.core.toon import encode
-from looseleaf.core.window import MESSAGE_TOKENS
-from looseleaf.values import Episode, Fact
+from looseleaf.base.values import Episode, Fact
+from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.prompt import slot_forms as shown
+from looseleaf.prompt.fit import DROPPED, Fitted, fit
+from looseleaf.prompt.manifest import Omitted
+from looseleaf.prompt.slot_forms import HEADINGS, OVER, Piece, Shown
+from looseleaf.text import untrusted
+from looseleaf.text.lines import escape
+from looseleaf.text.notation import encode
 
 Count = Callable[[Sequence[str]], list[int]]
 
@@ -31,7 +32,7 @@ GIVE_WAY = ("state", "essentials", "episodes", "index", "profile")
 LEAST = 24
 """Characters that a last piece is worth."""
 
-FENCE = fence.word("drawn", "later")
+FENCE = untrusted.word("drawn", "later")
 
 CUTS = Path(__file__).parent / "prompts" / "cuts.txt"
 
@@ -255,8 +256,8 @@ def no_heading_is_forged(fitted: Fitted) -> None:
 
 def a_fence_that_is_opened_is_closed(fitted: Fitted) -> None:
     lines = fitted.text.split("\n")
-    starts = [at for at, line in enumerate(lines) if line == fence.opened(FENCE)]
-    ends = [at for at, line in enumerate(lines) if line == fence.closed(FENCE)]
+    starts = [at for at, line in enumerate(lines) if line == untrusted.opened(FENCE)]
+    ends = [at for at, line in enumerate(lines) if line == untrusted.closed(FENCE)]
     assert len(starts) == len(ends) <= 1
     assert starts <= ends
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.ranking import Asked, Corpus, Doc, Scored, rank, unnamed
-from looseleaf.core.terms import Word
-from looseleaf.policy import Ranking
+from looseleaf.base.policy import Ranking
+from looseleaf.language.terms import Word
+from looseleaf.recall.ranking import Asked, Corpus, Doc, Scored, rank, unnamed
 
 WEIGHTS = Ranking()
 DAY = 86_400.0

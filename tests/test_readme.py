@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from blocks import DOCUMENTS, ROOT, blocks
-from looseleaf.cli import verbs as cli_verbs
+from looseleaf.cli import verb_table as cli_verbs
 from looseleaf.cli.main import main
 
 README = (ROOT / "README.md").read_text()

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.llm.models import ClaudeCode
-from looseleaf.talk import Message
+from looseleaf.base.messages import Message
+from looseleaf.models import ClaudeCode
 from programs import BY_CLAUDE, fact, is_alive, until
 from providing import Answer, Asked, Provider
 from test_detached import entries, is_distilled, planted, workers
@@ -184,7 +184,7 @@ def test_killed_half_way_it_is_made_up_by_the_next_hook(home: Home, hold: thread
 
 
 def test_without_a_login_it_says_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from looseleaf.errors import ModelFailed
+    from looseleaf.base.errors import ModelFailed
 
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(ModelFailed, match="Claude Code did not answer: it is not logged in"):

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.errors import Refused
-from looseleaf.llm.tokens import estimate
-from looseleaf.policy import Ranking
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Ranking
+from looseleaf.models.tokens import estimate
 from looseleaf.recall import sources
 from looseleaf.recall.question import Question
 from looseleaf.recall.recall import Recall
@@ -393,7 +393,7 @@ def test_a_trace_opens_with_its_turn_also_of_another_agent(memory: Memory) -> No
 def test_the_index_is_made_once_and_tells_how_far_it_is(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("looseleaf.recall.keep._AT_ONCE", 50)
+    monkeypatch.setattr("looseleaf.recall.index_sync._AT_ONCE", 50)
     with memory.batch() as batch:
         for number in range(1200):
             batch.record(user=f"Parcel q{number}z waits.", ts=THEN + number)
@@ -412,7 +412,7 @@ def test_any_number_of_sources_is_taken_a_part_at_a_time(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each part goes on where the last one ended, whatever it is of."""
-    monkeypatch.setattr("looseleaf.recall.keep._AT_ONCE", 5)
+    monkeypatch.setattr("looseleaf.recall.index_sync._AT_ONCE", 5)
     for number in range(12):
         memory.write(f"The q{number}z heron nests by the weir.", topic=f"birds{number % 3}")
         text = f"# P{number}\n\nThe x{number}y ibis wades.\n"

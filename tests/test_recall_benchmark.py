@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.talk import Trace
+from looseleaf.base.messages import Trace
 from test_benchmarks import benchmark
 
 recall = benchmark("recall")

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
 from looseleaf.recall.hits import Recalled
-from looseleaf.store.ulid import new_id
 from placing import THEN
 from recalling import begin, go_on, open_memory, recall, texts
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory, Policy, Refused
-from looseleaf.receipts import Reconciled, Written, written
+from looseleaf.explain import Reconciled, Written
+from looseleaf.explain import writes as written
 from looseleaf.store import JOURNAL
 from looseleaf.tools.toolset import call
 from placing import Stub, fact, journal

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory, Refused, Unwritten
-from looseleaf.conversation.record import KEY, Recorder
-from looseleaf.policy import Policy
-from looseleaf.store import codec
+from looseleaf.base.ids import is_id
+from looseleaf.base.messages import Trace
+from looseleaf.base.policy import Policy
+from looseleaf.log.recorder import KEY, Recorder
+from looseleaf.store import records as codec
 from looseleaf.store.files import FileStore
-from looseleaf.store.ulid import is_id
-from looseleaf.talk import Trace
 from secret_lines import planted
 
 ACTIVE = "log/traces/main/raw_traces.jsonl"

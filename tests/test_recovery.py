@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from faults import CountedDisk
-from looseleaf.errors import Refused, Unwritten
+from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from workload import JOURNAL, TINY, digest, edit_of, entry

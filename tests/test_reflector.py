@@ -10,24 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.agent.overlay import Overlay
+from looseleaf.agent.page_copy import Overlay
 from looseleaf.agent.reflector import Reflector, is_trivial
-from looseleaf.core.grammar import parse
-from looseleaf.core.lines import FOUND
+from looseleaf.base.errors import ModelFailed, Refused, Stale
+from looseleaf.base.messages import ToolCallSpec, ToolResultPayload
+from looseleaf.base.replies import Reply, Usage
 from looseleaf.distill.run import _fault
-from looseleaf.errors import ModelFailed, Refused, Stale
-from looseleaf.llm.models.scripted import ScriptedModel
-from looseleaf.reply import Reply, Usage
-from looseleaf.talk import ToolCallSpec, ToolResultPayload
+from looseleaf.models.providers.scripted import ScriptedModel
+from looseleaf.pages.grammar import parse
+from looseleaf.text.lines import FOUND
 from placing import THEN, pages, text_of, values
 from talking import trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from looseleaf.place.place import Placed
-    from looseleaf.reply import ToolSpec
-    from looseleaf.talk import Message
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import ToolSpec
+    from looseleaf.place.placer import Placed
 
 MONTH = "episodes/2025-10.md"
 USER_PAGE = (

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.errors import Refused
-from looseleaf.llm import registry
-from looseleaf.llm.registry import MODELS, UNKNOWN, Budget, Model, budget, model
-from looseleaf.llm.tokens import VOCABULARIES
+from looseleaf.base.errors import Refused
+from looseleaf.models import model_table
+from looseleaf.models.model_table import MODELS, UNKNOWN, Budget, Model, budget, model
+from looseleaf.models.tokens import VOCABULARIES
 
 ROWS = st.sampled_from(sorted(MODELS))
 BEFORE = st.sampled_from(
@@ -47,9 +47,9 @@ def test_every_row_is_counted_in_a_vocabulary_that_exists() -> None:
 
 
 def test_no_two_rows_read_the_same_and_none_is_too_long_to_be_found() -> None:
-    parts = [registry._parts(name) for name in MODELS]
+    parts = [model_table._parts(name) for name in MODELS]
     assert len(set(parts)) == len(MODELS)
-    assert max(map(len, parts)) <= registry._MOST_PARTS
+    assert max(map(len, parts)) <= model_table._MOST_PARTS
 
 
 def test_a_vocabulary_that_is_not_the_models_own_has_a_margin() -> None:
@@ -87,7 +87,7 @@ def test_any_name_gives_a_model(name: str) -> None:
 def test_a_whole_part_must_fit(name: str, more: str) -> None:
     """`gpt-4` is no `gpt-4o`: letters that run on make another name, of the family at most."""
     found = model(name + more)
-    assert found is not MODELS[name] or registry._parts(name + more)[-1] == registry._parts(name)[-1]
+    assert found is not MODELS[name] or model_table._parts(name + more)[-1] == model_table._parts(name)[-1]
 
 
 @pytest.mark.parametrize(

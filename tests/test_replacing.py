@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.core import placing as placing_module
-from looseleaf.core.keys import key
-from looseleaf.core.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
-from looseleaf.core.replacing import (
+from looseleaf.base.values import Fact
+from looseleaf.distill.sorts import lexicon
+from looseleaf.facts import placement as placing_module
+from looseleaf.facts.replacing import (
     DOUBT,
     GONE,
     Change,
@@ -26,8 +26,8 @@ from looseleaf.core.replacing import (
     without,
     words_of,
 )
-from looseleaf.distill.sorts import lexicon
-from looseleaf.values import Fact
+from looseleaf.language.value_keys import key
+from looseleaf.text.lines import as_written, doubted, is_doubtful, statement, undoubted, worded
 from placing import THEN, fact, values
 from placing import Stub as Distiller
 
@@ -308,7 +308,7 @@ def test_what_a_person_confirmed_is_asked_about_and_never_superseded_by_talk(pla
 
 def test_talk_that_outranks_a_person_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: whoever spoke last is right."""
-    monkeypatch.setattr("looseleaf.core.kinship.outranks", lambda old, new: False)
+    monkeypatch.setattr("looseleaf.facts.kinship.outranks", lambda old, new: False)
     with confirmed_and_spoken_against(place) as memory:
         assert not any(each.relation.startswith("No longer") for each in memory.facts(status="pending"))
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from looseleaf import Memory
-from looseleaf.core.manifest import Prompt
-from looseleaf.errors import Refused
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Policy
+from looseleaf.prompt.manifest import Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from faults import FaultyDisk
 from looseleaf import Memory
-from looseleaf.errors import Unwritten
-from looseleaf.place import review
-from looseleaf.place.review import Asked, with_waiting
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Unwritten
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Fact
+from looseleaf.place import review_page
+from looseleaf.place.review_page import Asked, with_waiting
 from looseleaf.tools.toolset import call
-from looseleaf.values import Fact
 from placing import THEN, document_says, one, stub, tell, text_of, tool_says, values
 from scripts.place_work import open_memory
 
@@ -66,8 +66,8 @@ def saved(memory: Memory, path: str, data: bytes) -> None:
 
 
 def tick_all(memory: Memory) -> None:
-    ticked = text_of(memory, review.PATH).replace("- [ ]", "- [x]")
-    memory.edit(review.PATH, ticked, reason="ticked", author="person")
+    ticked = text_of(memory, review_page.PATH).replace("- [ ]", "- [x]")
+    memory.edit(review_page.PATH, ticked, reason="ticked", author="person")
 
 
 @pytest.mark.parametrize("stuck", [too_large, no_text, to_forget])
@@ -86,12 +86,15 @@ def test_a_tick_that_cannot_be_done_keeps_nothing_else_waiting(
     assert PROJECT in note
     assert "tried again" in note
     assert not call(memory, "memory_list", {}).is_error
-    assert text_of(memory, review.PATH).count("- [x]") == 1
+    assert text_of(memory, review_page.PATH).count("- [x]") == 1
 
     saved(memory, PROJECT, b"# Project\n\n- Colour: red\n")
     memory.distill()
     assert memory.facts(status="pending") == []
-    assert ("[x]" in text_of(memory, review.PATH), "Forget" in text_of(memory, review.PATH)) == (False, False)
+    assert ("[x]" in text_of(memory, review_page.PATH), "Forget" in text_of(memory, review_page.PATH)) == (
+        False,
+        False,
+    )
     assert (("Database", "Postgres") in values(memory)) is (stuck is not to_forget)
     assert (("Colour", "red") in values(memory)) is (stuck is not to_forget)
 
@@ -99,14 +102,14 @@ def test_a_tick_that_cannot_be_done_keeps_nothing_else_waiting(
 def test_a_review_that_is_no_text_keeps_nobody_from_the_rest(memory: Memory) -> None:
     document_says(memory, "I like jazz.")
     document_says(memory, "We use Postgres.")
-    text = memory.page(review.PATH).data
-    saved(memory, review.PATH, text.replace(b"[ ]", b"[x]") + b"\n\xff\n")
+    text = memory.page(review_page.PATH).data
+    saved(memory, review_page.PATH, text.replace(b"[ ]", b"[x]") + b"\n\xff\n")
     tell(memory, "I like tea.", at=THEN + 20)
     assert values(memory) == [("Database", "Postgres"), ("Likes", "jazz"), ("Likes", "tea")]
-    assert any(f"{review.PATH} still shows what was decided" in note for note in memory.notes)
-    saved(memory, review.PATH, text)
+    assert any(f"{review_page.PATH} still shows what was decided" in note for note in memory.notes)
+    saved(memory, review_page.PATH, text)
     assert values(memory, "pending") == []
-    assert "jazz" not in text_of(memory, review.PATH)
+    assert "jazz" not in text_of(memory, review_page.PATH)
 
 
 def test_a_disk_that_does_not_write_is_no_matter_of_one_line(place: Path) -> None:
@@ -139,7 +142,7 @@ def test_an_id_among_the_words_of_a_proposal_is_no_proposal(memory: Memory) -> N
 def test_what_was_asked_is_told_apart_by_what_became_of_it(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review, "MOST", 4)
+    monkeypatch.setattr(review_page, "MOST", 4)
     yes, no, late = fact(1), fact(2), fact(3)
     assert memory.ask(yes, "why").added == (yes.id,)
     assert memory.ask(yes, "why") == Asked(waiting=(yes.id or "",))
@@ -154,7 +157,7 @@ def test_what_was_asked_is_told_apart_by_what_became_of_it(
 def test_a_session_that_somebody_steers_leaves_room_for_what_the_user_said(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review, "MOST", 6)
+    monkeypatch.setattr(review_page, "MOST", 6)
     tell(memory, "I live in Berlin.")
     memory.correct(one(memory, "Home").id or "", "Lyon")
     asked = memory._book.place.ask([(fact(number), "why") for number in range(9)])
@@ -169,10 +172,10 @@ def test_a_session_that_somebody_steers_leaves_room_for_what_the_user_said(
 def test_what_tools_say_asks_nobody_and_takes_no_place_of_others(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review, "MOST", 2)
+    monkeypatch.setattr(review_page, "MOST", 2)
     tell(memory, "I live in Berlin.")
     tool_says(memory, "I live in Paris. I like jazz. We use Postgres.", at=THEN + 10)
-    assert not memory.page(review.PATH).exists
+    assert not memory.page(review_page.PATH).exists
     assert sorted(each.level or "" for each in memory.facts()) == ["said", "tainted", "tainted", "tainted"]
     document_says(memory, "I like tea.")
     assert values(memory, "pending") == [("Likes", "tea")]
@@ -198,8 +201,8 @@ ORIGINS = ("user", "agent:a", "agent:b", "tool:web")
 def test_everything_that_is_asked_is_put_there_waits_or_finds_no_place(
     given: list[int], cuts: Sequence[int]
 ) -> None:
-    text, known, most = "", dict[str, Fact](), review.MOST
-    review.MOST = 10
+    text, known, most = "", dict[str, Fact](), review_page.MOST
+    review_page.MOST = 10
     try:
         items = [fact(number, ORIGINS[number % 4]) for number in given]
         for size in (*cuts, len(items) + 1):
@@ -211,10 +214,10 @@ def test_everything_that_is_asked_is_put_there_waits_or_finds_no_place(
             known |= {each.id or "": each for each in reversed(some) if each.id in asked.added}
             first = {each.id: each for each in reversed(some)}
             others = sum(each.origin != "user" for each in known.values())
-            assert len(known) <= review.MOST
-            assert others <= review.MOST // 2
+            assert len(known) <= review_page.MOST
+            assert others <= review_page.MOST // 2
             for name in asked.full:
-                assert len(known) == review.MOST or first[name].origin != "user" or name in known
-            assert all(review.line_of(text, name) for name in known)
+                assert len(known) == review_page.MOST or first[name].origin != "user" or name in known
+            assert all(review_page.line_of(text, name) for name in known)
     finally:
-        review.MOST = most
+        review_page.MOST = most

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.distill import gather, noting
+from looseleaf.base.messages import TRACE_TYPES, Distilled, Distiller, Noted, Trace
+from looseleaf.distill import collect as gather
+from looseleaf.distill import noting
 from looseleaf.distill.rules import Rules, estimate
-from looseleaf.talk import TRACE_TYPES, Distilled, Distiller, Noted, Trace
 
 AMPLE = 10_000
 

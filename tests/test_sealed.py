@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.core.paths import why_sealed
-from looseleaf.tools.commands import run as memory_command
+from looseleaf.base.page_paths import why_sealed
+from looseleaf.integrations.anthropic_commands import run as memory_command
 from looseleaf.tools.toolset import call
 
 PEOPLES = ("SOUL.md", "PROJECT.md", "PROJECT.local.md", "PROJECT.secret.md", "Project rules.md")

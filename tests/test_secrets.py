@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core import secrets
-from looseleaf.core.secrets import KINDS, redact, redact_value
+from looseleaf.text import secrets
+from looseleaf.text.secrets import KINDS, redact, redact_value
 from secret_lines import BASE62, BASE64, HEX, benign, planted
 
 KEY = b"a key of this memory"

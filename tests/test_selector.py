@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
+from looseleaf.base.errors import Unreadable
 from looseleaf.distill import selector
 from looseleaf.distill.cues import cues_of, has_orders, orders_of, tokens_of
 from looseleaf.distill.selector import (
@@ -31,7 +32,6 @@ from looseleaf.distill.selector import (
     marks_of,
     select,
 )
-from looseleaf.errors import Unreadable
 
 AROUNDS = st.builds(
     Around,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.endings import (
+from looseleaf.language.endings import (
     closes,
     content,
     is_done,
@@ -18,7 +18,7 @@ from looseleaf.core.endings import (
     is_request,
     is_sure_lesson,
 )
-from looseleaf.core.sentences import (
+from looseleaf.language.sentences import (
     is_conclusion,
     is_constraint,
     is_decision,

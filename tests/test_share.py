@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from actors import STREAM, Actor, Share, write_on_share
-from looseleaf.errors import Refused, Unwritten
+from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.store.disk import NETWORK_TYPES, Disk, mount_type
 from looseleaf.store.files import WRITER, FileStore
 

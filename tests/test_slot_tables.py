@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.relations import BY_LABEL
 from looseleaf.distill import slot_tables
 from looseleaf.distill.slot_tables import (
     LONGEST,
@@ -25,6 +24,7 @@ from looseleaf.distill.slot_tables import (
 )
 from looseleaf.distill.sorts import families, family_of, is_name, sorts_of
 from looseleaf.distill.sound import is_sound
+from looseleaf.language.relations import BY_LABEL
 from made_up import made_up, nested, parsed
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "ja", "ko", "nl", "pt", "zh")

@@ -21,9 +21,9 @@ import pytest
 from looseleaf import Memory
 from looseleaf.agent.events import Answered, Compacted, Done, Failed, Prompted, ToolCalled, ToolReturned
 from looseleaf.agent.loop import Agent
+from looseleaf.base.policy import Policy
 from looseleaf.distill.rules import Rules
-from looseleaf.llm.models import OpenAIChat, ScriptedModel
-from looseleaf.policy import Policy
+from looseleaf.models import OpenAIChat, ScriptedModel
 
 if TYPE_CHECKING:
     from looseleaf.agent.events import Event

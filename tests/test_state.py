@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.build.state import carried
-from looseleaf.core.state import (
+from looseleaf.base.errors import Refused
+from looseleaf.state.rules import (
     OPEN,
     RECENT,
     Change,
@@ -29,9 +29,9 @@ from looseleaf.core.state import (
     task_named,
     title_of,
 )
-from looseleaf.core.state_text import DEEPEST, Unsound, named, parsed, place_of, rendered
-from looseleaf.core.toon import decode, encode
-from looseleaf.errors import Refused
+from looseleaf.state.state_view import carried
+from looseleaf.state.text import DEEPEST, Unsound, named, parsed, place_of, rendered
+from looseleaf.text.notation import decode, encode
 
 SEED = {
     "schema_version": 1,

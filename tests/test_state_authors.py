@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.core.state import compact
-from looseleaf.errors import Refused
-from looseleaf.history import History
-from looseleaf.llm.tokens import load
-from looseleaf.pages import Pages
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Policy
+from looseleaf.models.tokens import load
+from looseleaf.pages.history import History
+from looseleaf.pages.pages import Pages
+from looseleaf.state.rules import compact
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
 LONG = "about the long and winding way in which things of this kind are mostly decided by people such as us"

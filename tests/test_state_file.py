@@ -23,15 +23,16 @@ from hypothesis import strategies as st
 from faults import CountedDisk, DyingDisk
 from killing import FaultyChanges
 from looseleaf import Memory
-from looseleaf.core.state import compact, for_prompt
-from looseleaf.errors import Refused, Stale
-from looseleaf.llm.tokens import load
-from looseleaf.pages import Pages
-from looseleaf.place import promote, state_file
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.policy import Policy
+from looseleaf.models.tokens import load
+from looseleaf.pages.pages import Pages
+from looseleaf.place import promote
 from looseleaf.place.promote import Promotion
-from looseleaf.place.state import State
-from looseleaf.place.state_file import SOUND
-from looseleaf.policy import Policy
+from looseleaf.state import file as state_file
+from looseleaf.state.file import SOUND
+from looseleaf.state.rules import compact, for_prompt
+from looseleaf.state.state import State
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from placing import THEN, Stub, journal, stub, tell, tool_says
@@ -370,13 +371,13 @@ def test_a_task_done_before_midnight_is_no_second_episode_after_it(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last_second = 1_769_903_999.0  # 2026-01-31 23:59:59 UTC
-    monkeypatch.setattr("looseleaf.store.clock.time.time", lambda: last_second)
+    monkeypatch.setattr("looseleaf.base.clock.time.time", lambda: last_second)
     memory.state.add_task("write")
     with pytest.MonkeyPatch.context() as crash:
         crash.setattr(memory._pages, "edit", _die)
         with pytest.raises(InterruptedError):
             memory.state.done("write")
-    monkeypatch.setattr("looseleaf.store.clock.time.time", lambda: last_second + 5)
+    monkeypatch.setattr("looseleaf.base.clock.time.time", lambda: last_second + 5)
     memory.state.done("write")
     assert titles(memory)["episodes"] == ["write"]
     assert memory.page("episodes/2026-01.md").exists

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from looseleaf.core import own_words
-from looseleaf.core.lines import escape
-from looseleaf.core.own_words import masked, zones
-from looseleaf.core.placing import PERHAPS
+from looseleaf.base.messages import Proposal
 from looseleaf.distill.selector import KINDS, Scores
 from looseleaf.distill.shape import changed
 from looseleaf.distill.slot_tables import languages, table
 from looseleaf.distill.statements import LOW, SENTENCES, SURE_RULE, kind_of, sentences_of, statements
 from looseleaf.distill.wording import NOTE_CHARS
-from looseleaf.talk import Proposal
+from looseleaf.facts.placement import PERHAPS
+from looseleaf.language import own_words
+from looseleaf.language.own_words import masked, zones
+from looseleaf.text.lines import escape
 from made_up import made_up
 
 THEN = 1_772_438_400.0

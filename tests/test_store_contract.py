@@ -18,16 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf.errors import Refused, Unwritten
-from looseleaf.policy import Policy
-from looseleaf.store import codec, segments
+from looseleaf.base.errors import Refused, Unwritten
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Position, Problem
+from looseleaf.store import read_streams as segments
+from looseleaf.store import records
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
-from looseleaf.values import Position, Problem
 from store_contract import PAGE, OpenStore, StoreContract, edit_of, hash_of, record_of
 
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 
 class TestFileStore(StoreContract):
@@ -392,7 +393,7 @@ def test_a_segment_that_a_crash_left_without_a_seal_is_sealed_by_the_next_append
         b"\0" * 5000,
         b' {"id":"x"',
         b'{"id":"by hand"}',
-        codec.encode({"id": "whole"})[:-1],
+        records.encode({"id": "whole"})[:-1],
         b"\n\n{",
     ],
     ids=["garbage", "zeros", "half", "by hand", "whole but its end", "empty lines"],

@@ -20,19 +20,20 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from looseleaf.errors import Stale
-from looseleaf.policy import Policy
-from looseleaf.store import codec, segments
+from looseleaf.base.errors import Stale
+from looseleaf.base.ids import new_id
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Position
+from looseleaf.store import read_streams as segments
+from looseleaf.store import records as codec
+from looseleaf.store.append_streams import Streams
 from looseleaf.store.documents import Documents
 from looseleaf.store.files import FileStore
-from looseleaf.store.segments import segment_name, stream_files
-from looseleaf.store.streams import Streams
-from looseleaf.store.ulid import new_id
-from looseleaf.values import Position
+from looseleaf.store.read_streams import segment_name, stream_files
 from store_contract import edit_of, hash_of
 
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 STREAMS = ("journal", "traces/main", "prompts/main")
 PAGES = ("USER.md", "facts/tea.md", "facts/café.md")

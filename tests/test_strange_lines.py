@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory, Refused
-from looseleaf.talk import Message, Trace
+from looseleaf.base.messages import Message, Trace
 from talking import trace
 from test_compact import all_traces, opened, talk
 

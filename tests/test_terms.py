@@ -14,8 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core import stems, stopwords, typos, unspaced
-from looseleaf.core.terms import LONGEST, Word, fold, language, terms, words
+from looseleaf.language import stems, stopwords, unspaced
+from looseleaf.language.terms import LONGEST, Word, fold, language, terms, words
+from looseleaf.recall import near_matches as typos
 from recall_languages import ASKED, LINES
 
 SAFE = re.compile(r"(?:[a-z0-9]|[^\x00-\x7f\s\ud800-\udfff])+")
@@ -423,7 +424,7 @@ def test_a_word_of_many_parts_asks_for_each_part_once(monkeypatch: pytest.Monkey
         stemmed[word] += 1
         return stem(word, tongue)
 
-    monkeypatch.setattr("looseleaf.core.stems.stem", count)
+    monkeypatch.setattr("looseleaf.language.stems.stem", count)
     words("ab'" * 6000)
     assert stemmed["ab"] <= 2 * len(stopwords.LATIN)
     stemmed.clear()

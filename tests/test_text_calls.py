@@ -11,16 +11,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.fence import closed, opened
-from looseleaf.errors import Refused
-from looseleaf.llm.calls.blocks import NAMELESS, written
-from looseleaf.llm.calls.inert import inert_calls, inert_json
-from looseleaf.llm.text_calls import as_text, decode, describe, parse
-from looseleaf.reply import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
-from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
+from looseleaf.models.blocks import NAMELESS, written
+from looseleaf.models.inert import inert_calls, inert_json
+from looseleaf.models.text_calls import as_text, decode, describe, parse
+from looseleaf.text.untrusted import closed, opened
 
 if TYPE_CHECKING:
-    from looseleaf.reply import Event
+    from looseleaf.base.replies import Event
 
 FORMS = ("json", "xml")
 TOOL = ToolSpec(

@@ -20,17 +20,17 @@ from hypothesis import strategies as st
 
 from faults import CountedDisk, DyingDisk
 from looseleaf import Memory
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Policy, policy_from
 from looseleaf.cli.main import main
-from looseleaf.core.grammar import parse
-from looseleaf.core.keys import key
-from looseleaf.core.ledger import copy_id
-from looseleaf.core.placing import PROFILE
-from looseleaf.core.slots import slot
-from looseleaf.core.tidy import PAGE
-from looseleaf.errors import Refused
-from looseleaf.page import Rewritten
+from looseleaf.facts.ledger import copy_id
+from looseleaf.facts.placement import PROFILE
+from looseleaf.language.slots import slot
+from looseleaf.language.value_keys import key
+from looseleaf.pages.grammar import parse
+from looseleaf.pages.page import Rewritten
 from looseleaf.place.tidy import REASON, Tidied, Tidy
-from looseleaf.policy import Policy, policy_from
+from looseleaf.place.tidy_plan import PAGE
 from looseleaf.store import files
 from placing import THEN, journal, stub, tell
 

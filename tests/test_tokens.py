@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.errors import Refused
-from looseleaf.llm import tokens
-from looseleaf.llm.tokens import DEFAULT, VOCABULARIES, Counts, at_most, estimate, load
+from looseleaf.base.errors import Refused
+from looseleaf.models import tokens
+from looseleaf.models.tokens import DEFAULT, VOCABULARIES, Counts, at_most, estimate, load
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
 """With surrogates: a tool may return anything."""
@@ -170,7 +170,7 @@ def test_the_pieces_are_the_text(text: str) -> None:
 
 WITHOUT = """
 import sys
-from looseleaf.llm.tokens import Counts, estimate, load
+from looseleaf.models.tokens import Counts, estimate, load
 text = "nothing to count with"
 count, counts = load(), Counts(sys.argv[1])
 print(count.exact, count(text) == estimate(text), counts.count([text]) == [estimate(text)], counts.exact)
@@ -276,7 +276,7 @@ def test_counts_are_those_of_the_vocabulary(tmp_path: Path, calls: list[list[str
 
 READ = """
 import json, sys
-from looseleaf.llm.tokens import Counts
+from looseleaf.models.tokens import Counts
 counts = Counts(sys.argv[1])
 got = counts.count(json.load(sys.stdin), quick=len(sys.argv) > 2)
 print(json.dumps([got, counts.exact, "splintr" in sys.modules]))
@@ -303,10 +303,10 @@ def test_a_quick_process_guesses_and_the_next_exact_one_fills_in(path: Path) -> 
 
 
 def test_importing_the_modules_loads_nothing_dear() -> None:
-    code = "import sys, looseleaf.llm.tokens, looseleaf.llm.registry; print(*sys.modules)"
+    code = "import sys, looseleaf.models.tokens, looseleaf.models.model_table; print(*sys.modules)"
     unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     loaded = set(run(code, env=unmeasured).split())
-    assert "looseleaf.llm.tokens" in loaded
+    assert "looseleaf.models.tokens" in loaded
     assert not {"splintr", "sqlite3", "hashlib", "re", "typing"} & loaded
 
 
@@ -557,7 +557,7 @@ def test_a_locked_view_is_not_waited_for(path: Path) -> None:
 
 WORK = """
 import sys
-from looseleaf.llm.tokens import Counts, load
+from looseleaf.models.tokens import Counts, load
 path, name = sys.argv[1:]
 texts = [f"shared {i}" for i in range(60)] + [f"{name} {i}" for i in range(60)]
 exact = [load()(text) for text in texts]

@@ -13,11 +13,11 @@ from jsonschema_rs import Draft202012Validator
 
 from growth import growth
 from looseleaf import Memory, Refused
-from looseleaf.core.guard import guarded
-from looseleaf.core.lines import FOUND, is_found, undoubted
-from looseleaf.core.own_tools import NAMES
-from looseleaf.core.spoken import Spoken
-from looseleaf.policy import Policy
+from looseleaf.base.own_tools import NAMES
+from looseleaf.base.policy import Policy
+from looseleaf.facts.spoken import Spoken
+from looseleaf.place.guard_rules import guarded
+from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.tools.tool import Answer
 from looseleaf.tools.toolset import TOOLS, call
 
@@ -604,7 +604,7 @@ def test_a_server_judges_by_what_hooks_recorded_lately_and_by_nothing_older(
     later = time.time() + 7200
     monkeypatch.setattr(time, "time", lambda: later)
     monkeypatch.setattr(time, "time_ns", lambda: int(later * 1e9))
-    monkeypatch.setattr("looseleaf.store.ulid._last", [0])  # or later tests would have ids of that time
+    monkeypatch.setattr("looseleaf.base.ids._last", [0])  # or later tests would have ids of that time
     assert server.spoken().user == ()
     hooks.record(user="I like green tea.")
     assert server.spoken().user == ("I like oolong.", "I like green tea.")

@@ -16,7 +16,7 @@ import toons
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from looseleaf.core.toon import decode, encode, normal
+from looseleaf.text.notation import decode, encode, normal
 
 FIXTURES = Path(__file__).parents[2] / "shared" / "data" / "toon-fixtures"
 FACE = "\U0001f642"

@@ -15,11 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core.essentials import CAPS
-from looseleaf.core.grammar import parse
-from looseleaf.core.lines import as_written, escape
-from looseleaf.core.paths import is_page, name_fault
-from looseleaf.core.topics import (
+from looseleaf.base.page_paths import is_page, name_fault
+from looseleaf.base.values import KINDS, Fact
+from looseleaf.language.topic_words import NAME_CHARS, TEXT_CHARS, TEXT_WORDS, stem, topic_of_text, wording
+from looseleaf.pages.grammar import parse
+from looseleaf.text.lines import as_written, escape
+from looseleaf.views.essentials import CAPS
+from looseleaf.views.topic_memory import (
     choose,
     fact_dict,
     state_inputs_hash,
@@ -28,8 +30,6 @@ from looseleaf.core.topics import (
     topic_name,
     vocabulary,
 )
-from looseleaf.core.vocabulary import NAME_CHARS, TEXT_CHARS, TEXT_WORDS, stem, topic_of_text, wording
-from looseleaf.values import KINDS, Fact
 
 DAY = 86400.0
 NOW = 1_770_000_000.0
@@ -480,9 +480,9 @@ def test_reading_words_takes_time_linear_in_the_text(unit: str) -> None:
 def test_the_same_memory_is_made_in_every_process() -> None:
     code = (
         "import json, test_topics as t, test_essentials as e\n"
-        "from looseleaf.core.topics import *\n"
-        "from looseleaf.core.vocabulary import topic_of_text\n"
-        "from looseleaf.core.essentials import *\n"
+        "from looseleaf.views.topic_memory import *\n"
+        "from looseleaf.language.topic_words import topic_of_text\n"
+        "from looseleaf.views.essentials import *\n"
         "memory = topic_memory('project', t.FACTS, t.ENTRIES)\n"
         "pages = {name: vocabulary(text) for name, text in t.PAGES.items()}\n"
         "chosen = [choose(text, pages) for text, _ in t.TEXTS_OF_TOPICS]\n"

@@ -12,22 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf import Memory, Refused
-from looseleaf.core.turns import (
-    REMEMBERED,
-    Tally,
-    blocks_of,
-    interactions,
-    turn_name,
-    turn_number,
-    turns_of,
-)
+from looseleaf.base.messages import Trace
+from looseleaf.base.values import Position
+from looseleaf.log.turns import REMEMBERED, Tally, blocks_of, interactions, turn_name, turn_number, turns_of
 from looseleaf.store.files import FileStore
-from looseleaf.talk import Trace
-from looseleaf.values import Position
 from talking import conversations, trace
 
 if TYPE_CHECKING:
-    from looseleaf.talk import TraceType
+    from looseleaf.base.messages import TraceType
 
 words = st.sampled_from(["", "yes", "look at it", "one\ntwo"])
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.core import typos
+from looseleaf.recall import near_matches as typos
 
 
 def slow_distance(first: str, second: str) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.errors import Refused, Unreadable
-from looseleaf.upgrade import entry_from_v0
+from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.log.upgrade import entry_from_v0
 from placing import entries, journal, log_files, one, pages, stub, tell, text_of, values
 
 if TYPE_CHECKING:

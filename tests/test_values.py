@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import looseleaf
-from looseleaf import errors, values
-from looseleaf.core.heads import Head
-from looseleaf.errors import Busy, Refused, Stale, Unreadable, Unwritten
-from looseleaf.frozen import frozen
-from looseleaf.values import (
+from looseleaf.base import errors, values
+from looseleaf.base.errors import Busy, Refused, Stale, Unreadable, Unwritten
+from looseleaf.base.immutable import frozen
+from looseleaf.base.values import (
     KINDS,
     START,
     Document,
@@ -34,6 +33,7 @@ from looseleaf.values import (
     Receipt,
     Stat,
 )
+from looseleaf.log.heads import Head
 
 # --- frozen, beside a dataclass --------------------------------------------------------
 

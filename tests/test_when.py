@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.core import datewords
-from looseleaf.core.dates import found
-from looseleaf.core.when import _WORD, When, _promises_date, asked_time, holds, near, placed
+from looseleaf.language import datewords
+from looseleaf.language.dates import found
+from looseleaf.recall.question_dates import _WORD, When, _promises_date, asked_time, holds, near, placed
 
 NOW = datetime(2026, 2, 25, 12, tzinfo=UTC).timestamp()
 DAY = 86_400.0
@@ -358,9 +358,9 @@ def test_no_date_of_two_words_is_missed(joint: str) -> None:
 
 def test_a_question_without_words_of_time_costs_no_pattern_of_dates() -> None:
     code = (
-        "import sys; from looseleaf.core.when import asked_time; "
+        "import sys; from looseleaf.recall.question_dates import asked_time; "
         "asked_time('Which editor may Anna like these days?', 1.7e9); asked_time('Who moved recently?', 1.7e9); "
-        "costly = {'looseleaf.core.datewords', 'looseleaf.core.asked_spans', 'datetime', 'typing'}; "
+        "costly = {'looseleaf.language.datewords', 'looseleaf.recall.asked_spans', 'datetime', 'typing'}; "
         "print(sorted(costly & set(sys.modules)))"
     )
     done = subprocess.run(

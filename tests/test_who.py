@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf import Memory, Policy, Refused
-from looseleaf.core.diff import diff, split_lines
-from looseleaf.core.journal import forward, make_edit
-from looseleaf.core.lines import body
-from looseleaf.core.signed import sign
-from looseleaf.hashing import sha256_or_none
-from looseleaf.values import Edit, Hunk
+from looseleaf.base.hashing import sha256_or_none
+from looseleaf.base.values import Edit, Hunk
+from looseleaf.explain.signed import sign
+from looseleaf.log.journal import forward, make_edit
+from looseleaf.text.diff import diff, split_lines
+from looseleaf.text.lines import body
 
 LINES = st.sampled_from(["- tea\n", "- cake\n", "- jazz\n", "\n", "# Title\n", "- tea\r\n", "last"])
 TEXTS = st.lists(LINES, max_size=8).map("".join)

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Distilled
-from looseleaf.core.changes import HEADING
-from looseleaf.core.shown import HEADINGS, LISTED, READ
-from looseleaf.errors import Refused
-from looseleaf.hashing import sha256
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.policy import Policy
+from looseleaf.explain.trail import Needle, Step, Trail, folded
+from looseleaf.explain.why import Answer
 from looseleaf.memory import Memory
-from looseleaf.policy import Policy
-from looseleaf.prompt.trail import Needle, Step, Trail, folded
-from looseleaf.prompt.why import Answer
+from looseleaf.prompt.changes import HEADING
+from looseleaf.prompt.slot_forms import HEADINGS, LISTED, READ
 
 SAID = "My name is Zhang San. Write code in English."
 LONG = "with many words " * 20

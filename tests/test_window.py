@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf import Memory
-from looseleaf.core import fence
-from looseleaf.core.manifest import text_of
-from looseleaf.core.window import (
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload, Trace
+from looseleaf.log.trace_messages import (
     EPISODIC,
     RECENT,
     SEMANTIC,
@@ -30,9 +30,9 @@ from looseleaf.core.window import (
     snapshot,
     texts_of,
 )
-from looseleaf.errors import Refused
+from looseleaf.prompt.manifest import text_of
 from looseleaf.prompt.trim import trimmed
-from looseleaf.talk import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload, Trace
+from looseleaf.text import untrusted
 from talking import conversations, trace
 
 HEADINGS = (EPISODIC, SEMANTIC, RECENT)
@@ -260,7 +260,7 @@ def test_a_snapshot_reads_as_it_was_designed() -> None:
         ),
         tail,
     )
-    word = fence.word(mark().id)
+    word = untrusted.word(mark().id)
     assert told == Message(
         "user",
         """[MEMORY:EPISODIC]
@@ -398,10 +398,10 @@ def test_letters_and_signs_that_look_alike_make_no_heading(forged: str) -> None:
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert guard(text) == text
-    assert fence.inert(text, "123456789") == text
+    assert untrusted.inert(text, "123456789") == text
 
 
-@pytest.mark.parametrize("escaping", [guard, lambda text: fence.inert(text, "123456789")])
+@pytest.mark.parametrize("escaping", [guard, lambda text: untrusted.inert(text, "123456789")])
 @pytest.mark.parametrize(
     "part",
     ["[", "[\u200b", "\u202e", "[MEMORY ", "[М\u200bE", "<\u2066<", "data 1\u200b", "1\u200b> ", "我["],

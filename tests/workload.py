@@ -18,17 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from looseleaf.errors import Refused
-from looseleaf.policy import Policy
-from looseleaf.store import segments
-from looseleaf.store.codec import to_json
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import Hunk
+from looseleaf.store import read_streams as segments
 from looseleaf.store.files import FileStore
-from looseleaf.store.segments import stream_files
-from looseleaf.store.ulid import new_id
-from looseleaf.values import Hunk
+from looseleaf.store.read_streams import stream_files
+from looseleaf.store.records import to_json
 
 if TYPE_CHECKING:
-    from looseleaf.values import Problem, Record
+    from looseleaf.base.values import Problem, Record
 
 segments._RACY_NS = 1 << 62
 """No list of an archive is remembered while faults are swept through: every run then makes the same calls."""

@@ -22,16 +22,16 @@ import numpy as np
 import train
 from sklearn.linear_model import LogisticRegression
 
-from looseleaf.core.erasing import MEANT, SURELY_MEANT, erasing_signs, told_by
-from looseleaf.core.gate import Witness, reading_of
-from looseleaf.core.placing import Plan
-from looseleaf.core.replacing import DOUBT, GONE, Change, Lexicon, links
+from looseleaf.base.values import Fact
 from looseleaf.distill.forbidding import forbids, order_of
 from looseleaf.distill.selector import Scores, head
 from looseleaf.distill.slot_tables import read
 from looseleaf.distill.sorts import LINKS, is_name, matters_of, plain_terms, sorts_of
 from looseleaf.distill.statements import KINDS_OF_FACTS, kind_of, sentences_of, statements
-from looseleaf.values import Fact
+from looseleaf.facts.erasing import MEANT, SURELY_MEANT, erasing_signs, told_by
+from looseleaf.facts.gate import Witness, reading_of
+from looseleaf.facts.placement import Plan
+from looseleaf.facts.replacing import DOUBT, GONE, Change, Lexicon, links
 
 START, DAY = 1_767_225_600.0, 86_400.0
 STRENGTH = 0.05

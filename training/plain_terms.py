@@ -2,8 +2,8 @@
 
     python training/plain_terms.py
 
-Terms (`core/terms.py`) that stand in many sentences of the training authors, whatever they are about; and, in a second
-part, those of sentences that forbid to remember, and of cues that do: they say that, and not what.
+Terms (`language/terms.py`) that stand in many sentences of the training authors, whatever they are about; and, in a
+second part, those of sentences that forbid to remember, and of cues that do: they say that, and not what.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
-from looseleaf.core.terms import terms  # noqa: E402
 from looseleaf.distill.cues import CUES  # noqa: E402
 from looseleaf.distill.sorts import aspects, families, matters, matters_of  # noqa: E402
+from looseleaf.language.terms import terms  # noqa: E402
 
 TARGET = HERE.parent / "src" / "looseleaf" / "distill" / "data" / "plain_terms.txt"
 SHARE = 0.008

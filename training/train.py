@@ -27,7 +27,6 @@ from sklearn.linear_model import LogisticRegression
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
-from looseleaf.core.own_words import masked, zones  # noqa: E402
 from looseleaf.distill.cues import has_forbidding_word, orders_of  # noqa: E402
 from looseleaf.distill.selector import (  # noqa: E402
     HEADS,
@@ -42,6 +41,7 @@ from looseleaf.distill.selector import (  # noqa: E402
     marks_of,
 )
 from looseleaf.distill.statements import parts_of  # noqa: E402
+from looseleaf.language.own_words import masked, zones  # noqa: E402
 
 BITS = {
     "keep": 18,

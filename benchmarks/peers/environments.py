@@ -120,7 +120,7 @@ def _program(entry: Entry, home: Path) -> Environment:
 def _here(entry: Entry, home: Path) -> Environment:
     """What runs this, with the extra."""
     try:
-        from looseleaf.errors import Refused
+        from looseleaf.base.errors import Refused
         from looseleaf.index.embed import minilm
 
         minilm()

@@ -8,7 +8,7 @@ from looseleaf import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.policy import Policy
+    from looseleaf.base.policy import Policy
     from looseleaf.recall.hits import Recalled
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.peers.looseleaf import Looseleaf
 from benchmarks.peers.wire import serve
 
-from looseleaf.policy import Policy
+from looseleaf.base.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ def of_chance(texts: Iterable[str]) -> dict[str, list[float]]:
 
 def of_meaning(texts: Iterable[str]) -> dict[str, list[float]] | None:
     """By MiniLM in this process; None where the extra `semantic` is not installed."""
-    from looseleaf.errors import Refused
+    from looseleaf.base.errors import Refused
 
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     try:

@@ -8,10 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.agent.loop import Agent
-    from looseleaf.core.loss import Loss
-    from looseleaf.core.manifest import Manifest, Prompt
-    from looseleaf.entries import Entry
-    from looseleaf.errors import (
+    from looseleaf.base.errors import (
         BudgetTooSmall,
         Busy,
         Cancelled,
@@ -23,14 +20,17 @@ if TYPE_CHECKING:
         Unreadable,
         Unwritten,
     )
-    from looseleaf.llm.models import ScriptedModel
-    from looseleaf.llm.registry import Budget
+    from looseleaf.base.messages import Distilled, Distiller, Message, Noted, ToolCallSpec, Trace, Turn
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.replies import Extension, Model, Reply, ToolSpec, Usage
+    from looseleaf.base.values import Edit, Episode, Fact, Problem, Receipt
+    from looseleaf.log.entries import Entry
     from looseleaf.memory import Memory
-    from looseleaf.page import Page
-    from looseleaf.policy import Policy
-    from looseleaf.reply import Extension, Model, Reply, ToolSpec, Usage
-    from looseleaf.talk import Distilled, Distiller, Message, Noted, ToolCallSpec, Trace, Turn
-    from looseleaf.values import Edit, Episode, Fact, Problem, Receipt
+    from looseleaf.models import ScriptedModel
+    from looseleaf.models.model_table import Budget
+    from looseleaf.pages.page import Page
+    from looseleaf.prompt.manifest import Manifest, Prompt
+    from looseleaf.window.loss import Loss
 
 __all__ = [
     "Agent",
@@ -74,13 +74,15 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = (
-    {"Agent": "agent.loop", "Budget": "llm.registry", "Entry": "entries", "Loss": "core.loss"}
-    | dict.fromkeys(("Extension", "Model", "Reply", "ToolSpec", "Usage"), "reply")
-    | {"ScriptedModel": "llm.models"}
-    | dict.fromkeys(("Manifest", "Prompt"), "core.manifest")
-    | {"Memory": "memory", "Page": "pages", "Policy": "policy"}
-    | dict.fromkeys(("Distilled", "Distiller", "Message", "Noted", "ToolCallSpec", "Trace", "Turn"), "talk")
-    | dict.fromkeys(("Edit", "Episode", "Fact", "Problem", "Receipt"), "values")
+    {"Agent": "agent.loop", "Budget": "models.model_table", "Entry": "log.entries", "Loss": "window.loss"}
+    | dict.fromkeys(("Extension", "Model", "Reply", "ToolSpec", "Usage"), "base.replies")
+    | {"ScriptedModel": "models"}
+    | dict.fromkeys(("Manifest", "Prompt"), "prompt.manifest")
+    | {"Memory": "memory", "Page": "pages.page", "Policy": "base.policy"}
+    | dict.fromkeys(
+        ("Distilled", "Distiller", "Message", "Noted", "ToolCallSpec", "Trace", "Turn"), "base.messages"
+    )
+    | dict.fromkeys(("Edit", "Episode", "Fact", "Problem", "Receipt"), "base.values")
 )
 
 
@@ -93,4 +95,4 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'looseleaf' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"looseleaf.{_HOMES.get(name, 'errors')}"), name)
+    return getattr(import_module(f"looseleaf.{_HOMES.get(name, 'base.errors')}"), name)

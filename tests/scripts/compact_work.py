@@ -32,22 +32,22 @@ import ctypes  # noqa: E402
 
 from actors import Actor, say, wait_to_be_let_go  # noqa: E402
 from compaction import CROWD, STEPS, Template, cost, judge_both, marks_of, open_memory  # noqa: E402
-from looseleaf.conversation.compact import Compact  # noqa: E402
-from looseleaf.conversation.draft import TOPIC, Draft  # noqa: E402
-from looseleaf.core.heads import SCHEMA  # noqa: E402
-from looseleaf.errors import Refused  # noqa: E402
+from looseleaf.base.errors import Refused  # noqa: E402
+from looseleaf.base.ids import new_id  # noqa: E402
+from looseleaf.base.messages import Distilled  # noqa: E402
+from looseleaf.log.heads import SCHEMA  # noqa: E402
 from looseleaf.store import JOURNAL  # noqa: E402
-from looseleaf.store.ulid import new_id  # noqa: E402
-from looseleaf.talk import Distilled  # noqa: E402
+from looseleaf.window.compact import Compact  # noqa: E402
+from looseleaf.window.compaction_fit import TOPIC, Draft  # noqa: E402
 from scripts import crash_work  # noqa: E402
 from workload import tell_to  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from looseleaf.base.messages import Material
+    from looseleaf.base.values import Position, Record
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Material
-    from looseleaf.values import Position, Record
 
 CROWDED = "faster than its window can be compacted"
 

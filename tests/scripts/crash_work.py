@@ -34,7 +34,7 @@ from looseleaf.store.root import unwritten  # noqa: E402
 from workload import STEPS, TINY, Work, judge, tell_to  # noqa: E402
 
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 _PR_SET_PTRACER, _ANY = 0x59616D61, ctypes.c_ulong(-1)
 BROKEN = 3

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "src"))
 
 from looseleaf import Memory
-from looseleaf.policy import Policy
+from looseleaf.base.policy import Policy
 
 HEADER = "# Work\n\n- Likes: tea\n"
 FACT = ("Likes", "tea")

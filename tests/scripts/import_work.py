@@ -25,21 +25,21 @@ import ctypes  # noqa: E402
 
 from importing import SAMPLES, take, traces_of  # noqa: E402
 from looseleaf import Memory  # noqa: E402
-from looseleaf.core.names import IMPORTER  # noqa: E402
-from looseleaf.errors import Refused  # noqa: E402
-from looseleaf.importers import run as run_module  # noqa: E402
-from looseleaf.importers.ledger import Ledger  # noqa: E402
-from looseleaf.importers.run import Import  # noqa: E402
+from looseleaf.base.errors import Refused  # noqa: E402
+from looseleaf.base.ids import new_id  # noqa: E402
+from looseleaf.base.paths import IMPORTER  # noqa: E402
 from looseleaf.store import files  # noqa: E402
-from looseleaf.store.ulid import new_id  # noqa: E402
+from looseleaf.transfer import import_run as run_module  # noqa: E402
+from looseleaf.transfer.import_ledger import Ledger  # noqa: E402
+from looseleaf.transfer.import_run import Import  # noqa: E402
 from scripts import crash_work  # noqa: E402
 from workload import Verdict  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from looseleaf.base.values import Record
     from looseleaf.store.disk import Disk
-    from looseleaf.values import Record
 
 run_module._TRACES = 5
 """Small batches, so that there are many places between them."""

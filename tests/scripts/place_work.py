@@ -29,13 +29,13 @@ import ctypes  # noqa: E402
 
 from actors import Actor, say  # noqa: E402
 from looseleaf import Memory  # noqa: E402
-from looseleaf.core.placing import Plan  # noqa: E402
-from looseleaf.errors import Refused  # noqa: E402
-from looseleaf.place.place import Place  # noqa: E402
-from looseleaf.place.write import Write  # noqa: E402
+from looseleaf.base.errors import Refused  # noqa: E402
+from looseleaf.base.ids import new_id  # noqa: E402
+from looseleaf.base.messages import Trace  # noqa: E402
+from looseleaf.distill.make_entry import Write  # noqa: E402
+from looseleaf.facts.placement import Plan  # noqa: E402
+from looseleaf.place.placer import Place  # noqa: E402
 from looseleaf.store import files  # noqa: E402
-from looseleaf.store.ulid import new_id  # noqa: E402
-from looseleaf.talk import Trace  # noqa: E402
 from placing import RULES, THEN, Stub, entries, journal, pages  # noqa: E402
 from scripts import crash_work  # noqa: E402
 from workload import Verdict  # noqa: E402
@@ -43,10 +43,10 @@ from workload import Verdict  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from looseleaf.place.place import Placed
-    from looseleaf.place.write import Made
+    from looseleaf.base.messages import Material
+    from looseleaf.distill.make_entry import Made
+    from looseleaf.place.placer import Placed
     from looseleaf.store.disk import Disk
-    from looseleaf.talk import Material
 
 NOTES = (("use Postgres", "decisions", "use Postgres"), ("TODO", "tasks", "write the importer"))
 

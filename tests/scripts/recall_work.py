@@ -27,7 +27,7 @@ if len(sys.argv) == 2:  # `-S` knows no installed package, and stemming and coun
 import ctypes  # noqa: E402
 
 from actors import Actor, say  # noqa: E402
-from looseleaf.errors import Refused  # noqa: E402
+from looseleaf.base.errors import Refused  # noqa: E402
 from looseleaf.index.sqlite import SqliteIndex  # noqa: E402
 from placing import THEN  # noqa: E402
 from recalling import INDEX, answers, begin, go_on, made_afresh, open_memory, outside, recall  # noqa: E402

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from looseleaf.reply import Usage
+from looseleaf.base.replies import Usage
 
 WIRES = ("openai", "openai-chat", "anthropic", "gemini", "ollama")
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from looseleaf.reply import Usage
+from looseleaf.base.replies import Usage
 from wires.responses import response_events
 from wires.terms import Answer, Asked, Malformed, arguments_of, counted, words
 

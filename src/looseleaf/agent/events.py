@@ -1,23 +1,24 @@
 """What happens in the loop, as small values; `agent.run` yields them in their order.
 
-Pieces of an answer (`Said`, `Thought`), repairs and retries come as they are in `looseleaf.reply`. The four that are
-recorded (a message, an answer, a call, a result) pass the processors first, and are yielded as those left them.
+Pieces of an answer (`Said`, `Thought`), repairs and retries come as they are in `looseleaf.base.replies`. The four
+that are recorded (a message, an answer, a call, a result) pass the processors first, and are yielded as those left
+them.
 """
 
 from __future__ import annotations
 
-from looseleaf.frozen import frozen
+from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
-    from looseleaf import reply
-    from looseleaf.core.loss import Loss
-    from looseleaf.core.manifest import Manifest
-    from looseleaf.place.place import Placed
-    from looseleaf.reply import Reply, Usage
-    from looseleaf.talk import ToolCallSpec
+    from looseleaf.base import replies as reply
+    from looseleaf.base.messages import ToolCallSpec
+    from looseleaf.base.replies import Reply, Usage
+    from looseleaf.place.placer import Placed
+    from looseleaf.prompt.manifest import Manifest
+    from looseleaf.window.loss import Loss
 
     End = Literal["end", "steps", "length", "refused"]
     """Why a run ended: with an answer, at the limit of its steps, or as its last reply did."""

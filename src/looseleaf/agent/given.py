@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def check(memory: Any, model: Any, tools: Any, processors: Any, options: dict[st
         raise Refused(f"No agent was made: {memory!r} is no memory. Give it Memory(folder).")
     if not callable(getattr(model, "stream", None)) or not isinstance(getattr(model, "name", None), str):
         raise Refused(
-            f"No agent was made: {model!r} is no model. Give it one of looseleaf.llm.models, such as "
+            f"No agent was made: {model!r} is no model. Give it one of looseleaf.models, such as "
             "Anthropic(name), or whatever has a name and stream(messages, tools, **options)."
         )
     if callable(tools) or isinstance(tools, str):

@@ -13,7 +13,7 @@ import time
 from itertools import islice
 
 from looseleaf.agent.events import ToolReturned
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
     from typing import Any
 
-    from looseleaf.agent.hand import Hand
-    from looseleaf.reply import ToolSpec
-    from looseleaf.talk import ToolCallSpec
+    from looseleaf.agent.tool_runner import Hand
+    from looseleaf.base.messages import ToolCallSpec
+    from looseleaf.base.replies import ToolSpec
 
 _LONGEST = 2000
 """Characters of what a tool said when it failed."""

@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from looseleaf.costs import Costs
-    from looseleaf.reply import Model, Reply
-    from looseleaf.talk import Message
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Model, Reply
+    from looseleaf.models.costs import Costs
 
 
 class Ledger:

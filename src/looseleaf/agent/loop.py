@@ -22,17 +22,17 @@ from looseleaf.agent.events import (
     UserMessage,
 )
 from looseleaf.agent.given import check, check_numbers
-from looseleaf.agent.hand import hand
 from looseleaf.agent.hands import Hands, Running, writable
 from looseleaf.agent.ledger import Ledger
 from looseleaf.agent.memory_hands import memory_hands
 from looseleaf.agent.pictures import absolute, carried
 from looseleaf.agent.processors import Ingest, Processors
 from looseleaf.agent.request import CONTINUE, Requests
-from looseleaf.errors import Cancelled, ModelFailed, Refused, TooLong
-from looseleaf.reply import Called, Reply, Retrying, Said, Thought, Usage
-from looseleaf.store.ulid import new_id
-from looseleaf.talk import ToolCallSpec
+from looseleaf.agent.tool_runner import hand
+from looseleaf.base.errors import Cancelled, ModelFailed, Refused, TooLong
+from looseleaf.base.ids import new_id
+from looseleaf.base.messages import ToolCallSpec
+from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.agent.events import Event
-    from looseleaf.agent.hand import Hand
     from looseleaf.agent.processors import Processor
     from looseleaf.agent.request import Request
+    from looseleaf.agent.tool_runner import Hand
+    from looseleaf.base.replies import Flag, Model
     from looseleaf.memory import Memory
-    from looseleaf.place.place import Placed
-    from looseleaf.reply import Flag, Model
+    from looseleaf.place.placer import Placed
 
 CHAT = "chat"
 """The purpose of the loop's own calls, in the ledger of costs."""

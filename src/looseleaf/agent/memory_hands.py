@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from looseleaf.agent.hand import Hand
-from looseleaf.errors import Refused
-from looseleaf.reply import ToolSpec
+from looseleaf.agent.tool_runner import Hand
+from looseleaf.base.errors import Refused
+from looseleaf.base.replies import ToolSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from looseleaf.errors import Refused
-from looseleaf.talk import Message
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

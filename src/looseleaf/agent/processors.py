@@ -7,8 +7,8 @@ recorded, and cannot change it any more.
 from __future__ import annotations
 
 from looseleaf.agent.events import Answered, ToolCalled, ToolReturned, UserMessage
-from looseleaf.core.own_tools import RECALLED
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.base.own_tools import RECALLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,32 +9,32 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.agent.hand import Hand
 from looseleaf.agent.hands import Hands
-from looseleaf.agent.overlay import Overlay
-from looseleaf.core.fence import fenced
-from looseleaf.core.grammar import parse
-from looseleaf.core.names import PROFILE
-from looseleaf.core.own_tools import RECALLED, is_own
-from looseleaf.core.sentences import is_phatic, is_question, pieces
+from looseleaf.agent.page_copy import Overlay
+from looseleaf.agent.tool_runner import Hand
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import NOTED, Distilled, Message, ToolCallPayload, ToolResultPayload
+from looseleaf.base.own_tools import RECALLED, is_own
+from looseleaf.base.paths import PROFILE
+from looseleaf.base.replies import ToolSpec
 from looseleaf.distill.model import NOTHING, Bill, size_of
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.distill.transcript import Transcript, clipped
 from looseleaf.distill.transcript import pieces as in_pieces
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
-from looseleaf.reply import ToolSpec
-from looseleaf.talk import NOTED, Distilled, Message, ToolCallPayload, ToolResultPayload
-from looseleaf.tools.files import APPEND, PATCH, READ, WRITE
+from looseleaf.language.sentences import is_phatic, is_question, pieces
+from looseleaf.pages.grammar import parse
+from looseleaf.text.untrusted import fenced
+from looseleaf.tools.page_tools import APPEND, PATCH, READ, WRITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from looseleaf.base.messages import Material, Trace
+    from looseleaf.base.replies import Extension, Flag, Model, Reply
     from looseleaf.memory import Memory
-    from looseleaf.reply import Extension, Flag, Model, Reply
-    from looseleaf.talk import Material, Trace
 
 VERSION = 1
 """Of what is asked: another text here makes other memories, and is another distiller."""
@@ -194,7 +194,7 @@ def _with(made: Distilled, **changed: Any) -> Distilled:
 
 
 def _month(traces: Sequence[Trace]) -> str:
-    from looseleaf.core.times import day
+    from looseleaf.text.times import day
 
     return day(max(trace.ts for trace in traces))[:7]
 

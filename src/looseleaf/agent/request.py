@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.core.window import MESSAGE_TOKENS
-from looseleaf.errors import BudgetTooSmall
-from looseleaf.frozen import frozen
-from looseleaf.talk import Message
+from looseleaf.base.errors import BudgetTooSmall
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Message
+from looseleaf.log.trace_messages import MESSAGE_TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from looseleaf.core.loss import Loss
-    from looseleaf.core.manifest import Manifest
+    from looseleaf.base.replies import Model, ToolSpec
     from looseleaf.memory import Memory
-    from looseleaf.reply import Model, ToolSpec
+    from looseleaf.prompt.manifest import Manifest
+    from looseleaf.window.loss import Loss
 
 CONTINUE = "All tools finished. Continue."
 """What is said when all tools of an answer are done (seed 004, phase C)."""
@@ -92,7 +92,7 @@ class Requests:
     def _told(self) -> Iterator[str]:
         """What the model is told of its tools."""
         if self._form != "native" and self._tools:
-            from looseleaf.llm.text_calls import describe
+            from looseleaf.models.text_calls import describe
 
             yield describe(self._tools, self._form)
             return
@@ -101,7 +101,7 @@ class Requests:
 
     def _cost(self, tokens: int) -> int:
         """In the model's own tokens, which the budget is of."""
-        from looseleaf.llm.registry import model
+        from looseleaf.models.model_table import model
 
         return -int(-tokens * model(self._model).count_margin // 1)
 
@@ -111,7 +111,7 @@ def continued(messages: Sequence[Message], text: str | None) -> Iterator[Message
 
     What stands behind a message follows from the messages before it alone: as a prompt grows, its beginning stays.
     """
-    from looseleaf.talk import ToolCallPayload, ToolResultPayload
+    from looseleaf.base.messages import ToolCallPayload, ToolResultPayload
 
     waiting: set[str] = set()
     for message in messages:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.cli.shown import plain
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.cli.output import plain
 
 
 def ask(question: str, *, nobody: str, no: str) -> None:

@@ -20,9 +20,9 @@ from looseleaf.agent.events import (
     ToolReturned,
     UserMessage,
 )
-from looseleaf.cli.shown import INTERRUPTED, PROBLEMS, clipped, hung, open_memory, plain
-from looseleaf.errors import Refused
-from looseleaf.reply import Repaired, Retrying, Said
+from looseleaf.base.errors import Refused
+from looseleaf.base.replies import Repaired, Retrying, Said
+from looseleaf.cli.output import INTERRUPTED, PROBLEMS, clipped, hung, open_memory, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from looseleaf.agent.events import Event
     from looseleaf.agent.loop import Agent
-    from looseleaf.cli.parse import Options
+    from looseleaf.base.replies import Model
+    from looseleaf.cli.arguments import Options
     from looseleaf.memory import Memory
-    from looseleaf.place.place import Placed
-    from looseleaf.reply import Model
+    from looseleaf.place.placer import Placed
 else:
     Protocol = object
 
@@ -68,7 +68,7 @@ class Face(Protocol):
 def chat(options: Options) -> int:
     if options.json:
         raise Refused("Nothing was asked: a chat is no one document. Leave --json out.")
-    from looseleaf.llm.models import choose
+    from looseleaf.models import choose
 
     with open_memory(options) as memory:
         model = choose(memory.policy, options.model)
@@ -76,7 +76,7 @@ def chat(options: Options) -> int:
             raise Refused(NO_MODEL)
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         if is_terminal:
-            from looseleaf.cli.terminal import Terminal
+            from looseleaf.cli.chat_terminal import Terminal
 
             face: Face = Terminal()
         else:
@@ -134,7 +134,7 @@ class Chat:
         elif name == "quit":
             self._is_going_on = False
         else:
-            from looseleaf.cli.commands import carry_out
+            from looseleaf.cli.chat_commands import carry_out
 
             carry_out(self, name, (command[2] or "").strip())
 
@@ -195,8 +195,8 @@ class Chat:
         except Refused as refused:
             self.face.tell(f"{refused} {_LATER}")
             return
-        from looseleaf.cli.build import ACTS
-        from looseleaf.cli.facts import words_of
+        from looseleaf.cli.verbs.facts import words_of
+        from looseleaf.cli.verbs.views import ACTS
 
         # Why a model could not be asked was said when it could not.
         new = self.memory.notes[self._notes :]
@@ -230,7 +230,7 @@ def _quietly(ready: Callable[[], object]) -> None:
     """Whatever keeps a model from being ready is told to whoever asks it."""
     from contextlib import suppress
 
-    from looseleaf.cli.build import STRANGERS_FAULTS
+    from looseleaf.cli.verbs.views import STRANGERS_FAULTS
 
     with suppress(Refused, *STRANGERS_FAULTS):
         ready()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.cli.shown import plain
+from looseleaf.cli.output import plain
 
 WIDTH = 100
 """Columns where nothing says how wide the terminal is."""

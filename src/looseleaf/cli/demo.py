@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from looseleaf.cli.shown import first_path, plain, print_json
+from looseleaf.cli.output import first_path, plain, print_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.cli.parse import Options
+    from looseleaf.cli.arguments import Options
 
 FOLDER = "looseleaf-demo"
 
@@ -17,10 +17,10 @@ FOLDER = "looseleaf-demo"
 def demo(options: Options) -> int:
     from contextlib import nullcontext
 
+    from looseleaf.cli.demo_folder import end, make_room
+    from looseleaf.cli.demo_scenes import play
+    from looseleaf.cli.demo_stage import Stage, plain_output
     from looseleaf.cli.main import main
-    from looseleaf.demo.folder import end, make_room
-    from looseleaf.demo.scenes import play
-    from looseleaf.demo.stage import Stage, plain_output
 
     home = first_path(options.path, options.memory) or FOLDER
     make_room(home)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 
-from looseleaf.cli.shown import PROBLEMS, first_path, next_step, print_json
+from looseleaf.cli.examine import examine
+from looseleaf.cli.output import PROBLEMS, first_path, next_step, print_json
 from looseleaf.cli.table import table
-from looseleaf.doctor.examine import examine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.cli.parse import Options
+    from looseleaf.cli.arguments import Options
 
 
 def doctor(options: Options) -> int:
     from looseleaf.cli.progress import progress
-    from looseleaf.core.secrets import redact_value
-    from looseleaf.where import find
+    from looseleaf.pages.folder import find
+    from looseleaf.text.secrets import redact_value
 
     named = "--memory" if options.memory is not None else None
     named = named or ("LOOSELEAF_HOME" if os.environ.get("LOOSELEAF_HOME") else None)

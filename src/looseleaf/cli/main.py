@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import sys
 
-from looseleaf.cli.parse import parse
-from looseleaf.cli.shown import INTERRUPTED, PROBLEMS, REFUSED, plain, print_json
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.cli.arguments import parse
+from looseleaf.cli.output import INTERRUPTED, PROBLEMS, REFUSED, plain, print_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.cli.parse import Options
+    from looseleaf.cli.arguments import Options
 
 
 def run() -> int:
@@ -83,20 +83,20 @@ def _carrier(run: str) -> Callable[[Options], int]:
     unit, _, name = run.partition(".")
     module: Any
     match unit:
-        case "build":
-            from looseleaf.cli import build
+        case "views":
+            from looseleaf.cli.verbs import views
 
-            module = build
+            module = views
         case "chat":
             from looseleaf.cli import chat
 
             module = chat
         case "completion":
-            from looseleaf.cli import completion
+            from looseleaf.cli.verbs import completion
 
             module = completion
         case "cost":
-            from looseleaf.cli import cost
+            from looseleaf.cli.verbs import cost
 
             module = cost
         case "demo":
@@ -108,67 +108,67 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = doctor
         case "exporting":
-            from looseleaf.cli import exporting
+            from looseleaf.cli.verbs import exporting
 
             module = exporting
         case "facts":
-            from looseleaf.cli import facts
+            from looseleaf.cli.verbs import facts
 
             module = facts
         case "forget":
-            from looseleaf.cli import forget
+            from looseleaf.cli.verbs import forget
 
             module = forget
         case "hook":
-            from looseleaf.cli import hook
+            from looseleaf.cli.verbs import hook
 
             module = hook
         case "importing":
-            from looseleaf.cli import importing
+            from looseleaf.cli.verbs import importing
 
             module = importing
         case "pages":
-            from looseleaf.cli import pages
+            from looseleaf.cli.verbs import pages
 
             module = pages
         case "prompt":
-            from looseleaf.cli import prompt
+            from looseleaf.cli.verbs import prompt
 
             module = prompt
         case "recall":
-            from looseleaf.cli import recall
+            from looseleaf.cli.verbs import recall
 
             module = recall
         case "record":
-            from looseleaf.cli import record
+            from looseleaf.cli.verbs import record
 
             module = record
         case "remember":
-            from looseleaf.cli import remember
+            from looseleaf.cli.verbs import remember
 
             module = remember
         case "review":
-            from looseleaf.cli import review
+            from looseleaf.cli.verbs import review
 
             module = review
         case "serve":
-            from looseleaf.cli import serve
+            from looseleaf.cli.verbs import serve
 
             module = serve
         case "status":
-            from looseleaf.cli import status
+            from looseleaf.cli.verbs import status
 
             module = status
         case "state":
-            from looseleaf.cli import state
+            from looseleaf.cli.verbs import state
 
             module = state
-        case "talk":
-            from looseleaf.cli import talk
+        case "window":
+            from looseleaf.cli.verbs import window
 
-            module = talk
+            module = window
         case "tools":
-            from looseleaf.cli import tools
+            from looseleaf.cli.verbs import tools
 
             module = tools
         case _:

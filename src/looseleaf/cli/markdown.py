@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.cli.shown import plain
-from looseleaf.frozen import frozen
+from looseleaf.base.immutable import frozen
+from looseleaf.cli.output import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 
-from looseleaf.cli.shown import REFUSED, plain, print_json
-from looseleaf.cli.verbs import VERBS
+from looseleaf.cli.output import REFUSED, plain, print_json
+from looseleaf.cli.verb_table import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

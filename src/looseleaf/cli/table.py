@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from looseleaf.cli.columns import columns, filled
-from looseleaf.cli.shown import plain, say
+from looseleaf.cli.output import plain, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

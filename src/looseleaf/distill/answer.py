@@ -6,18 +6,18 @@ is looked up by code afterwards, so a model cannot vouch for what it says.
 
 from __future__ import annotations
 
-from looseleaf.core.clauses import spelled
-from looseleaf.core.gate import LONGEST
-from looseleaf.core.levels import LEVELS, level_of
-from looseleaf.core.window import said
-from looseleaf.talk import Distilled, Noted, Proposal
+from looseleaf.base.messages import Distilled, Noted, Proposal
+from looseleaf.base.origins import LEVELS, level_of
+from looseleaf.facts.gate import LONGEST
+from looseleaf.language.clauses import spelled
+from looseleaf.log.trace_messages import said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from looseleaf.talk import Trace
+    from looseleaf.base.messages import Trace
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from looseleaf.core.lazy import lazy
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

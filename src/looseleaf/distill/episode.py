@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.endings import content, is_done, is_fault, is_lesson, is_request, is_sure_lesson
-from looseleaf.core.identifiers import clipped
-from looseleaf.core.lazy import lazy
+from looseleaf.language.endings import content, is_done, is_fault, is_lesson, is_request, is_sure_lesson
+from looseleaf.text.identifiers import clipped
+from looseleaf.text.patterns import lazy
 
 TITLE_WORDS = 8
 SUMMARY_WORDS = 9

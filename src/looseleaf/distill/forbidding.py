@@ -2,7 +2,7 @@
 
 The selector finds the sentences that forbid. It says, too, whether such a sentence is about the message that it stands
 in ("off the record: …") or about what was said earlier, and whether that is the message before. What an order to forget
-means among what is held is found by `core/erasing.py`.
+means among what is held is found by `facts/erasing.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.core.erasing import EARLIER, Order
-from looseleaf.core.lazy import lazy
-from looseleaf.core.own_tools import RECALLED
-from looseleaf.core.replacing import WIDE
-from looseleaf.core.stems import fold
-from looseleaf.core.terms import terms
+from looseleaf.base.immutable import frozen
+from looseleaf.base.own_tools import RECALLED
 from looseleaf.distill.cues import cue_words, has_forbidding_word, says_to_forget
 from looseleaf.distill.forms import (
     is_formed,
@@ -29,15 +25,19 @@ from looseleaf.distill.forms import (
 from looseleaf.distill.requests import asked_to_keep
 from looseleaf.distill.sorts import plain_terms
 from looseleaf.distill.statements import sentences_of
-from looseleaf.frozen import frozen
+from looseleaf.facts.erasing import EARLIER, Order
+from looseleaf.facts.replacing import WIDE
+from looseleaf.language.stems import fold
+from looseleaf.language.terms import terms
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from looseleaf.base.messages import Trace
     from looseleaf.distill.selector import Scores
     from looseleaf.distill.statements import Sentence
-    from looseleaf.talk import Trace
 
 FORBIDS = 0.6
 SURELY = 0.95

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from looseleaf.core.lazy import lazy
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

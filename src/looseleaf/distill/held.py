@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from math import log
 
-from looseleaf.core.names import PROJECT, USER
-from looseleaf.core.relations import RELATIONS
-from looseleaf.core.replacing import terms_of
-from looseleaf.core.slots import relation_of
+from looseleaf.base.paths import PROJECT, USER
 from looseleaf.distill.rules import estimate
+from looseleaf.facts.replacing import terms_of
+from looseleaf.language.relations import RELATIONS
+from looseleaf.language.slots import relation_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from looseleaf.values import Fact
+    from looseleaf.base.values import Fact
 
 TOKENS = 900
 """Room for what is held."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.lazy import lazy
 from looseleaf.distill.slot_tables import Reading
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,26 +11,26 @@ from __future__ import annotations
 
 from functools import cache
 
-from looseleaf.core.fence import fenced, inert, notice, word
-from looseleaf.core.schema_faults import first_fault
+from looseleaf.base.errors import Refused, TooLong
+from looseleaf.base.messages import NOTED, Distilled, Message, Noted
 from looseleaf.distill.answer import SCHEMA, read_answer
 from looseleaf.distill.held import held_lines, labels_in_use
-from looseleaf.distill.json_text import object_in
 from looseleaf.distill.rules import Rules, estimate
 from looseleaf.distill.run import shown_to_a_model
 from looseleaf.distill.transcript import Transcript, clipped, pieces
-from looseleaf.errors import Refused, TooLong
-from looseleaf.talk import NOTED, Distilled, Message, Noted
+from looseleaf.text.json_text import object_in
+from looseleaf.text.schema_faults import first_fault
+from looseleaf.text.untrusted import fenced, inert, notice, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from looseleaf.base.messages import Material
+    from looseleaf.base.replies import Extension, Model, Reply, Usage
+    from looseleaf.base.values import Fact
     from looseleaf.distill.transcript import Line
-    from looseleaf.reply import Extension, Model, Reply, Usage
-    from looseleaf.talk import Material
-    from looseleaf.values import Fact
 
     CostOf = Callable[[Usage, str], float | None]
 
@@ -169,7 +169,7 @@ class ModelDistiller:
 
     def _around(self, transcript: Transcript) -> dict[str, str]:
         """The date, the labels in use, and what is held that bears on the talk."""
-        from looseleaf.core.times import day
+        from looseleaf.text.times import day
 
         facts = self._known()
         users = (trace.content for trace in transcript.traces if trace.trace_type == "user")

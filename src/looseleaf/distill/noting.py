@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from looseleaf.core.endings import closes, content
-from looseleaf.talk import Noted
+from looseleaf.base.messages import Noted
+from looseleaf.language.endings import closes, content
 
 NOTED = 500
 """The most decisions, constraints and so on that are kept of one material."""

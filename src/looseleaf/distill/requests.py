@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.lazy import lazy
-from looseleaf.core.promise_words import place_of
-from looseleaf.core.promises import asks_to_forget, is_request
+from looseleaf.language.promise_words import place_of
+from looseleaf.language.promises import asks_to_forget, is_request
+from looseleaf.text.patterns import lazy
 
 _HOLLOW = lazy(
     r"(?:it|this|these|those|that|so|what|how|why|when|me|es|das|dies|was|ça|cela|ce que|eso|esto|lo que|"

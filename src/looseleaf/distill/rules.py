@@ -12,19 +12,19 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from looseleaf.core.identifiers import joined
-from looseleaf.core.lazy import lazy
+from looseleaf.base.messages import Distilled
+from looseleaf.distill.collect import SENTENCE_CHARS, Gathered
 from looseleaf.distill.forbidding import permitted
-from looseleaf.distill.gather import SENTENCE_CHARS, Gathered
-from looseleaf.talk import Distilled
+from looseleaf.text.identifiers import joined
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeVar
 
-    from looseleaf.distill.gather import Said
-    from looseleaf.talk import Material
+    from looseleaf.base.messages import Material
+    from looseleaf.distill.collect import Said
 
     Counter = Callable[[str], int]
     T = TypeVar("T")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.core.gate import says
-from looseleaf.core.own_words import own_words
-from looseleaf.talk import NOTED, Distilled, Noted
+from looseleaf.base.messages import NOTED, Distilled, Noted
+from looseleaf.facts.gate import says
+from looseleaf.language.own_words import own_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from threading import Event
     from typing import Any, TypeVar
 
-    from looseleaf.talk import Distiller, Material, Trace
+    from looseleaf.base.messages import Distiller, Material, Trace
 
     T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Missing:
         self.why = why
 
     def distill(self, material: Material, tokens: int) -> Distilled:
-        from looseleaf.errors import Refused
+        from looseleaf.base.errors import Refused
 
         raise Refused(self.why)
 

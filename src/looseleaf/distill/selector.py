@@ -18,7 +18,8 @@ from operator import itemgetter
 from pathlib import Path
 from zlib import crc32, decompress
 
-from looseleaf.core.lazy import lazy
+from looseleaf.base.errors import Unreadable
+from looseleaf.base.immutable import frozen
 from looseleaf.distill.cues import (
     READ_CHARS,
     READ_TOKENS,
@@ -30,15 +31,14 @@ from looseleaf.distill.cues import (
     tokens_of,
 )
 from looseleaf.distill.forms import forms_of
-from looseleaf.errors import Unreadable
-from looseleaf.frozen import frozen
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from looseleaf.core.own_words import ZoneName
+    from looseleaf.language.own_words import ZoneName
 
 WEIGHTS = Path(__file__).parent / "data" / "selector.bin"
 SCHEMA = "selector.v3"
@@ -62,7 +62,7 @@ class Around:
 
     `place` counts from 0 among `count` sentences; `lines` is the number of the message's lines; `is_new_line`: the
     sentence begins one; `marks` is what the lines of the message look like, as `marks_of` tells it; `zone` whose words
-    these may be (`core/own_words.py`); `orders` what the sentences before and behind it ask for (`orders_of`).
+    these may be (`language/own_words.py`); `orders` what the sentences before and behind it ask for (`orders_of`).
     """
 
     asked: str = ""

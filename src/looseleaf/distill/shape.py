@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.lazy import lazy
-from looseleaf.core.lines import escape
-from looseleaf.core.relations import BY_LABEL, SALIENCE
-from looseleaf.talk import Proposal
+from looseleaf.base.messages import Proposal
+from looseleaf.language.relations import BY_LABEL, SALIENCE
+from looseleaf.text.lines import escape
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from looseleaf.values import Kind, TimeSpan
+    from looseleaf.base.values import Kind, TimeSpan
 
     T = TypeVar("T")
 

@@ -19,11 +19,11 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from looseleaf.core.lazy import lazy
-from looseleaf.core.replacing import WIDE
+from looseleaf.base.immutable import frozen
 from looseleaf.distill.sorts import DATA, families, family_of
 from looseleaf.distill.sound import is_sound
-from looseleaf.frozen import frozen
+from looseleaf.facts.replacing import WIDE
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -354,8 +354,8 @@ def _languages_of(text: str) -> Sequence[str]:
         if _HANGUL.search(text):
             return ("ko",)
         return ("ja",) if _KANA.search(text) else ("zh",)
-    from looseleaf.core.stems import language
-    from looseleaf.core.stopwords import speaking_for
+    from looseleaf.language.stems import language
+    from looseleaf.language.stopwords import speaking_for
 
     words = _LITERAL.findall(text)
     heard = language(words).tongue

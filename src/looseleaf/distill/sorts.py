@@ -7,7 +7,7 @@ from bisect import bisect_left
 from functools import cache
 from pathlib import Path
 
-from looseleaf.core.replacing import Lexicon
+from looseleaf.facts.replacing import Lexicon
 
 DATA = Path(__file__).parent / "data"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.lazy import lazy
 from looseleaf.distill.sorts import common, families, family_of
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

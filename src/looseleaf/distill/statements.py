@@ -11,16 +11,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from looseleaf.core.dates import found as dates_in
-from looseleaf.core.lazy import NEVER, lazy
-from looseleaf.core.lines import escape
-from looseleaf.core.names import PROJECT, USER
-from looseleaf.core.own_words import masked, speaks_of_text, works_on_language, zones
-from looseleaf.core.placing import PERHAPS
-from looseleaf.core.profile import PEOPLE
-from looseleaf.core.relations import SALIENCE
-from looseleaf.core.replacing import PLAIN, WIDE
-from looseleaf.core.sentences import is_decision, is_phatic, spans
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Proposal
+from looseleaf.base.paths import PROJECT, USER
 from looseleaf.distill.cues import has_orders, orders_of
 from looseleaf.distill.items import with_items
 from looseleaf.distill.requests import asked_to_keep
@@ -28,17 +21,24 @@ from looseleaf.distill.selector import Around, marks_of, select
 from looseleaf.distill.shape import changed, made, tidy
 from looseleaf.distill.slot_tables import read
 from looseleaf.distill.wording import AHEAD, LEANS, PAST, clipped, dated, part_of, trimmed
-from looseleaf.frozen import frozen
-from looseleaf.talk import Proposal
+from looseleaf.facts.placement import PERHAPS
+from looseleaf.facts.profile import PEOPLE
+from looseleaf.facts.replacing import PLAIN, WIDE
+from looseleaf.language.dates import found as dates_in
+from looseleaf.language.own_words import masked, speaks_of_text, works_on_language, zones
+from looseleaf.language.relations import SALIENCE
+from looseleaf.language.sentences import is_decision, is_phatic, spans
+from looseleaf.text.lines import escape
+from looseleaf.text.patterns import NEVER, lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from looseleaf.core.own_words import ZoneName
+    from looseleaf.base.values import Kind
     from looseleaf.distill.selector import Scores
     from looseleaf.distill.slot_tables import Reading
-    from looseleaf.values import Kind
+    from looseleaf.language.own_words import ZoneName
 
 SENTENCES = 200
 """The most sentences of one message that are read: nobody types more."""
@@ -72,7 +72,7 @@ SURE_RULE = 0.4
 """The chance of being worth keeping from which on a line has all the salience of its kind; and that of being a rule
 from which on it is one."""
 LOW = 0.35
-"""The salience of what is kept and not sure enough for the top (`core/placing.py`)."""
+"""The salience of what is kept and not sure enough for the top (`facts/placement.py`)."""
 
 KINDS_OF_FACTS: dict[str, Kind] = {
     "profile": "trait",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from looseleaf.core.own_tools import PREFIX, RECALLED
+from looseleaf.base.own_tools import PREFIX, RECALLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.talk import Proposal, Trace
+    from looseleaf.base.messages import Proposal, Trace
 
 _WRITERS = frozenset({"memory", "memory_append", "memory_patch", "memory_write", "remember"})
 _MOST_CALLS = 100
@@ -55,7 +55,7 @@ class Stating:
         said = self._told.pop(call, "")
         if not said or trace.tool_error:
             return
-        from looseleaf.core.promises import bears, tells_of_waiting
+        from looseleaf.language.promises import bears, tells_of_waiting
 
         if tells_of_waiting(str(trace.tool_result or trace.content)):
             return  # nobody said yes to it: the user's own words stand

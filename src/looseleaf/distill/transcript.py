@@ -7,20 +7,20 @@ answer only the beginning. What memory itself had put into the talk is left out.
 
 from __future__ import annotations
 
-from looseleaf.core.fence import fenced, inert, notice, word
-from looseleaf.core.levels import level_of
-from looseleaf.core.lines import escape
-from looseleaf.core.own_tools import RECALLED, is_own
-from looseleaf.core.window import said
+from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import level_of
+from looseleaf.base.own_tools import RECALLED, is_own
 from looseleaf.distill.forbidding import permitted
 from looseleaf.distill.rules import estimate
-from looseleaf.frozen import frozen
+from looseleaf.log.trace_messages import said
+from looseleaf.text.lines import escape
+from looseleaf.text.untrusted import fenced, inert, notice, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from looseleaf.talk import Trace
+    from looseleaf.base.messages import Trace
 
 _INDENT = "    "
 _NAME = 80

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.dates import found as dates_in
-from looseleaf.core.lazy import lazy
-from looseleaf.core.sentences import is_decision
 from looseleaf.distill.selector import clauses_of, is_aside
+from looseleaf.language.dates import found as dates_in
+from looseleaf.language.sentences import is_decision
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from looseleaf.core.dates import Dated
     from looseleaf.distill.slot_tables import Reading
+    from looseleaf.language.dates import Dated
 
 NOTE_CHARS = 280
 """A line in the user's words is cut at a clause before it is longer."""
@@ -74,7 +74,7 @@ _REASON = lazy(
 
 def _says_more(said: str, first: int, last: int, slots: Sequence[Reading]) -> bool:
     """Whether words of a clause are left that no slot has and that say something."""
-    from looseleaf.core.terms import terms
+    from looseleaf.language.terms import terms
 
     left = said[first:last]
     for each in sorted(slots, key=lambda one: one.start, reverse=True):

@@ -8,22 +8,22 @@ import re
 from bisect import bisect_right
 from unicodedata import normalize
 
-from looseleaf.core.diff import split_lines
-from looseleaf.core.grammar import new_page, parse, remove_line, topic_of
-from looseleaf.core.paths import STATE
-from looseleaf.forget.rebase import cut_state
-from looseleaf.forget.spelling import places, spellings
-from looseleaf.forget.tombstones import fact_text
-from looseleaf.forget.words import MASK, each_text, is_nothing_else, masked, masked_value, worded
-from looseleaf.place import review
-from looseleaf.talk import Trace
+from looseleaf.base.messages import Trace
+from looseleaf.base.page_paths import STATE
+from looseleaf.facts.tombstones import fact_text
+from looseleaf.forget.rebase_edits import cut_state
+from looseleaf.pages.grammar import new_page, parse, remove_line, topic_of
+from looseleaf.place import review_page
+from looseleaf.text.diff import split_lines
+from looseleaf.text.spellings import places, spellings
+from looseleaf.text.words import MASK, each_text, is_nothing_else, masked, masked_value, worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 _OWN = frozenset(
     "schema id ts turn_id seq trace_type source_event session_id origin kind crc bodies session_start flag tool_name "
@@ -132,7 +132,7 @@ class Cut:
         if self.takes_page(path):
             return ""
         if path.startswith("review/"):
-            text = review.without(text, self.named) if self.named else text
+            text = review_page.without(text, self.named) if self.named else text
         elif self.facts or self.topics:
             topic = topic_of(path)
             gone = [
@@ -146,9 +146,9 @@ class Cut:
             return text
         if path.startswith("review/"):
             lines = split_lines(text)
-            waiting = {name: (review.line_of(text, name) or 1) - 1 for name in review.under(text)}
+            waiting = {name: (review_page.line_of(text, name) or 1) - 1 for name in review_page.under(text)}
             held = {name for name, at in waiting.items() if self.holds([lines[at], _quoted(lines[at + 1])])}
-            text = review.without(text, held)
+            text = review_page.without(text, held)
         return self._without_lines(path, text)
 
     def _without_lines(self, path: str, text: str) -> str:
@@ -214,9 +214,9 @@ def _program_lines(path: str, text: str, lines: Sequence[str]) -> set[int]:
     """The lines that are the program's: the title it gives, the date it keeps, the help and what stands under items."""
     roles = parse(path, text).roles
     kept = {at for at, role in enumerate(roles) if role == "updated"}
-    kept |= {at for at, line in enumerate(lines) if line in (new_page(path), review.HELP)}
+    kept |= {at for at, line in enumerate(lines) if line in (new_page(path), review_page.HELP)}
     if path.startswith("review/"):
-        kept |= {review.line_of(text, name) or 0 for name in review.under(text)}
+        kept |= {review_page.line_of(text, name) or 0 for name in review_page.under(text)}
     return kept
 
 

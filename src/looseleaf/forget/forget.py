@@ -6,26 +6,26 @@ made again and every byte of the folder is looked at. Nothing that is to go is w
 
 from __future__ import annotations
 
-from looseleaf.core.heads import SCHEMA
-from looseleaf.errors import Refused
+from looseleaf.base.clock import now
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.immutable import frozen
+from looseleaf.facts.tombstones import FILE, KEY, Tombstones, hashed
+from looseleaf.facts.tombstones import SCHEMA as STONES
 from looseleaf.forget.needles import Needles
 from looseleaf.forget.plan import Plan
 from looseleaf.forget.probe import Probe, probe
 from looseleaf.forget.select import asked, cut_for
-from looseleaf.forget.tombstones import FILE, KEY, Tombstones, hashed
-from looseleaf.forget.tombstones import SCHEMA as STONES
-from looseleaf.frozen import frozen
-from looseleaf.store import codec
-from looseleaf.store.clock import now
+from looseleaf.log.heads import SCHEMA
+from looseleaf.store import records
 from looseleaf.store.switch import Put
-from looseleaf.store.ulid import new_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from looseleaf.base.values import Record
     from looseleaf.memory import Memory
-    from looseleaf.values import Record
 
 _SHOWN = 3
 """Lines of each kind that are shown of what goes."""
@@ -114,7 +114,7 @@ def _switched(memory: Memory, plan: Plan, by: str, what: str, counts: dict[str, 
     stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
     puts, removals = plan.files(stone)
     before = memory.store.get(FILE)
-    line = codec.encode({**stone, "schema": STONES, "hashes": hashes})
+    line = records.encode({**stone, "schema": STONES, "hashes": hashes})
     # First: whoever keeps what it has read looks at this file to know that it must read again.
     puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
     pages = [put.path for put in puts if put.is_page]

@@ -8,20 +8,20 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.forget.words import MASK
-from looseleaf.hashing import sha256
-from looseleaf.store import codec
+from looseleaf.base.hashing import sha256
+from looseleaf.store import records
 from looseleaf.store.bodies import BODIES, Bodies
-from looseleaf.store.segments import SUMS, segment_number, stream_files
+from looseleaf.store.read_streams import SUMS, segment_number, stream_files
 from looseleaf.store.switch import Put
+from looseleaf.text.words import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from looseleaf.base.values import Record
     from looseleaf.forget.needles import Needles
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Record
 
     Left = Callable[[Record], Record | None]
 
@@ -77,11 +77,11 @@ class Collected(Bodies):
         )
 
     def line(self, record: Record) -> bytes:
-        line = codec.encode(record)
+        line = records.encode(record)
         if len(line) > self._limit:
             record = self.take_out(record)
             self.named |= {digest for _, digest, _ in bodies_of(record)}
-            line = codec.encode(record)
+            line = records.encode(record)
         return line
 
 
@@ -133,7 +133,9 @@ class Lines:
     def _line(self, raw: bytes, left: Left) -> bytes:
         if not raw:
             return raw
-        made = [self._piece(raw[piece.start : piece.end], piece.record, left) for piece in codec.pieces(raw)]
+        made = [
+            self._piece(raw[piece.start : piece.end], piece.record, left) for piece in records.pieces(raw)
+        ]
         return b"".join(made)
 
     def _piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
@@ -158,14 +160,14 @@ class Lines:
         if names:
             short = {name: value for name, value in kept.items() if name not in names}
             kept = short | {"bodies": {name: self._beside(kept[name]) for name in names}}
-        line = codec.encode(kept, length + 1)[:-1]
+        line = records.encode(kept, length + 1)[:-1]
         if len(line) > length:
             return None
         self.bodies.named |= {digest for _, digest, _ in bodies_of(kept)}
         return line
 
     def _beside(self, value: object) -> dict[str, object]:
-        data = value.encode("utf-8", "backslashreplace") if isinstance(value, str) else codec.to_json(value)
+        data = value.encode("utf-8", "backslashreplace") if isinstance(value, str) else records.to_json(value)
         form = "text" if isinstance(value, str) else "json"
         return {"sha256": self.bodies._keep(data), "bytes": len(data), "as": form}
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.forget.spelling import folded, spellings
-from looseleaf.forget.words import sentences_in
+from looseleaf.text.spellings import folded, spellings
+from looseleaf.text.words import sentences_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

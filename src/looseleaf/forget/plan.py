@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from looseleaf.core.heads import AGENT
-from looseleaf.core.own_tools import RECALLED
-from looseleaf.core.paths import is_page
-from looseleaf.entries import FOLDER
-from looseleaf.forget.journal import rewritten
+from looseleaf.base.hashing import sha256_or_none
+from looseleaf.base.messages import Trace
+from looseleaf.base.own_tools import RECALLED
+from looseleaf.base.page_paths import is_page
+from looseleaf.facts.tombstones import fact_text, sentence_text
+from looseleaf.forget.dependents import Told, said_alone
 from looseleaf.forget.lines import Lines
-from looseleaf.forget.marks import Told, said_alone
 from looseleaf.forget.needles import LEAST, Needles, worth
-from looseleaf.forget.remake import remake
+from looseleaf.forget.remake_entries import remake
 from looseleaf.forget.replay import Replay
+from looseleaf.forget.rewrite_log import rewritten
 from looseleaf.forget.select import canonical_topics
-from looseleaf.forget.spelling import folded
 from looseleaf.forget.spoken import (
     OWN_WORDS,
     ROLES,
@@ -30,25 +30,25 @@ from looseleaf.forget.spoken import (
     texts_of,
     words_of,
 )
-from looseleaf.forget.tombstones import fact_text, sentence_text
-from looseleaf.forget.words import each_text, masked_value
 from looseleaf.forget.world import World
 from looseleaf.forget.writes import Writes
-from looseleaf.hashing import sha256_or_none
-from looseleaf.place.review import HELP
+from looseleaf.log.entries import FOLDER
+from looseleaf.log.heads import AGENT
+from looseleaf.place.review_page import HELP
 from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.bodies import BODIES
 from looseleaf.store.root import ASIDE, LATE, STAGED
 from looseleaf.store.switch import Put, Removal
-from looseleaf.talk import Trace
+from looseleaf.text.spellings import folded
+from looseleaf.text.words import each_text, masked_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from looseleaf.base.values import Fact, Record
     from looseleaf.forget.cut import Cut
     from looseleaf.memory import Memory
-    from looseleaf.values import Fact, Record
 
     Fates = dict[str, dict[str, Record | None]]
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from looseleaf.core.grammar import parse, topic_of
-from looseleaf.core.heads import PERSON, PROGRAM
-from looseleaf.core.journal import Broken, backward, edit_of, forward, make_edit, record_of
-from looseleaf.core.paths import STATE, path_fault
-from looseleaf.entries import read_entry
-from looseleaf.errors import Refused
-from looseleaf.forget.marks import cleaned
-from looseleaf.forget.rebase import (
+from looseleaf.base.clock import at
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.page_paths import STATE, path_fault
+from looseleaf.forget.dependents import cleaned
+from looseleaf.forget.rebase_edits import (
     brought,
     given_back,
     has_new_summary,
@@ -27,27 +25,29 @@ from looseleaf.forget.rebase import (
     replaced,
     without_facts,
 )
+from looseleaf.forget.replay_store import Then, highest_of, said_in, touched
 from looseleaf.forget.rests import Rests
-from looseleaf.forget.then import Then, highest_of, said_in, touched
-from looseleaf.history import History
-from looseleaf.place.place import known
+from looseleaf.log.entries import read_entry
+from looseleaf.log.heads import PERSON, PROGRAM
+from looseleaf.log.journal import Broken, backward, edit_of, forward, make_edit, record_of
+from looseleaf.pages.grammar import parse, topic_of
+from looseleaf.pages.history import History
+from looseleaf.place.placer import known
 from looseleaf.store import JOURNAL
-from looseleaf.store.clock import at
-from looseleaf.store.ulid import new_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.entries import Entry
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Edit, Fact, Record
     from looseleaf.forget.cut import Cut
-    from looseleaf.forget.marks import Told
-    from looseleaf.forget.remake import Remade
+    from looseleaf.forget.dependents import Told
+    from looseleaf.forget.remake_entries import Remade
     from looseleaf.forget.world import World
-    from looseleaf.policy import Policy
+    from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Edit, Fact, Record
 
 _DISTILLED = "distilled from "
 _TOLD = ("raised", "retold", "history", "dropped")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from looseleaf.entries import FOLDER
+from looseleaf.log.entries import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 
 class Rests:

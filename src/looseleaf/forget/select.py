@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from looseleaf.core.gate import proposal_of
-from looseleaf.core.vocabulary import topic_name
-from looseleaf.entries import FOLDER, entries_in, read_entry, traces_of
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.facts.gate import proposal_of
+from looseleaf.facts.tombstones import fact_text
 from looseleaf.forget.cut import Cut
-from looseleaf.forget.remake import topic_of_proposal
-from looseleaf.forget.spelling import folded
-from looseleaf.forget.tombstones import fact_text
-from looseleaf.forget.words import each_text
+from looseleaf.forget.remake_entries import topic_of_proposal
+from looseleaf.language.topic_words import topic_name
+from looseleaf.log.entries import FOLDER, entries_in, read_entry, traces_of
+from looseleaf.text.spellings import folded
+from looseleaf.text.words import each_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from looseleaf.place.facts import Facts
+    from looseleaf.base.messages import Proposal
+    from looseleaf.base.values import Fact
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Proposal
-    from looseleaf.values import Fact
 
 SELECTORS = ("fact", "topic", "session", "origin", "match")
 _LEAST = 3

@@ -6,15 +6,15 @@ import json
 import re
 
 from looseleaf.forget.needles import worth
-from looseleaf.forget.spelling import folded
-from looseleaf.forget.words import each_text
-from looseleaf.place.review import HELP
+from looseleaf.place.review_page import HELP
+from looseleaf.text.spellings import folded
+from looseleaf.text.words import each_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 TOPICS = frozenset(("user", "project", "sessions"))
 OWN_WORDS = (

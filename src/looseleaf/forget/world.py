@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from looseleaf.core.paths import is_page
-from looseleaf.errors import Refused, Stale
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.hashing import sha256_or_none
+from looseleaf.base.page_paths import is_page
+from looseleaf.base.values import START, Document, Line, Position, Stat
 from looseleaf.forget.lines import filler
-from looseleaf.hashing import sha256_or_none
 from looseleaf.store import JOURNAL
-from looseleaf.values import START, Document, Line, Position, Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from looseleaf.base.values import Problem, Record
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Problem, Record
 
 ENTRIES = "log/entries/"
 

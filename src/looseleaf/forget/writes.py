@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.heads import AGENT, PROGRAM
-from looseleaf.core.own_tools import is_own
-from looseleaf.forget.words import each_text
+from looseleaf.base.own_tools import is_own
+from looseleaf.log.heads import AGENT, PROGRAM
+from looseleaf.text.words import each_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from looseleaf.values import Edit, Record
+    from looseleaf.base.values import Edit, Record
 
 _RECEIPT = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 

@@ -7,7 +7,7 @@ moment, it has lost the texts it was at, which the next one finds missing.
 
 from __future__ import annotations
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 from looseleaf.index.embed import unit
 
 TYPE_CHECKING = False

@@ -6,8 +6,8 @@ anything unless it was asked for by name.
 
 from __future__ import annotations
 
-from looseleaf.errors import Refused
-from looseleaf.extras import to_get
+from looseleaf.base.errors import Refused
+from looseleaf.base.extras import to_get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

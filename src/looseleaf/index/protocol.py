@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import NamedTuple, Protocol
 
-    from looseleaf.core.ranking import Corpus, Doc
+    from looseleaf.recall.ranking import Corpus, Doc
 
     class Item(NamedTuple):
         """One thing that can be found. Its text is not kept: `source` and the places say where it stands.

@@ -7,9 +7,9 @@ ranking, which is not done here.
 
 from __future__ import annotations
 
-from looseleaf.core.ranking import Corpus, Doc
 from looseleaf.index.protocol import Found
 from looseleaf.index.sqlite_file import BY_HASH, SqliteFile
+from looseleaf.recall.ranking import Corpus, Doc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from functools import partial
 from stat import S_ISDIR, S_ISLNK
 
-from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.hashing import sha256
+from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.hashing import sha256
 from looseleaf.index.embed import unit
 from looseleaf.index.nearest import MARK, Table, coarse, nearest, nearest_of
 

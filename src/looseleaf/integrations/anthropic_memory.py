@@ -3,8 +3,8 @@
     with Memory() as memory:
         client.beta.messages.tool_runner(tools=[LooseleafMemoryTool(memory)], …)
 
-What the commands do is in `looseleaf.tools.commands`; here is only the shape. Who runs the loop without the SDK needs
-nothing of this: `DEFINITION` and `run` there are enough.
+What the commands do is in `looseleaf.integrations.anthropic_commands`; here is only the shape. Who runs the loop
+without the SDK needs nothing of this: `DEFINITION` and `run` there are enough.
 
 Invariant: whatever a model asks, it gets a sentence: as a result, or as the SDK's `ToolError`.
 """
@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from threading import Lock
 
-from looseleaf.errors import Refused
-from looseleaf.extras import to_get
-from looseleaf.tools.commands import run
+from looseleaf.base.errors import Refused
+from looseleaf.base.extras import to_get
+from looseleaf.integrations.anthropic_commands import run
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError

@@ -12,14 +12,14 @@ import json
 import time
 from zlib import crc32
 
-from looseleaf.core.names import REVIEW
-from looseleaf.core.paths import safe_name
-from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.frozen import frozen
+from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.immutable import frozen
+from looseleaf.base.page_paths import safe_name
+from looseleaf.base.paths import REVIEW
+from looseleaf.base.values import START
 from looseleaf.integrations import detached
-from looseleaf.integrations.sitting import Sitting
-from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript
-from looseleaf.values import START
+from looseleaf.integrations.agent_transcript import AT_ONCE, WHILE_ASKED, NoTranscript
+from looseleaf.integrations.hook_session import Sitting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def named(session: str) -> str:
     try:
         return safe_name(session, "session's name")
     except Refused:
-        from looseleaf.hashing import sha256
+        from looseleaf.base.hashing import sha256
 
         return f"session-{sha256(session.encode('utf-8', 'surrogatepass'))[:16]}"
 
@@ -198,8 +198,8 @@ def _listen(memory: Memory, given: Given) -> list[str]:
             sitting.save()
             return told
     except Busy:
-        from looseleaf.integrations.lines import parted
-        from looseleaf.integrations.past import miss
+        from looseleaf.integrations.transcript import miss
+        from looseleaf.transfer.formats.agent_lines import parted
 
         miss(memory.store, memory.agent, given.session, parted(given.prompt)[0])
         raise

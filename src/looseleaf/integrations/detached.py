@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import sys
 
-from looseleaf.conversation.record import stream_of
-from looseleaf.errors import Refused
-from looseleaf.integrations.sitting import read_view, write_view
+from looseleaf.base.errors import Refused
+from looseleaf.integrations.hook_session import read_view, write_view
+from looseleaf.log.recorder import stream_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.memory import Memory
-    from looseleaf.place.place import Placed
+    from looseleaf.place.placer import Placed
 
 EVENT = "distill"
 """The event of `looseleaf hook` by which the process is started."""
@@ -95,7 +95,7 @@ def _distill(memory: Memory) -> bool:
 
 def _has_answered(memory: Memory, placed: list[Placed]) -> bool:
     """Whether the distiller that was asked for made the last of it: then it is there again."""
-    from looseleaf.entries import read_entry
+    from looseleaf.log.entries import read_entry
 
     meta = read_entry(memory.store, placed[-1].entry).meta if placed else {}
     return meta.get("level") == "distiller" and not meta.get("failures")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 
-from looseleaf.errors import Refused
-from looseleaf.where import SETTINGS
+from looseleaf.base.errors import Refused
+from looseleaf.pages.folder import SETTINGS
 
 _LINE = re.compile(r"^[ \t]*distiller[ \t]*=.*$", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)

@@ -1,135 +1,137 @@
-"""A coding agent's own transcript: a file of JSON lines, read from where it was last left, as what is to be recorded.
+"""What the log knows of a transcript's lines and of the texts that hooks handed over; and when two texts are the same.
 
-Nothing here writes. The file belongs to another program, which may rewrite it, repeat lines in it, or be in the middle
-of writing one: a line counts when it has ended, and a place in the file is believed only while the line before it is
-the one that was there. No line is passed over in silence: what cannot be read leaves a note that something was there.
+Nothing here writes but the list of prompts that came to a locked memory, by their checksums: the transcript will have
+them, and they are the user's all the same.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from zlib import crc32
 
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
-from looseleaf.integrations.lines import Said, said_in, unread
+from looseleaf.base.errors import Refused
+from looseleaf.log.read_turns import made, traces_back
+from looseleaf.store import records
 
-AT_ONCE = 8 * 1024 * 1024
-"""Bytes that are read in one go, some seconds of work; the next event goes on from there."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-WHILE_ASKED = 1024 * 1024
-"""The same while somebody waits with a prompt. An answer is seldom longer; where hooks come into a session that has
-gone on for long, it is caught up with when there is time."""
+    from looseleaf.base.values import Record
+    from looseleaf.memory import Memory
+    from looseleaf.store.protocol import Store
 
-_NAMED = ".jsonl"
+PROMPT, ANSWER = "hook:user-prompt", "hook:stop"
+"""The `source_event` of what a hook handed over; what came from a transcript has a key (`correlation_id`)."""
 
+SLACK = 600.0
+"""Seconds by which the clock of a transcript may be ahead of the recording: a laptop that slept in between."""
 
-@frozen
-class Spot:
-    """A place in a transcript: how many bytes lie before it, and the line that ended there. `file`: its number, which
-    another file of the same name has not."""
+TAIL = 200
+"""Characters by which the end of an answer is known."""
 
-    file: int
-    offset: int
-    length: int
-    line: int
-
-
-class NoTranscript(Refused):
-    """There is none (yet): coding agents name it before they begin it."""
+_MISSED = 32
+_LONGEST = 8_000
+"""Characters of a text that is known by itself; a longer one is known by its checksum."""
 
 
-class Transcript:
-    """An open transcript. `with Transcript(path) as transcript: lines, spot = transcript.read(spot)`."""
+class Past:
+    """Read back as far as is asked for. `keys`: the turn of each line; `foreign`: those of other sessions."""
 
-    def __init__(self, path: str, at_once: int = AT_ONCE) -> None:
-        self._path = path
-        self._at_once = at_once
-        self._fd = _opened(path)
-        self.file = os.fstat(self._fd).st_ino
+    def __init__(self, memory: Memory, session: str, stream: str) -> None:
+        self._traces = traces_back(memory.store, stream)
+        self._session = session
+        self._reached = False
+        self._since = float("inf")
+        self.keys: dict[str, str] = {}
+        self.foreign: set[str] = set()
+        self.handed: dict[tuple[str, str], str] = {}
 
-    def __enter__(self) -> Transcript:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
-
-    def goes_on(self, spot: Spot | None) -> bool:
-        """Whether what was read up to a place is still what stands before it."""
-        if spot is None or spot.file != self.file:
-            return False
-        return spot.offset == 0 or crc32(self._at(spot.offset - spot.length, spot.length)) == spot.line
-
-    def read(self, spot: Spot | None) -> tuple[list[Said], Spot, bool]:
-        """What lines say behind a place (None: all of them), the place behind the last, and whether that is all."""
-        offset = spot.offset if spot is not None else 0
-        data = self._at(offset, self._at_once)
-        end = data.rfind(b"\n") + 1
-        if not end and len(data) == self._at_once:  # one line, which must not be lost to who is in a hurry
-            data = self._at(offset, max(AT_ONCE, self._at_once))
-            end = data.find(b"\n") + 1
-            if not end and len(data) >= AT_ONCE:
-                return self._over_long(spot, offset)
-            data = data[:end]
-        lines = data[:end].split(b"\n")[:-1]
-        found = [said for said in map(said_in, lines) if said is not None]
-        if not lines:
-            return found, spot or Spot(self.file, 0, 0, 0), True
-        last = lines[-1] + b"\n"
-        return found, Spot(self.file, offset + end, len(last), crc32(last)), len(data) < self._at_once
-
-    def _over_long(self, spot: Spot | None, offset: int) -> tuple[list[Said], Spot, bool]:
-        """A line that is longer than anything that is read is passed over, when it has ended; that it was there is
-        noted."""
-        at, last = offset, b""
-        while piece := self._at(at, self._at_once):
-            end = piece.find(b"\n") + 1
-            last = (last + piece[: end or None])[-64:]
-            at += end or len(piece)
-            if end:
-                mark = crc32(last)
-                return [unread(f"long-{mark:08x}-{at - offset}")], Spot(self.file, at, len(last), mark), False
-        return [], spot or Spot(self.file, 0, 0, 0), True
-
-    def begun_by(self) -> str:
-        """The session whose lines the file began with: a copy for another one keeps them."""
-        found = re.search(rb'"sessionId" ?: ?"([^"\\]{1,200})"', self._at(0, 1 << 16))
-        return found[1].decode("utf-8", "replace") if found is not None else ""
-
-    def _at(self, offset: int, length: int) -> bytes:
-        parts: list[bytes] = []
-        try:
-            os.lseek(self._fd, offset, os.SEEK_SET)
-            while length > 0 and (part := os.read(self._fd, min(length, 1 << 20))):
-                parts.append(part)
-                length -= len(part)
-        except OSError as error:
-            raise _unread(self._path, error.strerror or str(error)) from error
-        return b"".join(parts)
+    def read(self, since: float | None, *, is_known: bool) -> None:
+        """Back to a time; where none is given, to the beginning of the session."""
+        while not self._reached and (is_known if since is None else self._since >= since - SLACK):
+            trace = next(self._traces, None)
+            if trace is None:
+                self._reached = True
+                return
+            self._since = min(self._since, made(trace))
+            is_own = trace.session_id == self._session
+            if trace.correlation_id is not None:
+                self.keys.setdefault(trace.correlation_id, trace.turn_id)
+                if not is_own:
+                    self.foreign.add(trace.correlation_id)
+            if is_own:
+                if trace.source_event in (PROMPT, ANSWER):
+                    self.handed.setdefault((trace.trace_type, alike(trace.content)), trace.turn_id)
+                if since is None and trace.session_start:
+                    return
 
 
-def _opened(path: str) -> int:
-    """Only a file, of the user himself, and named as transcripts are: whoever could name another one here would have
-    it recorded, and a pipe may never answer."""
-    if not os.path.isabs(path) or not path.endswith(_NAMED):
-        raise _unread(path, f"it is not an absolute path of a {_NAMED} file")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+def told(each: dict[str, Any]) -> tuple[str, str]:
+    """Who says something in what is to be recorded, and what; nobody, if it is a tool's."""
+    role = next((role for role in ("user", "assistant") if isinstance(each.get(role), str)), "")
+    return role, each.get(role, "")
+
+
+def is_call(each: dict[str, Any]) -> bool:
+    return "tool_call" in each and isinstance(each.get("tool_call_id"), str)
+
+
+def is_result(each: dict[str, Any]) -> bool:
+    return "tool_result" in each or "tool_error" in each
+
+
+# --- prompts that could not be recorded ------------------------------------------------
+
+
+def miss(store: Store, agent: str, session: str, text: str) -> None:
+    """Without the lock, which somebody holds: at worst one of two that come in the same moment is forgotten."""
+    known = [*_missed(store, agent), [session, checksum(lined(text))]]
     try:
-        fd = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError as error:
-        raise NoTranscript(str(_unread(path, "it is not there"))) from error
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise _unread(path, getattr(error, "strerror", None) or str(error)) from error
-    stat = os.fstat(fd)
-    own = getattr(os, "getuid", lambda: stat.st_uid)()
-    if stat.st_mode & 0o170000 != 0o100000 or stat.st_uid != own:
-        os.close(fd)
-        raise _unread(path, "it is not a file of yours")
-    return fd
+        store.view(_list_of(agent), records.encode({"missed": known[-_MISSED:]}))
+    except Refused:
+        pass  # it will be recorded as a tool's
 
 
-def _unread(path: str, why: str) -> Refused:
-    return Refused(
-        f"The transcript was not read: {path[:200]!r} ({why}). What it says is not recorded; the prompts are."
-    )
+def was_missed(store: Store, agent: str, session: str, text: str) -> bool:
+    return [session, checksum(lined(text))] in _missed(store, agent)
+
+
+def _missed(store: Store, agent: str) -> list[Any]:
+    found = viewed(store, _list_of(agent)).get("missed")
+    return found if isinstance(found, list) else []
+
+
+def _list_of(agent: str) -> str:
+    return f"views/agents/{agent}/missed.json"
+
+
+def viewed(store: Store, path: str) -> Record:
+    """What a view says; nothing, if it is not there or no good."""
+    try:
+        document = store.get(path)
+    except Refused:
+        return {}
+    return records.whole(document.data) if document is not None else {}
+
+
+# --- the same --------------------------------------------------------------------------
+
+
+def ending(role: str, text: str) -> str:
+    """How a text ends, by which an answer in parts is known; a prompt is known by the whole of it."""
+    own = lined(text)
+    return checksum(own) if role == "user" else own[-TAIL:]
+
+
+def alike(text: str) -> str:
+    """The same for texts that differ in white space only; line by line, so that a part of one is found in it."""
+    own = lined(text)
+    return own if len(own) <= _LONGEST else checksum(own)
+
+
+def lined(text: str) -> str:
+    return "\n".join(found for line in text.splitlines() if (found := " ".join(line.split())))
+
+
+def checksum(text: str) -> str:
+    return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}-{len(text)}"

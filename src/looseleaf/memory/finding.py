@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from looseleaf.memory.parts import Parts
-from looseleaf.memory.times import when_of
+from looseleaf.text.given_times import when_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

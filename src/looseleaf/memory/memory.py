@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from looseleaf.memory.facts import FactVerbs
 from looseleaf.memory.finding import FoundVerbs
 from looseleaf.memory.pages import PageVerbs
+from looseleaf.memory.review import FactVerbs
 from looseleaf.memory.talk import TalkVerbs
-from looseleaf.memory.telling import ToldVerbs
+from looseleaf.memory.window import ToldVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from looseleaf.base.values import Problem
+    from looseleaf.explain import Reconciled, Signed, Written
+    from looseleaf.explain.prompt_costs import Analysis
+    from looseleaf.explain.why import Answer
     from looseleaf.forget.forget import Forgotten
-    from looseleaf.prompt.analyze import Analysis
-    from looseleaf.prompt.snapshot import Snapshot
-    from looseleaf.prompt.why import Answer
-    from looseleaf.recall.open import Opened
-    from looseleaf.receipts import Reconciled, Signed, Written
-    from looseleaf.values import Problem
+    from looseleaf.prompt.rendered_snapshot import Snapshot
+    from looseleaf.recall.open_hit import Opened
 
 
 class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
@@ -27,44 +27,44 @@ class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
     def snapshot(self, budget: int | None = None, *, quick: bool = False) -> Snapshot:
         """What a session begins with: the charter and what a prompt shows of the memory, without the window. `quick`:
         tokens are estimated, and no vocabulary is loaded."""
-        from looseleaf.prompt.snapshot import snapshot
+        from looseleaf.prompt.rendered_snapshot import snapshot
 
         return snapshot(self, budget, quick=quick)
 
     def why(self, text: str, prompt: str = "last") -> Answer:
         """Why words are in a prompt, back to the trace in which they were said; or why they are not in it."""
-        from looseleaf.prompt.why import why
+        from looseleaf.explain.why import why
 
         return why(self, text, prompt)
 
     def analyze(self, last: int = 20) -> Analysis:
         """What a prompt costs now, slot by slot; what it would cost otherwise; and what the last ones cost."""
-        from looseleaf.prompt.analyze import analyze
+        from looseleaf.explain.prompt_costs import analyze
 
         return analyze(self, last)
 
     def open(self, where: str) -> Opened:
         """What a hit stands in: the turn, the page, the entry; by the `where` of the hit."""
-        from looseleaf.recall.open import open_hit
+        from looseleaf.recall.open_hit import open_hit
 
         return open_hit(self, lambda: self._recall, where)
 
     def receipts(self, last: int = 20, *, turn: str | None = None) -> list[Written]:
         """The last writes, newest first; or those of a turn (`last`: the last one), oldest first."""
-        from looseleaf.receipts import receipts
+        from looseleaf.explain import receipts
 
         return receipts(self, last, turn)
 
     def reconcile(self, turn: str | None = None) -> Reconciled:
         """What the user asked to remember in a turn (None: the last one), what the model said it saved, and whether
         anything was written: promises without a receipt are `flagged`."""
-        from looseleaf.receipts import reconcile
+        from looseleaf.explain import reconcile
 
         return reconcile(self, turn)
 
     def who(self, path: str) -> list[Signed]:
         """The lines of a page as it is now: who wrote each, when, by which edit, and its level."""
-        from looseleaf.receipts import who
+        from looseleaf.explain import who
 
         return who(self, path)
 
@@ -89,6 +89,6 @@ class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
 
     def check(self) -> list[Problem]:
         """Re-read and re-hash everything; changes nothing."""
-        from looseleaf.check import check
+        from looseleaf.memory.check import check
 
         return list(check(self))

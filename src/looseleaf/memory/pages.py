@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.core.heads import refuse_unknown
+from looseleaf.base.values import ANY
+from looseleaf.log.heads import refuse_unknown
 from looseleaf.memory.parts import Parts
-from looseleaf.page import Page
+from looseleaf.pages.page import Page
 from looseleaf.store import JOURNAL
-from looseleaf.values import ANY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from looseleaf.core.spoken import Spoken
-    from looseleaf.history import History
-    from looseleaf.place.review import Asked
-    from looseleaf.values import Edit, Fact, Receipt
+    from looseleaf.base.values import Edit, Fact, Receipt
+    from looseleaf.facts.spoken import Spoken
+    from looseleaf.pages.history import History
+    from looseleaf.place.review_page import Asked
 
 
 class PageVerbs(Parts):
@@ -89,7 +89,7 @@ class PageVerbs(Parts):
     def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
         """Put what a model may not write on a page, as (relation, object), before a person: the edit of review, and a
         sentence on each line."""
-        from looseleaf.core.guard import Guarded, sentences_of
+        from looseleaf.place.guard_rules import Guarded, sentences_of
 
         self._book.catch_up()
         held = Guarded("", held=tuple(lines))
@@ -128,8 +128,8 @@ class PageVerbs(Parts):
 
     def _refuse_to_undo_a_forgetting(self) -> None:
         """Straight after one, "undo" would take back something that nobody thinks of."""
-        from looseleaf.errors import Refused
-        from looseleaf.forget.tombstones import Tombstones
+        from looseleaf.base.errors import Refused
+        from looseleaf.facts.tombstones import Tombstones
 
         forgotten = Tombstones(self.store).last
         if forgotten is None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from looseleaf.core.paths import safe_name
-from looseleaf.errors import Refused
-from looseleaf.pages import Pages
+from looseleaf.base.errors import Refused
+from looseleaf.base.page_paths import safe_name
+from looseleaf.pages.folder import find, is_memory, settings
+from looseleaf.pages.pages import Pages
 from looseleaf.store.files import FileStore
-from looseleaf.where import find, is_memory, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from looseleaf.conversation.conversation import Conversation
-    from looseleaf.core.spoken import Spoken
-    from looseleaf.costs import Costs
+    from looseleaf.base.messages import Distilled, Distiller
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.replies import Model
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.facts.spoken import Spoken
     from looseleaf.index.embed import Embedder
-    from looseleaf.place.facts import Facts
+    from looseleaf.models.costs import Costs
     from looseleaf.place.guard import Guard
     from looseleaf.place.notebook import Notebook
-    from looseleaf.place.state import State
-    from looseleaf.policy import Policy
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
-    from looseleaf.reply import Model
-    from looseleaf.talk import Distilled, Distiller
+    from looseleaf.state.state import State
+    from looseleaf.window.conversation import Conversation
 
 
 class Parts:
@@ -54,7 +54,7 @@ class Parts:
         self.path = os.path.abspath(where if where is not None else find())
         self.agent = safe_name(agent, "agent's name")
         if not is_memory(self.path):
-            from looseleaf.init import init_if_free
+            from looseleaf.pages.init import init_if_free
 
             init_if_free(self.path)
         self._has_own_policy = policy is not None
@@ -67,7 +67,7 @@ class Parts:
         self._embedder = embedder
         if model is not None and not callable(getattr(model, "send", None)):
             raise Refused(
-                f"Nothing was opened: {model!r} is no model. Give one of looseleaf.llm.models, such as Anthropic(name)."
+                f"Nothing was opened: {model!r} is no model. Give one of looseleaf.models, such as Anthropic(name)."
             )
         self.model = model
         """Who distills, where there is no distiller and this is not None."""
@@ -120,7 +120,7 @@ class Parts:
 
     @cached_property
     def _talk(self) -> Conversation:
-        from looseleaf.conversation.conversation import Conversation
+        from looseleaf.window.conversation import Conversation
 
         return Conversation(
             self.store,
@@ -169,7 +169,7 @@ class Parts:
     @cached_property
     def state(self) -> State:
         """The working state: goal, now, decisions, tasks, conventions, blockers."""
-        from looseleaf.place.state import State
+        from looseleaf.state.state import State
 
         return State(
             self.store,
@@ -183,7 +183,7 @@ class Parts:
 
     @cached_property
     def _known(self) -> Facts:
-        from looseleaf.place.facts import Facts
+        from looseleaf.facts.known_facts import Facts
 
         trusts = self.policy.trust_external_edits
         return Facts(self.store, self._pages.absorb.head_bytes, trusts=trusts)
@@ -224,7 +224,7 @@ class Parts:
         self._book.place.catch_up()
 
     def _outdated(self, *found: Distilled) -> Callable[[str], bool]:
-        from looseleaf.place.outdated import outdated
+        from looseleaf.facts.outdated_facts import outdated
 
         self._book.known.catch_up()
         return outdated(self._book.known, *found)
@@ -258,7 +258,7 @@ class Parts:
         from looseleaf.distill.model import ModelDistiller
 
         if self.model is None:
-            from looseleaf.llm.models.choice import choose_distiller
+            from looseleaf.models.choose import choose_distiller
 
             self.model = choose_distiller(self.policy)
         if self.model is None:
@@ -280,7 +280,7 @@ class Parts:
     @cached_property
     def costs(self) -> Costs:
         """What models took: calls, tokens, US dollars; and the ceiling of a day."""
-        from looseleaf.costs import Costs
+        from looseleaf.models.costs import Costs
 
         return Costs(self.store, self.policy, self.agent)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from looseleaf.core.own_tools import FORBIDDEN
+from looseleaf.base.own_tools import FORBIDDEN
 from looseleaf.memory.parts import Parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from looseleaf.conversation.record import Batch
-    from looseleaf.entries import Entry
-    from looseleaf.talk import Block, Session, ToolInteraction, Trace, Turn
+    from looseleaf.base.messages import Block, Session, ToolInteraction, Trace, Turn
+    from looseleaf.log.entries import Entry
+    from looseleaf.log.recorder import Batch
 
 
 class TalkVerbs(Parts):
@@ -55,7 +55,7 @@ class TalkVerbs(Parts):
 
     def batch(self) -> Batch:
         """`with memory.batch() as batch: batch.record(…)`: all of it is written at the end, with one sync."""
-        from looseleaf.conversation.record import Batch
+        from looseleaf.log.recorder import Batch
 
         return Batch(self._talk.recorder)
 

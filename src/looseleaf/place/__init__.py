@@ -1,5 +1,4 @@
-"""From what was said to what is known: material is distilled into an entry, and the entry placed on pages.
+"""From what was said to what is known: what an entry proposes is placed on pages.
 
-`facts.py` reads what is known, `material.py` what is to be distilled; `write.py` makes entries, `place.py` puts them on
-pages, `review.py` asks a person, `curate.py` does what a person says.
+`placer.py` puts entries on pages, `review_page.py` asks a person, `corrections.py` does what a person says.
 """

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from functools import partial
 
-from looseleaf.conversation.turns import traces_back
-from looseleaf.core.grammar import add_fact, new_page, parse, remove_line
-from looseleaf.core.ledger import fact_id
-from looseleaf.core.lines import is_found, undoubted
-from looseleaf.core.names import ARCHIVE
-from looseleaf.core.own_tools import is_own
-from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.page import Rewritten
-from looseleaf.place.place import known, line_on
-from looseleaf.store import clock
+from looseleaf.base import clock
+from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.own_tools import is_own
+from looseleaf.base.paths import ARCHIVE
+from looseleaf.facts.ledger import fact_id
+from looseleaf.log.read_turns import traces_back
+from looseleaf.pages.grammar import add_fact, new_page, parse, remove_line
+from looseleaf.pages.page import Rewritten
+from looseleaf.place.placer import known, line_on
+from looseleaf.text.lines import is_found, undoubted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from looseleaf.pages import Pages
-    from looseleaf.place.facts import Facts
+    from looseleaf.base.values import Fact
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.pages.pages import Pages
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact
 
 UNUSED = 90 * 86_400.0
 """Seconds after which what nothing has used is archived."""

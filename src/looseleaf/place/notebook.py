@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from looseleaf.core.names import USER
-from looseleaf.core.truth import true_at
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import USER
+from looseleaf.facts.truth import true_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.build.topics import Built, Topics
-    from looseleaf.core.heads import AgentHead
-    from looseleaf.core.spoken import Spoken
-    from looseleaf.pages import Pages
+    from looseleaf.base.messages import Distiller, Trace, Turn
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Fact
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.facts.spoken import Spoken
+    from looseleaf.log.heads import AgentHead
+    from looseleaf.pages.pages import Pages
     from looseleaf.place.archive import Archive
-    from looseleaf.place.curate import Curate
-    from looseleaf.place.facts import Facts
+    from looseleaf.place.corrections import Curate
+    from looseleaf.place.distill_and_place import Making
     from looseleaf.place.guard import Guard
-    from looseleaf.place.listing import IndexLine, Listing
-    from looseleaf.place.making import Making
     from looseleaf.place.obey import Obey
-    from looseleaf.place.place import Place, Placed
+    from looseleaf.place.placer import Place, Placed
     from looseleaf.place.redistill import Difference
-    from looseleaf.place.state import State
     from looseleaf.place.tidy import Tidy
-    from looseleaf.policy import Policy
+    from looseleaf.state.state import State
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Distiller, Trace, Turn
-    from looseleaf.values import Fact
+    from looseleaf.views.build import Built, Topics
+    from looseleaf.views.page_index import IndexLine, Listing
 
 TRACES = "log/traces"
 
@@ -79,7 +79,7 @@ class Notebook:
 
     @cached_property
     def place(self) -> Place:
-        from looseleaf.place.place import Place  # whoever only reads what is known loads nothing of it
+        from looseleaf.place.placer import Place  # whoever only reads what is known loads nothing of it
 
         return Place(self._store, self._pages, self.known, self._note, self._state)
 
@@ -91,7 +91,7 @@ class Notebook:
 
     @cached_property
     def curate(self) -> Curate:
-        from looseleaf.place.curate import Curate
+        from looseleaf.place.corrections import Curate
 
         return Curate(self._store, self._pages, self.known, self.place)
 
@@ -103,14 +103,14 @@ class Notebook:
 
     @cached_property
     def archive(self) -> Archive:
-        from looseleaf.conversation.record import stream_of
+        from looseleaf.log.recorder import stream_of
         from looseleaf.place.archive import Archive
 
         return Archive(self._store, self._pages, self.known, stream_of(self._agent), self._note)
 
     @cached_property
     def obey(self) -> Obey:
-        from looseleaf.conversation.record import stream_of
+        from looseleaf.log.recorder import stream_of
         from looseleaf.place.obey import Obey
 
         return Obey(self._store, self._pages, self.place, self._state, stream_of(self._agent), self._note)
@@ -119,7 +119,7 @@ class Notebook:
 
     @cached_property
     def making(self) -> Making:
-        from looseleaf.place.making import Making
+        from looseleaf.place.distill_and_place import Making
 
         given = (self._store, self._pages, self._policy, self._agent, self._clean)
         return Making(self, *given, self._distiller, self._note)
@@ -150,7 +150,7 @@ class Notebook:
 
     @cached_property
     def topics(self) -> Topics:
-        from looseleaf.build.topics import Topics
+        from looseleaf.views.build import Topics
 
         return Topics(self._store, self.known)
 
@@ -163,8 +163,8 @@ class Notebook:
         return self.topics.build(full=full, progress=progress)
 
     def _build_state(self) -> None:
-        from looseleaf.build.state import build_state
-        from looseleaf.place.state_file import StateFile, schema_text
+        from looseleaf.state.file import StateFile, schema_text
+        from looseleaf.state.state_view import build_state
 
         build_state(self._store, StateFile(self._store, self._pages, self._note).now(), schema_text())
 
@@ -183,7 +183,7 @@ class Notebook:
 
     @cached_property
     def listing(self) -> Listing:
-        from looseleaf.place.listing import Listing
+        from looseleaf.views.page_index import Listing
 
         trusts = self._policy.trust_external_edits
         return Listing(self._pages, self.known, lambda: self.place, trusts=trusts)
@@ -231,7 +231,7 @@ class Notebook:
 
     def history(self, name: str) -> list[Fact]:
         """Every value that a fact's slot ever had, oldest first."""
-        from looseleaf.core.slots import slot
+        from looseleaf.language.slots import slot
 
         fact = self.find(name)
         address = slot(fact.topic, fact.relation)
@@ -240,8 +240,8 @@ class Notebook:
 
     def sources(self, fact: Fact) -> list[Source]:
         """The words that a fact rests on, from the log."""
-        from looseleaf.entries import FOLDER, read_entry
-        from looseleaf.place.material import sources_of
+        from looseleaf.distill.material import sources_of
+        from looseleaf.log.entries import FOLDER, read_entry
 
         # What was written and not said is in an entry; of a fact that was written again, in another one each time.
         written = (name.partition("/raw.md#") for name in fact.sources)
@@ -257,7 +257,7 @@ class Notebook:
         return [self._source(name, said) for name in fact.sources]
 
     def _source(self, name: str, said: dict[str, Trace]) -> Source:
-        from looseleaf.core.window import said as said_in
+        from looseleaf.log.trace_messages import said as said_in
 
         if name in said:
             trace = said[name]

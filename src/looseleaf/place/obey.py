@@ -9,38 +9,38 @@ import re
 from functools import partial
 from itertools import islice
 
-from looseleaf.conversation.turns import traces_back
-from looseleaf.core.asked_relations import asked_relations, relation_term
-from looseleaf.core.diff import split_lines
-from looseleaf.core.erasing import MEANT, SURELY_MEANT, Told, meant_by, told_by
-from looseleaf.core.grammar import replace_fact
-from looseleaf.core.heads import OBEYED, PERSON
-from looseleaf.core.lazy import lazy
-from looseleaf.core.ledger import fact_id
-from looseleaf.core.lines import NOTE, as_written
-from looseleaf.core.names import USER
-from looseleaf.core.replacing import without
-from looseleaf.core.state import Change, items_of, title_of
+from looseleaf.base.clock import now
+from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.paths import USER
 from looseleaf.distill.forbidding import allowed, bears_on, forbidden_by, telling
 from looseleaf.distill.sorts import lexicon
-from looseleaf.errors import Busy, Refused, Unwritten
-from looseleaf.page import Rewritten
-from looseleaf.place.place import known, line_on
-from looseleaf.store.clock import now
+from looseleaf.facts.erasing import MEANT, SURELY_MEANT, Told, meant_by, told_by
+from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.replacing import without
+from looseleaf.language.asked_relations import asked_relations, relation_term
+from looseleaf.log.heads import OBEYED, PERSON
+from looseleaf.log.read_turns import traces_back
+from looseleaf.pages.grammar import replace_fact
+from looseleaf.pages.page import Rewritten
+from looseleaf.place.placer import known, line_on
+from looseleaf.state.rules import Change, items_of, title_of
+from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import NOTE, as_written
+from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from looseleaf.core.erasing import Order
-    from looseleaf.core.state import State as Values
+    from looseleaf.base.messages import Trace
+    from looseleaf.base.values import Fact
     from looseleaf.distill.forbidding import Forbidden
-    from looseleaf.pages import Pages
-    from looseleaf.place.place import Place
-    from looseleaf.place.state import State
+    from looseleaf.facts.erasing import Order
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.placer import Place
+    from looseleaf.state.rules import State as Values
+    from looseleaf.state.state import State
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Trace
-    from looseleaf.values import Fact
 
 _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
 """What the program itself adds at the end of a day's line: nobody asked to forget that."""

@@ -7,34 +7,34 @@ it is there once. A fact has the level of whoever put the words into the state, 
 
 from __future__ import annotations
 
-from looseleaf.core.gate import LONGEST
-from looseleaf.core.grammar import add_episode, as_written, parse, set_summary, summary_of
-from looseleaf.core.heads import EXTERNAL, PERSON, PROGRAM
-from looseleaf.core.keys import key
-from looseleaf.core.ledger import fact_id
-from looseleaf.core.levels import CONFIDENCE, LEVELS, is_trusted, level_of
-from looseleaf.core.lines import heading_words
-from looseleaf.core.moments import moment
-from looseleaf.core.page_changes import Line, page_of
-from looseleaf.core.paths import STATE
-from looseleaf.core.placing import PROJECT, Plan
-from looseleaf.core.relations import SALIENCE
-from looseleaf.core.slots import slot
-from looseleaf.core.state import short, title_of
-from looseleaf.core.times import day, written
-from looseleaf.page import Rewritten
-from looseleaf.store import clock
-from looseleaf.values import Fact
+from looseleaf.base import clock
+from looseleaf.base.origins import CONFIDENCE, LEVELS, is_trusted, level_of
+from looseleaf.base.page_paths import STATE
+from looseleaf.base.values import Fact
+from looseleaf.facts.gate import LONGEST
+from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.page_changes import Line, page_of
+from looseleaf.facts.placement import PROJECT, Plan
+from looseleaf.language.relations import SALIENCE
+from looseleaf.language.slots import slot
+from looseleaf.language.value_keys import key
+from looseleaf.log.heads import EXTERNAL, PERSON, PROGRAM
+from looseleaf.pages.grammar import add_episode, as_written, parse, set_summary, summary_of
+from looseleaf.pages.page import Rewritten
+from looseleaf.state.rules import short, title_of
+from looseleaf.text.lines import heading_words
+from looseleaf.text.moments import moment
+from looseleaf.text.times import day, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from looseleaf.core.state import Change, Item
-    from looseleaf.pages import Pages
-    from looseleaf.place.place import Place
-    from looseleaf.place.provenance import Provenance
-    from looseleaf.values import Kind
+    from looseleaf.base.values import Kind
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.placer import Place
+    from looseleaf.state.provenance import Provenance
+    from looseleaf.state.rules import Change, Item
 
 REASON = f"settled: moved from {STATE}"
 

@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.core.gate import proposal_of
-from looseleaf.core.keys import key
-from looseleaf.core.levels import is_at_least
-from looseleaf.core.slots import relation_of, slot
-from looseleaf.entries import FOLDER, Entry, distilled_of, meta_json, read_entry, summary_json
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
-from looseleaf.hashing import sha256
-from looseleaf.place.material import Sources, sources_of
-from looseleaf.place.write import Made, level_by
-from looseleaf.store import clock, codec
-from looseleaf.store.ulid import id_of, is_id, time_of
+from looseleaf.base import clock
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.ids import id_of, is_id, time_of
+from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import is_at_least
+from looseleaf.distill.make_entry import Made, level_by
+from looseleaf.distill.material import Sources, sources_of
+from looseleaf.facts.gate import proposal_of
+from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.value_keys import key
+from looseleaf.log.entries import FOLDER, Entry, distilled_of, meta_json, read_entry, summary_json
+from looseleaf.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from looseleaf.core.placing import Plan
-    from looseleaf.place.facts import Facts
-    from looseleaf.place.place import Place
-    from looseleaf.place.write import Write
+    from looseleaf.base.values import Fact
+    from looseleaf.distill.make_entry import Write
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.facts.placement import Plan
+    from looseleaf.place.placer import Place
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact
 
 SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
@@ -123,7 +124,7 @@ class Redistill:
                 continue
             summary, _, failures = self._made(entry, name)
             if summary is None:
-                self._store.view(path, codec.encode(_side(entry, name) | {"tried": self._tried(path) + 1}))
+                self._store.view(path, records.encode(_side(entry, name) | {"tried": self._tried(path) + 1}))
                 break
             changes += _compared(entry, summary)
             made.append(Entry(entry.reference, entry.meta, summary))
@@ -156,7 +157,7 @@ class Redistill:
         if by != name:
             return None, 1, failures
         summary: dict[str, Any] = json.loads(summary_json(made))
-        self._store.view(path, codec.encode(_side(entry, name) | {"summary": summary}))
+        self._store.view(path, records.encode(_side(entry, name) | {"summary": summary}))
         return summary, 1, ()
 
     def _side(self, entry: Entry, name: str) -> str:
@@ -172,7 +173,7 @@ class Redistill:
             document = self._store.get(path)
         except Refused:
             return {}
-        record = codec.whole(document.data if document else b"")
+        record = records.whole(document.data if document else b"")
         return record if record.get("schema") == SCHEMA else {}
 
     # --- switching -------------------------------------------------------------------------

@@ -7,31 +7,31 @@ greeting is passed over, and told.
 
 from __future__ import annotations
 
-from looseleaf.core.adding import stated, with_facts
-from looseleaf.core.heads import PERSON
-from looseleaf.core.lines import NOTE
-from looseleaf.core.own_tools import may_forbid
-from looseleaf.core.placing import PROJECT, USER
-from looseleaf.core.sentences import is_phatic, sentences
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Distilled
+from looseleaf.base.own_tools import may_forbid
 from looseleaf.distill.forbidding import permitted
+from looseleaf.distill.make_entry import Write
 from looseleaf.distill.noting import NOTED
 from looseleaf.distill.stating import Stating
 from looseleaf.distill.wording import NOTE_CHARS
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
-from looseleaf.place.write import Write
-from looseleaf.talk import Distilled
+from looseleaf.facts.placement import PROJECT, USER
+from looseleaf.language.sentences import is_phatic, sentences
+from looseleaf.log.heads import PERSON
+from looseleaf.pages.line_edits import stated, with_facts
+from looseleaf.text.lines import NOTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from looseleaf.pages import Pages
+    from looseleaf.base.messages import Material
+    from looseleaf.base.values import Receipt
+    from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
-    from looseleaf.place.place import Placed
-    from looseleaf.talk import Material
-    from looseleaf.values import Receipt
+    from looseleaf.place.placer import Placed
 
 _FORBIDS = 0.9
 """The chance from which on a sentence that is given to be remembered says not to: it must be nearly sure."""

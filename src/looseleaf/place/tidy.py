@@ -8,35 +8,36 @@ from __future__ import annotations
 
 from itertools import dropwhile, islice
 
-from looseleaf.core import tidy as core
-from looseleaf.core.grammar import parse, set_updated
-from looseleaf.core.heads import PROGRAM
-from looseleaf.core.journal import make_edit
-from looseleaf.core.ledger import copy_id
-from looseleaf.core.names import PINNED
-from looseleaf.core.placing import PROFILE, USER
-from looseleaf.core.profile import LINES, is_passed
-from looseleaf.core.tidy import PAGE
-from looseleaf.core.times import day, written
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
-from looseleaf.page import Rewritten
-from looseleaf.place.place import known
-from looseleaf.store import JOURNAL, clock
+from looseleaf.base import clock
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import PINNED
+from looseleaf.facts.ledger import copy_id
+from looseleaf.facts.placement import PROFILE, USER
+from looseleaf.facts.profile import LINES, is_passed
+from looseleaf.log.heads import PROGRAM
+from looseleaf.log.journal import make_edit
+from looseleaf.pages.grammar import parse, set_updated
+from looseleaf.pages.page import Rewritten
+from looseleaf.place import tidy_plan
+from looseleaf.place.placer import known
+from looseleaf.place.tidy_plan import PAGE
+from looseleaf.store import JOURNAL
+from looseleaf.text.times import day, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from looseleaf.core.tidy import Planned
-    from looseleaf.page import Page
-    from looseleaf.pages import Pages
-    from looseleaf.place.facts import Facts
-    from looseleaf.place.place import Place
-    from looseleaf.policy import Policy
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Edit, Fact, Receipt
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.pages.page import Page
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.placer import Place
+    from looseleaf.place.tidy_plan import Planned
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Edit, Fact, Receipt
 
     Step = tuple[Page, Rewritten, str]
     """A page as it was read, what becomes of it, and why."""
@@ -123,7 +124,9 @@ class Tidy:
         target = int(limit * self._policy.tidy_to)
         texts = _decoded(profile), _decoded(page)
         today = day(clock.now())
-        return core.plan(self._facts.of(USER), *texts, self._size, limit, target, self._summarised, today)
+        return tidy_plan.plan(
+            self._facts.of(USER), *texts, self._size, limit, target, self._summarised, today
+        )
 
     def _size(self, text: str) -> int:
         """Its tokens; and a page of many short lines is as long as one of many words."""
@@ -204,7 +207,7 @@ class Tidy:
             if new.text != old.text
         ]
         sheets = [sheet for sheet in map(self._facts.sheet, (PROFILE, PAGE)) if sheet is not None]
-        wrong = core.changed_by(edits, self._facts.of(USER), sheets, planned)
+        wrong = tidy_plan.changed_by(edits, self._facts.of(USER), sheets, planned)
         if wrong:
             raise Refused(
                 f"{PROFILE} was not tidied: “{wrong[0].relation}: {wrong[0].object}” ({wrong[0].id}) would not be the "

@@ -5,20 +5,20 @@ What could not be written is kept, and written with the next prompt: a full disk
 
 from __future__ import annotations
 
-from looseleaf.conversation.window import costs_of
-from looseleaf.core.manifest import hash_of
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 from looseleaf.prompt.epoch import ONCE
-from looseleaf.prompt.log import ref_of
+from looseleaf.prompt.manifest import hash_of
+from looseleaf.prompt.prompt_log import ref_of
+from looseleaf.window.window import costs_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.conversation.window import Count
+    from looseleaf.base.messages import Message
+    from looseleaf.base.values import Record
     from looseleaf.prompt.epoch import Change, Epoch, Ref
-    from looseleaf.prompt.log import PromptLog
+    from looseleaf.prompt.prompt_log import PromptLog
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Message
-    from looseleaf.values import Record
+    from looseleaf.window.window import Count
 
 
 class Overtaken(Exception):

@@ -6,13 +6,13 @@ nothing of processes.
 
 from __future__ import annotations
 
-from looseleaf.core.manifest import Item, Omitted
-from looseleaf.frozen import frozen
-from looseleaf.talk import Message
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Message
+from looseleaf.prompt.manifest import Item, Omitted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
 
 SCHEMA = "prompts.v1"
 

@@ -8,39 +8,39 @@ either, one prompt is made with less, and the epoch goes on after it.
 
 from __future__ import annotations
 
-from looseleaf.absorb import TOP
-from looseleaf.conversation.window import costs_of
-from looseleaf.core.manifest import Manifest, Omitted, Prompt, hash_of
-from looseleaf.core.prompt import fit
-from looseleaf.core.shown import SHOWN, is_said, plain
-from looseleaf.core.times import written
-from looseleaf.core.window import MESSAGE_TOKENS
-from looseleaf.errors import BudgetTooSmall, Busy, Refused, Unwritten
-from looseleaf.frozen import frozen
+from looseleaf.base import clock
+from looseleaf.base.errors import BudgetTooSmall, Busy, Refused, Unwritten
+from looseleaf.base.ids import new_id
+from looseleaf.base.immutable import frozen
+from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.pages.outside_edits import TOP
 from looseleaf.prompt.current import Current, Overtaken
 from looseleaf.prompt.epoch import COLD, COMPACTED, CROWDED, FIRST, ONCE, ROOMIER, Epoch
-from looseleaf.prompt.gather import Gather, items_of
-from looseleaf.prompt.log import PromptLog, task_message
-from looseleaf.prompt.parts import Parts
+from looseleaf.prompt.fit import fit
+from looseleaf.prompt.manifest import Manifest, Omitted, Prompt, hash_of
+from looseleaf.prompt.message_parts import Parts
+from looseleaf.prompt.prompt_log import PromptLog, task_message
 from looseleaf.prompt.since import Since
+from looseleaf.prompt.slot_forms import SHOWN, is_said, plain
+from looseleaf.prompt.snapshot import Gather, items_of
 from looseleaf.prompt.trim import trimmed
-from looseleaf.store import clock
-from looseleaf.store.ulid import new_id
+from looseleaf.text.times import written
+from looseleaf.window.window import costs_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from looseleaf.conversation.conversation import Conversation
-    from looseleaf.conversation.window import Count, Window
-    from looseleaf.core.manifest import Item
-    from looseleaf.pages import Pages
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Record
+    from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
-    from looseleaf.place.state import State
-    from looseleaf.policy import Policy
     from looseleaf.prompt.epoch import Change
+    from looseleaf.prompt.manifest import Item
+    from looseleaf.state.state import State
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Record
+    from looseleaf.window.conversation import Conversation
+    from looseleaf.window.window import Count, Window
 
 _TRIES, _COMPACTIONS = 32, 4
 """How often a prompt is made anew when other processes record, compact and prompt in the same moment; and how often the
@@ -368,8 +368,8 @@ class Prompts:
 
 def is_known(model: str) -> bool:
     """Whether there is a row for a model, or for its family."""
-    from looseleaf.llm.registry import MODELS
-    from looseleaf.llm.registry import model as row_of
+    from looseleaf.models.model_table import MODELS
+    from looseleaf.models.model_table import model as row_of
 
     return row_of(model).name in MODELS
 

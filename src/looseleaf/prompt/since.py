@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.core import changes as tell
-from looseleaf.core import fence
-from looseleaf.core.paths import STATE
-from looseleaf.core.placing import PROFILE
-from looseleaf.core.turns import open_calls
-from looseleaf.errors import Refused
-from looseleaf.hashing import sha256
+from looseleaf.base import clock
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.ids import new_id
+from looseleaf.base.page_paths import STATE
+from looseleaf.facts.placement import PROFILE
+from looseleaf.log.turns import open_calls
+from looseleaf.prompt import changes as tell
 from looseleaf.prompt.epoch import Change
-from looseleaf.prompt.gather import CHARTER, LISTED
-from looseleaf.store import clock
-from looseleaf.store.ulid import new_id
+from looseleaf.prompt.snapshot import CHARTER, LISTED
+from looseleaf.text import untrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.conversation.window import Window
-    from looseleaf.pages import Pages
+    from looseleaf.base.messages import Trace
+    from looseleaf.base.values import Position, Record
+    from looseleaf.pages.pages import Pages
     from looseleaf.prompt.epoch import Epoch
-    from looseleaf.prompt.gather import Gather
-    from looseleaf.talk import Trace
-    from looseleaf.values import Position, Record
+    from looseleaf.prompt.snapshot import Gather
+    from looseleaf.window.window import Window
 
 _TOP = (*CHARTER, PROFILE)
 
@@ -74,7 +74,7 @@ class Since:
         parts: list[tuple[str, list[str]]] = []
         new: dict[str, str] = {}
         name = new_id()
-        word = fence.word(name)
+        word = untrusted.word(name)
         for path in _TOP:
             revision, text = self._now(path)
             if revision != seen.get(path, ""):
@@ -91,7 +91,7 @@ class Since:
         if revision != seen.get(STATE, _hash({})):
             said = list(tell.of_state(self._state_at(seen.get(STATE, "")), told))
             if said and self._gather.foreign(STATE):
-                said = [fence.fenced("\n".join(said), word)]
+                said = [untrusted.fenced("\n".join(said), word)]
             parts.append((STATE, said))
             new[STATE] = revision
             self._states = revision, told
@@ -140,7 +140,7 @@ class Since:
     def _state_at(self, revision: str) -> dict[str, Any]:
         if self._states[0] == revision:
             return self._states[1]
-        from looseleaf.core.state import for_prompt
+        from looseleaf.state.rules import for_prompt
 
         now = self._pages.absorb.head_bytes(STATE)
         for edit in self._pages.history.back(STATE) if revision else ():

@@ -1,168 +1,246 @@
-"""The snapshot: what a session begins with, where somebody else keeps the window.
-
-Charter and memory as the first prompt of an epoch has them, as one text; logged nowhere. Invariant: never more than
-its budget, as it is counted; the charter is never cut. A quick one is kept in a view, with all that it depends on: how
-far the journal goes and how the files at the top look. As long as that is so it is what would be made again, and a hook
-that begins a session has it without loading what makes it.
-"""
+"""Gather: what there is to show of a memory, read from its folder."""
 
 from __future__ import annotations
 
-import time
-
-from looseleaf.absorb import TOP
-from looseleaf.errors import BudgetTooSmall, Refused
-from looseleaf.frozen import frozen
-from looseleaf.store import JOURNAL, codec
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import is_trusted
+from looseleaf.base.page_paths import STATE
+from looseleaf.base.paths import PROFILE, USER
+from looseleaf.facts.truth import true_at
+from looseleaf.pages.signing import unsigned
+from looseleaf.prompt import slot_forms as shown
+from looseleaf.prompt.manifest import Item, Omitted
+from looseleaf.text import untrusted
+from looseleaf.views.essentials import rank, said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Collection
+    from typing import Protocol
 
-    from looseleaf.memory import Memory
-    from looseleaf.values import PageText
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Episode
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.log.trace_messages import Mark
+    from looseleaf.pages.pages import Pages
+    from looseleaf.prompt.slot_forms import Shown
+    from looseleaf.state.state import State
+    from looseleaf.views.build import Topics
+    from looseleaf.views.page_index import Listing
 
-    Count = Callable[[Sequence[str]], list[int]]
+    class Book(Protocol):
+        """What is read of a notebook."""
 
-TOKENS = 4_000
-"""The budget where none is given. A session pays for it with every request, also where the talk is short: it is a
-fiftieth of a usual context, and has room for a full profile, a full state and some hundred lines beside."""
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def topics(self) -> Topics: ...
+        @property
+        def listing(self) -> Listing: ...
 
-LEAST_MEMORY = 1_000
-"""What the memory may take where none is given and the charter takes nearly all of that, or more."""
 
-SCHEMA = "snapshot.v1"
+CHARTER = ("SOUL.md", "PROJECT.md", "PROJECT.local.md")
+"""The system message, in this order (seed 003: the soul first, as it is)."""
 
-_RACY_NS = 100_000_000
-"""A file changed this shortly before it was read may change again without looking different (its times are coarse)."""
-
-_GAP = "\n\n"
+LISTED = ("facts/", "episodes/")
+_DAYS, _REVIEW = "days/", "review/"
+NEVER = "only_searched"
+WAITS = "waits_for_a_person"
 
 
 @frozen
-class Snapshot:
-    """`charter` is who the agent is and the rules of the work, `memory` what is known; `tokens`: what both together
-    take, in `budget`."""
+class Charter:
+    """The system message and its parts: where each ends, and which revision of which page it is."""
 
-    charter: str
-    memory: str
-    tokens: int
-    budget: int
-
-    @property
-    def text(self) -> str:
-        return joined(self.charter, self.memory)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("charter", "memory", "tokens", "budget")}
+    text: str
+    ends: tuple[tuple[str, int, str], ...]
 
 
-def joined(charter: str, memory: str) -> str:
-    return _GAP.join(part.rstrip("\n") for part in (charter, memory) if part.strip())
+class Gather:
+    def __init__(
+        self,
+        pages: Pages,
+        book: Callable[[], Book],
+        state: Callable[[], State],
+        policy: Policy,
+        note: Callable[[str], None],
+    ) -> None:
+        self._pages = pages
+        self._book = book
+        self._state = state
+        self._policy = policy
+        self._note = note
+        self.trusts = policy.trust_external_edits
 
+    def text(self, path: str) -> str | None:
+        """What a page at the top says, as it was last absorbed; None: there is none."""
+        data = self._pages.absorb.read(path)
+        return None if data is None else data.decode("utf-8", "replace")
 
-def snapshot(memory: Memory, budget: int | None = None, *, quick: bool = False) -> Snapshot:
-    """`quick`: tokens are estimated, and of pages only those at the top are looked at; what stands on others is what
-    was last known of them."""
-    if budget is not None and (type(budget) is not int or budget < 1):
-        raise Refused(
-            f"No snapshot was made: the budget is a number of tokens from 1 on, not {budget!r}. "
-            f"Leave it out to have {TOKENS:,}."
+    def _revision(self, path: str, text: str) -> str:
+        """A page as it was last journaled; of one that is newer, what it says."""
+        head = self._pages.absorb.heads.get(path).sha256
+        return f"{path}@{head or sha256(text.encode('utf-8', 'surrogatepass'))}"
+
+    # --- the charter -------------------------------------------------------------------
+
+    def charter(self) -> Charter:
+        """A page of it that cannot be read is a reason to refuse: nobody is told half of who he is."""
+        text = ""
+        ends: list[tuple[str, int, str]] = []
+        for path in CHARTER:
+            own = self.text(path)
+            if own is not None and own.strip():
+                text += ("\n" if text.endswith("\n") else "\n\n") if text else ""
+                text += own
+                ends.append((path, len(text), self._revision(path, own)))
+                if not self.trusts and self.foreign(path):
+                    self._note(
+                        f"{path} was changed on disk by nobody knows whom, and is in every prompt as it is. Look at "
+                        "it, and keep it from being written by agents."
+                    )
+        return Charter(text, tuple(ends))
+
+    # --- the memory --------------------------------------------------------------------
+
+    def slots(self, mark: Mark | None) -> tuple[list[Shown], list[Omitted]]:
+        """What the memory has to show beside a window that begins with this mark; and what it never shows."""
+        profile = self._profile()
+        seen = {piece.id for form in profile.forms for piece in form.pieces} if profile is not None else set()
+        told, revision = self.state()
+        found = (
+            profile,
+            self._vouched(shown.state(told, self._toon(told), revision), STATE),
+            shown.essentials(self._book().topics.essentials(), seen, told),
+            self._index(),
+            self._episodes(mark),
         )
-    if not quick or memory._counter is not None:
-        memory._book.catch_up()  # looks at all pages first
-        return _made(memory, budget, memory._talk.counter(None))
-    seen_ns = time.time_ns()
-    kept = _kept(memory, budget)
-    if kept is not None:
-        return kept
-    memory._pages.absorb_to_read(TOP)
-    memory._known.catch_up()
-    from looseleaf.llm.tokens import estimate
+        return [each for each in found if each is not None], self._never()
 
-    key = _key(memory, budget)
-    made = _made(memory, budget, lambda texts: [estimate(text) for text in texts])
-    _keep(memory, budget, made, key, seen_ns)
-    return made
+    def holding(self) -> list[str]:
+        """The facts of the user that hold and stand on another page than his profile, as lines."""
+        self._book().known.catch_up()
+        facts = true_at(self._book().known.of(USER))
+        return [f"- {said(fact.relation, fact.object)}" for fact in facts if fact.path != PROFILE]
+
+    def foreign(self, path: str) -> list[str]:
+        """The lines of a page (of the state: what it says) that nobody vouches for: those that came with edits found
+        on disk, where these are nobody's word."""
+        return self._state().provenance.doubtful(path)
+
+    def _vouched(self, slot: Shown | None, *paths: str) -> Shown | None:
+        """A slot as it is; as data, if a line on these pages is nobody's."""
+        if slot is None or not any(map(self.foreign, paths)):
+            return slot
+        edits = (
+            self._pages.absorb.heads.get(path).edit or "" for path in paths
+        )  # drawn after they were written
+        return shown.as_data(slot, untrusted.word(slot.slot, *edits))
+
+    def _profile(self) -> Shown | None:
+        try:
+            text = self.text(PROFILE) or ""
+        except Refused as refused:
+            self._note(f"{refused} The prompt shows what it said before.")
+            text = (self._pages.absorb.head_bytes(PROFILE) or b"").decode("utf-8", "replace")
+        on_page = [fact for fact in true_at(self._book().known.of(USER)) if fact.path == PROFILE]
+        facts = sorted((fact for fact in on_page if is_trusted(fact.level)), key=rank)
+        revision = self._revision(PROFILE, text)
+        edit = self._pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
+        is_foreign = not self.trusts or bool(self.foreign(PROFILE))
+        foreign = untrusted.word(revision, edit) if is_foreign else ""
+        return shown.profile(PROFILE, text, facts, revision, foreign=foreign)
+
+    def state(self) -> tuple[dict[str, object], str]:
+        """The state as a prompt has it, and its revision."""
+        head = self._pages.absorb.heads.get(STATE)
+        return self._state().shown(), f"{STATE}@{head.sha256}" if head.sha256 else ""
+
+    @staticmethod
+    def _toon(told: dict[str, object]) -> str | None:
+        from looseleaf.text.notation import encode
+
+        return encode(told) if told else None
+
+    def _index(self) -> Shown | None:
+        lines, further = self._book().listing.newest(self._policy.index_pages)
+        return shown.index([(each.path, each.size, each.summary) for each in lines], further)
+
+    def _episodes(self, mark: Mark | None) -> Shown | None:
+        """The last ones; not those whose summaries the window has already."""
+        in_window = {entry.rpartition("/")[2] for entry, _ in mark.episodic} if mark is not None else set()
+        found: list[tuple[str, Episode]] = []
+        left: list[str] = []
+        for path, episode in self._last_episodes(len(in_window) + self._policy.max_episodic_items):
+            if episode.get("Entry") in in_window:
+                left.append(f"{path}:{episode.line}")
+            elif len(found) < self._policy.max_episodic_items:
+                found.append((path, episode))
+        omitted = [Omitted("window", "episodes", shown.SHOWN, tuple(left))] if left else []
+        return self._vouched(shown.episodes(found, omitted), *dict.fromkeys(path for path, _ in found))
+
+    def _last_episodes(self, count: int) -> list[tuple[str, Episode]]:
+        found: list[tuple[str, Episode]] = []
+        months = [path for path in self._pages.absorb.heads.pages if path.startswith("episodes/")]
+        for path in sorted(months, reverse=True):
+            if len(found) >= count:
+                break
+            from looseleaf.pages.page import Page
+
+            try:
+                page = Page(path, self._pages.absorb.read(path))
+            except Refused as refused:
+                self._note(str(refused))
+                continue
+            # Those that an agent wrote are read on demand: nobody vouches for what it was told.
+            found += [(path, episode) for episode in reversed(unsigned(page.parsed).episodes)]
+        return found[:count]
+
+    def _never(self) -> list[Omitted]:
+        paths = [path for path, head in self._pages.absorb.heads.pages.items() if head.sha256 is not None]
+        days = tuple(sorted(path for path in paths if path.startswith(_DAYS)))
+        review = tuple(sorted(path for path in paths if path.startswith(_REVIEW)))
+        found = [Omitted("days", "index", NEVER, days)] if days else []
+        return [*found, *([Omitted("review", "index", WAITS, review)] if review else [])]
+
+    # --- what changes ------------------------------------------------------------------
+
+    def drawers(self) -> set[str]:
+        """The pages that an index lists, as the journal knows them."""
+        heads = self._pages.absorb.heads.pages
+        return {path for path, head in heads.items() if path.startswith(LISTED) and head.sha256 is not None}
+
+    def vouched_for(self, paths: set[str]) -> set[str]:
+        """Those of these pages that a prompt may name."""
+        if self.trusts or not paths:
+            return paths
+        self._book().known.catch_up()
+        return {path for path in paths if self._book().listing.is_vouched_for(path)}
+
+    def summaries(self, paths: Collection[str]) -> list[tuple[str, str]]:
+        return [(each.path, each.summary) for each in self._book().listing.lines(paths)]
 
 
-def _made(memory: Memory, budget: int | None, count: Count) -> Snapshot:
-    from looseleaf.core.prompt import fit
-    from looseleaf.prompt.gather import Gather
-
-    book = _Shelf(memory)
-    gather = Gather(memory._pages, lambda: book, lambda: memory.state, memory.policy, memory._note)
-    charter = gather.charter().text
-    [fixed] = count([charter])
-    if budget is None:
-        budget = max(TOKENS, fixed + LEAST_MEMORY)
-    if fixed > budget:
-        raise BudgetTooSmall(budget, fixed, "the charter (SOUL.md, PROJECT.md)")
-    slots, _ = gather.slots(None)
-    room = budget - fixed
-    while True:
-        told = fit(slots, room, count).text
-        [tokens] = count([joined(charter, told)])
-        if tokens <= budget or not told:
-            return Snapshot(charter, told, tokens, budget)
-        room -= tokens - budget  # what the two take more together than each by itself
-
-
-class _Shelf:
-    """What is read of the notebook for this. The notebook itself loads all that distils and places."""
-
-    def __init__(self, memory: Memory) -> None:
-        from looseleaf.build.topics import Topics
-        from looseleaf.place.listing import Listing
-
-        self._memory = memory
-        self.known = memory._known
-        self.topics = Topics(memory.store, memory._known)
-        self.listing = Listing(
-            memory._pages, memory._known, lambda: self, trusts=memory.policy.trust_external_edits
+def items_of(charter: Charter, tokens: list[int]) -> list[Item]:
+    """The items of the system message; `tokens` is what it costs up to the end of each."""
+    items: list[Item] = []
+    start = cost = 0
+    for (path, end, revision), upto in zip(charter.ends, tokens, strict=True):
+        item = Item(
+            path,
+            "charter",
+            "system",
+            "markdown",
+            upto - cost,
+            "always_included",
+            0,
+            1,
+            start,
+            end,
+            (revision,),
         )
-
-    def summary_of(self, path: str, page: PageText) -> str:
-        return self._memory._book.place.summary_of(path, page)
-
-
-# --- kept ------------------------------------------------------------------------------
-
-
-def _kept(memory: Memory, budget: int | None) -> Snapshot | None:
-    try:
-        document = memory.store.get(_view(memory))
-        raw = codec.whole(document.data if document else b"")
-        if raw["key"] == _key(memory, budget):
-            return Snapshot(*(raw[name] for name in Snapshot.__match_args__))
-    except (Refused, LookupError, TypeError, ValueError):
-        pass  # made again
-    return None
-
-
-def _keep(memory: Memory, budget: int | None, made: Snapshot, key: dict[str, Any], seen_ns: int) -> None:
-    """Only where nothing changed while it was made. Not where something was noted: who asks again is told again."""
-    try:
-        is_settled = all(max(mark[3:5]) < seen_ns - _RACY_NS for _, mark in key["top"])
-        if is_settled and not memory.notes and key == _key(memory, budget):
-            memory.store.view(_view(memory), codec.encode({"key": key} | made.to_dict()))
-    except Refused:
-        pass  # nothing that was asked for rests on it
-
-
-def _view(memory: Memory) -> str:
-    return f"views/agents/{memory.agent}/snapshot.json"
-
-
-def _key(memory: Memory, budget: int | None) -> dict[str, Any]:
-    """All that a quick snapshot depends on. What holds may depend on the day."""
-    last = next(memory.store.read_back(JOURNAL), None)
-    return {
-        "schema": SCHEMA,
-        "budget": budget,
-        "policy": repr(memory.policy),
-        "day": int(time.time() // 86_400),
-        "journal": [*last.end, last.record.get("id")] if last is not None else [],
-        "top": [[stat.path, list(stat.mark)] for stat in memory.store.list("")],
-    }
+        items.append(item)
+        start, cost = end, upto
+    return items

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from looseleaf.conversation.window import costs_of
-from looseleaf.core.prompt import largest
-from looseleaf.core.window import MESSAGE_TOKENS, guard, texts_of
-from looseleaf.talk import Message, ToolResultPayload
+from looseleaf.base.messages import Message, ToolResultPayload
+from looseleaf.log.trace_messages import MESSAGE_TOKENS, guard, texts_of
+from looseleaf.prompt.fit import largest
+from looseleaf.window.window import costs_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from looseleaf.conversation.window import Count, Window
-    from looseleaf.values import Record
+    from looseleaf.base.values import Record
+    from looseleaf.window.window import Count, Window
 
 _LEAST = 8
 """Characters that are worth showing."""

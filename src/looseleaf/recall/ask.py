@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from looseleaf.core import unspaced
-from looseleaf.core.asked_relations import asked_relations
-from looseleaf.core.ranking import Asked, Corpus
-from looseleaf.core.stopwords import by_language
-from looseleaf.core.terms import words
+from looseleaf.language import unspaced
+from looseleaf.language.asked_relations import asked_relations
+from looseleaf.language.stopwords import by_language
+from looseleaf.language.terms import words
+from looseleaf.recall.ranking import Asked, Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from looseleaf.core.terms import Word
-    from looseleaf.core.when import When
     from looseleaf.index.protocol import Index
+    from looseleaf.language.terms import Word
+    from looseleaf.recall.question_dates import When
 
 MOST_WORDS = 40
 """Words of a question that are looked for, the rarest ones. A pasted page is a question, too."""
@@ -184,7 +184,7 @@ def _widened(found: Sequence[Word], indexes: Sequence[Index], known: Corpus) -> 
 
 
 def _others(text: str, likely: Sequence[str], index: Index, *, is_unknown: bool) -> list[tuple[str, float]]:
-    from looseleaf.core.typos import close, made_of, parts, pieces
+    from looseleaf.recall.near_matches import close, made_of, parts, pieces
 
     found = [each for term in likely for each in parts(term, index.holding(term))]
     if is_unknown:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from looseleaf.frozen import frozen
+from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from looseleaf.values import Level
+    from looseleaf.base.values import Level
 
     _Hits = tuple["Hit", ...]
 else:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.core.asked_relations import relation_term
-from looseleaf.core.diff import split_lines
-from looseleaf.core.levels import level_of
-from looseleaf.core.passages import passages
-from looseleaf.core.terms import terms
-from looseleaf.errors import Refused
-from looseleaf.hashing import text_hash
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import text_hash
+from looseleaf.base.origins import level_of
 from looseleaf.index.protocol import Item
+from looseleaf.language.asked_relations import relation_term
+from looseleaf.language.terms import terms
+from looseleaf.recall.passages import passages
 from looseleaf.recall.texts import (
     RAW,
     ROLES,
@@ -25,14 +24,15 @@ from looseleaf.recall.texts import (
     trace_text,
     writable,
 )
+from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from looseleaf.base.messages import Trace
+    from looseleaf.base.values import Fact, Position
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Trace
-    from looseleaf.values import Fact, Position
 
 
 def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]:
@@ -60,7 +60,7 @@ def trace_items(trace: Trace, position: Position, stream: str) -> Iterator[Item]
 
 def page_items(path: str, data: bytes | None, ts: float | None) -> list[Item]:
     """Prose by paragraphs, each episode as one; facts come from what is known of them."""
-    from looseleaf.core.grammar import parse
+    from looseleaf.pages.grammar import parse
 
     text = decoded(data)
     lines = split_lines(text)
@@ -152,7 +152,7 @@ def _paragraphs(
 
 def fact_items(facts: Sequence[Fact]) -> list[Item]:
     """What is true now, and what was: both can be found, the second only by who asks for the past."""
-    from looseleaf.core.truth import true_at
+    from looseleaf.facts.truth import true_at
 
     now = {fact.id for fact in true_at(facts)}
     before: dict[str, list[Fact]] = {}
@@ -215,7 +215,7 @@ def _told_by(fact: Fact) -> tuple[str, ...]:
 
 def entry_items(store: Store, reference: str) -> list[Item]:
     """Its summary, and its text if that stands in no trace."""
-    from looseleaf.entries import FOLDER, read_entry
+    from looseleaf.log.entries import FOLDER, read_entry
 
     try:
         entry = read_entry(store, reference)
@@ -252,6 +252,6 @@ def entry_items(store: Store, reference: str) -> list[Item]:
 
 
 def _day(text: str) -> float | None:
-    from looseleaf.core.moments import moment
+    from looseleaf.text.moments import moment
 
     return moment(text)

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import os
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from looseleaf.core.ranking import Doc
     from looseleaf.index.background import Background
     from looseleaf.index.embed import Embedder
     from looseleaf.index.protocol import Index, Only
     from looseleaf.index.vectors import Vectors
+    from looseleaf.recall.ranking import Doc
     from looseleaf.recall.read import Read
 
 VIEW = "views/vectors"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.base.policy import Ranking
+from looseleaf.base.values import FOUND
 from looseleaf.index.protocol import Only
-from looseleaf.policy import Ranking
-from looseleaf.values import FOUND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ What is not there any more (the index is older than the memory for a moment, or 
 
 from __future__ import annotations
 
-from looseleaf.core.diff import split_lines
-from looseleaf.core.levels import LEVELS, level_of
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Trace
+from looseleaf.base.origins import LEVELS, level_of
+from looseleaf.base.values import Position
 from looseleaf.recall.texts import (
     RAW,
     ROLES,
@@ -19,18 +20,17 @@ from looseleaf.recall.texts import (
     trace_text,
     writable,
 )
-from looseleaf.talk import Trace
-from looseleaf.values import Position
+from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from looseleaf.base.values import Fact, Level
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.index.protocol import Found
-    from looseleaf.pages import Pages
-    from looseleaf.place.facts import Facts
+    from looseleaf.pages.pages import Pages
     from looseleaf.store.protocol import Store
-    from looseleaf.values import Fact, Level
 
 
 @frozen
@@ -107,7 +107,7 @@ class Read:
         return Text(fact_text(fact), found.name, fact.path or "") if fact is not None else None
 
     def _entry(self, found: Found) -> Text | None:
-        from looseleaf.entries import FOLDER, read_entry
+        from looseleaf.log.entries import FOLDER, read_entry
 
         entry = read_entry(self._store, found.name)
         path = f"{FOLDER}/{entry.reference}/{'raw.md' if found.segment == RAW else 'summary.json'}"

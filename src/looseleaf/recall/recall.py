@@ -6,13 +6,13 @@ time asked for) goes, what says the same is told once, and each text is read whe
 
 from __future__ import annotations
 
-from looseleaf.core.ranking import Scored, rank, unnamed
-from looseleaf.core.terms import terms as terms_of
 from looseleaf.index.protocol import Only
 from looseleaf.index.sqlite_file import Damaged
+from looseleaf.language.terms import terms as terms_of
 from looseleaf.recall.ask import asked, asks_only_when, choosing
 from looseleaf.recall.hits import Hit, Recalled
-from looseleaf.recall.keep import Keep
+from looseleaf.recall.index_sync import Keep
+from looseleaf.recall.ranking import Scored, rank, unnamed
 from looseleaf.recall.read import Read
 from looseleaf.recall.sources import Sources
 from looseleaf.recall.tell import fact_hit, hit_of
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from looseleaf.core.ranking import Doc
-    from looseleaf.core.terms import Word
-    from looseleaf.core.when import When
+    from looseleaf.base.messages import Trace
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Fact
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.index.embed import Embedder
     from looseleaf.index.protocol import Found
-    from looseleaf.pages import Pages
-    from looseleaf.place.facts import Facts
-    from looseleaf.policy import Policy
+    from looseleaf.language.terms import Word
+    from looseleaf.pages.pages import Pages
     from looseleaf.recall.meaning import Meaning
     from looseleaf.recall.question import Question
+    from looseleaf.recall.question_dates import When
+    from looseleaf.recall.ranking import Doc
     from looseleaf.recall.tell import Asking
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Trace
-    from looseleaf.values import Fact
 
     Answer = TypeVar("Answer")
 
@@ -119,7 +119,7 @@ class Recall:
     def __call__(self, question: Question, *, quick: bool = False) -> Recalled:
         count = self._count
         if quick and (question.budget or question.clip):
-            from looseleaf.llm.tokens import estimate as count
+            from looseleaf.models.tokens import estimate as count
         return self._asking(lambda indexes: self._answer(question, indexes, count))
 
     def _asking(self, answer: Callable[[Asking], Answer]) -> Answer:
@@ -244,13 +244,13 @@ class Recall:
 
     def _time(self, question: Question, indexes: Asking) -> When | None:
         """The time that the question names. One that is named by an event is when that is spoken of."""
-        from looseleaf.core.when import asked_time
+        from looseleaf.recall.question_dates import asked_time
 
         when = asked_time(question.query, question.now)
         return when if when is None or when.event is None else self._placed(when, question, indexes)
 
     def _placed(self, when: When, question: Question, indexes: Asking) -> When | None:
-        from looseleaf.core.when import placed
+        from looseleaf.recall.question_dates import placed
 
         assert when.event is not None
         asking, corpus = asked(when.event, [index for index, _ in indexes])
@@ -331,7 +331,7 @@ def _is_true(question: Question, found: Found, read: Read) -> bool:
     """Of facts: whether it holds, now or at the time asked for. Whatever the index says of it, the journal knows."""
     if found.kind != "fact":
         return True
-    from looseleaf.core.truth import true_at
+    from looseleaf.facts.truth import true_at
 
     return any(fact.id == found.name for fact in true_at(read.facts(found.topic).values(), question.as_of))
 
@@ -365,7 +365,7 @@ def _packed(
     """The hits in the tokens that there are, each shortened around what was asked for rather than left out."""
     if question.budget is None and question.clip is None:
         return Recalled(chosen, best=best)
-    from looseleaf.core.excerpt import excerpt, pack
+    from looseleaf.text.excerpt import excerpt, pack
 
     forms = {term for word in words for term, _ in word.forms}
 

@@ -6,8 +6,8 @@ most and is newest.
 
 from __future__ import annotations
 
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
 from looseleaf.index.protocol import Only
 
 TYPE_CHECKING = False

@@ -6,24 +6,24 @@ topic the place in the journal where it last changed. So what is not in the inde
 
 from __future__ import annotations
 
-from looseleaf.absorb import belongs
-from looseleaf.core.own_tools import is_own
-from looseleaf.core.paths import name_fault
-from looseleaf.core.stems import edition
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Trace
+from looseleaf.base.own_tools import is_own
+from looseleaf.base.page_paths import name_fault
+from looseleaf.base.values import START, Position
+from looseleaf.language.stems import edition
+from looseleaf.pages.outside_edits import belongs
 from looseleaf.recall.texts import writable
 from looseleaf.store import JOURNAL
-from looseleaf.talk import Trace
-from looseleaf.values import START, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.index.protocol import Item, Marks
-    from looseleaf.pages import Pages
-    from looseleaf.place.facts import Facts
+    from looseleaf.pages.pages import Pages
     from looseleaf.store.protocol import Store
 
 TRACES, PAGE, TOPIC, ENTRY = "traces/", "page:", "topic:", "entry:"
@@ -210,7 +210,7 @@ def _is_own(trace: Trace) -> bool:
 
 
 def _made_at(edit: str | None) -> float | None:
-    from looseleaf.store.ulid import is_id, time_of
+    from looseleaf.base.ids import is_id, time_of
 
     return time_of(edit) if edit is not None and is_id(edit) else None
 

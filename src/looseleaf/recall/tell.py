@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from looseleaf.core.asked_relations import relation_term
-from looseleaf.core.terms import terms
+from looseleaf.language.asked_relations import relation_term
+from looseleaf.language.terms import terms
 from looseleaf.recall.hits import Hit
 from looseleaf.recall.sources import TRACES
 from looseleaf.recall.texts import fact_text, fact_time
@@ -15,10 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from looseleaf.core.ranking import Scored
+    from looseleaf.base.values import Fact
     from looseleaf.index.protocol import Found, Index
+    from looseleaf.recall.ranking import Scored
     from looseleaf.recall.read import Read, Text
-    from looseleaf.values import Fact
 
     Asking = list[tuple[Index, tuple[str, ...]]]
     """The indexes that are asked, each with the sources of which it has an older version."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from looseleaf.entries import Entry
+    from looseleaf.base.messages import Trace
+    from looseleaf.base.values import Fact
+    from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
-    from looseleaf.talk import Trace
-    from looseleaf.values import Fact
 
 SUMMARY, RAW = 0, 1
 """Which text of an entry an item is of."""
@@ -36,7 +36,7 @@ ROLES = {"user": "user", "assistant": "assistant", "tool_call": "tool", "tool_re
 def trace_text(trace: Trace) -> str:
     if trace.trace_type in ("user", "assistant") and not trace.media:
         return trace.content  # as below, without loading how windows are made: most are such
-    from looseleaf.core.window import said
+    from looseleaf.log.trace_messages import said
 
     return said(trace)
 
@@ -48,7 +48,7 @@ def fact_text(fact: Fact) -> str:
 
 def summary_text(summary: dict[str, object]) -> str:
     """What an entry says in its own words: the summary, and what it noted."""
-    from looseleaf.talk import NOTED
+    from looseleaf.base.messages import NOTED
 
     parts = [str(summary.get("summary") or "")]
     for name in NOTED:
@@ -86,14 +86,14 @@ def _is_name(words: Sequence[str]) -> bool:
 
 def fact_time(fact: Fact) -> float | None:
     """The time that a fact is from: when it was last said, else since when it holds, else when it was recorded."""
-    from looseleaf.core.moments import moment
+    from looseleaf.text.moments import moment
 
     return fact.said_at or moment(fact.valid_from or "") or fact.recorded_at
 
 
 def entry_time(store: Store, entry: Entry) -> float | None:
     """The time that an entry is from: when the last of what it was made of was said, else when it was made."""
-    from looseleaf.entries import traces_of
+    from looseleaf.log.entries import traces_of
 
     try:
         said = [trace.ts for trace in traces_of(store, entry)] if entry.meta.get("traces") else []

@@ -12,8 +12,8 @@ import signal
 import socket
 from hmac import compare_digest
 
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

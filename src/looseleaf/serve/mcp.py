@@ -8,8 +8,8 @@ neither a text nor a whole number: the SDK takes it for a notification, and it i
 
 from __future__ import annotations
 
-from looseleaf.errors import Refused
-from looseleaf.extras import to_get
+from looseleaf.base.errors import Refused
+from looseleaf.base.extras import to_get
 from looseleaf.serve import resources
 
 try:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from looseleaf.memory import Memory
-    from looseleaf.serve.keeper import Keeper
+    from looseleaf.memory.thread import Keeper
     from looseleaf.tools.tool import Answer, Tool
 
     _T = TypeVar("_T")

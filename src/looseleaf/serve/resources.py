@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote
 
-from looseleaf.core.names import PROFILE
-from looseleaf.core.paths import STATE, page_path
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.page_paths import STATE, page_path
+from looseleaf.base.paths import PROFILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.memory import Memory
-    from looseleaf.place.listing import IndexLine
+    from looseleaf.views.page_index import IndexLine
 
 INDEX = "looseleaf://index"
 PAGE = "looseleaf://page/"
@@ -105,7 +105,7 @@ def _page(memory: Memory, given: str) -> tuple[str, str]:
 
 
 def _topic(memory: Memory, name: str) -> tuple[str, str]:
-    from looseleaf.core.topics import topic_md
+    from looseleaf.views.topic_memory import topic_md
 
     names = memory.topics()
     if name not in names:
@@ -116,7 +116,7 @@ def _topic(memory: Memory, name: str) -> tuple[str, str]:
 
 
 def _index(memory: Memory) -> str:
-    from looseleaf.core.lines import escape
+    from looseleaf.text.lines import escape
 
     def line(path: str, size: int, summary: str) -> str:
         return f"- {path} ({size:,} bytes){f': {escape(summary)}' if summary else ''}"

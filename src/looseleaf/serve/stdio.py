@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mcp.server import Server
 
-    from looseleaf.serve.keeper import Keeper
+    from looseleaf.memory.thread import Keeper
 
 _GRACE_SECONDS = 5
 """For what is being written when the process is told to end. What is cut off after that is whole or absent."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
 
 _BYTES = 32
 """Of chance, in a token of ours."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.hashing import sha256
-from looseleaf.store.codec import to_json
+from looseleaf.base.hashing import sha256
+from looseleaf.store.records import to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from looseleaf.base.values import Record
     from looseleaf.store.root import Root
-    from looseleaf.values import Record
 
 BODIES = "log/bodies"
 HASH = r"[0-9a-f]{64}"

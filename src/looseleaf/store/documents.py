@@ -1,7 +1,7 @@
 """Documents: read whole, replaced whole, and only from the bytes the caller knew (FORMAT §6).
 
 A page's change goes: stage the new bytes → journal the edit → exchange the two files in one step → look at what was
-displaced (`exchange.py`). Whatever step a crash hits, `recovery.py` finishes the change or takes it back.
+displaced (`replace.py`). Whatever step a crash hits, `recovery.py` finishes the change or takes it back.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from __future__ import annotations
 import time
 from functools import cached_property
 
-from looseleaf.core.paths import canonical, same_name
-from looseleaf.errors import Busy, Refused, Stale, Unwritten
-from looseleaf.hashing import sha256
+from looseleaf.base.errors import Busy, Refused, Stale, Unwritten
+from looseleaf.base.hashing import sha256
+from looseleaf.base.ids import chance_id
+from looseleaf.base.page_paths import canonical, same_name
+from looseleaf.base.values import Document, Stat
 from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.root import LATE, STAGED, remove_staged, unreadable, unwritten
-from looseleaf.store.ulid import chance_id
-from looseleaf.values import Document, Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from looseleaf.policy import Policy
-    from looseleaf.store.exchange import Exchange
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Record
+    from looseleaf.store.append_streams import Streams
     from looseleaf.store.lock import Lock
+    from looseleaf.store.read_streams import Segments
     from looseleaf.store.recovery import Recovery
+    from looseleaf.store.replace import Exchange
     from looseleaf.store.root import Root
-    from looseleaf.store.segments import Segments
-    from looseleaf.store.streams import Streams
-    from looseleaf.values import Record
 
 
 class Desk:
@@ -53,7 +53,7 @@ class Documents(Desk):
 
     @cached_property
     def _exchange(self) -> Exchange:
-        from looseleaf.store.exchange import Exchange
+        from looseleaf.store.replace import Exchange
 
         return Exchange(self._root, self._streams)
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import errno
 import os
 
-from looseleaf.errors import Refused, Unwritten
-from looseleaf.policy import Policy
+from looseleaf.base.errors import Refused, Unwritten
+from looseleaf.base.policy import Policy
+from looseleaf.base.values import START
+from looseleaf.store.append_streams import Streams
 from looseleaf.store.bodies import Bodies
 from looseleaf.store.disk import this_disk
 from looseleaf.store.documents import Documents
 from looseleaf.store.lock import Alone, Lock
+from looseleaf.store.read_streams import Segments
 from looseleaf.store.root import Root, is_committed, unreadable, unwritten
-from looseleaf.store.segments import Segments
-from looseleaf.store.streams import Streams
-from looseleaf.values import START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from looseleaf.base.values import Document, Line, Position, Problem, Record, Stat
     from looseleaf.store.disk import Disk
     from looseleaf.store.switch import Put, Removal
-    from looseleaf.values import Document, Line, Position, Problem, Record, Stat
 
 WRITER = "log/writer"
 
@@ -240,12 +240,12 @@ class FileStore:
         self._documents.sweep()
 
     def check(self) -> Iterator[Problem]:
-        from looseleaf.store.care import check_log
+        from looseleaf.store.check_repair import check_log
 
         return check_log(self._root, self._segments)
 
     def repair(self) -> list[str]:
-        from looseleaf.store.care import repair_log
+        from looseleaf.store.check_repair import repair_log
 
         with self._lock:
             self.recover()

@@ -12,7 +12,7 @@ import time
 from _thread import RLock, get_ident
 from _weakref import ref  # all of `weakref` that is needed, and there already
 
-from looseleaf.errors import Busy, Unwritten
+from looseleaf.base.errors import Busy, Unwritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

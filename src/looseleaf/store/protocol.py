@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Protocol
 
-    from looseleaf.values import Document, Line, Position, Problem, Record, Stat
+    from looseleaf.base.values import Document, Line, Position, Problem, Record, Stat
 else:
     Protocol = object  # only type checkers need more, and `typing` costs every start
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import time
 
-from looseleaf.core.paths import canonical
-from looseleaf.errors import Refused, Stale
-from looseleaf.hashing import SHA256_OF_NOTHING
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.hashing import SHA256_OF_NOTHING
+from looseleaf.base.ids import is_id, time_of
+from looseleaf.base.page_paths import canonical
 from looseleaf.store import JOURNAL
 from looseleaf.store.documents import Desk
-from looseleaf.store.exchange import COLLISION, late_mark
+from looseleaf.store.replace import COLLISION, late_mark
 from looseleaf.store.root import LATE, STAGED, is_committed, remove_staged
 from looseleaf.store.switch import SUFFIX, finish
-from looseleaf.store.ulid import is_id, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.policy import Policy
-    from looseleaf.store.exchange import Exchange
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Record
+    from looseleaf.store.append_streams import Streams
     from looseleaf.store.lock import Lock
+    from looseleaf.store.read_streams import Segments
+    from looseleaf.store.replace import Exchange
     from looseleaf.store.root import Root
-    from looseleaf.store.segments import Segments
-    from looseleaf.store.streams import Streams
-    from looseleaf.values import Record
 
 _ABANDONED = 3600.0
 """Seconds after which a staged file cannot belong to a living process any more."""

@@ -10,8 +10,8 @@ import os
 import stat
 import time
 
-from looseleaf.errors import Refused, Unreadable, Unwritten
-from looseleaf.store.ulid import chance_id
+from looseleaf.base.errors import Refused, Unreadable, Unwritten
+from looseleaf.base.ids import chance_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,18 +5,18 @@ next puts the rest in place. Only forgetting needs this: everything else appends
 
 from __future__ import annotations
 
-from looseleaf.errors import Refused
-from looseleaf.frozen import frozen
-from looseleaf.hashing import sha256, sha256_or_none
-from looseleaf.store import codec
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256, sha256_or_none
+from looseleaf.base.immutable import frozen
+from looseleaf.store import records
 from looseleaf.store.root import PLAN, STAGED, is_committed, remove_staged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from looseleaf.base.values import Record
     from looseleaf.store.root import Root
-    from looseleaf.values import Record
 
 SCHEMA = "forgetting.v1"
 SUFFIX = "forget"
@@ -54,7 +54,7 @@ def switch(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Remova
         root.sync(folder, STAGED)
         plan: Record = {"schema": SCHEMA, "id": name, "put": rows}
         plan["remove"] = [[each.path, each.base] for each in removals]
-        root.replace(PLAN, codec.encode(plan))
+        root.replace(PLAN, records.encode(plan))
     except BaseException:
         if not is_committed(root):
             remove_staged(root, folder)
@@ -64,7 +64,7 @@ def switch(root: Root, name: str, puts: Sequence[Put], removals: Sequence[Remova
 
 def finish(root: Root) -> None:
     """Put in place what a committed switch made ready; done again, it does the rest. Under the lock."""
-    plan = codec.whole(root.read(PLAN) or b"")
+    plan = records.whole(root.read(PLAN) or b"")
     if plan.get("schema") != SCHEMA:
         raise Refused(
             f"Nothing was done: {PLAN} is damaged, so a forgetting that was interrupted cannot be completed. "

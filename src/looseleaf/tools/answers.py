@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from looseleaf.errors import Stale
+from looseleaf.base.errors import Stale
 from looseleaf.tools.tool import Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from looseleaf.errors import Refused
-    from looseleaf.values import Receipt
+    from looseleaf.base.errors import Refused
+    from looseleaf.base.values import Receipt
 
 _TOLD = 20
 """Sentences on lines that were held back: a model that wrote a hundred of them knows what they were."""

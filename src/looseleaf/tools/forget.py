@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 import time
 
-from looseleaf.core.grammar import parse
-from looseleaf.core.heads import AGENT
-from looseleaf.core.keys import key
-from looseleaf.core.ledger import fact_id
-from looseleaf.core.levels import CONFIDENCE
-from looseleaf.core.lines import escape, worded
-from looseleaf.core.truth import true_at
-from looseleaf.errors import Refused
-from looseleaf.place.place import FORGET
-from looseleaf.place.review import PATH
+from looseleaf.base.errors import Refused
+from looseleaf.base.origins import CONFIDENCE
+from looseleaf.base.values import Fact
+from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.truth import true_at
+from looseleaf.language.value_keys import key
+from looseleaf.log.heads import AGENT
+from looseleaf.pages.grammar import parse
+from looseleaf.place.placer import FORGET
+from looseleaf.place.review_page import PATH
+from looseleaf.text.lines import escape, worded
 from looseleaf.tools.answers import WAITS, object_of
 from looseleaf.tools.tool import Answer, Tool
-from looseleaf.values import Fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ did not happen and what to do next.
 
 from __future__ import annotations
 
-from looseleaf.frozen import frozen
+from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from looseleaf.base.values import Receipt
     from looseleaf.memory import Memory
-    from looseleaf.values import Receipt
 
 
 @frozen

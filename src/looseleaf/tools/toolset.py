@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from looseleaf.core.schema_faults import first_fault
-from looseleaf.errors import Refused
+from looseleaf.base.errors import Refused
+from looseleaf.text.schema_faults import first_fault
 from looseleaf.tools.answers import refused
-from looseleaf.tools.files import APPEND, LIST, PATCH, READ, WRITE
 from looseleaf.tools.forget import FORGET_TOOL
-from looseleaf.tools.verbs import RECALL, REMEMBER
-from looseleaf.tools.working import STATE_TOOL
+from looseleaf.tools.page_tools import APPEND, LIST, PATCH, READ, WRITE
+from looseleaf.tools.remember_recall import RECALL, REMEMBER
+from looseleaf.tools.state_forget import STATE_TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

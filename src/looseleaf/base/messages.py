@@ -1,0 +1,379 @@
+"""The values of talk: what was said and done (traces), what a model is told of it (messages), what stays of it.
+
+A trace's members are those of its line in the log (FORMAT §11.1); a message's are those that every provider's shape
+can be made from. Both are ignorant of disk, clock and provider.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.immutable import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Literal, Protocol
+
+    from looseleaf.base.values import Kind, Record, TimeSpan
+
+    TraceType = Literal["user", "assistant", "tool_call", "tool_result"]
+    Flag = Literal["no_call", "second_result"]
+    MessageRole = Literal["system", "user", "assistant", "tool"]
+    CallStatus = Literal["PENDING", "SUCCESS", "ERROR"]
+else:
+    Protocol = object
+
+TRACE_TYPES: tuple[TraceType, ...] = ("user", "assistant", "tool_call", "tool_result")
+
+_REQUIRED = ("id", "ts", "turn_id", "seq", "trace_type", "content", "source_event", "session_id", "origin")
+_OPTIONAL = (
+    "media",
+    "reasoning",
+    "tool_name",
+    "tool_call_id",
+    "tool_args",
+    "tool_error",
+    "tool_result_ref",
+    "correlation_id",
+    "opaque",
+    "flag",
+)
+
+
+@frozen
+class Trace:
+    """One thing said or done. `origin` is where it entered: stamped when it was recorded, never claimed."""
+
+    id: str
+    ts: float
+    turn_id: str
+    seq: int
+    trace_type: TraceType
+    content: str
+    source_event: str
+    session_id: str
+    origin: str
+    media: dict[str, list[str]] | None = None
+    reasoning: str | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    tool_args: Any = None
+    tool_result: Any = None
+    tool_error: str | None = None
+    tool_result_ref: str | None = None
+    correlation_id: str | None = None
+    opaque: dict[str, Any] | None = None
+    tags: tuple[str, ...] = ()
+    flag: Flag | None = None
+    session_start: bool = False
+
+    def but(self, **changes: Any) -> Trace:
+        """The same trace, except for these members."""
+        return Trace(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+
+    def to_record(self) -> Record:
+        """As its line has it: members that say nothing are left out."""
+        record: Record = {name: getattr(self, name) for name in _REQUIRED}
+        for name in _OPTIONAL:
+            value = getattr(self, name)
+            if value is not None:
+                record[name] = value
+        if self.tags:
+            record["tags"] = list(self.tags)
+        if self.session_start:
+            record["session_start"] = True
+        if self.trace_type == "tool_result" and (self.tool_result is not None or self.tool_error is None):
+            record["tool_result"] = self.tool_result
+        return record
+
+    @classmethod
+    def from_record(cls, record: Record) -> Trace | None:
+        """None for a line that is no trace: a reserved turn, a lost record, something made by hand that has not
+        the members every trace has. What only we add (session, origin) may be missing."""
+        if record.get("trace_type") not in TRACE_TYPES:
+            return None
+        given = {"session_id": "", "origin": "", "source_event": ""} | {
+            name: record[name] for name in (*_REQUIRED, *_OPTIONAL, "tool_result") if name in record
+        }
+        tags = record.get("tags")
+        given["tags"] = tuple(map(str, tags)) if isinstance(tags, list) else ()
+        given["session_start"] = record.get("session_start") is True
+        return cls(**given) if _is_sound(given) else None
+
+
+_TEXTS = ("id", "turn_id", "content", "source_event", "session_id", "origin")
+MAY_BE_TEXT = (
+    "reasoning",
+    "tool_name",
+    "tool_call_id",
+    "tool_error",
+    "tool_result_ref",
+    "correlation_id",
+)
+FARTHEST = 1e11
+"""Seconds from 1970 that a time may be away: some thousands of years."""
+
+
+def _is_sound(given: dict[str, Any]) -> bool:
+    """Whether every member is of the kind that readers rely on: a line may have been made by anybody."""
+    ts: Any = given.get("ts")
+    media = given.get("media")
+    return (
+        all(type(given.get(name)) is str for name in _TEXTS)
+        and all(given.get(name) is None or type(given[name]) is str for name in MAY_BE_TEXT)
+        and type(given.get("seq")) is int
+        and type(ts) in (int, float)
+        and abs(ts) < FARTHEST
+        and given.get("flag") in (None, "no_call", "second_result")
+        and (given.get("opaque") is None or isinstance(given["opaque"], dict))
+        and (media is None or (isinstance(media, dict) and all(map(_are_addresses, media.values()))))
+    )
+
+
+def _are_addresses(value: object) -> bool:
+    return isinstance(value, list) and all(type(each) is str for each in value)
+
+
+@frozen
+class ToolInteraction:
+    """A tool call with its result, if it has one. Derived, never stored."""
+
+    tool_call_id: str
+    turn_id: str
+    tool_name: str
+    arguments: Any
+    result: Any
+    error: str | None
+    status: CallStatus
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("tool_call_id", "turn_id", "tool_name", "arguments", "result", "error", "status")
+        return {name: getattr(self, name) for name in names}
+
+
+@frozen
+class Block:
+    """The smallest part of a turn that compaction may take: a tool call with its result, a message pair, or one
+    trace that belongs to neither. `settled`: nothing more is to come."""
+
+    traces: tuple[Trace, ...]
+    settled: bool
+
+
+@frozen
+class Turn:
+    """A user's message and all that follows from it, in the order of the log."""
+
+    turn_id: str
+    traces: tuple[Trace, ...]
+
+    @property
+    def session_id(self) -> str:
+        return self.traces[0].session_id
+
+    @property
+    def ts(self) -> float:
+        return self.traces[0].ts
+
+
+@frozen
+class Session:
+    """One sitting of one agent."""
+
+    session_id: str
+    first_ts: float
+    last_ts: float
+    turns: int
+    traces: int
+    opening: str
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("session_id", "first_ts", "last_ts", "turns", "traces", "opening")
+        return {name: getattr(self, name) for name in names}
+
+
+# --- what a model is told --------------------------------------------------------------
+
+
+@frozen
+class ToolCallSpec:
+    """One call that a model asks for. `opaque`: as a message's."""
+
+    id: str
+    name: str
+    arguments: Any
+    opaque: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Without `opaque`, where there is none."""
+        told = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        return told if self.opaque is None else told | {"opaque": self.opaque}
+
+
+@frozen
+class ToolCallPayload:
+    """The calls of one answer of the model."""
+
+    tool_calls: tuple[ToolCallSpec, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"tool_calls": [call.to_dict() for call in self.tool_calls]}
+
+
+@frozen
+class ToolResultPayload:
+    """What came back of one call."""
+
+    tool_call_id: str
+    tool_name: str
+    tool_result: Any
+    tool_error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("tool_call_id", "tool_name", "tool_result", "tool_error")
+        return {name: getattr(self, name) for name in names}
+
+
+@frozen
+class Message:
+    """One message, in no provider's shape, but for `opaque`: what only the provider that said it can read (a signature,
+    encrypted reasoning) and wants to be given back, with the name of its dialect under `dialect`."""
+
+    role: MessageRole
+    content: str | None = None
+    reasoning_content: str | None = None
+    image_urls: tuple[str, ...] = ()
+    audio_urls: tuple[str, ...] = ()
+    video_urls: tuple[str, ...] = ()
+    tool_payload: ToolCallPayload | ToolResultPayload | None = None
+    opaque: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Always the same members in the same order, `opaque` where there is one: equal messages are equal bytes."""
+        told = {
+            "role": self.role,
+            "content": self.content,
+            "reasoning_content": self.reasoning_content,
+            "image_urls": list(self.image_urls),
+            "audio_urls": list(self.audio_urls),
+            "video_urls": list(self.video_urls),
+            "tool_payload": self.tool_payload.to_dict() if self.tool_payload is not None else None,
+        }
+        return told if self.opaque is None else told | {"opaque": self.opaque}
+
+
+# --- what stays of talk ----------------------------------------------------------------
+
+
+@frozen
+class Noted:
+    """One sentence worth keeping, and the trace it was said in. `replaces`: what a decision takes the place of."""
+
+    text: str
+    source: str
+    replaces: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        said = {"text": self.text, "source": self.source}
+        return said | {"replaces": self.replaces} if self.replaces else said
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Noted:
+        return cls(str(raw.get("text", "")), str(raw.get("source", "")), str(raw.get("replaces") or ""))
+
+
+NOTED = ("decisions", "tasks", "open_questions", "next_actions", "constraints", "goals", "done")
+"""The members of `Distilled` that are sentences with their sources."""
+SELDOM_NOTED = ("goals", "done")
+"""Those of them that an entry has only where something is noted."""
+
+
+@frozen
+class Proposal:
+    """A fact that a distiller proposes. What it is worth is decided by the gate, never by the distiller.
+
+    `quote` are the words of the material that say it; `source` the trace they stand in, where that is known.
+    `valid_from` and `valid_to` are dates that the words themselves name. `correction`: they say that an earlier value
+    is no longer right, and `was` is that value, where they name it. `ended`: the object itself holds no more.
+    `change`: the chance that they tell of a change of something that has no slot.
+    """
+
+    relation: str
+    object: str
+    quote: str
+    topic: str = "user"
+    kind: Kind | None = None
+    source: str = ""
+    time_span: TimeSpan | None = None
+    salience: float | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    correction: bool = False
+    was: str | None = None
+    ended: bool = False
+    tags: tuple[str, ...] = ()
+    change: float | None = None
+
+    def but(self, **changes: Any) -> Proposal:
+        """The same proposal, except for these members."""
+        return Proposal(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Members that say nothing are left out."""
+        said = {name: getattr(self, name) for name in _PROPOSED} | {"tags": list(self.tags)}
+        return {name: value for name, value in said.items() if value not in (None, "", False, [])}
+
+
+_PROPOSED = (
+    "topic",
+    "relation",
+    "object",
+    "kind",
+    "quote",
+    "source",
+    "time_span",
+    "salience",
+    "valid_from",
+    "valid_to",
+    "correction",
+    "was",
+    "ended",
+    "change",
+)
+
+
+@frozen
+class Distilled:
+    """What a distiller made of its material (`entry_summary.v1`, FORMAT §11.2); with the model that it asked, if any,
+    the tokens that this took, and what they cost in US dollars (None: nobody knows). `private`: the traces in which the
+    user said something that is not to be remembered."""
+
+    summary: str
+    episode: dict[str, str] | None = None
+    facts: tuple[dict[str, Any], ...] = ()
+    decisions: tuple[Noted, ...] = ()
+    tasks: tuple[Noted, ...] = ()
+    open_questions: tuple[Noted, ...] = ()
+    next_actions: tuple[Noted, ...] = ()
+    constraints: tuple[Noted, ...] = ()
+    goals: tuple[Noted, ...] = ()
+    done: tuple[Noted, ...] = ()
+    private: tuple[str, ...] = ()
+    model: str | None = None
+    tokens: int = 0
+    cost: float | None = 0.0
+
+
+class Material(Protocol):
+    """What a distiller reads. It may be long: each call of `traces` reads it anew, one trace at a time."""
+
+    def traces(self) -> Iterator[Trace]:
+        """In the order of the log."""
+
+
+class Distiller(Protocol):
+    """Turns material into what stays of it. `name` says which one, and which version of it: `rules/1`."""
+
+    name: str
+
+    def distill(self, material: Material, tokens: int) -> Distilled:
+        """The summary should be at most so many tokens long."""

@@ -1,0 +1,228 @@
+"""The arguments of the command line: the table of `verbs`, read in a few lines; help and mistakes are argparse's.
+
+Whatever the few lines accept, argparse reads the same; whatever they do not, it explains.
+"""
+
+from __future__ import annotations
+
+from looseleaf.cli.verb_table import SHARED, SHORT, VERBS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
+
+    from looseleaf.cli.verb_table import Arguments
+
+ALONE = "status.status"
+"""What is carried out where no verb is given."""
+
+
+class Options:
+    """What was asked for: `run`, and a value for every option and argument of the verb."""
+
+    run: str
+    memory: str | None
+    agent: str | None
+    json: bool
+    path: str | None
+    page: Any  # text, or None where the verb can do without
+    limit: int
+    as_of: str | None
+    since: str | None
+    role: str
+    text: Any  # as above
+    args: str | None
+    result: str | None
+    call_id: str | None
+    name: Any  # as above
+    error: bool
+    session: str | None
+    turn: str | None
+    model: str | None
+    dry_run: bool
+    entry: str | None
+    topic: str | None
+    mine: bool
+    kind: str | None
+    pending: bool
+    superseded: bool
+    rejected: bool
+    fact: Any  # as above
+    score: str
+    off: bool
+    full: bool
+    pages: bool
+    distiller: str
+    apply: bool
+    act: str | None
+    what: Any  # as above
+    value: Any  # as above
+    why: str | None
+    toon: bool
+    task: str | None
+    budget: int | None
+    explain: bool
+    messages: bool
+    replay: str | None
+    diff: str | None
+    prompt: str | None
+    last: int
+    query: list[str]
+    all: bool
+    k: int | None
+    until: str | None
+    now: str | None
+    raw: bool
+    where: str
+    who: bool
+    http: bool
+    host: str | None
+    port: int | None
+    allow_host: str | None
+    allow_origin: str | None
+    token_file: str | None
+    read_only: bool
+    event: str
+    claude: bool
+    user: bool
+    yes: bool
+    distill_with: str | None
+    no_tools: bool
+    days: int
+    by: Any  # one of costs.WHATS
+    format: str | None
+    origin: str | None
+    match: str | None
+    plain: bool
+    shell: str | None
+    names: str | None
+
+    done = ""
+    """What a command has done, once that is durable: said if the answer cannot be written."""
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """The table, read in a few lines.
+
+    argparse with all it imports takes a third as long as starting Python; a hook runs a command for every prompt.
+    """
+    options = Options()
+    verb = ""
+    own: Arguments = {}
+    free: list[str] = []
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--" and verb:
+            rest = list(waiting)  # whatever they look like, these are no options
+            if rest and free and _is_many(own[free[0]]):
+                setattr(options, free[0], [*getattr(options, free[0], ()), *rest])
+                break
+            if not 0 < len(rest) <= len(free) or not all(
+                _may_be(own[name], each) for name, each in zip(free, rest, strict=False)
+            ):
+                return explain(arguments)
+            for each in rest:
+                setattr(options, free.pop(0), each)
+            break
+        name, equals, value = SHORT.get(argument, argument).partition("=")
+        known = SHARED.get(name) or (own.get(name) if name.startswith("-") else None)
+        if not verb and argument in VERBS:
+            verb = argument
+            options.run, _, own, _ = VERBS[verb]
+            free = [each for each in own if not each.startswith("-")]
+        elif known is None and verb and free and (argument == "-" or not argument.startswith("-")):
+            if not _may_be(own[free[0]], argument):
+                return explain(arguments)
+            if _is_many(own[free[0]]):
+                setattr(options, free[0], [*getattr(options, free[0], ()), argument])
+            else:
+                setattr(options, free.pop(0), argument)
+        elif known is None or (equals and "action" in known):
+            return explain(arguments)
+        elif "action" in known:
+            setattr(options, _attribute(name, known), True)
+        else:
+            value = value if equals else next(waiting, "--")
+            if (value.startswith("-") and value != "-") or not _may_be(known, value):
+                return explain(arguments)
+            if "type" in known and not (value.isdecimal() and len(value) < 10):
+                return explain(arguments)
+            setattr(options, _attribute(name, known), known.get("type", str)(value))
+    for name, known in (SHARED | own).items():
+        if not hasattr(options, _attribute(name, known)):
+            if known.get("required") or (known.get("nargs") != "?" and not name.startswith("-")):
+                return explain(arguments)
+            otherwise = known.get("default", False if "action" in known else None)
+            setattr(options, _attribute(name, known), otherwise)
+    if not verb:
+        options.run = ALONE
+    return options
+
+
+def _is_many(known: dict[str, Any]) -> bool:
+    return known.get("nargs") == "+"
+
+
+def _may_be(known: dict[str, Any], value: str) -> bool:
+    return value in known.get("choices", (value,))
+
+
+def _attribute(name: str, known: dict[str, Any]) -> str:
+    return str(known.get("dest") or name.lstrip("-").replace("-", "_"))
+
+
+_EPILOG = "Without a verb it says where the memory is, and how it is."
+
+
+def _examples(given: str) -> str:
+    lines = given.split("\n")
+    return "\n  ".join([f"example{'s' * (len(lines) > 1)}:", *(f"looseleaf {line}" for line in lines)])
+
+
+def explain(arguments: Sequence[str]) -> Options:
+    """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
+    import argparse  # not at the top, for the reason above
+
+    from looseleaf import __version__
+    from looseleaf.cli.mistaken import mistaken
+
+    class Told(argparse.ArgumentParser):
+        """A mistake gets a sentence."""
+
+        def error(self, message: str) -> NoReturn:
+            mistaken(message, arguments)
+
+    class Mixed(Told):
+        """Options may stand between arguments, also between one that must be there and one that may be left out."""
+
+        is_mixing = False
+
+        def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+            if self.is_mixing:
+                return super().parse_known_args(args, namespace)
+            self.is_mixing = True
+            return self.parse_known_intermixed_args(args, namespace)
+
+    about = "A memory for LLM agents: a folder of Markdown that never loses what was written."
+    parser = Told(prog="looseleaf", description=about, epilog=_EPILOG, allow_abbrev=False)
+    parser.set_defaults(run=ALONE)
+    parser.add_argument("--version", action="version", version=f"looseleaf {__version__}")
+    verbs = parser.add_subparsers(metavar="VERB", required=False, parser_class=Mixed)
+    for name, shared in SHARED.items():
+        parser.add_argument(name, **shared)
+    for verb, (run, help, own, example) in VERBS.items():
+        each = verbs.add_parser(
+            verb,
+            help=help,
+            description=help,
+            epilog=_examples(example),
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        each.set_defaults(run=run)
+        for name, shared in SHARED.items():
+            each.add_argument(name, **shared | {"default": argparse.SUPPRESS})
+        for name, option in own.items():
+            each.add_argument(name, *(short for short, long in SHORT.items() if long == name), **option)
+    return parser.parse_args(arguments, Options())

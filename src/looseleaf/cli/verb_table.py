@@ -1,0 +1,499 @@
+"""The table of verbs: what each does, its arguments, an example. `parse` reads it, `main` carries it out."""
+
+from __future__ import annotations
+
+from looseleaf.base.values import FOUND, KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Arguments = dict[str, dict[str, Any]]
+    """By name, what argparse is told of each; those that begin with `-` are options."""
+
+LAST = 20
+"""How many turns and sessions are listed to a person who gives no number."""
+
+SHARED: Arguments = {
+    "--memory": {"metavar": "PATH", "help": "the folder of the memory"},
+    "--agent": {"metavar": "NAME", "help": "whose memory (main)"},
+    "--json": {"action": "store_true", "help": "print one JSON document"},
+}
+"""Options that may stand before and after the verb."""
+
+SHORT = {"-n": "--limit", "-k": "--k"}
+
+_ROLES = ("user", "assistant", "tool_call", "tool_result", "jsonl")
+_HOOKS = ("session-start", "user-prompt", "pre-tool", "pre-compact", "stop", "distill", "install", "remove")
+_SPENT_BY = ("day", "purpose", "model", "agent")
+_EXPORTS = ("tar", "folder", "facts", "messages")
+_SHELLS = ("bash", "zsh", "fish")
+_NAMED = ("pages", "topics", "facts", "sessions", "agents")
+_STATE_ACTS = ("set", "task", "decide", "block", "unblock", "restore")
+_LAST = {"metavar": "N", "type": int, "default": LAST, "help": f"at most so many ({LAST})"}
+_MODEL = {"metavar": "NAME", "help": "for the context of this model (else the one in the settings)"}
+_AS_OF = {"metavar": "DATE", "help": "as it was on a day, or at a time"}
+_PAGE = {"help": "its path, such as USER.md or facts/garden.md"}
+_FACT = {"metavar": "FACT", "help": "its id, a unique beginning of that, or `page.md:line`"}
+
+
+def _switch(help: str) -> dict[str, Any]:
+    return {"action": "store_true", "help": help}
+
+
+VERBS: dict[str, tuple[str, str, Arguments, str]] = {
+    "init": (
+        "pages.init",
+        "make a memory of a folder",
+        {"path": {"nargs": "?", "help": "the folder (else --memory, else ./.looseleaf)"}},
+        "init notes",
+    ),
+    "remember": (
+        "remember.remember",
+        "remember something in your own words, now",
+        {
+            "text": {"nargs": "+", "help": "what is to be remembered"},
+            "--topic": {"metavar": "TOPIC", "help": "the topic that it is about (else what the words say)"},
+        },
+        'remember "I prefer green tea."',
+    ),
+    "log": (
+        "pages.log",
+        "show what was changed, by whom and why, newest first",
+        {
+            "page": {"nargs": "?", "help": "only this page"},
+            "--limit": {"metavar": "N", "type": int, "default": 50, "help": "at most so many (50)"},
+        },
+        "log USER.md -n 5",
+    ),
+    "show": (
+        "pages.show",
+        "show a page",
+        {
+            "page": _PAGE,
+            "--as-of": _AS_OF,
+            "--who": _switch("say of each line who wrote it, when, its level, and when it was last said"),
+        },
+        "show USER.md --as-of 2026-02-24",
+    ),
+    "diff": (
+        "pages.diff",
+        "show what the last edit of a page changed",
+        {"page": _PAGE, "--since": {"metavar": "DATE", "help": "what changed since a day or time instead"}},
+        "diff USER.md --since 2026-02-24",
+    ),
+    "undo": (
+        "pages.undo",
+        "take back the last edit; again, the one before it",
+        {"page": {"nargs": "?", "help": "the last edit of this page"}},
+        "undo USER.md",
+    ),
+    "record": (
+        "record.record",
+        "record what was said or done",
+        {
+            "role": {"choices": _ROLES, "help": "whose words; jsonl: many at once, one JSON object a line"},
+            "text": {"nargs": "?", "help": "the words, the tool's name or its result; else standard input"},
+            "--args": {"metavar": "JSON", "help": "the arguments of a tool call"},
+            "--result": {"metavar": "JSON", "help": "a tool's result that is more than text"},
+            "--call-id": {"metavar": "ID", "help": "the id of a tool call, for it and its result"},
+            "--name": {"metavar": "TOOL", "help": "the tool of a result, where there is no call's id"},
+            "--error": _switch("the call failed; the text says why"),
+            "--session": {"metavar": "ID", "help": "in this session (else the last, if it is not long ago)"},
+            "--turn": {"metavar": "ID", "help": "in this turn (else the current one)"},
+        },
+        'record user "I live in Lyon now."',
+    ),
+    "turns": (
+        "window.turns",
+        "show what was said last, or one turn whole",
+        {
+            "turn": {"nargs": "?", "help": "this one, whole"},
+            "--limit": _LAST,
+            "--session": {"metavar": "ID", "help": "only of this session"},
+        },
+        "turns 17",
+    ),
+    "sessions": ("window.sessions", "list the last sessions", {"--limit": _LAST}, "sessions -n 5"),
+    "chat": (
+        "chat.chat",
+        (
+            "talk to a model that has the memory; in a pipe, a line is a question; its commands:\n/help /memory /why "
+            "/forget /undo /state /compact /cost /quit"
+        ),
+        {
+            "--model": {
+                "metavar": "PROVIDER/NAME",
+                "help": "this one (else as the settings say, else of a provider that the environment names: "
+                "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, DEEPSEEK_API_KEY, OLLAMA_HOST; "
+                "OPENAI_BASE_URL, or LOOSELEAF_BASE_URL with LOOSELEAF_API_KEY, is the address of another)",
+            },
+            "--no-tools": _switch("the model reads the memory in its prompt, and writes nothing"),
+        },
+        "chat --model ollama/qwen3",
+    ),
+    "prompt": (
+        "prompt.prompt",
+        "make the prompt for a task, within a budget, or show an old one; with the reason for each part",
+        {
+            "task": {"nargs": "?", "help": "the request (-: standard input); after --diff ID the other one"},
+            "--budget": {"metavar": "N", "type": int, "help": "at most so many tokens (else the model's)"},
+            "--model": _MODEL,
+            "--explain": _switch("show what is in it, what each part costs, what is left out (or --json)"),
+            "--dry-run": _switch("compact and log nothing"),
+            "--messages": _switch("print the messages as JSON, without --explain (--json: both)"),
+            "--replay": {"metavar": "ID", "help": "an old prompt, byte for byte (last: the last one)"},
+            "--diff": {"metavar": "ID", "help": "what changed from this old prompt to another (the last)"},
+        },
+        'prompt "Refactor the parser" --budget 4000 --explain',
+    ),
+    "analyze": (
+        "prompt.analyze",
+        "show what a prompt costs now, what it would cost otherwise, and what the last ones cost",
+        {"--last": {"metavar": "N", "type": int, "default": LAST, "help": f"so many prompts ({LAST})"}},
+        "analyze --last 5",
+    ),
+    "window": (
+        "window.window",
+        "show what a model is told now, and what it costs",
+        {"--model": _MODEL},
+        "window --model gpt-4o",
+    ),
+    "compact": (
+        "window.compact",
+        "make the window shorter, and say what it lost",
+        {"--dry-run": _switch("only say"), "--model": _MODEL},
+        "compact --dry-run",
+    ),
+    "expand": (
+        "window.expand",
+        "list what left the window, or show one of it again, whole",
+        {"entry": {"nargs": "?", "help": "an entry, a turn or a trace, by its id (else: the entries)"}},
+        "expand turn_0003",
+    ),
+    "recall": (
+        "recall.recall",
+        "find what bears on a question, among all that was said and written, or say that nothing does",
+        {
+            "query": {"nargs": "+", "help": "the question, or some words of what you look for"},
+            "--k": {
+                "metavar": "N",
+                "type": int,
+                "help": "at most so many (10; with a budget, what it has room for)",
+            },
+            "--budget": {
+                "metavar": "N",
+                "type": int,
+                "help": "at most so many tokens, about; texts are shortened",
+            },
+            "--topic": {"metavar": "TOPIC", "help": "only what pages and entries of this topic say"},
+            "--kind": {"metavar": "KIND", "choices": FOUND, "help": f"only of this kind: {', '.join(FOUND)}"},
+            "--as-of": {"metavar": "DATE", "help": "what was true and said on a day, or at a time"},
+            "--since": {"metavar": "DATE", "help": "only what is from this day on"},
+            "--until": {"metavar": "DATE", "help": "only what is from this day or before"},
+            "--now": {"metavar": "DATE", "help": 'the day from which "last week" is counted (today)'},
+            "--all": _switch("also what is not sure enough to be an answer"),
+            "--raw": _switch("only what was said and done, each whole"),
+            "--explain": _switch("show what each score is made of"),
+        },
+        'recall "which language for code?" --budget 800',
+    ),
+    "open": (
+        "recall.open_hit",
+        "show what a hit of recall stands in: the talk, the page, the entry",
+        {"where": {"metavar": "HIT", "help": "as recall names it: an id, an entry, `page.md#5-9`"}},
+        "open facts/garden.md#3-3",
+    ),
+    "test": (
+        "recall.test",
+        "run your own recall tests (recall.tests.toml): what must be found, what must not",
+        {"path": {"nargs": "?", "help": "the file (else recall.tests.toml of the memory)"}},
+        "test",
+    ),
+    "tool": (
+        "tools.tool",
+        "call a memory tool as a model would, or list the tools with their schemas",
+        {
+            "name": {"nargs": "?", "help": "the tool (else: all of them are listed)"},
+            "args": {"nargs": "?", "metavar": "JSON", "help": "its arguments (-: from standard input)"},
+        },
+        'tool memory_read \'{"path": "USER.md"}\'',
+    ),
+    "receipts": (
+        "tools.receipts",
+        "list what was written, by whom; of a turn also what was promised and not written",
+        {
+            "turn": {"nargs": "?", "help": "a turn, or `last`: what it wrote, and what it only said"},
+            "--limit": _LAST,
+        },
+        "receipts last",
+    ),
+    "mcp": (
+        "serve.mcp",
+        "serve the memory to any MCP client, over standard input and output or over HTTP",
+        {
+            "--http": _switch("over HTTP, on this machine only"),
+            "--host": {"metavar": "HOST", "help": "the address to listen on (127.0.0.1)"},
+            "--port": {"metavar": "N", "type": int, "help": "the port (8765; 0: any)"},
+            "--allow-host": {"metavar": "NAMES", "help": "further names of this server, with commas between"},
+            "--allow-origin": {
+                "metavar": "ORIGINS",
+                "help": "programs that send an Origin of their own, with commas between",
+            },
+            "--token-file": {"metavar": "PATH", "help": "the file of the token (made if missing)"},
+            "--read-only": _switch("serve only what changes nothing"),
+        },
+        "mcp",
+    ),
+    "hook": (
+        "hook.hook",
+        "what a coding agent calls at its events (JSON on standard input); install and remove write its settings",
+        {
+            "event": {
+                "choices": _HOOKS,
+                "help": "the event; distill: what they start in the background; or install, or remove",
+            },
+            "--claude": _switch("for Claude Code"),
+            "--user": _switch("in the settings of the user, not of this project"),
+            "--yes": _switch("write the settings without asking"),
+            "--distill-with": {
+                "metavar": "MODEL",
+                "help": "have this model distill after each answer: claude-code, codex or gemini-cli (their own "
+                "command lines, with their login), PROVIDER/NAME, model (the one of the settings), or rules",
+            },
+        },
+        "hook install --claude\nhook install --claude --distill-with claude-code",
+    ),
+    "distill": (
+        "views.distill",
+        "make facts of what was said since the last time, and say what became of each",
+        {"--topic": {"metavar": "TOPIC", "help": "the topic that it was about"}},
+        "distill",
+    ),
+    "write": (
+        "views.write",
+        "make facts of a text; they wait in review, unless the words are yours",
+        {
+            "path": {"nargs": "?", "help": "a file (else, or for -: standard input)"},
+            "--topic": {"metavar": "TOPIC", "help": "the topic that it is about"},
+            "--mine": _switch("these are my own words"),
+        },
+        "write notes.txt --topic garden --mine",
+    ),
+    "facts": (
+        "facts.facts",
+        "list what is known, topic by topic",
+        {
+            "--topic": {"metavar": "TOPIC", "help": "only of this topic"},
+            "--kind": {"metavar": "KIND", "choices": KINDS, "help": f"only of this kind: {', '.join(KINDS)}"},
+            "--pending": _switch("what waits for your yes instead"),
+            "--superseded": _switch("what is no longer true instead"),
+            "--rejected": _switch("what you said no to instead"),
+            "--as-of": {"metavar": "DATE", "help": "what was true on a day, or at a time"},
+        },
+        "facts --topic user --as-of 2026-02-24",
+    ),
+    "score": (
+        "facts.score",
+        "say how much a fact matters; that outranks every rule",
+        {"fact": _FACT, "score": {"metavar": "SCORE", "help": "from 0 to 10"}},
+        "score USER.md:5 9",
+    ),
+    "correct": (
+        "facts.correct",
+        "say what is right; the old value stays in the history",
+        {"fact": _FACT, "text": {"metavar": "TEXT", "help": "the value, or `Relation: value`"}},
+        'correct USER.md:5 "Lyon"',
+    ),
+    "review": (
+        "review.review",
+        "go through what waits for your yes, one by one",
+        {},
+        "review",
+    ),
+    "reject": (
+        "facts.reject",
+        "say no to a fact: it goes, and does not come back by itself",
+        {"fact": _FACT},
+        "reject f_1f2e3d4c",
+    ),
+    "approve": (
+        "facts.approve",
+        "say yes to a fact: what waits in review goes to its page",
+        {"fact": _FACT},
+        "approve f_1f2e3d4c",
+    ),
+    "pin": (
+        "facts.pin",
+        "keep a fact among what must not be forgotten",
+        {"fact": _FACT, "--off": _switch("not any more")},
+        "pin USER.md:5",
+    ),
+    "history": (
+        "facts.history",
+        "show every value that a fact ever had, and whose words each rests on",
+        {"fact": _FACT},
+        "history USER.md:5",
+    ),
+    "why": (
+        "facts.why",
+        "show why a fact is believed, or why words are in a prompt or not: who said them, what was made of them",
+        {
+            "what": {"metavar": "WHAT", "help": "a fact by its id or `page.md:line`; or words of a prompt"},
+            "--prompt": {"metavar": "ID", "help": "the words are looked for in this prompt (else the last)"},
+        },
+        'why "English code"',
+    ),
+    "topics": ("views.topics", "list the topics", {}, "topics"),
+    "topic": (
+        "views.topic",
+        "show the memory of one topic",
+        {"name": {"metavar": "NAME", "help": "as `looseleaf topics` lists it"}, "--as-of": _AS_OF},
+        "topic user --as-of 2026-02-24",
+    ),
+    "global": (
+        "views.whole",
+        "show the active topics, and what must not be forgotten",
+        {"--as-of": _AS_OF},
+        "global --as-of 2026-02-24",
+    ),
+    "build": (
+        "views.build",
+        "bring the views of topics up to date",
+        {
+            "--full": _switch("make all of them again, also from entries that another program left"),
+            "--pages": _switch("first make pages again that are gone from the folder"),
+        },
+        "build --full",
+    ),
+    "redistill": (
+        "views.redistill",
+        "show what another distiller would make of the same words, or switch to it",
+        {
+            "--with": {
+                "metavar": "DISTILLER",
+                "dest": "distiller",
+                "required": True,
+                "help": "rules, model, or package.module:attribute",
+            },
+            "--apply": _switch("switch to it"),
+            "--yes": _switch("send entries to a model without asking"),
+        },
+        "redistill --with rules",
+    ),
+    "tidy": (
+        "views.tidy",
+        "move less essential facts from USER.md to facts/user.md, if it is too long for every prompt",
+        {"--dry-run": _switch("only show what would move")},
+        "tidy --dry-run",
+    ),
+    "index": ("views.index", "list pages in a line each, as a prompt does", {}, "index"),
+    "state": (
+        "state.state",
+        "show the goal, tasks and decisions of the work, or change them",
+        {
+            "act": {
+                "nargs": "?",
+                "choices": _STATE_ACTS,
+                "help": "set FIELD VALUE; task add TITLE; task done ID; decide TITLE; block TEXT; unblock TEXT; "
+                "restore (else: show)",
+            },
+            "what": {"nargs": "?", "help": "goal, now or conventions.NAME; add or done; the title or text"},
+            "value": {"nargs": "?", "help": "the value (empty: none any more), the task's title or id"},
+            "--why": {"metavar": "TEXT", "help": "why it was decided"},
+            "--toon": _switch("show it as a prompt carries it"),
+        },
+        'state task add "Write the importer"',
+    ),
+    "cost": (
+        "cost.cost",
+        "show what models took: calls, tokens, US dollars (--agent: of one agent); and what may still be spent today",
+        {
+            "--days": {"metavar": "N", "type": int, "default": 7, "help": "the last so many days (7)"},
+            "--by": {"choices": _SPENT_BY, "default": "day", "help": "what they are told apart by (day)"},
+        },
+        "cost --days 30 --by model",
+    ),
+    "import": (
+        "importing.import_",
+        "take in a history from elsewhere: conversations, notes, other memories; what is there already is passed over",
+        {
+            "path": {"help": "a file, a folder, a zip or a tar"},
+            "--as": {"metavar": "FORMAT", "dest": "format", "help": "what it is (else it is looked at)"},
+            "--dry-run": _switch("only say what would be taken in"),
+            "--mine": _switch("I vouch for it: my words in it count as mine, pages become pages"),
+        },
+        "import chatgpt-export.zip --dry-run",
+    ),
+    "export": (
+        "exporting.export",
+        "write the memory to one file or folder, its facts with their history, or what was said as messages",
+        {
+            "path": {"nargs": "?", "help": "where to (else a name with the day in it; -: standard output)"},
+            "--as": {
+                "dest": "format",
+                "choices": _EXPORTS,
+                "default": "tar",
+                "help": f"{', '.join(_EXPORTS)} (tar)",
+            },
+        },
+        "export facts.jsonl --as facts",
+    ),
+    "forget": (
+        "forget.forget",
+        "remove something from everywhere, its history too, and prove that it is gone",
+        {
+            "--fact": {
+                "metavar": "FACT",
+                "help": "this fact: its line, its quotes, all that was made of them",
+            },
+            "--topic": {"metavar": "TOPIC", "help": "all that is known of a topic, and its page"},
+            "--session": {"metavar": "ID", "help": "all that was said in a session"},
+            "--origin": {
+                "metavar": "ORIGIN",
+                "help": "all that came from there: tool, import, import:chatgpt, document",
+            },
+            "--match": {"metavar": "TEXT", "help": "every sentence and line with these words"},
+            "--dry-run": _switch("only show what would go"),
+            "--yes": _switch("without asking"),
+        },
+        'forget --match "Project Nightingale" --dry-run',
+    ),
+    "demo": (
+        "demo.demo",
+        "see all of it work on a story of three sessions; no key, no network, some seconds",
+        {
+            "path": {"nargs": "?", "help": "the folder to leave behind (./looseleaf-demo)"},
+            "--plain": _switch("no colours, no pauses"),
+        },
+        "demo",
+    ),
+    "doctor": (
+        "doctor.doctor",
+        "look at the machine, the memory, hooks and models, and say what to do",
+        {},
+        "doctor",
+    ),
+    "completion": (
+        "completion.completion",
+        "print a script that completes verbs, options and names in a shell",
+        {
+            "shell": {"nargs": "?", "choices": _SHELLS, "help": f"for which shell: {', '.join(_SHELLS)}"},
+            "--list": {
+                "metavar": "WHAT",
+                "dest": "names",
+                "choices": _NAMED,
+                "help": f"names in the memory instead, one on a line: {', '.join(_NAMED)}",
+            },
+        },
+        "completion bash\ncompletion --list pages",
+    ),
+    "check": ("pages.check", "re-read and re-hash everything", {}, "check"),
+    "repair": (
+        "pages.repair",
+        "mend what check found, keeping a copy of every byte that is moved",
+        {},
+        "repair",
+    ),
+}
+"""Of each verb: the function that carries it out, what it does, its arguments, an example."""

@@ -1,0 +1,386 @@
+"""The commands of facts: list them, say what is right, see what each was before and why it is believed.
+
+Arguments and printing only. A fact stands on one line, and what is ours to say of it (its level, its page) comes last
+there: no text of a fact can claim another level or place.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.paths import REVIEW
+from looseleaf.cli.output import (
+    clipped,
+    edit_dict,
+    edit_line,
+    hung,
+    next_step,
+    open_memory,
+    print_json,
+    print_notes,
+    say,
+    when,
+)
+from looseleaf.cli.table import table
+from looseleaf.text.patterns import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from looseleaf.base.values import Fact, Record
+    from looseleaf.cli.arguments import Options
+    from looseleaf.memory import Memory
+    from looseleaf.place.notebook import Source
+
+SHORT_ID = 10
+"""Characters of an id in a list: among ten thousand facts, one in a million shares them with another."""
+
+_PAST = ("pending", "superseded", "rejected")
+_MARKS = ("pinned", "unverified", "doubtful")
+
+
+# --- listing ---------------------------------------------------------------------------
+
+
+def facts(options: Options) -> int:
+    wanted = [status for status in _PAST if getattr(options, status)]
+    if options.as_of is not None and wanted:
+        raise Refused(
+            f"Nothing was shown: --as-of lists what was true then, and --{wanted[0]} something else. Leave one out."
+        )
+    with open_memory(options) as memory:
+        found = [
+            fact
+            for status in wanted or ["current"]
+            for fact in memory.facts(
+                topic=options.topic, kind=options.kind, status=status, as_of=options.as_of
+            )
+        ]
+        if not found and options.topic is not None and options.topic not in memory.topics():
+            raise Refused(
+                f"Nothing was shown: there is no topic {options.topic!r}. `looseleaf topics` lists them."
+            )
+        if options.json:
+            print_json([fact.to_dict() for fact in found])
+        else:
+            _print_facts(found) if found else say(_nothing(options, wanted))
+        print_notes(memory)
+        if found:
+            next_step(options, _THEN.get(wanted[0] if wanted else "", _PUT_RIGHT))
+    return 0
+
+
+_PUT_RIGHT = "`looseleaf why ID` says why one is believed; `looseleaf correct ID TEXT` says what is right."
+_THEN = {
+    "pending": "`looseleaf review` goes through what waits for your yes.",
+    "superseded": "`looseleaf history ID` shows what took its place, and whose words it rests on.",
+    "rejected": "`looseleaf history ID` shows what took its place, and whose words it rests on.",
+}
+
+
+def _nothing(options: Options, wanted: Sequence[str]) -> str:
+    if wanted:
+        return f"Nothing is {' or '.join(wanted)}{' of this kind' if options.kind else ''}."
+    known = "Nothing of this kind is known" if options.kind else "Nothing is known"
+    if options.as_of is not None:
+        return f"{known.replace('is', 'was')} as of {options.as_of}."
+    return f"{known} yet. `looseleaf distill` makes facts of what was said; or write `- Name: …` on USER.md."
+
+
+def _print_facts(found: Sequence[Fact]) -> None:
+    rows = (
+        (clipped(topic) if fact is facts[0] else "", *_cells(fact))
+        for topic, facts in _by_topic(found)
+        for fact in facts
+    )
+    table(("topic", "id", "level", "dates", "where", "fact"), rows, lines=_listed(found))
+
+
+def _listed(found: Sequence[Fact]) -> Iterator[str]:
+    for topic, facts in _by_topic(found):
+        yield clipped(topic)
+        yield from (f"  {line_of(fact, *dates_of(fact))}" for fact in facts)
+
+
+def _by_topic(found: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
+    topics: dict[str, list[Fact]] = {}
+    for fact in found:
+        topics.setdefault(fact.topic, []).append(fact)
+    return sorted(topics.items(), key=lambda item: (item[0] != "user", item[0]))
+
+
+def _cells(fact: Fact) -> tuple[str, str, str, str, str]:
+    marks, dates = ", ".join(_marks(fact)), ", ".join(dates_of(fact))
+    return (fact.id or "")[:SHORT_ID], marks, dates, _place(fact), words_of(fact)
+
+
+def line_of(fact: Fact, *more: str) -> str:
+    """A fact on one line, with more marks of it."""
+    name = (fact.id or "")[:SHORT_ID]
+    at = _place(fact)
+    return f"{name}  {words_of(fact)}  ({', '.join((*_marks(fact), *more))}){f'  {at}' if at else ''}"
+
+
+def dates_of(fact: Fact) -> Iterator[str]:
+    """Since which day a fact holds, and when it was last said again. What is over has its times as a mark."""
+    if fact.status == "superseded" or fact.valid_to is not None:
+        return
+    noted = fact.entry_ts or fact.recorded_at
+    if since := _at(fact.valid_from) if fact.valid_from else when(noted) if noted else "":
+        yield f"since {since[:10]}"
+    if fact.said_at:
+        yield f"again {when(fact.said_at)[:10]}"
+
+
+def words_of(fact: Fact) -> str:
+    return clipped(f"{fact.relation}: {fact.object}")
+
+
+def _marks(fact: Fact) -> Iterator[str]:
+    if fact.status != "current":
+        yield fact.status
+    yield fact.level or "unknown"
+    if fact.user_fact_score is not None:
+        yield f"score {fact.user_fact_score:g}"
+    yield from (mark for mark in _MARKS if mark in fact.tags)
+    if fact.status == "superseded" or fact.valid_to is not None:
+        yield _held(fact)
+
+
+def _place(fact: Fact) -> str:
+    if fact.status == "pending":
+        return REVIEW
+    return f"{fact.path}:{fact.line}" if fact.path and fact.line else ""
+
+
+def _held(fact: Fact) -> str:
+    since = _at(fact.valid_from) if fact.valid_from else when(fact.recorded_at) if fact.recorded_at else ""
+    until = f"until {_at(fact.valid_to)}" if fact.valid_to else ""
+    return (
+        " ".join(each for each in (f"since {since}" if since else "", until) if each) or "nobody knows when"
+    )
+
+
+def _at(text: str) -> str:
+    """A time that a fact holds from or to, by the clock here; a date stays one."""
+    from looseleaf.text.moments import moment
+
+    ts = moment(text) if "T" in text else None
+    return when(ts) if ts is not None else text
+
+
+# --- saying what is right --------------------------------------------------------------
+
+
+def score(options: Options) -> int:
+    try:
+        given = float(options.score)
+    except ValueError:
+        raise Refused(
+            f"Nothing was scored: {options.score!r} is no score. Give a number from 0 to 10."
+        ) from None
+    return _say(options, "scored", lambda memory: memory.score(options.fact, given))
+
+
+def correct(options: Options) -> int:
+    return _say(options, "corrected", lambda memory: memory.correct(options.fact, options.text))
+
+
+def reject(options: Options) -> int:
+    return _say(options, "rejected", lambda memory: memory.reject(options.fact))
+
+
+def approve(options: Options) -> int:
+    with open_memory(options) as memory:
+        before = {fact.id for fact in memory.facts()}
+        fact = memory.approve(options.fact)
+        options.done = "it was approved; "
+        if options.json:
+            print_json(fact.to_dict())
+        else:
+            say(f"approved: {line_of(fact)}")
+            for gone in memory.facts(topic=fact.topic, status="superseded"):
+                if gone.id in before:
+                    say(f"  instead of: {line_of(gone)}; `looseleaf undo` brings it back")
+        print_notes(memory)
+    return 0
+
+
+def pin(options: Options) -> int:
+    done = "unpinned" if options.off else "pinned"
+    return _say(options, done, lambda memory: memory.pin(options.fact, pinned=not options.off))
+
+
+def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
+    with open_memory(options) as memory:
+        fact = change(memory)
+        options.done = f"it was {done}; "
+        if options.json:
+            print_json(fact.to_dict())
+        else:
+            say(f"{done}: {line_of(fact)}")
+        print_notes(memory)
+    return 0
+
+
+# --- history ---------------------------------------------------------------------------
+
+
+def history(options: Options) -> int:
+    with open_memory(options) as memory:
+        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(options.fact)]
+        if options.json:
+            print_json(
+                [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
+            )
+        else:
+            for fact, said in values:
+                say("\n".join((line_of(fact), *(f"  {line}" for line in _past(fact, said)))))
+        print_notes(memory)
+    return 0
+
+
+def _past(fact: Fact, said: Sequence[Source]) -> Iterator[str]:
+    yield f"{'waits' if fact.status == 'pending' else 'held'}: {_held(fact)}"
+    if fact.superseded_by:
+        yield f"replaced by: {fact.superseded_by}"
+    if fact.quote:
+        yield f"quote: “{clipped(fact.quote)}”"
+    for each in said:
+        yield f"{_source(each)}: {clipped(each.text)}"
+
+
+def _source(source: Source) -> str:
+    """Where words stand, and whose they are; the words are to follow."""
+    if source.ts is None:
+        return f"source: {clipped(source.source)}, which is not in the log"
+    return f"source: {clipped(source.source)}, {clipped(source.origin)}, {when(source.ts)}"
+
+
+# --- why -------------------------------------------------------------------------------
+
+
+def why(options: Options) -> int:
+    """Of a fact by its name; anything else is looked for in a prompt."""
+    with open_memory(options) as memory:
+        fact = _named(memory, options.what)
+        if fact is None:
+            from looseleaf.cli.verbs.prompt import why_in_prompt
+
+            return why_in_prompt(memory, options)
+        said, made = memory.sources(fact), _made_by(memory, fact)
+        entry, distiller = _entry(memory, fact)
+        if options.json:
+            about = {"fact": fact.to_dict(), "why": _because(fact), "entry": entry, "distiller": distiller}
+            print_json(
+                about | {"words": [each.to_dict() for each in said], "made_by": [each for each, _ in made]}
+            )
+        else:
+            lines = [f"{hung(f'{fact.relation}: {fact.object}', 4)}", *_about(fact)]
+            lines += [f"{_source(each)}:\n    {hung(each.text, 4)}" for each in said]
+            if entry is not None:
+                lines += [f"entry: log/entries/{clipped(entry)}"]
+                lines += [f"distiller: {clipped(distiller or 'not known')}"]
+            lines += [f"journal: {line}" for _, line in made]
+            say("\n  ".join(lines))
+        print_notes(memory)
+        before = f"`looseleaf history {fact.id}` shows what it was before"
+        next_step(options, f"{before}; `looseleaf correct {fact.id} TEXT` says what is right.")
+    return 0
+
+
+_NAME = lazy(r"f_[0-9a-z]*|[^\n]+\.md:[0-9]{1,7}")
+_MAY_BE_ID = lazy("[0-9a-f]{4,12}")
+
+
+def _named(memory: Memory, what: str) -> Fact | None:
+    """The fact that an id or place names. A word may look like the beginning of an id, and be none."""
+    if _NAME.fullmatch(what):
+        try:
+            return memory.fact(what)
+        except Refused:
+            if what.rpartition(":")[0] in memory.pages():  # a line that is no fact
+                return None
+            raise
+    try:
+        return memory.fact(what) if _MAY_BE_ID.fullmatch(what) else None
+    except Refused:
+        return None
+
+
+def _about(fact: Fact) -> Iterator[str]:
+    yield f"id: {fact.id}"
+    yield f"topic: {clipped(fact.topic)}"
+    yield f"kind: {fact.kind or 'not known'}{f', {fact.time_span}' if fact.time_span else ''}"
+    at = _place(fact)
+    again = f", again {when(fact.said_at)}" if fact.said_at else ""
+    yield f"status: {fact.status}, {_held(fact)}{again}{f', on {at}' if at else ''}"
+    yield f"level: {fact.level}: {_because(fact)}"
+    for name, value in (("confidence", fact.confidence), ("salience", fact.salience)):
+        if value is not None:
+            yield f"{name}: {value:g}"
+    if fact.user_fact_score is not None:
+        yield f"score: {fact.user_fact_score:g} of 10, by a person"
+    if fact.tags:
+        yield f"tags: {clipped(', '.join(fact.tags))}"
+    if fact.quote:
+        yield f"quote: “{clipped(fact.quote)}”"
+
+
+_ORIGINS = {"document": "a document", "tool": "a tool", "import": "an import", "external": "an edit on disk"}
+"""How the origin of a fact is told."""
+
+
+def _because(fact: Fact) -> str:
+    """Why it has its level, in a sentence."""
+    match fact.level:
+        case "confirmed":
+            return "a person wrote it, or said yes to it"
+        case "said":
+            return "the user said it, and the words are in the log"
+        case "inferred" if "unverified" in fact.tags:
+            return "the words it was made of do not say quite this"
+        case "inferred":
+            return "an assistant concluded or wrote it; nobody said it"
+    origin = fact.origin or "elsewhere"
+    return f"it comes from {clipped(_ORIGINS.get(origin, origin))}, for which nobody vouches"
+
+
+def _entry(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
+    """The entry that a fact was placed from, and which distiller made that."""
+    if fact.entry_id is None:
+        return None, None
+    try:
+        entry = memory.entry(fact.entry_id)
+    except Refused as refused:
+        memory.notes.append(str(refused))
+        return None, None
+    return entry.reference, str(entry.meta.get("distiller"))
+
+
+def _made_by(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
+    """What the journal has on a fact, oldest first: edits that wrote or ended it, and what a person said of it."""
+    own = {source.partition("@")[2] for source in fact.sources if "@" in source}
+    found: list[tuple[float, Record, str]] = [
+        (edit.ts, edit_dict(edit), edit_line(edit).strip())
+        for edit in memory.log()
+        if edit.id in own
+        or any(told.get("id") == fact.id for told in edit.facts)
+        or any(ended[0] == fact.id for ended in edit.ended)
+    ]
+    found += [(float(word["ts"]), word, _word_line(word)) for word in _words_on(memory, fact)]
+    return [(record, line) for _, record, line in sorted(found, key=lambda each: each[0])]
+
+
+def _words_on(memory: Memory, fact: Fact) -> Iterator[Record]:
+    names = ("id", "ts", "fact", "author", "reason", "set", "was", "undoes")
+    for line in memory.store.read("journal"):
+        record = line.record
+        if record.get("kind") == "fact" and record.get("fact") == fact.id:
+            yield {name: record.get(name) for name in names}
+
+
+def _word_line(word: Record) -> str:
+    new = ", ".join(f"{name} = {value}" for name, value in word["set"].items())
+    about = clipped(f"{word['author']}: {word['reason']} ({new})")
+    return f"{when(word['ts'])}  {word['id']}  {about}"

@@ -1,0 +1,312 @@
+"""The command `hook`: what a coding agent calls at its events, and what writes that into its settings.
+
+Invariant: at an event the exit code is 0 and standard output is one JSON object or nothing, whatever was given. To a
+coding agent some other codes mean that the user's prompt is to be dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from looseleaf.base.errors import Busy, Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.values import INSIDE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from looseleaf.base.policy import Policy
+    from looseleaf.cli.arguments import Options
+    from looseleaf.integrations.claude_code import Given, Told
+
+PATIENCE = 2.0
+"""Seconds that a hook waits for the memory's lock: somebody sits before the agent. What it could not record, the next
+one finds in the transcript."""
+
+
+_LEFT = 2.0
+"""Seconds that a model which took too long has to be ended."""
+
+
+def hook(options: Options) -> int:
+    if options.event in ("install", "remove"):
+        return _change(options)
+    if os.environ.get(INSIDE):
+        return 0  # a coding agent that is asked as a model: nobody speaks there
+    if options.event == "distill":
+        return _distill(options)
+    from looseleaf.integrations.claude_code import HELD_UP, PRE_TOOL, Told, given_in
+
+    given: Given | None = None
+    told = Told()
+    try:
+        data = _stdin()
+        path = _memory(options)
+        if path is not None:
+            given = given_in(data)
+            told = _answer(options, path, given)
+    except Refused as refused:
+        told = Told(message=f"looseleaf: {refused}")
+        if isinstance(refused, Busy) and options.event == PRE_TOOL:
+            told = Told(denied=HELD_UP)
+    _print(told, is_plain=given is not None and given.is_plain, is_always=options.json)
+    return 0
+
+
+def _answer(options: Options, path: str, given: Given) -> Told:
+    from looseleaf.integrations.claude_code import happened
+    from looseleaf.memory import Memory
+    from looseleaf.pages.folder import settings
+
+    agent = options.agent or "main"
+    policy = hurried(settings(path, agent))
+    with Memory(path, agent=agent, policy=policy, session=given.session) as memory:
+        return happened(memory, options.event, given)
+
+
+def _distill(options: Options) -> int:
+    """The process in the background. What it has to say the next hook says."""
+    import threading
+
+    from looseleaf.integrations.detached import work
+    from looseleaf.memory import Memory
+    from looseleaf.pages.folder import settings
+
+    path = _memory(options)
+    if path is not None:
+        agent = options.agent or "main"
+        with Memory(path, agent=agent, policy=patient(settings(path, agent))) as memory:
+            work(memory)
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread():
+            thread.join(_LEFT)  # one that was not waited for ends its program now
+    return 0
+
+
+def hurried(policy: Policy) -> Policy:
+    return _but(policy, lock_seconds=min(policy.lock_seconds, PATIENCE))
+
+
+def patient(policy: Policy) -> Policy:
+    """In the background a model has all the time that a call of it may take: nobody waits."""
+    return _but(policy, distill_seconds=max(policy.distill_seconds, policy.model_seconds))
+
+
+def _but(policy: Policy, **changed: Any) -> Policy:
+    from looseleaf.base.policy import Policy
+
+    own = {name: getattr(policy, name) for name in Policy.__match_args__}
+    return Policy(**own | changed)
+
+
+def _stdin() -> bytes:
+    from looseleaf.integrations.claude_code import LONGEST
+
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refused(
+            "The hook did nothing: a coding agent calls it, with JSON on standard input. "
+            "`looseleaf hook install --claude` has it called."
+        )
+    try:
+        return sys.stdin.buffer.read(LONGEST + 1)
+    except (OSError, ValueError) as error:
+        raise Refused(f"The hook did nothing: standard input could not be read ({error}).") from error
+
+
+def _memory(options: Options) -> str | None:
+    """The memory that was named, or the nearest; None where there is none: then a hook has nothing to do."""
+    from looseleaf.pages.folder import find, is_memory
+
+    path = options.memory if options.memory is not None else find()
+    if path and is_memory(path):
+        return path
+    if options.memory is None and not os.environ.get("LOOSELEAF_HOME"):
+        return None
+    raise Refused(
+        f"The hook did nothing: there is no memory at {path!r}. Make it with `looseleaf init`, or name another one in "
+        "the settings that call this hook."
+    )
+
+
+def _print(told: Told, *, is_plain: bool, is_always: bool = False) -> None:
+    answer = told.to_dict(is_plain=is_plain)
+    try:
+        if answer or is_plain or is_always:
+            sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
+    except (OSError, ValueError):  # whoever asked does not listen any more
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it is written to until the end
+
+
+# --- settings --------------------------------------------------------------------------
+
+
+def _change(options: Options) -> int:
+    """Show what would be changed, ask, and write it: the agent's settings, and who distills in ours."""
+    from looseleaf.cli.output import print_json, say
+
+    if not options.claude and (options.distill_with is None or options.event == "remove"):
+        raise Refused(
+            "The settings were not changed: say whose. --claude: Claude Code's, of this project; with --user, yours."
+        )
+    wanted = _distiller(options) if options.distill_with is not None else None
+    changed = [_of_claude(options)] if options.claude else []
+    changed += [wanted] if wanted is not None else []
+    if wanted is not None and not options.json:
+        say(_what_is_sent(options))  # before anybody says yes to it
+    written = [_write(options, each) for each in changed]
+    if options.json:
+        told = [
+            {"path": each.path, "event": options.event, "written": is_written and each.new is not None}
+            for each, is_written in zip(changed, written, strict=True)
+        ]
+        print_json(told[0] if len(told) == 1 else {"settings": told})
+    elif options.event == "install" and options.claude and written[0]:
+        _say_what_else(options)
+    return 0
+
+
+@frozen
+class _Settings:
+    """A file of settings: as it is, as it is to be (None: no file), and what is said where that is the same.
+    `is_read_once`: when a session begins, and not again."""
+
+    path: str
+    old: str | None
+    new: str | None
+    same: str
+    is_read_once: bool = False
+
+
+def _of_claude(options: Options) -> _Settings:
+    from looseleaf.integrations import claude_settings
+
+    path = claude_settings.path_of(user=options.user)
+    old = claude_settings.read(path)
+    new = old
+    if options.event == "install":
+        new = claude_settings.installed(old or "", command(options))
+    elif old is not None and old.strip():
+        left = claude_settings.removed(old)
+        new = left if left == old or json.loads(left) else None
+    has = "has them already" if options.event == "install" else "has no hooks of looseleaf"
+    return _Settings(path, old, new, has, is_read_once=True)
+
+
+def _distiller(options: Options) -> _Settings:
+    """Who distills. Refused where there is no memory yet, and for a name that nobody has."""
+    from looseleaf.base.policy import COMMAND_LINES, is_distiller
+    from looseleaf.integrations import own_settings
+    from looseleaf.integrations.claude_settings import read_text
+
+    name = str(options.distill_with)
+    if options.event == "remove" or not is_distiller(name) or any(each in name for each in '"\\\n'):
+        raise Refused(
+            f"The settings were not changed: --distill-with {name!r} does not name a distiller. With `hook install` "
+            f"give {', '.join(COMMAND_LINES)}, a model as in `ollama/llama3.2`, `model`, or `rules`."
+        )
+    memory = _memory(options)
+    if memory is None:
+        raise Refused(
+            "The settings were not changed: there is no memory here whose settings could say who distills. Make one "
+            "with `looseleaf init`."
+        )
+    path = own_settings.path_in(memory)
+    old = read_text(path)
+    new = own_settings.with_distiller(path, old or "", name)
+    return _Settings(path, old, new if new or old is not None else None, f"says so already ({name} distills)")
+
+
+def _write(options: Options, changed: _Settings) -> bool:
+    """Whether anything was written."""
+    from looseleaf.cli.asking import ask
+    from looseleaf.cli.output import say
+    from looseleaf.integrations import claude_settings
+    from looseleaf.text.diff import unified
+
+    path, old, new = changed.path, changed.old, changed.new
+    if new == old:
+        if not options.json:
+            say(f"{path} {changed.same}; nothing was changed.")
+        return False
+    if not options.json:
+        say(unified(old or "", new or "", path, path if new is not None else os.devnull).rstrip("\n"))
+    if not options.yes:
+        ask(
+            f"Write {path}?",
+            nobody=f"The settings were not changed: nobody could be asked whether {path} may be. "
+            "Give --yes if it may.",
+            no=f"The settings were not changed: {path} is as it was. Answer `y` to have it written.",
+        )
+    claude_settings.write(path, old, new)
+    options.done = "the settings are written; "
+    if not options.json:
+        what = "written" if new is not None else "removed: nothing was left in it"
+        then = (
+            " A session that is open goes on as it was until it is begun anew."
+            if changed.is_read_once
+            else ""
+        )
+        say(f"{path} is {what}.{then}")
+    return True
+
+
+def _what_is_sent(options: Options) -> str:
+    """Who reads what is said from now on, and what that takes."""
+    name = str(options.distill_with)
+    if name == "rules":
+        return "The rules distill: nothing that is said leaves this machine by that."
+    what = "your prompts, the agent's answers, and the beginning of what its tools said"
+    after = f"After each answer, what is new ({what}) is sent"
+    off = "`looseleaf hook install --distill-with rules` ends that."
+    from looseleaf.models.choose import COMMAND_LINES
+
+    provider, _, _ = name.partition("/")
+    if provider not in COMMAND_LINES:
+        to = "the model that the settings and the environment name" if name == "model" else name
+        return f"{after} to {to}. {off}"
+    from looseleaf.models.providers import command_line
+
+    kind = getattr(command_line, COMMAND_LINES[provider])
+    said = (
+        f"{after} to {kind.sends_to} through `{kind.program}` on this machine, with the login that {kind.title} has; "
+        f"it counts as use of that subscription or key. {off}"
+    )
+    from shutil import which
+
+    if which(kind.program) is None:
+        said += f"\n`{kind.program}` is not on PATH yet: until it is, the rules distill. {kind.to_install}"
+    return said
+
+
+def _say_what_else(options: Options) -> None:
+    from looseleaf.cli.output import say
+
+    try:
+        has_memory = _memory(options) is not None
+    except Refused:
+        has_memory = False
+    if not has_memory:
+        say("There is no memory here yet, so the hooks do nothing. `looseleaf init` makes one.")
+    from looseleaf.base.extras import is_there, to_get
+
+    say(f"The model itself reads and writes it through: claude mcp add looseleaf -- {command(options)} mcp")
+    if not is_there("mcp"):
+        say(f"For that the package mcp is needed, which is not installed: {to_get('mcp')}.")
+
+
+def command(options: Options) -> str:
+    """How the program is called from any folder: by its absolute path, with the memory if one was named."""
+    from shlex import quote
+    from shutil import which
+
+    own = os.path.abspath(sys.argv[0])
+    is_program = os.path.basename(own).startswith("looseleaf") and os.access(own, os.X_OK)
+    found = own if is_program else which("looseleaf")
+    made = quote(os.path.abspath(found)) if found else f"{quote(sys.executable)} -m looseleaf"
+    memory = options.memory or os.environ.get("LOOSELEAF_HOME")
+    made += f" --memory {quote(os.path.abspath(memory))}" if memory else ""
+    return made + (f" --agent {quote(options.agent)}" if options.agent else "")

@@ -1,0 +1,360 @@
+"""The commands that make memory of what was said, and that show it topic by topic. Arguments and printing only."""
+
+from __future__ import annotations
+
+import sys
+
+from looseleaf.base.errors import Refused
+from looseleaf.cli.asking import ask
+from looseleaf.cli.output import PROBLEMS, clipped, next_step, open_memory, print_json, print_notes, say
+from looseleaf.cli.progress import progress
+from looseleaf.cli.table import table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Distiller
+    from looseleaf.cli.arguments import Options
+    from looseleaf.facts.placement import Outcome
+    from looseleaf.memory import Memory
+    from looseleaf.place.placer import Placed
+    from looseleaf.place.redistill import Change, Difference
+
+ACTS = {
+    "add": "added",
+    "supersede": "replaced",
+    "end": "ended",
+    "restate": "known already",
+    "older": "kept as past",
+    "review": "waits in review",
+    "drop": "dropped",
+}
+"""What became of a proposal, for people."""
+
+_NAMED = 20
+"""Topics that are named to a person; beyond them, they are counted."""
+
+
+# --- making memory ---------------------------------------------------------------------
+
+
+def distill(options: Options) -> int:
+    with open_memory(options) as memory:
+        with progress("distilling"):
+            placed = memory.distill(topic=options.topic)
+        options.done = "it was distilled; "
+        if options.json:
+            print_json([each.to_dict() for each in placed])
+        else:
+            _tell(placed, "There was nothing new to distill.")
+        print_notes(memory)
+        next_step(options, _then(placed))
+    return 0
+
+
+def _then(placed: Sequence[Placed]) -> str:
+    if any(outcome.act == "review" for each in placed for outcome in each.outcomes):
+        return "`looseleaf review` goes through what waits for your yes."
+    if not placed:
+        return '`looseleaf record user "…"` records what is said; `looseleaf facts` lists what is known.'
+    return "`looseleaf facts` lists what is known; `looseleaf why` with an id of these says why."
+
+
+def write(options: Options) -> int:
+    from looseleaf.cli.verbs.record import decoded, given_bytes
+
+    with open_memory(options) as memory:
+        text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")
+        with progress("distilling"):
+            placed = memory.write(text, topic=options.topic, author="person" if options.mine else None)
+        options.done = "it was written; "
+        if options.json:
+            print_json(placed.to_dict())
+        else:
+            _tell([placed], "")
+        print_notes(memory)
+        next_step(options, _then([placed]) if placed.outcomes else _NO_FACTS)
+    return 0
+
+
+_NO_FACTS = (
+    "`looseleaf recall WORDS` finds the text; "
+    '`looseleaf remember "I prefer green tea."` keeps one thing that you say.'
+)
+
+
+def _counted(act: str, count: int) -> str:
+    return "wait in review" if act == "review" and count > 1 else ACTS[act]
+
+
+def _tell(placed: Sequence[Placed], nothing: str) -> None:
+    """What became of each proposal, a line each, and all of it in one."""
+    outcomes = [outcome for each in placed for outcome in each.outcomes]
+    for outcome in outcomes:
+        say(outcome_line(outcome))
+    counts = {act: sum(outcome.act == act for outcome in outcomes) for act in ACTS}
+    told = ", ".join(f"{count} {_counted(act, count)}" for act, count in counts.items() if count)
+    entries = f"{len(placed)} {'entry' if len(placed) == 1 else 'entries'}"
+    hint = " `looseleaf facts --pending` lists what waits for your yes." if counts["review"] else ""
+    say(f"{entries}: {told or 'no facts'}.{hint}" if placed else nothing)
+
+
+def outcome_line(outcome: Outcome) -> str:
+    from looseleaf.cli.verbs.facts import SHORT_ID, words_of
+
+    fact = outcome.fact
+    # What was known already, or is over, keeps the id that it has.
+    name = (fact.id or "")[:SHORT_ID] if outcome.act in ("add", "supersede", "review") else ""
+    what = ACTS.get(outcome.act, outcome.act)
+    return f"{what:<15}  {name:<{SHORT_ID}}  {words_of(fact)}  ({fact.level}): {clipped(outcome.why)}"
+
+
+# --- topics ----------------------------------------------------------------------------
+
+
+def topics(options: Options) -> int:
+    with open_memory(options) as memory:
+        names = memory.topics()
+        known = memory._book.known.topics
+        found = [(name, known[name][2]) for name in names]
+        if options.json:
+            print_json([{"topic": name, "facts": count} for name, count in found])
+        elif found:
+            lines = (f"{name}  {count} fact{'s' * (count != 1)}" for name, count in found)
+            rows = ((f"{count:,}", name) for name, count in found)
+            table(("facts", "topic"), rows, right=("facts",), lines=lines)
+        else:
+            say("There are no topics yet.")
+        print_notes(memory)
+    return 0
+
+
+def topic(options: Options) -> int:
+    with open_memory(options) as memory:
+        found = memory.topic(options.name, as_of=options.as_of)
+        if options.json:
+            print_json(found)
+        else:
+            from looseleaf.views.topic_memory import topic_md
+
+            _show(topic_md(found))
+        print_notes(memory)
+    return 0
+
+
+def whole(options: Options) -> int:
+    """The verb `global`."""
+    with open_memory(options) as memory:
+        found: Mapping[str, Any] = memory.global_memory(as_of=options.as_of)
+        if options.json:
+            print_json(found)
+        else:
+            from looseleaf.views.essentials import global_md
+
+            _show(global_md(found))
+        print_notes(memory)
+    return 0
+
+
+def _show(markdown: str) -> None:
+    say(markdown.removesuffix("\n"))
+
+
+def index(options: Options) -> int:
+    with open_memory(options) as memory:
+        found = memory.index()
+        if options.json:
+            print_json([{"path": each.path, "size": each.size, "summary": each.summary} for each in found])
+        else:
+            lines = (f"{each.path}  {each.size:,} bytes  {clipped(each.summary)}".rstrip() for each in found)
+            say("\n".join(lines) or "There is no page in facts/ or episodes/ yet.")
+        print_notes(memory)
+    return 0
+
+
+# --- building --------------------------------------------------------------------------
+
+
+def build(options: Options) -> int:
+    with open_memory(options) as memory:
+        # Before anything reads: a reader takes a page that is gone for one that a person removed.
+        restored = memory.restore_pages() if options.pages else []
+        with progress("building", "topics") as step:
+            built = memory.build(full=options.full, progress=step)
+        with progress("indexing", "bytes") as step:
+            vectors = memory.build_index(full=options.full, progress=step)
+        options.done = "it was built; "
+        if options.json:
+            again = {"restored": restored} if options.pages else {}
+            print_json(again | {"made": list(built.made), "topics": built.topics, "vectors": vectors})
+        else:
+            for path in restored:
+                say(f"{path} is there again")
+            if options.pages and not restored:
+                say(
+                    "No page was missing. One that was removed before another command ran counts as removed by you: "
+                    "`looseleaf undo PAGE` brings it back."
+                )
+            named = ", ".join(built.made[:_NAMED])
+            more = f" and {len(built.made) - _NAMED:,} more" if len(built.made) > _NAMED else ""
+            done = f"made again: {named}{more}" if built.made else "nothing had changed"
+            embedded = f" {vectors:,} texts were embedded." if vectors else ""
+            say(f"{built.topics:,} topic{'s' * (built.topics != 1)}; {done}.{embedded}")
+        print_notes(memory)
+    return 0
+
+
+# --- tidying -----------------------------------------------------------------------------
+
+
+def tidy(options: Options) -> int:
+    from looseleaf.cli.verbs.facts import SHORT_ID, words_of
+
+    with open_memory(options) as memory:
+        with progress("tidying"):
+            found = memory.tidy(dry_run=options.dry_run)
+        options.done = "" if options.dry_run else "it was tidied; "
+        if options.json:
+            print_json(found.to_dict() | {"dry_run": options.dry_run})
+        else:
+            joined = {fact.id for fact in found.merged}
+            what = "would move" if options.dry_run else "moved"
+            for fact in found.moved:
+                there = " (stands there already)" if fact.id in joined else ""
+                say(f"{what}  {(fact.id or '')[:SHORT_ID]}  {words_of(fact)}{there}")
+            count = f"{len(found.moved):,} fact{'s' * (len(found.moved) != 1)}"
+            done = f"{count} {what} to facts/user.md: from {found.before:,} to {found.after:,} tokens"
+            stays = f"nothing to move: USER.md has {found.before:,} tokens"
+            say(f"{done if found.moved else stays}, of at most {found.limit:,}.")
+            if found.note:
+                say(found.note)
+        print_notes(memory)
+    return 0
+
+
+# --- another distiller -----------------------------------------------------------------
+
+
+def redistill(options: Options) -> int:
+    with open_memory(options) as memory:
+        distiller = _distiller(memory, options.distiller)
+        if options.distiller == "model" and distiller is not None and not options.yes:
+            _ask(memory, distiller)
+        with progress("distilling again", "entries") as step:
+            found = memory.redistill(distiller, apply=options.apply, progress=step)
+        options.done = "it was redistilled; " if options.apply else ""
+        if options.json:
+            print_json(found.to_dict() | {"applied": options.apply})
+        else:
+            for change in found.changes:
+                say(_change(change))
+            for failure in found.failures:
+                say(f"failed: {clipped(failure)}")
+            say(_difference(found, options))
+        print_notes(memory)
+    return PROBLEMS if found.failures else 0
+
+
+def _ask(memory: Memory, distiller: Distiller) -> None:
+    """Before words go to a model, and are paid for, a person is asked."""
+    count = _others(memory, distiller.name)
+    if not count:
+        return
+    entries = "1 entry" if count == 1 else f"up to {count:,} entries"
+    model = clipped(memory.model.name if memory.model is not None else distiller.name)
+    what = f"the sources of {entries} to {model}"
+    ask(
+        f"Send {what}?",
+        nobody=f"Nothing was distilled: nobody could be asked whether to send {what}. Give --yes to send them.",
+        no=f"Nothing was distilled: nothing was sent to {model}. Answer `y` to have it sent.",
+    )
+
+
+def _others(memory: Memory, name: str) -> int:
+    """How many entries are another distiller's."""
+    from looseleaf.log.entries import read_entry
+
+    count = 0
+    memory._book.place.catch_up()
+    for reference in memory._book.known.placed():
+        try:
+            count += read_entry(memory.store, reference).meta.get("distiller") != name
+        except Refused:
+            continue  # `check` names it
+    return count
+
+
+def _change(change: Change) -> str:
+    was = f"{clipped(change.was)} → " if change.was is not None else ""
+    return f"{change.what:<7}  {clipped(change.topic)}  {clipped(change.relation)}: {was}{clipped(change.object)}"
+
+
+def _difference(found: Difference, options: Options) -> str:
+    counts = [
+        f"{sum(each.what == what for each in found.changes)} {what}" for what in ("gained", "lost", "changed")
+    ]
+    if not found.entries:
+        return f"{clipped(found.distiller)}: there is no entry of another distiller. Nothing was changed."
+    if len(found.failures) == found.entries:
+        failed = (
+            "it failed on the only entry"
+            if found.entries == 1
+            else f"it failed on all {found.entries:,} entries"
+        )
+        return f"{clipped(found.distiller)}: {failed}, so that nothing was compared. Nothing was changed."
+    read = f"the sources of {found.read:,} of {found.entries:,} entries were read"
+    done = "It is applied." if options.apply else "Nothing was changed."
+    if found.changes and not options.apply:
+        done += f" To switch: looseleaf redistill --with {options.distiller} --apply"
+    failed = f"; it failed on {len(found.failures):,}" if found.failures else ""
+    return f"{clipped(found.distiller)}: {', '.join(counts)}; {read}{failed}. {done}"
+
+
+STRANGERS_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What loading code that somebody else wrote may raise."""
+
+
+def _distiller(memory: Memory, name: str) -> Distiller | None:
+    """The rules (None), a model, or what a name in a module stands for: a distiller, or its class."""
+    if name == "rules":
+        return None
+    if name == "model":
+        return memory.model_distiller()
+    import os
+    import pkgutil
+
+    if not all(part.isidentifier() for part in name.replace(":", ".", 1).split(".")):
+        raise Refused(
+            f"Nothing was distilled: there is no distiller {name!r}. Give rules, model (which one, `provider` and "
+            "`model` in looseleaf.toml say), or package.module:attribute."
+        )
+    try:
+        # Behind everything that is installed: a module of the project may be named, and shadows nothing.
+        sys.path.append(os.getcwd())
+        found: Any = pkgutil.resolve_name(name)
+        found = found() if isinstance(found, type) else found
+        is_one = isinstance(getattr(found, "name", None), str) and callable(getattr(found, "distill", None))
+    except STRANGERS_FAULTS as error:
+        why = f"it could not be loaded ({type(error).__name__}: {error})"
+    else:
+        if is_one:
+            given: Distiller = found
+            return given
+        why = "it has no `name` and `distill`"
+    raise Refused(
+        f"Nothing was distilled: there is no distiller {name!r}: {why}. Give rules, model, or "
+        "package.module:attribute."
+    )

@@ -1,0 +1,397 @@
+"""What a distiller keeps of material while it reads it: sentences by weight, calls, identifiers, and what was noted.
+
+It keeps an amount that follows from the tokens asked for, not from the length of the material. Nothing in a trace makes
+it fail, and whatever it takes from one stands on one line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from looseleaf.base.immutable import frozen
+from looseleaf.base.own_tools import is_own
+from looseleaf.distill.episode import Episodes
+from looseleaf.distill.noting import NOTED, Noting, Open
+from looseleaf.distill.requests import asked_to_keep
+from looseleaf.distill.stating import Stating
+from looseleaf.language.endings import is_done
+from looseleaf.language.sentences import (
+    is_conclusion,
+    is_constraint,
+    is_decision,
+    is_filler,
+    is_intention,
+    is_phatic,
+    is_question,
+    is_task,
+    pieces,
+)
+from looseleaf.text.identifiers import clipped, from_json, identifiers, joined
+from looseleaf.text.lines import escape
+from looseleaf.text.patterns import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from looseleaf.base.messages import Trace
+    from looseleaf.distill.statements import Sentence
+
+SENTENCE_CHARS = 300
+"""A sentence is cut here: longer ones are lists, or were pasted."""
+
+READ_CHARS = 30_000
+"""Of a longer message so much at either end is read as sentences: the rest nobody wrote by hand."""
+
+VALUE_CHARS = 80
+ARGUMENTS_CHARS = 400
+OUTCOME_CHARS = 160
+"""Up to here a result in plain words is kept whole."""
+
+NAMES = 4096
+ARGUMENT_NAMES = 40
+"""The most identifiers that are taken from one trace, and from the arguments of one call: they may be a whole file."""
+
+HELD = (256, 20_000)
+"""The fewest and the most sentences, and calls, that are held; between them, one for each token asked for."""
+
+TOOLS = 64
+"""The most tools whose forgotten calls are counted apart."""
+
+_AFTER_ALL = 1 << 30
+_REPLY = 24
+"""A sentence no longer than this may mean another thing each time it is said."""
+
+
+@frozen
+class Said:
+    """A sentence that may stand in the summary. `order` is its trace's place and its own."""
+
+    order: tuple[int, int]
+    text: str
+    weight: float
+
+
+class Pool:
+    """The weightiest sentences, of equal ones the newest; each long one once."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: list[Said] = []
+        self.chars = 0
+
+    def add(self, said: Iterable[Said]) -> None:
+        for each in said:
+            self.chars += len(each.text)
+            self._held.append(each)
+        if len(self._held) > 2 * self._limit:
+            self._held = self.ranked()[: self._limit]
+
+    def ranked(self) -> list[Said]:
+        found: dict[object, Said] = {}
+        for said in sorted(self._held, key=lambda said: (said.weight, said.order), reverse=True):
+            key = said.text if len(said.text) > _REPLY else said.order
+            first = found.setdefault(key, said)
+            if (
+                said.order > first.order
+            ):  # said again, it stands where it was said last: what came between is over
+                found[key] = Said(said.order, said.text, first.weight)
+        return list(found.values())
+
+
+class Call:
+    """A tool call, and what became of it in a few words."""
+
+    def __init__(self, order: int, name: str, arguments: str) -> None:
+        self.order, self.name, self.arguments = order, name, arguments
+        self.outcome = ""
+        self.has_failed = False
+
+    def told(self, named: Iterable[str] = ()) -> str:
+        outcome = " ".join(filter(None, (self.outcome, joined(named))))
+        return f"({self.arguments})" + (f": {outcome}" if outcome else "")
+
+
+class Seen:
+    """Where an identifier was first named (the order of the call and the place in its result), when last, how often."""
+
+    def __init__(self, order: int, place: int) -> None:
+        self.order, self.place = order, place
+        self.last = order
+        self.uses = 1
+
+
+class Gathered:
+    """What is kept of the material while it is read."""
+
+    def __init__(self, tokens: int, *, everything: bool = False) -> None:
+        least, most = HELD
+        most = min(max(tokens, least), most)
+        self.decisions, self.tasks, self.constraints = Noting(), Open(), Noting()
+        self.facts, self.episodes = Stating(NOTED, everything=everything), Episodes()
+        self.questions, self.next_actions = Noting(), Noting()
+        self.user, self.assistant = Pool(most), Pool(most)
+        self.calls: deque[Call] = deque(maxlen=most)
+        self.earlier: dict[str, int] = {}
+        self.names: list[tuple[str, Seen]] = []
+        self._seen: dict[str, Seen] = {}
+        self._most_names = 4 * most
+        self._open: dict[str, list[Call]] = {}
+        self._last_user: list[Said] = []
+        self._last_assistant: list[Said] = []
+        self._has_begun = False
+        self.order = 0
+
+    def take(self, trace: Trace) -> None:
+        self.order += 1
+        if trace.trace_type in ("tool_call", "tool_result") and is_own(_text(trace.tool_name)):
+            self.facts.used(trace)  # what they were told and answered is memory already, or waits to be
+            return
+        match trace.trace_type:
+            case "user":
+                self._user(trace)
+            case "assistant":
+                self._assistant(trace)
+            case "tool_call":
+                self._call(trace)
+            case "tool_result":
+                self._result(trace)
+
+    def end(self) -> None:
+        """What was said last is what the talk goes on from; what the assistant asked last, the user answers next."""
+        self.user.add(Said(said.order, said.text, said.weight + 3) for said in self._last_user)
+        for said in self._last_assistant:
+            is_next = is_question(said.text) or is_intention(said.text)
+            more = 2.5 if is_next else 1 if said.text[-1] in ".!。！" else 0.25
+            self.assistant.add([Said(said.order, said.text, said.weight + more)])
+        self.names = self._ranked()
+
+    def _user(self, trace: Trace) -> None:
+        from looseleaf.distill.statements import sentences_of
+
+        found: list[Said] = []
+        own = {
+            _brief(each.text): each for each in sentences_of(trace.content, self.facts.asked) if each.is_own
+        }
+        self.facts.take(trace)
+        for each in own.values():
+            self._note(each, trace.id)
+        for place, (text, kind) in enumerate(_pieces(trace.content)):
+            if kind == "sentence" and is_phatic(text):
+                continue
+            weight = _weight(text, own.get(text)) if kind == "sentence" else 0.5
+            found.append(Said((self.order, place), text, weight + 2 * (not self._has_begun and place < 8)))
+        if media := _media(trace.media):
+            found.append(Said((self.order, _AFTER_ALL), media, 1.0))
+        self.episodes.asked(list(own))
+        self._has_begun = self._has_begun or bool(found)
+        self._name(identifiers(trace.content, NAMES), self.order)
+        self.user.add(self._last_user)
+        self._last_user = found
+
+    def _note(self, sentence: Sentence, source: str) -> None:
+        """Note a sentence of the user's own for what it is."""
+        text, scores = _brief(sentence.text), sentence.scores
+        is_kept = sentence.is_kept and sentence.is_surely_own
+        if _is_rule(sentence):
+            self.constraints.add(text, source)
+        if is_kept and (scores.of("decision") >= 0.6 or (scores.of("decision") >= 0.2 and is_decision(text))):
+            self.decisions.add(text, source)
+        if is_task(text) and asked_to_keep(text) is None:
+            self.tasks.add(text, source)
+        if is_question(text):
+            self.questions.add(text, source)
+        if is_done(text):
+            self.tasks.close(text)
+
+    def _assistant(self, trace: Trace) -> None:
+        if not trace.content.strip():
+            return
+        self.facts.heard(trace)
+        self.questions.clear()
+        self.next_actions.clear()
+        found: list[Said] = []
+        for place, (text, kind) in enumerate(_pieces(trace.content)):
+            if kind != "sentence" or is_phatic(text):
+                continue
+            weight = 1.0 * is_conclusion(text) - 1.5 * is_filler(text) - 1.0 * is_question(text)
+            weight -= 0.5 * (text[-1] not in ".!?。！？" or text.count(" ") < 4)
+            if is_decision(text, by_user=False):
+                self.decisions.add(text, trace.id)
+                weight += 2
+            if is_task(text):
+                self.tasks.add(text, trace.id)
+                weight += 1
+            if is_done(text):
+                self.tasks.close(text)
+            if is_intention(text):
+                self.next_actions.add(text, trace.id)
+            found.append(Said((self.order, place), text, weight))
+        self.episodes.answered([said.text for said in found])
+        self._name(identifiers(trace.content, NAMES))
+        self.assistant.add(self._last_assistant)
+        self._last_assistant = found
+
+    def _call(self, trace: Trace) -> Call:
+        # Without a space a name cannot look like a speaker's label.
+        name = "_".join(_text(trace.tool_name).split())[:VALUE_CHARS]
+        call = Call(self.order, escape(name) or "tool", _arguments(trace.tool_args))
+        if len(self.calls) == self.calls.maxlen:
+            gone = self.calls[0].name
+            if gone not in self.earlier and len(self.earlier) >= TOOLS:
+                gone = "other tools"
+            self.earlier[gone] = self.earlier.get(gone, 0) + 1
+        self.calls.append(call)
+        self.episodes.called()
+        self._name(identifiers(trace.tool_args, ARGUMENT_NAMES), self.order)
+        if isinstance(trace.tool_call_id, str):
+            self._open.setdefault(trace.tool_call_id, []).append(call)
+            if len(self._open) > NOTED:
+                del self._open[next(iter(self._open))]
+        return call
+
+    def _result(self, trace: Trace) -> None:
+        call_id = _text(trace.tool_call_id)
+        if call_id not in self._open:
+            self._call(trace)
+        waiting = self._open.get(call_id) or [self.calls[-1]]
+        call = waiting.pop(0)
+        if not waiting:
+            self._open.pop(call_id, None)
+        value = trace.tool_result if trace.tool_result is not None else trace.content
+        failure = _text(trace.tool_error) or _failure(value)
+        if failure:
+            call.outcome = "failed: " + _brief(failure)
+            call.has_failed = True
+        if isinstance(value, str) and len(value) <= OUTCOME_CHARS and from_json(value) is None:
+            call.outcome = call.outcome or escape(value)
+            call.has_failed = call.has_failed or value[:16].lower().lstrip().startswith("error")
+        else:
+            self._name(identifiers(value, NAMES), call.order)
+
+    def _name(self, names: Iterable[str], order: int = 0) -> None:
+        """Identifiers that were named. Without an order they only count where they are known already."""
+        for place, name in enumerate(names):
+            seen = self._seen.get(name)
+            if seen is not None:
+                seen.uses += 1
+                seen.last = self.order
+            elif order:
+                self._seen[name] = Seen(order, place)
+        if len(self._seen) > 2 * self._most_names:
+            self._seen = dict(self._ranked()[: self._most_names])
+
+    def _ranked(self) -> list[tuple[str, Seen]]:
+        """The identifiers that a later call may need most: ids before numbers, the newest and most used first."""
+
+        def rank(item: tuple[str, Seen]) -> tuple[float, int, int]:
+            name, seen = item
+            return (
+                -_worth(name) - math.log2(seen.uses) / 2 - 2 * seen.last / self.order,
+                -seen.order,
+                seen.place,
+            )
+
+        return sorted(self._seen.items(), key=rank)
+
+
+# --- reading ---------------------------------------------------------------------------
+
+
+def _is_rule(sentence: Sentence) -> bool:
+    """Whether a sentence is an order for all that follows. Within a talk also one counts that is not worth a line of
+    memory: what was forbidden once must not be lost with the words."""
+    return sentence.scores.kind == "rule" and (sentence.is_kept or is_constraint(sentence.text))
+
+
+def _weight(text: str, own: Sentence | None) -> float:
+    """What a sentence of the user's is worth in a summary: what is kept of it, more; what was pasted, less."""
+    if own is None:
+        return 0.5
+    is_kept = own.is_kept or _is_rule(own)
+    more = _is_rule(own) + 2 * is_task(text) + 0.5 * is_question(text)
+    return 1.0 + 0.5 * bool(identifiers(text, 1)) + 3 * is_kept + more
+
+
+_STRONG = lazy(r"(?<!\w)\*\*([^*]{1,200})\*\*(?!\w)")
+_LETTER = lazy(r"[^\W\d_]")
+_DIGIT = lazy(r"[0-9]")
+_MOMENT = lazy(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+|[0-9]{1,2}:[0-9]{2}")
+_FAILED = lazy(r"(?im)^[ \t]*(?:[\w.]{0,60}(?:error|exception)|fatal|failed|failure|panic)\b.{0,200}")
+
+
+def _text(value: Any) -> str:
+    """Lines made by hand may hold anything where a text belongs."""
+    return value if isinstance(value, str) else joined(identifiers(value, 20))
+
+
+def _brief(text: str) -> str:
+    return clipped(escape(text), SENTENCE_CHARS, "…")
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """(text on one line, kind) of each piece; of code only its first line and its last."""
+    if len(text) > 2 * READ_CHARS:
+        text = text[:READ_CHARS] + "\n\n" + text[-READ_CHARS:]
+    for piece in pieces(text):
+        if piece.kind == "code":
+            lines = [line for line in piece.text.split("\n") if line.strip()]
+            ends = " … ".join(escape(line)[:VALUE_CHARS] for line in (*lines[:1], *lines[1:][-1:]))
+            if ends:
+                yield f"[code: {ends}]", "code"
+        else:
+            yield _brief(_STRONG.sub(r"\1", piece.text)), piece.kind
+
+
+def _media(media: Any) -> str:
+    kinds = [kind for kind in media.values() if isinstance(kind, list)] if isinstance(media, dict) else []
+    names = [escape(_text(name))[:VALUE_CHARS] for kind in kinds for name in kind]
+    return f"[media: {', '.join(names[:4])}{', …' * (len(names) > 4)}]" if names else ""
+
+
+def _arguments(arguments: Any) -> str:
+    """The values of a call's arguments; a number or a truth value with its name, as it says nothing alone."""
+    if isinstance(arguments, str):
+        arguments = from_json(arguments) or arguments
+    found: list[str] = []
+    waiting: list[tuple[str, Any]] = [("", arguments)]
+    room = ARGUMENTS_CHARS
+    while waiting and room > 0:
+        key, value = waiting.pop()
+        text = ""
+        match value:
+            case dict():
+                waiting.extend((_text(name), item) for name, item in reversed(value.items()))
+            case list() | tuple():
+                waiting.extend((key, item) for item in reversed(value))
+            case str():
+                text = clipped(escape(value[: 4 * SENTENCE_CHARS]), VALUE_CHARS, "…")
+            case bool() | float() | int() if isinstance(value, bool | float) or value.bit_length() < 256:
+                text = f"{escape(key)[:VALUE_CHARS]}={value}".lstrip("=")
+        if text:
+            found.append(text)
+            room -= len(text)
+    return joined(found) + " …" * bool(waiting)
+
+
+def _failure(value: Any) -> str:
+    """What a result says went wrong, where the tool did not report it as an error."""
+    if isinstance(value, str):
+        if value.lstrip()[:1] not in ("{", "["):
+            failed = _FAILED.search(value[-4000:]) if len(value) > OUTCOME_CHARS else None
+            return failed[0].strip() if failed else ""
+        value = from_json(value) if len(value) < 4000 else None
+    return _text(value.get("error")) if isinstance(value, dict) else ""
+
+
+def _worth(name: str) -> float:
+    """An id cannot be guessed; a word sometimes; a number or a time is seldom passed on."""
+    if _MOMENT.match(name) or "=" in name:
+        return 0.0
+    if not _LETTER.search(name):
+        return 1.5 if "-" in name else 0.0
+    if _DIGIT.search(name) or "@" in name or "/" in name:
+        return 1.0 if " " in name else 2.0
+    return 1.5 if name.isupper() else 1.0

@@ -1,0 +1,199 @@
+"""Write: material becomes one immutable entry. The same material and the same distiller make the same entry, once.
+
+Nothing is held while a distiller works. An entry's id follows from what was read and by whom, so whatever is repeated
+finds what is there.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base import clock
+from looseleaf.base.hashing import sha256
+from looseleaf.base.ids import id_of
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import NOTED, Distilled
+from looseleaf.base.origins import level_of, lowest
+from looseleaf.base.own_tools import RECALLED
+from looseleaf.distill.run import checked, redacted, run
+from looseleaf.log.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from looseleaf.base.messages import Distiller, Material, Trace
+    from looseleaf.base.policy import Policy
+    from looseleaf.distill.material import Stretch, Text
+    from looseleaf.log.entries import Entry
+    from looseleaf.store.protocol import Store
+
+_MOST_CHECKED = 60
+"""Claims that a model is asked about at once."""
+
+SESSIONS = "sessions"
+"""The topic of entries that were made of talk: its facts go to their own topics."""
+
+
+@frozen
+class Made:
+    """An entry that is to be: its reference and its files; no files if it is there already."""
+
+    reference: str
+    files: dict[str, bytes] | None = None
+
+
+class Write:
+    """`clean` takes secrets out of a text; `distiller` is somebody's own, or None for the rules."""
+
+    def __init__(
+        self,
+        store: Store,
+        policy: Policy,
+        agent: str,
+        clean: Callable[[Any], Any],
+        distiller: Distiller | None,
+        note: Callable[[str], None],
+    ) -> None:
+        self._store = store
+        self._policy = policy
+        self._agent = agent
+        self._clean = clean
+        self._distiller = distiller
+        self._note = note
+
+    @property
+    def distiller(self) -> Distiller:
+        from looseleaf.distill.rules import Rules
+
+        return self._distiller or Rules()
+
+    # --- talk --------------------------------------------------------------------------
+
+    def stretch(self, stretch: Stretch, topic: str = SESSIONS) -> Made:
+        """What is to be the entry of a stretch of talk."""
+        traces = stretch.taken
+        ids = "\n".join(trace.id for trace in traces)
+        digest = sha256(f"{self.distiller.name}\n{self._agent}\n{ids}".encode())
+        entry = id_of(max(0.0, traces[0].ts), bytes.fromhex(digest))
+        reference = f"{self.topic_of(entry) or topic}/{entry}"
+        if self.has(reference):
+            return Made(reference)
+        made, name, failures = self.make(stretch)
+        meta: dict[str, Any] = {
+            "agent": self._agent,
+            "turn_ids": list(dict.fromkeys(trace.turn_id for trace in traces)),
+            "traces": runs_of(stretch.spots),
+            "source_sha256": sha256(ids.encode()),
+        }
+        proved = self._checked(stretch, made) if self._policy.verify == "model" and not failures else []
+        meta |= {"checked": proved} if proved else {}
+        raw = raw_md(reference.rpartition("/")[2], traces, self._policy.raw_bytes)
+        return self._made(reference, raw, meta | made_of(traces, made), made, name, failures)
+
+    def _checked(self, stretch: Stretch, made: Distilled) -> list[int]:
+        """The numbers of the facts that their words do not prove, and a second look of the model does. That it could
+        not look is said, and nothing else."""
+        check = getattr(self._distiller, "check", None)
+        if not callable(check):
+            return []
+        from looseleaf.distill.material import witnesses_of
+        from looseleaf.facts.gate import judge, proposal_of
+        from looseleaf.text.lines import worded
+
+        witnesses = witnesses_of(stretch.for_a_model(), for_a_model=True)
+        proposed = [(at, proposal_of(raw)) for at, raw in enumerate(made.facts)]
+        open_ = [
+            (at, each) for at, each in proposed if each is not None and not judge(each, witnesses).verified
+        ]
+        if not open_:
+            return []
+        pairs = [(each.quote, worded(each.relation, each.object)) for _, each in open_[:_MOST_CHECKED]]
+        said = checked(check, pairs, self._policy.distill_seconds)
+        if isinstance(said, str):
+            self._note(f"The model could not check its conclusions: {said}")
+            return []
+        return [open_[number][0] for number in sorted(said)]
+
+    # --- a text ------------------------------------------------------------------------
+
+    def text(self, text: Text, reference: str) -> Made:
+        """What is to be the entry of a text; what is in its `raw.md` is the text itself."""
+        if self.has(reference):
+            return Made(reference)
+        made, name, failures = self.make(text)
+        raw = text.text.encode("utf-8", "backslashreplace")
+        meta = {
+            "agent": self._agent,
+            "origin": text.origin,
+            "turn_ids": [],
+            "source_sha256": sha256(raw),
+        }
+        return self._made(reference, raw, meta | made_of(text.traces(), made), made, name, failures)
+
+    def name_of(self, text: str, origin: str) -> str:
+        """The id of a text's entry: the same text of the same origin is one entry, whenever it is written again."""
+        digest = sha256(f"{self.distiller.name}\n{origin}\n{text}".encode("utf-8", "backslashreplace"))
+        return id_of(0.0, bytes.fromhex(digest))
+
+    # --- both --------------------------------------------------------------------------
+
+    def topic_of(self, entry: str) -> str | None:
+        """The topic under which an entry is there already: an id is in one place, whatever topic is given later."""
+        return next((each for each in self._store.folders(FOLDER) if self.has(f"{each}/{entry}")), None)
+
+    def has(self, reference: str) -> bool:
+        return self._store.stat(f"{FOLDER}/{reference}/meta.json") is not None
+
+    def publish(self, made: Made) -> Entry:
+        """Make it visible, whole; what is there stays."""
+        if made.files:
+            with self._store.lock():
+                self._store.publish(f"{FOLDER}/{made.reference}", made.files, again=True)
+        return read_entry(self._store, made.reference)
+
+    def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
+        """What a distiller makes of it, which one, and what failed on the way."""
+        tokens = self._policy.summary_tokens
+        failures: tuple[str, ...] = ()
+        if self._distiller is not None:
+            made = run(self._distiller, material, tokens, self._policy.distill_seconds)
+            if isinstance(made, Distilled):
+                return redacted(made, self._clean), self._distiller.name, ()
+            self._note(f"The rules distilled instead: {made.rstrip('.')}.")
+            failures = (made,)
+        from looseleaf.distill.rules import Rules
+
+        rules = Rules()
+        return rules.distill(material, tokens), rules.name, failures
+
+    def _made(
+        self,
+        reference: str,
+        raw: bytes,
+        meta: dict[str, Any],
+        made: Distilled,
+        distiller: str,
+        failures: tuple[str, ...],
+    ) -> Made:
+        topic, _, entry = reference.rpartition("/")
+        whole = {"id": entry, "ts": clock.now(), "topic": topic, "distiller": distiller}
+        whole |= {"level": level_by(distiller)}
+        whole |= {"model": made.model, "tokens": made.tokens, "cost": made.cost}
+        whole |= {"failures": list(failures)} | meta
+        files = {"raw.md": raw, "summary.json": summary_json(made), "meta.json": meta_json(whole)}
+        return Made(reference, files)
+
+
+def level_by(distiller: str) -> str:
+    """What an entry says of who made it, beside the name."""
+    return "rules" if distiller.startswith("rules/") else "distiller"
+
+
+def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
+    """Whose words an entry rests on: as a whole, and each sentence that it notes."""
+    origins = {trace.id: trace.origin for trace in traces if RECALLED not in trace.tags}
+    noted = {each.source for name in NOTED for each in getattr(made, name)}
+    return {
+        "trust": lowest(level_of(origin) for origin in origins.values()),
+        "sources": {source: origins[source] for source in sorted(noted & origins.keys())},
+    }

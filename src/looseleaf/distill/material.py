@@ -1,0 +1,267 @@
+"""Material: what is to be distilled, and the words that its facts can be checked against.
+
+Traces that were not distilled yet are taken in the order of the log, in stretches of one session that are not too long
+for one entry. What memory itself put into a prompt is passed over: memory is not made of memory. So is what was
+imported as data: a history of years would only fill review; it is found by recall.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Trace
+from looseleaf.base.origins import is_imported
+from looseleaf.base.own_tools import RECALLED
+from looseleaf.base.values import Position
+from looseleaf.distill.stating import ASKED_CHARS
+from looseleaf.log.entries import FOLDER, Spot, traces_of
+from looseleaf.log.heads import PERSON
+from looseleaf.log.recorder import stream_of
+from looseleaf.log.trace_messages import said
+from looseleaf.log.turns import open_calls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from looseleaf.facts.gate import Witness
+    from looseleaf.log.entries import Entry
+    from looseleaf.store.protocol import Store
+
+STRETCH_TURNS = 40
+STRETCH_CHARS = 400_000
+"""The longest stretch of talk that becomes one entry: an entry is something a person can read, and a model at once. One
+turn alone may be twice as long, and is divided where it is longer."""
+
+
+@frozen
+class Stretch:
+    """Traces that are distilled together, where they stand, and the place behind the last of them."""
+
+    taken: tuple[Trace, ...]
+    spots: tuple[Spot, ...]
+    through: tuple[int, int]
+
+    def traces(self) -> Iterator[Trace]:
+        """Without what the user forbids to remember."""
+        return _permitted(self.taken, for_a_model=False)
+
+    def for_a_model(self) -> Iterator[Trace]:
+        """Without what the user plainly forbids to remember: a model judges the rest."""
+        return _permitted(self.taken, for_a_model=True)
+
+
+def _permitted(taken: Iterable[Trace], *, for_a_model: bool) -> Iterator[Trace]:
+    from looseleaf.distill.forbidding import permitted
+
+    return permitted((trace for trace in taken if RECALLED not in trace.tags), for_a_model=for_a_model)
+
+
+def undistilled(
+    store: Store, agent: str, through: tuple[int, int], covered: Collection[str], patience: float, now: float
+) -> Iterator[Stretch]:
+    """What an agent's traces hold behind a place, but for those in `covered`, up to the first call that is still open.
+
+    A call that nobody answered for `patience` seconds will hardly be answered any more.
+    """
+    open_turns = _open_turns(store, agent, through, now - patience)
+    taken: list[tuple[Trace, Spot]] = []
+    turns: set[str] = set()
+    chars = 0
+    end = through
+    for trace, spot in _placed(store, agent, through):
+        if trace.turn_id in open_turns:
+            break
+        size = len(trace.content) + (len(said(trace)) if trace.trace_type.startswith("tool") else 0)
+        most = STRETCH_CHARS if trace.turn_id not in turns else 2 * STRETCH_CHARS
+        is_full = chars + size > most or (len(turns) >= STRETCH_TURNS and trace.turn_id not in turns)
+        if taken and (is_full or trace.session_id != taken[-1][0].session_id):
+            yield _stretch(taken, end)
+            taken, turns, chars = [], set(), 0
+        end = spot.end
+        if trace.id not in covered and not is_imported(trace.origin):
+            taken.append((trace, spot))
+            turns.add(trace.turn_id)
+            chars += size
+    if taken or end != through:
+        yield _stretch(taken, end)
+
+
+def _placed(store: Store, agent: str, through: tuple[int, int]) -> Iterator[tuple[Trace, Spot]]:
+    for line in store.read(stream_of(agent), Position(*through)):
+        trace = Trace.from_record(line.record)
+        if trace is not None:
+            yield trace, Spot(trace.id, line.position, line.end)
+
+
+def _open_turns(store: Store, agent: str, through: tuple[int, int], since: float) -> set[str]:
+    calls: list[Trace] = []
+    for trace, _ in _placed(store, agent, through):
+        if trace.trace_type in ("tool_call", "tool_result"):  # without what makes them long
+            short = (trace.id, trace.ts, trace.turn_id, trace.seq, trace.trace_type, "", "", "", "")
+            calls.append(Trace(*short, tool_call_id=trace.tool_call_id, flag=trace.flag))
+    waiting = open_calls(calls)
+    return {call.turn_id for call in calls if call.id in waiting and call.ts >= since}
+
+
+def _stretch(taken: list[tuple[Trace, Spot]], end: tuple[int, int]) -> Stretch:
+    return Stretch(tuple(trace for trace, _ in taken), tuple(spot for _, spot in taken), end)
+
+
+# --- a text ----------------------------------------------------------------------------
+
+_SPEAKER = re.compile(
+    r"[ \t]*(?:\*\*)?(user|human|me|assistant|agent|ai|bot)(?:\*\*)?[ \t]*:(?:\*\*)?[ \t]*", re.IGNORECASE
+)
+_ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot"})
+
+
+@frozen
+class Text:
+    """A text that was given to be remembered. `origin` is whose words it is: a person's own, or a document's.
+
+    Lines that begin with `User:` or `Assistant:` make it a dialog; only what no assistant says is taken for the
+    writer's.
+    """
+
+    text: str
+    origin: str
+    source: str
+    ts: float
+
+    def traces(self) -> Iterator[Trace]:
+        for number, (role, first, last, text) in enumerate(_speeches(self.text), 1):
+            is_assistant = role in _ASSISTANTS
+            origin = "assistant" if is_assistant and self.origin == "user" else self.origin
+            yield Trace(
+                f"{self.source}#L{first}-L{last}",
+                self.ts,
+                f"turn_{number:04d}",
+                1,
+                "assistant" if is_assistant else "user",
+                text,
+                "write",
+                "",
+                origin,
+            )
+
+
+def _speeches(text: str) -> Iterator[tuple[str, int, int, str]]:
+    """(who speaks, first line, last line, what is said), in their order."""
+    lines = text.splitlines()
+    start, role = 0, ""
+    begun = [(at, match) for at, line in enumerate(lines) if (match := _SPEAKER.match(line))]
+    if len(begun) < 2:  # a single `Me:` is no dialog
+        begun = []
+    for at, match in [*begun, (len(lines), None)]:
+        said = lines[start:at]
+        if said and start < at:
+            first = _SPEAKER.match(said[0]) if role else None
+            said[0] = said[0][first.end() :] if first else said[0]
+            if any(line.strip() for line in said):
+                yield role, start + 1, at, "\n".join(said)
+        start, role = at, match[1].lower() if match else ""
+
+
+@frozen
+class Sources:
+    """Traces that were read already."""
+
+    taken: tuple[Trace, ...]
+
+    def traces(self) -> Iterator[Trace]:
+        """Without what the user forbids to remember, as when they were read first."""
+        return _permitted(self.taken, for_a_model=False)
+
+    def for_a_model(self) -> Iterator[Trace]:
+        return _permitted(self.taken, for_a_model=True)
+
+
+# --- evidence --------------------------------------------------------------------------
+
+
+def witnesses_of(traces: Iterable[Trace], *, for_a_model: bool = False) -> list[Witness]:
+    """What a fact may lean on: all that was said and may be remembered, but for what memory itself had brought up.
+    `for_a_model`: the fact is a model's, which reads what is not plainly forbidden."""
+    from looseleaf.distill.forbidding import permitted
+    from looseleaf.facts.gate import Witness
+
+    found: list[Witness] = []
+    asked = ""
+    for trace in permitted(traces, for_a_model=for_a_model):
+        if RECALLED in trace.tags:
+            continue
+        stated: frozenset[tuple[object, ...]] = frozenset()
+        if trace.trace_type == "assistant":
+            asked = trace.content[-ASKED_CHARS:]
+        elif trace.trace_type == "user":
+            stated = _stated(trace, asked) if trace.origin in _OWN else stated
+            asked = ""
+        tool = trace.tool_name or "" if trace.trace_type == "tool_result" else ""
+        found.append(Witness(trace.id, trace.origin, trace.content or said(trace), trace.ts, stated, tool))
+    return found
+
+
+_LOOKED_BACK = 400
+_LONGEST_HEARD = 20_000
+"""Traces before an entry that are looked through for what tools said in its session, and characters of each."""
+
+
+def heard_before(store: Store, entry: Entry) -> list[Witness]:
+    """What tools said in the session of an entry before it: a session is often distilled turn by turn, and words do not
+    lose where they come from by that."""
+    from looseleaf.facts.gate import Witness
+
+    first = next(iter(sources_of(store, entry)), None) if "traces" in entry.meta else None
+    if first is None or not first.session_id:
+        return []
+    found: list[Witness] = []
+    back = islice(store.read_back(stream_of(str(entry.meta.get("agent")))), _LOOKED_BACK)
+    for trace in filter(None, (Trace.from_record(line.record) for line in back)):
+        is_before = trace.id < first.id and trace.session_id == first.session_id
+        if is_before and trace.trace_type == "tool_result" and RECALLED not in trace.tags:
+            text = (trace.content or said(trace))[:_LONGEST_HEARD]
+            found.append(Witness(trace.id, trace.origin, text, trace.ts, tool=trace.tool_name or ""))
+    return found
+
+
+_OWN = ("user", PERSON)
+
+
+def _stated(trace: Trace, asked: str) -> frozenset[tuple[object, ...]]:
+    """What the rules read off a message. What a person says to the memory itself is kept whole."""
+    from looseleaf.distill.statements import statements
+    from looseleaf.facts.gate import reading_of
+
+    read = statements(trace.content, trace.ts, asked=asked, everything=trace.origin == PERSON)
+    return frozenset(map(reading_of, read))
+
+
+def sources_of(store: Store, entry: Entry) -> Iterator[Trace]:
+    """What an entry was made of: traces of the log, one at a time, or the text that was written."""
+    if "traces" in entry.meta:
+        return traces_of(store, entry)
+    path = f"{FOLDER}/{entry.meta.get('raw') or entry.reference}/raw.md"
+    raw = store.get(path)
+    if raw is None:
+        raise Refused(f"{entry.reference} was not read: its raw.md is missing. `looseleaf check` says more.")
+    text = raw.data.decode("utf-8", "replace")
+    origin, ts = str(entry.meta.get("origin", "document")), float(entry.meta.get("ts", 0.0))
+    return Text(text, origin, path, ts).traces()
+
+
+def vouched_for(entry: Entry) -> list[Witness]:
+    """Facts of an entry of an older format to which a person gave a score: that is a person's word for them."""
+    if entry.meta.get("upgraded") is None:
+        return []
+    from looseleaf.facts.gate import Witness
+
+    ts = float(entry.meta.get("ts") or 0.0)
+    return [
+        Witness(f"{FOLDER}/{entry.reference}/summary.json", "person", str(raw.get("quote", "")), ts)
+        for raw in entry.summary.get("facts", ())
+        if raw.get("user_fact_score") is not None
+    ]

@@ -1,0 +1,366 @@
+"""Trails: from words, step by step, back to who said or wrote them.
+
+A line of a page leads to its fact or the edit that brought it, a fact to its entry and the traces it rests on. Each
+step is a small value that names the place where one can look: nothing here is concluded, all of it is read.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import NOTED
+from looseleaf.distill.material import sources_of
+from looseleaf.log.trace_messages import said as said_in
+from looseleaf.pages.grammar import parse
+from looseleaf.store import JOURNAL
+from looseleaf.text.diff import split_lines
+from looseleaf.views.essentials import said
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
+
+    from looseleaf.base.messages import Trace
+    from looseleaf.base.values import Edit, Fact
+    from looseleaf.log.entries import Entry
+    from looseleaf.memory import Memory
+    from looseleaf.place.notebook import Source
+
+STATUSES = ("current", "pending", "superseded", "rejected", "forgotten")
+
+_EXCERPT = 240
+"""Characters of what somebody said that a step shows, around the words that were asked for."""
+
+_SOURCES = 3
+"""Traces that a trail names; the others are counted."""
+
+_EDITS = 100
+"""The last edits of a page among which a revision is looked for by its text."""
+
+_DISTILLED = re.compile("distilled from ([^ ]+)")
+"""How the reason of an edit names the entry that it comes from."""
+
+
+@frozen
+class Step:
+    """One step of a trail: `what` it leads to (`page`, `fact`, `trace`…), `where` that is, and what stands there. It
+    follows from the last step before it that is less deep."""
+
+    what: str
+    where: str
+    text: str
+    depth: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"what": self.what, "where": self.where, "text": self.text, "depth": self.depth}
+
+
+def under(steps: Iterable[Step], depth: int = 1) -> Iterator[Step]:
+    """The same steps, so much deeper."""
+    return (Step(step.what, step.where, step.text, step.depth + depth) for step in steps)
+
+
+# --- finding words ---------------------------------------------------------------------
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: in one case, with single spaces, and without backslashes, which escape headings."""
+    return " ".join(text.replace("\\", "").casefold().split())
+
+
+class Needle:
+    """Words to be looked for, wherever they stand and however they are spaced there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = folded(text)
+        self._words = {word for word in re.split(r"\W+", self.folded) if word}
+
+    def is_in(self, text: str) -> bool:
+        return self.folded in folded(text)
+
+    def has_its_words(self, text: str) -> bool:
+        """Whether all of its words are in a text, in any order."""
+        return bool(self._words) and self._words <= set(re.split(r"\W+", folded(text)))
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Where it stands in a text: from which character to which."""
+        if not self.is_in(text):
+            return []
+        characters: list[str] = []
+        at: list[int] = []
+        for number, each in enumerate(text):
+            if each == "\\":
+                continue
+            if each.isspace():
+                if characters and characters[-1] != " ":
+                    characters.append(" ")
+                    at.append(number)
+                continue
+            for part in each.casefold():
+                characters.append(part)
+                at.append(number)
+        plain = "".join(characters)
+        found: list[tuple[int, int]] = []
+        start = plain.find(self.folded)
+        while start >= 0:
+            end = start + len(self.folded)
+            found.append((at[start], at[end - 1] + 1))
+            start = plain.find(self.folded, end)
+        return found
+
+    def excerpt(self, text: str, *others: str) -> str:
+        """A text on one line; of a long one the part around these words, or around the first others that are in it."""
+        start = 0
+        for needle in (self, *(Needle(other) for other in others if other.strip())):
+            places = needle.places(text) if len(text) > _EXCERPT else ()
+            if places:
+                start = max(0, min(places[0][0] - _EXCERPT // 4, len(text) - _EXCERPT))
+                break
+        part = " ".join(text[start : start + _EXCERPT].split())
+        return f"{'…' * (start > 0)}{part}{'…' * (start + _EXCERPT < len(text))}"
+
+
+def line_at(text: str, place: tuple[int, int]) -> str:
+    """The line, or lines, on which a place is."""
+    start = text.rfind("\n", 0, place[0]) + 1
+    end = text.find("\n", place[1])
+    return text[start : end if end >= 0 else len(text)]
+
+
+def bare(line: str) -> str:
+    """A line without what makes it a bullet, as it is compared."""
+    return folded(line).removeprefix("- ")
+
+
+# --- following -------------------------------------------------------------------------
+
+
+class Trail:
+    def __init__(self, memory: Memory, needle: Needle) -> None:
+        self._memory = memory
+        self._needle = needle
+        self._facts: list[Fact] | None = None
+        self._revisions: dict[tuple[str, str], tuple[str, str | None]] = {}
+
+    @property
+    def facts(self) -> list[Fact]:
+        """All facts, those of today first."""
+        if self._facts is None:
+            self._facts = [fact for status in STATUSES for fact in self._memory.facts(status=status)]
+        return self._facts
+
+    # --- pages -------------------------------------------------------------------------
+
+    def text_of(self, path: str, revision: str) -> str | None:
+        """What a page said in a revision; None if that cannot be rebuilt any more."""
+        return self._revision(path, revision)[1]
+
+    def true_revision(self, path: str, revision: str) -> str:
+        """The hash of a page's bytes, where a prompt names that of its text (they differ where it is no UTF-8)."""
+        return self._revision(path, revision)[0]
+
+    def _revision(self, path: str, revision: str) -> tuple[str, str | None]:
+        known = self._revisions.get((path, revision))
+        if known is None:
+            known = self._revisions[path, revision] = self._found(path, revision)
+        return known
+
+    def _found(self, path: str, revision: str) -> tuple[str, str | None]:
+        page = self._memory.page(path)
+        if page.sha256 == revision:
+            return revision, page.text
+        data = self._memory.history.rebuild(path, revision)
+        if data is not None:
+            return revision, data.decode("utf-8", "replace")
+        for edit in islice(self._memory.log(path), _EDITS):
+            data = self._memory.versions(edit)[1] or b""
+            text = data.decode("utf-8", "replace")
+            if text.encode() != data and sha256(text.encode()) == revision:
+                return sha256(data), text
+        return revision, None
+
+    def page(self, path: str, revision: str, line: str, *, to_facts: bool = True) -> Iterator[Step]:
+        """From a line that a prompt shows of a page's revision."""
+        text = self.text_of(path, revision)
+        if text is None:
+            yield Step("page", path, "what it said then cannot be rebuilt from the journal")
+            return
+        number, own = self.line_of(text, line)
+        if not number:
+            yield Step("page", path, "the prompt's own words about it")
+            return
+        yield Step("page", f"{path}:{number}", self._needle.excerpt(own))
+        yield from under(self._since(path, revision, own))
+        fact = self._fact_on(path, text, number) if to_facts else None
+        if fact is not None:
+            yield from under(self.fact(fact, place=False))
+        else:
+            yield from under(self.edit_of(path, own, revision))
+
+    def _since(self, path: str, revision: str, line: str) -> Iterator[Step]:
+        page = self._memory.page(path)
+        if page.sha256 == self.true_revision(path, revision):
+            return
+        lines = split_lines(page.text)
+        now = next((at for at, each in enumerate(lines, 1) if bare(each) == bare(line)), None)
+        told = f"it says this on line {now} now" if now else "it says this no more"
+        yield Step("changed since", path, told)
+
+    def line_of(self, text: str, line: str) -> tuple[int, str]:
+        """The number of the page's line that a prompt's line shows, and the line; 0 if it shows none."""
+        found: list[tuple[int, str]] = []
+        starts = [0]
+        for each in split_lines(text):
+            starts.append(starts[-1] + len(each))
+        number = 0
+        for start, end in self._needle.places(text):
+            while number + 1 < len(starts) and starts[number + 1] <= start:
+                number += 1
+            found.append((number + 1, line_at(text, (start, end))))
+        same = (each for each in found if bare(each[1]) == bare(line))
+        return next(same, found[0] if found else (0, ""))
+
+    def _fact_on(self, path: str, text: str, number: int) -> Fact | None:
+        """The fact that a line is: by its words, for the page may have been changed since."""
+        own = next((fact for fact in parse(path, text).facts if fact.line == number), None)
+        if own is None:
+            return None
+        wanted = own.topic, folded(own.relation), folded(own.object)
+        same = [
+            each for each in self.facts if (each.topic, folded(each.relation), folded(each.object)) == wanted
+        ]
+        on_page = (each for each in same if (each.path, each.line) == (path, number))
+        return next(on_page, same[0] if same else None)
+
+    # --- edits -------------------------------------------------------------------------
+
+    def edit_of(
+        self, path: str, line: str, revision: str | None = None, *, gone: bool = False
+    ) -> Iterator[Step]:
+        """The edit that brought a line to a page, or took it away; with a revision: the last one up to that. Where no
+        edit is known to (of what is no text the journal has no lines): the last."""
+        wanted = None if revision is None else self.true_revision(path, revision)
+        is_known = wanted is None
+        for edit in self._memory.log(path):
+            is_known = is_known or edit.new == wanted
+            if is_known and bare(line) in map(bare, _lines(edit, gone=gone)):
+                yield from self.edit(edit)
+                return
+        yield from self.last_edit(path, revision)
+
+    def last_edit(self, path: str, revision: str | None = None) -> Iterator[Step]:
+        """The last edit of a page, up to a revision."""
+        wanted = None if revision is None else self.true_revision(path, revision)
+        for edit in self._memory.log(path):
+            if wanted is None or edit.new == wanted:
+                yield from self.edit(edit)
+                return
+
+    def edit(self, edit: Edit) -> Iterator[Step]:
+        """An edit, and what it was distilled from, if it was."""
+        yield Step("edit", edit.id, f"{edit.author}, {when(edit.ts)}: {edit.reason} ({edit.path})")
+        entry = _DISTILLED.match(edit.reason)
+        if entry is not None:
+            yield from under(self.entry(entry[1]))
+
+    # --- facts and entries -------------------------------------------------------------
+
+    def fact(self, fact: Fact, *, place: bool = True) -> Iterator[Step]:
+        """A fact, with the line it stands on; the entry it was placed from; and whose words it rests on."""
+        from looseleaf.text.lines import DOUBTFUL
+
+        told = self._needle.excerpt(said(fact.relation, fact.object))
+        depth = 0
+        if place and fact.path and fact.line:
+            yield Step("page", f"{fact.path}:{fact.line}", told)
+            depth += 1
+        about = ", ".join(filter(None, (fact.status, fact.level, DOUBTFUL if DOUBTFUL in fact.tags else "")))
+        yield Step("fact", fact.id or "", f"{told} ({about})", depth)
+        if fact.entry_id is not None:
+            depth += 1
+            yield from under([self._entry(fact.entry_id)[0]], depth)
+        sources = self._memory.sources(fact)
+        yield from under((self._source(each, fact.quote or "") for each in sources[:_SOURCES]), depth + 1)
+        if fact.entry_id is not None and not sources:
+            yield Step("trace", "", "nobody's words were found for it: the distiller concluded it", depth + 1)
+        if len(sources) > _SOURCES:
+            more = f"and {len(sources) - _SOURCES} more: looseleaf history {fact.id}"
+            yield Step("trace", "", more, depth + 1)
+
+    def _source(self, source: Source, quote: str) -> Step:
+        what = "edit" if "@" in source.source else "trace"
+        if source.ts is None:
+            return Step(what, source.source, "it is not in the log any more")
+        told = self._needle.excerpt(source.text, quote)
+        return Step(what, source.source, f"{source.origin}, {when(source.ts)}: {told}")
+
+    def _entry(self, name: str) -> tuple[Step, Entry | None]:
+        try:
+            entry = self._memory.entry(name)
+        except Refused as refused:
+            return Step("entry", name, str(refused)), None
+        made = f"{entry.meta.get('distiller')}, {when(entry.meta.get('ts'))}"
+        told = self._needle.excerpt(str(entry.summary.get("summary", "")))
+        return Step("entry", f"log/entries/{entry.reference}", f"{made}: {told}"), entry
+
+    def entry(self, name: str) -> Iterator[Step]:
+        """An entry, and those of its traces that have the words, or that it names for a sentence that has them."""
+        step, entry = self._entry(name)
+        yield step
+        if entry is None:
+            return
+        try:
+            traces = list(sources_of(self._memory.store, entry))
+        except Refused as refused:
+            yield Step("trace", "", str(refused), 1)
+            return
+        found = self.spoken(traces) or self.spoken(traces, self._noted(entry))
+        yield from under(found or [Step("trace", "", f"looseleaf expand {name.rpartition('/')[2]}")])
+
+    def compactions(self) -> Iterator[str]:
+        """The entries of the agent's compactions, the newest first."""
+        for line in self._memory.store.read_back(JOURNAL):
+            record = line.record
+            if (
+                record.get("kind") == "mark"
+                and record.get("agent") == self._memory.agent
+                and record.get("entry")
+            ):
+                yield str(record["entry"])
+
+    def _noted(self, entry: Entry) -> set[str]:
+        """The traces that an entry names for sentences that have the words."""
+        noted = [each for name in NOTED for each in entry.summary.get(name) or () if isinstance(each, dict)]
+        return {str(each.get("source")) for each in noted if self._needle.is_in(str(each.get("text", "")))}
+
+    # --- traces ------------------------------------------------------------------------
+
+    def spoken(self, traces: Iterable[Trace], named: Collection[str] | None = None) -> list[Step]:
+        """The traces that have the words, or those that are named; a few."""
+        has = (
+            trace
+            for trace in traces
+            if (self._needle.is_in(said_in(trace)) if named is None else trace.id in named)
+        )
+        return [self.trace(trace) for trace, _ in zip(has, range(_SOURCES), strict=False)]
+
+    def trace(self, trace: Trace) -> Step:
+        told = self._needle.excerpt(said_in(trace))
+        about = ", ".join(filter(None, (trace.origin, trace.turn_id, when(trace.ts))))
+        return Step("trace", trace.id, f"{about}: {told}")
+
+
+def _lines(edit: Edit, *, gone: bool) -> Iterator[str]:
+    return (line for hunk in edit.hunks for line in (hunk.removed if gone else hunk.added))
+
+
+def when(ts: object) -> str:
+    from looseleaf.text.times import written
+
+    return f"{written(float(ts))[:19]}Z" if isinstance(ts, int | float) else "at a time nobody knows"

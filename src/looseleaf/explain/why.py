@@ -1,0 +1,371 @@
+"""Why: how words came to be in a prompt, or why they are not in it, back to whoever said or wrote them.
+
+Of words that are in the prompt, each place leads from its item to the page, the fact, the entry and the traces; of
+words that are not, `absent` tells where else they are known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.page_paths import STATE
+from looseleaf.explain.standing import Standing, is_of, named
+from looseleaf.explain.trail import Needle, Step, Trail, bare, line_at, under
+from looseleaf.explain.why_not import Absent
+from looseleaf.log.trace_messages import texts_of
+from looseleaf.state.rules import for_prompt
+from looseleaf.views.essentials import said
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from looseleaf.base.values import Record
+    from looseleaf.memory import Memory
+    from looseleaf.prompt.manifest import Item, Prompt
+    from looseleaf.window.window import Window
+
+_MOST = 5
+"""Places that are followed: a word like `the` is everywhere."""
+
+_TOLD = re.compile("- (now|no longer) says: (.*)")
+"""A line on a page that changed, as `core.changes` tells it."""
+
+
+@frozen
+class Chain:
+    """One answer: the steps from the prompt (or from where else the words are known) to who said them."""
+
+    is_in: bool
+    steps: tuple[Step, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"is_in": self.is_in, "steps": [step.to_dict() for step in self.steps]}
+
+
+@frozen
+class Answer:
+    """Why words are in a prompt, or are not. `more` places were found and not followed."""
+
+    text: str
+    prompt: str
+    is_in: bool
+    chains: tuple[Chain, ...]
+    more: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("text", "prompt", "is_in", "more")
+        return {name: getattr(self, name) for name in names} | {
+            "chains": [each.to_dict() for each in self.chains]
+        }
+
+
+@frozen
+class _Hit:
+    """Words in a prompt: in which item and message, the part of its text that was looked through, and where there."""
+
+    item: Item
+    message: int
+    text: str
+    place: tuple[int, int]
+
+    @property
+    def line(self) -> str:
+        return line_at(self.text, self.place)
+
+    def heading(self) -> str:
+        """The line above that names a page or topic: it ends with a colon, and is no bullet."""
+        above = self.text[: self.text.rfind("\n", 0, self.place[0]) + 1].splitlines()
+        return next((line[:-1] for line in reversed(above) if line.endswith(":") and line[:2] != "- "), "")
+
+
+def why(memory: Memory, text: str, name: str = "last") -> Answer:
+    """`name` is a prompt of the log; where none was ever made, one is, for the memory as it is now."""
+    for given, what in ((text, "what is looked for"), (name, "the id of a prompt")):
+        if not isinstance(given, str):
+            raise Refused(
+                f"Nothing was looked for: {what} is text, not {type(given).__name__}. Give some words of a prompt."
+            )
+    if not Needle(text).folded:
+        raise Refused("Nothing was looked for: the text is empty. Give some words of a prompt.")
+    prompt, record = _asked(memory, name)
+    page, line = named(memory, text) or (None, None)
+    needle = Needle(text if line is None else line)
+    found = _In(memory, prompt, record, needle)
+    if page is not None and line is None:
+        is_in, trails = Standing(memory, prompt, record, page).chains()
+        chains = tuple(Chain(is_in, (found.first(), *steps)) for steps in trails)
+        return Answer(text, prompt.manifest.id, is_in, chains)
+    hits = found.hits(page)
+    if not hits and page is None:  # other words for the same: a fact that has all of them may stand there
+        for fact in Trail(memory, needle).facts:
+            line = said(fact.relation, fact.object)
+            if fact.status == "current" and needle.has_its_words(line):
+                found = _In(memory, prompt, record, Needle(line))
+                hits = found.hits()
+                if hits:
+                    break
+    first = found.first()
+    if hits:
+        few = _few(hits)
+        # Two lines of a summary may lead one way.
+        ways = dict.fromkeys((first, *found.steps(hit)) for hit in few)
+        chains = tuple(Chain(True, steps) for steps in ways)
+        return Answer(text, prompt.manifest.id, True, chains, len(hits) - len(few))
+    absent, more = Absent(memory, prompt, record, needle).chains(page)
+    chains = tuple(Chain(False, (first, *steps)) for steps in absent)
+    return Answer(text, prompt.manifest.id, False, chains, more)
+
+
+def _asked(memory: Memory, name: str) -> tuple[Prompt, Record | None]:
+    log = memory._prompts.log
+    if name == "last":
+        if log.last() is None:
+            return memory.prompt(dry_run=True), None
+        try:
+            return log.again(name), log.find(name)
+        except Refused as refused:
+            memory.notes.append(f"{refused} It was looked for in a prompt as it would be now.")
+            return memory.prompt(dry_run=True), None
+    return log.again(name), log.find(name)
+
+
+def _few(hits: Sequence[_Hit]) -> list[_Hit]:
+    """The first place of each item, then others; in the order of the prompt."""
+    firsts: dict[str, int] = {}
+    for number, hit in enumerate(hits):
+        firsts.setdefault(hit.item.id, number)
+    others = (number for number in range(len(hits)) if number not in firsts.values())
+    return [hits[number] for number in sorted([*firsts.values(), *others][:_MOST])]
+
+
+class _In:
+    """Of one prompt. `record` is what the log has of it; None: it was made for the question."""
+
+    def __init__(self, memory: Memory, prompt: Prompt, record: Record | None, needle: Needle) -> None:
+        self._memory = memory
+        self._prompt = prompt
+        self._record = record
+        self._needle = needle
+        self._trail = Trail(memory, needle)
+
+    def first(self) -> Step:
+        manifest = self._prompt.manifest
+        made = "as it would be now" if self._record is None else manifest.timestamp[:19] + "Z"
+        size = f"{manifest.total_tokens:,} of {manifest.budget_tokens:,} tokens"
+        return Step("prompt", manifest.id, f"{made}, {size}")
+
+    # --- places ------------------------------------------------------------------------
+
+    def hits(self, page: str | None = None) -> list[_Hit]:
+        """Where the words are in the prompt, each line once; with a page, only in what was made of it."""
+        found: dict[tuple[int, str, int], _Hit] = {}
+        for item in self._prompt.manifest.items:
+            if page is not None and not is_of(item, page):
+                continue
+            for number, text in self._texts(item):
+                for place in self._needle.places(text):
+                    key = number, item.id, text.rfind("\n", 0, place[0])
+                    found.setdefault(key, _Hit(item, number, text, place))
+        return list(found.values())
+
+    def _texts(self, item: Item) -> Iterator[tuple[int, str]]:
+        if item.start is not None:
+            yield item.first, self._prompt.text_of(item)
+            return
+        for number in range(item.first, item.end):
+            yield number, "\n".join(texts_of(self._prompt.messages[number]))
+
+    def steps(self, hit: _Hit) -> Iterator[Step]:
+        item = hit.item
+        yield Step(item.slot, item.id, f"{item.reason}, {item.tokens:,} tokens as {item.format}")
+        match item.slot, item.type:
+            case (("charter" | "profile"), _):
+                found = self._page(hit)
+            case "state", _:
+                found = self._state(hit)
+            case "essentials", _:
+                found = self._essential(hit)
+            case "index", _:
+                found = self._listed(hit)
+            case "episodes", _:
+                found = self._episode(hit)
+            case _, "changes":
+                found = self._change(hit)
+            case _:
+                found = self._said(hit)
+        yield from under(found)
+
+    # --- the top of the folder ---------------------------------------------------------
+
+    def _page(self, hit: _Hit) -> Iterator[Step]:
+        path, _, revision = hit.item.of[0].rpartition("@")
+        is_charter = hit.item.slot == "charter"
+        if is_charter:
+            steps = list(self._trail.page(path, revision, hit.line, to_facts=False))
+            yield from (step for step in steps if step.what in ("page", "changed since"))
+            yield from under(self._trail.last_edit(path, revision))
+        else:
+            yield from self._trail.page(path, revision, hit.line)
+
+    def _state(self, hit: _Hit) -> Iterator[Step]:
+        """The member that says it; and the edit of the state that brought it."""
+        revision = hit.item.of[0].rpartition("@")[2] if hit.item.of else ""
+        text = self._trail.text_of(STATE, revision)
+        name, value = self._member(text)
+        yield Step("state", f"{STATE}: {name}" if name else STATE, self._needle.excerpt(value or hit.line))
+        yield from under(self._state_edit(value, revision))
+
+    def _state_edit(self, value: str, revision: str | None) -> Iterator[Step]:
+        """The oldest of the edits since which the state has this value."""
+        found = None
+        is_known = revision is None
+        for edit in self._memory.log(STATE):
+            is_known = is_known or edit.new == revision
+            if is_known and value:
+                added = "".join(line for hunk in edit.hunks for line in hunk.added)
+                removed = "".join(line for hunk in edit.hunks for line in hunk.removed)
+                wanted = Needle(value)
+                if wanted.is_in(added) and not wanted.is_in(removed):
+                    found = edit
+                    break
+        yield from self._trail.edit(found) if found is not None else self._trail.last_edit(STATE, revision)
+
+    def _member(self, text: str | None) -> tuple[str, str]:
+        try:
+            told = for_prompt(json.loads(text or "{}"))
+        except (ValueError, RecursionError, TypeError, AttributeError):
+            return "", ""
+        for name, value in _leaves(told):
+            if self._needle.is_in(value) or self._needle.is_in(f"{name.rpartition(' ')[2]}: {value}"):
+                return name, value
+        return "", ""
+
+    # --- drawers -----------------------------------------------------------------------
+
+    def _essential(self, hit: _Hit) -> Iterator[Step]:
+        shown = [fact for fact in self._trail.facts if fact.id in hit.item.of]
+        same = [fact for fact in shown if bare(said(fact.relation, fact.object)) == bare(hit.line)]
+        near = [fact for fact in shown if self._needle.is_in(said(fact.relation, fact.object))]
+        for fact in [*same, *near][:1]:
+            yield from self._trail.fact(fact)
+
+    def _listed(self, hit: _Hit) -> Iterator[Step]:
+        names = [path for path in hit.item.of if path.casefold() in bare(hit.line)]
+        # Where all names stand on one line, the one that has the words.
+        for path in sorted(names, key=lambda name: (not self._needle.is_in(name), -len(name)))[:1]:
+            page = self._memory.page(path)
+            number, line = self._trail.line_of(page.text, page.summary or "")
+            where = f"{path}:{number}" if number else path
+            yield Step("page", where, self._needle.excerpt(line or page.summary or "it is listed to be read"))
+            yield from under(self._trail.edit_of(path, line) if number else self._trail.last_edit(path))
+
+    def _episode(self, hit: _Hit) -> Iterator[Step]:
+        for name in hit.item.of:
+            path, _, at = name.rpartition(":")
+            page = self._memory.page(path)
+            episode = next((each for each in page.episodes if str(each.line) == at), None)
+            if episode is None:
+                continue
+            own = page.parsed.lines[episode.line - 1 : episode.end]
+            for number, line in enumerate(own, episode.line):
+                if self._needle.is_in(line):
+                    yield Step("page", f"{path}:{number}", self._needle.excerpt(line))
+                    entry = episode.get("Entry")
+                    yield from under(self._trail.entry(entry) if entry else self._trail.edit_of(path, line))
+                    return
+
+    # --- what changed since ------------------------------------------------------------
+
+    def _change(self, hit: _Hit) -> Iterator[Step]:
+        """The page of a change, and the edit that made it."""
+        line, path = hit.line.strip(), hit.heading()
+        if line.removesuffix(":") in hit.item.of:  # the heading itself
+            path = line.removesuffix(":")
+        if path not in hit.item.of:  # a line on pages that came or went
+            named = [each for each in hit.item.of if each in line]
+            for page in named[:1]:
+                yield Step("page", page, self._needle.excerpt(line))
+                yield from under(self._trail.last_edit(page))
+            return
+        yield Step("page", path, self._needle.excerpt(line))
+        if path == STATE:
+            yield from under(self._state_edit(self._needle.text, None))
+            return
+        told = _TOLD.match(line)
+        if told is not None:
+            own = told[2]
+            yield from under(self._trail.edit_of(path, own, gone=told[1] != "now"))
+            same = (fact for fact in self._trail.facts if bare(said(fact.relation, fact.object)) == bare(own))
+            fact = next(same, None)
+            yield from under(self._trail.fact(fact)) if fact is not None else ()
+
+    # --- the window --------------------------------------------------------------------
+
+    def _said(self, hit: _Hit) -> Iterator[Step]:
+        if hit.item.slot == "task" and self._is_request:
+            yield Step("task", "", "the request itself: it was not recorded when the prompt was made")
+            return
+        window = self._window()
+        own = [
+            number
+            for item in self._prompt.manifest.items
+            if item.slot in ("window", "task") and item.type != "changes"
+            for number in range(item.first, item.end)
+        ]
+        own = own[: len(own) - self._is_request]
+        trimmed = (self._record or {}).get("trimmed")
+        skipped = (
+            len(window.messages) - len(own) if self._record is None else int((trimmed or {}).get("first", 0))
+        )
+        at = own.index(hit.message) + skipped
+        if at < window.begins:
+            yield from self._snapshot(window)
+        else:
+            traces = [trace for trace in window.traces if window.after(trace.id) == at + 1]
+            yield from self._trail.spoken(traces) or [self._trail.trace(trace) for trace in traces[:1]]
+
+    @property
+    def _is_request(self) -> bool:
+        return self._record is not None and self._record["task"] is not None
+
+    def _window(self) -> Window:
+        """As the prompt had it."""
+        return (
+            self._memory.window() if self._record is None else self._memory._prompts.log.window(self._record)
+        )
+
+    def _snapshot(self, window: Window) -> Iterator[Step]:
+        """What a compaction left: a turn as it was, a summary of an entry, or a sentence to be kept."""
+        tail = self._trail.spoken(window.tail)
+        if tail:
+            yield from tail
+            return
+        episodic = window.mark.episodic if window.mark is not None else ()
+        named = [entry for entry, text in episodic if self._needle.is_in(text)]
+        # A sentence that is kept may come from any compaction before: the last that has the words.
+        trails = (tuple(self._trail.entry(entry)) for entry in (*named, *self._trail.compactions()))
+        first = next(trails, ())
+        yield from first if _has_trace(first) else next(filter(_has_trace, trails), first)
+
+
+def _has_trace(steps: Sequence[Step]) -> bool:
+    return any(step.what == "trace" and step.where for step in steps)
+
+
+def _leaves(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The values of a state, each with the name of where it stands."""
+    for name, value in told.items():
+        if isinstance(value, list):
+            for each in value:
+                members = each if isinstance(each, dict) else {"": each}
+                title = members.get("id") or ""
+                yield from ((f"{name} {title}".strip(), str(own)) for own in members.values())
+        elif isinstance(value, dict):
+            yield from ((f"{name}.{key}", str(each)) for key, each in value.items())
+        else:
+            yield name, str(value)

@@ -1,0 +1,246 @@
+"""Absent: why words are not in a prompt. They are looked for in facts, pages and traces; what the manifest says of
+what was left out is the reason, where it says so; what came later is later; what is nowhere is said to be nowhere.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Trace
+from looseleaf.base.page_paths import STATE, TOP_PAGES
+from looseleaf.base.paths import REVIEW
+from looseleaf.explain.trail import Step, Trail, under
+from looseleaf.log.recorder import stream_of
+from looseleaf.log.trace_messages import said as said_in
+from looseleaf.place.notebook import TRACES
+from looseleaf.views.essentials import said
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.base.values import Fact, Record
+    from looseleaf.explain.trail import Needle
+    from looseleaf.memory import Memory
+    from looseleaf.prompt.manifest import Omitted, Prompt
+
+    Steps = tuple[Step, ...]
+
+_MOST = 5
+"""Answers that are given; more are counted."""
+
+WHY = {
+    "over_budget": "there was no room for it within the budget",
+    "already_shown": "it is said elsewhere in the prompt",
+    "further_down": "there are more pages than an index lists",
+    "only_searched": "days are never loaded, only searched",
+    "compacted": "it left the window, and is told in short",
+    "waits_for_a_person": "what waits in review reaches no model before a person says yes",
+}
+"""What the reasons of a manifest mean."""
+
+_NEVER = {"days/": "only_searched", "review/": "waits_for_a_person"}
+"""Folders that no prompt shows."""
+
+
+class Absent:
+    """Of one prompt. `record` is what the log has of it; None: it was made for the question."""
+
+    def __init__(self, memory: Memory, prompt: Prompt, record: Record | None, needle: Needle) -> None:
+        self._memory = memory
+        self._manifest = prompt.manifest
+        self._record = record
+        self._needle = needle
+        self._trail = Trail(memory, needle)
+
+    def chains(self, page: str | None = None) -> tuple[list[Steps], int]:
+        """The answers, the likeliest first, and how many more there are. With a page: why its line is not there."""
+        if page is not None:
+            return list(self._pages(page)), 0
+        found = [
+            *self._facts(),
+            *self._pages(),
+            *islice(self._traces(), _MOST),
+            *islice(self._others(), _MOST),
+        ]
+        if not found:
+            told = "No page, fact or trace of this memory has these words."
+            found = [(Step("nowhere", "", told),)]
+        return found[:_MOST], max(0, len(found) - _MOST)
+
+    # --- facts -------------------------------------------------------------------------
+
+    def _facts(self) -> Iterator[Steps]:
+        facts = self._trail.facts
+        exact = [fact for fact in facts if self._needle.is_in(said(fact.relation, fact.object))]
+        for fact in exact or [
+            fact for fact in facts if self._needle.has_its_words(said(fact.relation, fact.object))
+        ]:
+            yield (*self._why_not(fact), *under(self._trail.fact(fact)))
+
+    def _why_not(self, fact: Fact) -> Iterator[Step]:
+        match fact.status:
+            case "current":
+                yield from self.left_out("fact", fact.id or "", fact.path or "")
+            case "pending":
+                told = f"{WHY['waits_for_a_person']}: looseleaf approve {fact.id}"
+                yield Step("waits_for_a_person", REVIEW, told)
+            case "superseded":
+                yield self._superseded(fact)
+            case _:
+                yield Step(fact.status, fact.id or "", f"a person said no to it: looseleaf history {fact.id}")
+
+    def _superseded(self, fact: Fact) -> Step:
+        by = next((each for each in self._trail.facts if each.id and each.id == fact.superseded_by), None)
+        since = f" since {fact.valid_to}" if fact.valid_to else ""
+        if by is None:
+            return Step("superseded", fact.id or "", f"it is not true any more{since}")
+        told = self._needle.excerpt(said(by.relation, by.object))
+        return Step("superseded", by.id or "", f"“{told}” stands in its place{since}")
+
+    # --- why something of a page is not shown ------------------------------------------
+
+    def left_out(self, what: str, name: str, path: str) -> Iterator[Step]:
+        """By its own name, else by its page: left out, listed to be read, or younger than the prompt."""
+        left = [each for each in self._manifest.omitted if each.reason != "already_shown"]
+        own = [each for each in left if name in each.of] + [each for each in left if path in each.of]
+        told = [self._omitted(each) for each in dict.fromkeys(own)]
+        if any(item.slot == "index" and path in item.of for item in self._manifest.items):
+            listed = f"its page {path} is listed in the prompt, to be read on demand"
+            told.append(Step("read_on_demand", f"index: {path}", listed))
+        for head, reason in _NEVER.items():
+            if not told and path.startswith(head):
+                told.append(Step(reason, path, WHY[reason]))
+        for item in self._manifest.items:
+            if item.type == "changes" and path in item.of and not told:
+                told.append(self._told_later(item.id, what, path))
+        if not told:
+            slot = "profile" if path == "USER.md" else "state" if path == STATE else "index"
+            told = self.cut(slot)[:1]
+        yield from told or [self._since(what, path)]
+
+    @staticmethod
+    def _told_later(name: str, what: str, path: str) -> Step:
+        if "/" in path:
+            return Step(
+                "read_on_demand", name, f"its page {path} is named in the prompt, to be read on demand"
+            )
+        return Step(
+            "changed_since", name, f"what changed on {path} is told there, and this {what} is no part of that"
+        )
+
+    def cut(self, slot: str) -> list[Step]:
+        """What of a slot there was no room for."""
+        left = self._manifest.omitted
+        return [self._omitted(each) for each in left if (each.slot, each.reason) == (slot, "over_budget")]
+
+    def _since(self, what: str, path: str) -> Step:
+        """A page, or something on it, that the prompt cannot have: it came after the beginning was rendered."""
+        began = self._began
+        if began is not None and self._memory.page_as_of(path, began).sha256 is None:
+            return Step("later", path, f"there was no page {path} when the prompt began")
+        return Step("later", path, f"this {what} is not what {path} said when the prompt began")
+
+    @property
+    def _began(self) -> float | None:
+        """When the beginning of the prompt was rendered; None: now."""
+        if self._record is None:
+            return None
+        return self._memory._prompts.log.epoch(self._record["snapshot"]).ts
+
+    @staticmethod
+    def _omitted(each: Omitted) -> Step:
+        return Step(each.reason, f"{each.slot}: {each.id}", WHY.get(each.reason, each.reason))
+
+    # --- pages -------------------------------------------------------------------------
+
+    def _pages(self, only: str | None = None) -> Iterator[Steps]:
+        """Lines that are no facts: those were told of already. `only`: of one page, whatever they are."""
+        told = {
+            (fact.path, fact.line)
+            for fact in (self._trail.facts if only is None else ())
+            if self._needle.is_in(said(fact.relation, fact.object))
+        }
+        for path in [only] if only is not None else sorted(self._memory.pages(), key=_by_place):
+            is_told = only is None and any(fact.status == "pending" for fact in self._trail.facts)
+            if path.startswith("review/") and is_told:
+                continue
+            try:
+                page = self._memory.page(path)
+            except Refused as refused:
+                self._memory.notes.append(str(refused))
+                continue
+            number, line = self._trail.line_of(page.text, "")
+            if number and (path, number) not in told:
+                place = Step("page", f"{path}:{number}", self._needle.excerpt(line))
+                edit = under(self._trail.edit_of(path, line), 2)
+                yield (*self.left_out("line", path, path), *under([place]), *edit)
+
+    # --- traces ------------------------------------------------------------------------
+
+    def _traces(self) -> Iterator[Steps]:
+        """What was said, and is not in the window: it left it, did not fit, or was said after the prompt was made."""
+        through = self._record["through"] if self._record is not None else None
+        is_later = through is not None
+        stream = stream_of(self._memory.agent)
+        for line in self._memory.store.read_back(stream):
+            is_later = is_later and line.record.get("id") != through
+            trace = Trace.from_record(line.record)
+            if trace is None or not self._needle.is_in(said_in(trace)):
+                continue
+            why = self._later() if is_later else self._compacted(trace)
+            yield (*why, *under([self._trail.trace(trace)]))
+
+    def _others(self) -> Iterator[Steps]:
+        """What was said with other agents, or imported: recall finds it, and no prompt of this agent shows it."""
+        own = self._memory.agent
+        for agent in sorted(self._memory.store.folders(TRACES)):
+            if agent == own:
+                continue
+            told = f"it was recorded for the agent {agent}, and a prompt for {own} shows what was said with {own}"
+            for line in self._memory.store.read_back(stream_of(agent)):
+                trace = Trace.from_record(line.record)
+                if trace is not None and self._needle.is_in(said_in(trace)):
+                    yield (Step("another_agent", agent, told), *under([self._trail.trace(trace)]))
+
+    @staticmethod
+    def _later() -> Iterator[Step]:
+        yield Step("later", "", "it was said after the prompt was made")
+
+    def _compacted(self, trace: Trace) -> Iterator[Step]:
+        for name in self._trail.compactions():
+            try:
+                entry = self._memory.entry(name)
+                has = _spans(entry.meta.get("traces"), trace.id) and any(
+                    each.id == trace.id for each in self._memory.expand(name)
+                )
+            except Refused as refused:
+                self._memory.notes.append(str(refused))
+                continue
+            if has:
+                told = f"it left the window, and is part of this entry now: looseleaf expand {name.rpartition('/')[2]}"
+                yield Step("compacted", f"log/entries/{name}", told)
+                return
+        left = next((each for each in self._manifest.omitted if each.slot == "window"), None)
+        if left is not None and left.reason == "over_budget":
+            yield self._omitted(left)
+        else:
+            yield Step(
+                "window", "", "it is in the log, and the window of this prompt shows another part of it"
+            )
+
+
+def _spans(runs: object, name: str) -> bool:
+    """Whether a trace can be among these stretches of the log: ids are in the order of their time."""
+    return isinstance(runs, list) and any(
+        isinstance(run, list) and len(run) == 4 and str(run[2]) <= name <= str(run[3]) for run in runs
+    )
+
+
+def _by_place(path: str) -> tuple[int, str]:
+    """The top of the folder first, days and review last."""
+    order = ("facts/", "episodes/", "days/", "review/")
+    if path in TOP_PAGES or path == STATE:
+        return 0, path
+    return next((number for number, head in enumerate(order, 1) if path.startswith(head)), 0), path

@@ -1,0 +1,230 @@
+"""What was written, and which of it in a turn: read off the journal, and no further back than is asked for.
+
+A model's own words are never evidence that it wrote anything. What people changed themselves is not among the receipts;
+`looseleaf log` has that.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.log.entries import read_entry
+from looseleaf.log.heads import AGENT, OBEYED, PERSON, PROGRAM
+from looseleaf.log.read_turns import traces_back
+from looseleaf.log.recorder import stream_of
+from looseleaf.text.lines import body
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from looseleaf.base.messages import Trace
+    from looseleaf.base.values import Edit
+    from looseleaf.memory import Memory
+
+LAST = "last"
+"""In place of a turn's id."""
+
+ASKED_AGAIN = "asked again"
+"""The reason of an edit that only repeats what waits in review."""
+
+_DISTILLED = re.compile("distilled from ([^ ]+)")
+_ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_DIARY = ("days/", "episodes/")
+
+_WRITERS = frozenset("memory_write memory_patch memory_append memory_state memory_forget remember".split())
+"""Our own tools that write: their results name their receipts."""
+
+
+@frozen
+class Written:
+    """One write. `author` is whose it is: `agent:<name>`, also where the program put it into review for the agent
+    (`held`); or `program` for what was distilled, from `entry`, and for what went because the user said to forget it.
+    `lines` and `gone` are what it added and removed."""
+
+    id: str
+    ts: float
+    path: str
+    author: str
+    reason: str
+    lines: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    held: bool = False
+    deleted: bool = False
+    entry: str | None = None
+    undoes: str | None = None
+    undone_by: str | None = None
+
+    @property
+    def added(self) -> int:
+        return len(self.lines)
+
+    @property
+    def removed(self) -> int:
+        return len(self.gone)
+
+    @property
+    def is_diary(self) -> bool:
+        """A line of a day, or an episode, which every distillation leaves: it keeps no promise."""
+        return self.entry is not None and self.path.startswith(_DIARY)
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("id", "ts", "path", "author", "reason", "added", "removed", "held", "deleted", "entry")
+        found = {name: getattr(self, name) for name in (*names, "undoes", "undone_by")}
+        return found | {"lines": list(self.lines), "gone": list(self.gone)}
+
+
+def receipts(memory: Memory, last: int = 20, turn: str | None = None) -> list[Written]:
+    """The last writes by agents and by what was distilled, newest first; or all of a turn, oldest first."""
+    if turn is not None:
+        return written_in(memory, span_of(memory, turn))
+    if type(last) is not int or last < 1:
+        raise Refused(
+            "Nothing was shown: the number of receipts must be at least 1. Leave it out for the last 20."
+        )
+    return list(islice(_written(memory.log()), last))
+
+
+def _written(newest_first: Iterable[Edit]) -> Iterator[Written]:
+    undone: dict[str, str] = {}
+    for edit in newest_first:
+        if edit.undoes is not None:
+            undone[edit.undoes] = edit.id
+        found = _told(edit, undone.get(edit.id))
+        if found is not None:
+            yield found
+
+
+def _told(edit: Edit, undone_by: str | None) -> Written | None:
+    """The receipt of an edit; None for a person's own, and for what the program does only to keep order."""
+    author, held, entry = edit.author, False, None
+    if author == PROGRAM:
+        distilled = _DISTILLED.fullmatch(edit.reason)
+        entry = distilled[1] if distilled else None
+        held = edit.path.startswith("review/") and bool(edit.facts)
+        if not held and (entry is None or edit.path.startswith("review/")):
+            return None
+        if held and entry is None:
+            asking = {str(fact.get("origin")) for fact in edit.facts}
+            author = next((each for each in sorted(asking) if each.startswith(AGENT)), "")
+            if not author or edit.reason == ASKED_AGAIN:
+                return None
+    elif author == PERSON and edit.reason == OBEYED:
+        author = PROGRAM
+    elif not author.startswith(AGENT):
+        return None
+    added = tuple(body(line) for hunk in edit.hunks for line in hunk.added)
+    removed = tuple(body(line) for hunk in edit.hunks for line in hunk.removed)
+    gone = edit.new is None
+    return Written(
+        edit.id,
+        edit.ts,
+        edit.path,
+        author,
+        edit.reason,
+        added,
+        removed,
+        held,
+        gone,
+        entry,
+        edit.undoes,
+        undone_by,
+    )
+
+
+# --- of a turn -------------------------------------------------------------------------
+
+
+@frozen
+class Span:
+    """A turn, and until when what its agent writes belongs to it (None: it is the last)."""
+
+    turn_id: str
+    traces: tuple[Trace, ...]
+    until: float | None
+
+    @property
+    def since(self) -> float:
+        return self.traces[0].ts
+
+    def has(self, ts: float) -> bool:
+        return self.since <= ts and (self.until is None or ts < self.until)
+
+
+def span_of(memory: Memory, turn: str) -> Span:
+    if not isinstance(turn, str):
+        raise Refused(
+            f"Nothing was shown: a turn is named by its id, which is text, not {type(turn).__name__}. "
+            "`last` is the last one."
+        )
+    if turn == LAST:
+        last = memory.turns(1)
+        if not last:
+            raise Refused("Nothing was shown: nothing was recorded yet, so there is no last turn.")
+        turn = last[-1].turn_id
+    own: list[Trace] = []
+    later: list[Trace] = []
+    for trace in traces_back(memory.store, stream_of(memory.agent)):
+        if trace.turn_id == turn:
+            own.append(trace)
+            if trace.seq == 1:
+                break
+        elif trace.seq == 1:
+            later.append(trace)
+    if not own:
+        raise Refused(f"Nothing was shown: there is no turn {turn!r}. `looseleaf turns` lists the last ones.")
+    traces = tuple(reversed(own))
+    # Two sessions of one agent may run side by side: another one's turn ends this one only when it is over.
+    over, session = max(trace.ts for trace in traces), traces[0].session_id
+    ends = [each.ts for each in later if each.session_id == session or each.ts >= over]
+    return Span(turn, traces, min(ends, default=None))
+
+
+def written_in(memory: Memory, span: Span) -> list[Written]:
+    """What the agent wrote while the turn lasted, what its tools' results name, and what was distilled of it."""
+    named = _named(span)
+    author = f"{AGENT}{memory.agent}"
+    entries: dict[str, bool] = {}
+    found: list[Written] = []
+    for each in _written(memory.log()):
+        if each.ts < span.since and (not named or each.id < min(named)):
+            break
+        if each.entry is not None:
+            if each.entry not in entries:
+                entries[each.entry] = is_of(memory, each.entry, span.turn_id)
+            is_own = entries[each.entry]
+        else:
+            is_own = each.id in named or (each.author in (author, PROGRAM) and span.has(each.ts))
+        if is_own:
+            found.append(each)
+        named.discard(each.id)
+    return found[::-1]
+
+
+def _named(span: Span) -> set[str]:
+    """The ids in what our own tools answered in the turn."""
+    tools = {trace.tool_call_id: trace.tool_name for trace in span.traces if trace.trace_type == "tool_call"}
+    found: set[str] = set()
+    for trace in span.traces:
+        tool = trace.tool_name or tools.get(trace.tool_call_id)
+        if trace.trace_type == "tool_result" and is_writer(tool):
+            found.update(_ID.findall(f"{trace.content} {trace.tool_result}"))
+    return found
+
+
+def is_writer(tool: str | None) -> bool:
+    """Whether it is a tool of ours that writes, whatever a client puts before its name."""
+    return (tool or "").rpartition("__")[2] in _WRITERS
+
+
+def is_of(memory: Memory, entry: str, turn_id: str) -> bool:
+    try:
+        meta = read_entry(memory.store, entry).meta
+    except Refused:
+        return False
+    turns = meta.get("turn_ids")
+    return meta.get("agent") == memory.agent and isinstance(turns, list) and turn_id in turns

@@ -1,1 +1,0 @@
-"""Ways out of a memory: the whole folder, its facts with their history, what was said as messages."""

@@ -1,0 +1,492 @@
+"""The gate: what may become memory, and where it may stand (docs/DESIGN.md, FORMAT §13).
+
+A level follows from where words entered, never from what a distiller or a caller says of them. A derived thing takes
+the lowest level of what it was made of, repeating raises nothing, and only a person promotes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Proposal
+from looseleaf.base.origins import CONFIDENCE, LEVELS, is_at_least, level_of, lowest
+from looseleaf.base.own_tools import RECALLED
+from looseleaf.base.paths import PROJECT, USER
+from looseleaf.base.values import KINDS
+from looseleaf.language.own_words import own_words
+from looseleaf.language.relations import BY_LABEL
+from looseleaf.language.slots import relation_of
+from looseleaf.language.synonyms import ME
+from looseleaf.language.value_keys import SENTENCES
+from looseleaf.text.lines import escape
+from looseleaf.text.patterns import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from looseleaf.base.values import Level
+    from looseleaf.facts.evidence import Claim
+
+TIME_SPANS = ("short_term", "medium_term", "current", "long_term", "future")
+
+UNVERIFIED = "unverified"
+"""The tag of a fact whose quote is not found, or does not say it. It never supersedes."""
+
+_LESS_IF_SPELT_OTHERWISE = 0.1
+_IF_UNVERIFIED = 0.3
+
+LONGEST = 300
+"""Characters of an object: what is longer is no fact but a text."""
+
+_LONGEST_QUOTE = 1000
+_MOST_TAGS = 8
+_LONGEST_TAG = 40
+_OF_PEOPLE = frozenset({"ticked", "pinned", "approved", "checked", RECALLED, UNVERIFIED})
+"""Tags that say what a person did, or what the gate found: nobody else gives them."""
+
+
+# --- proposals -------------------------------------------------------------------------
+
+
+def proposal_of(raw: Any) -> Proposal | None:
+    """What a distiller proposes, as far as it makes sense. None: it has no relation, object or topic that could be
+    written down. Nothing that it says of its own certainty is read."""
+    if not isinstance(raw, dict):
+        return None
+    texts = {name: raw.get(name) for name in ("relation", "object", "quote", "topic", "source")}
+    if raw.get("topic") is None:
+        texts["topic"] = "user"
+    for name in ("quote", "source"):
+        texts[name] = texts[name] or ""
+    if not all(type(text) is str for text in texts.values()):
+        return None
+    relation, said = str(texts["relation"]).strip(), str(texts["object"]).strip()
+    if not said or len(said) > LONGEST or not relation:
+        return None
+    kind, span, tags = (raw.get(name) for name in ("kind", "time_span", "tags"))
+    return Proposal(
+        relation,
+        said,
+        str(texts["quote"])[:_LONGEST_QUOTE],
+        str(texts["topic"]).strip() or "user",
+        kind if kind in KINDS else None,
+        str(texts["source"]),
+        span if span in TIME_SPANS else None,
+        _share(raw.get("salience")),
+        _date(raw.get("valid_from")),
+        _date(raw.get("valid_to")),
+        raw.get("correction") is True,
+        raw["was"] if type(raw.get("was")) is str and raw["was"].strip() else None,
+        raw.get("ended") is True,
+        _tags(tags),
+        _share(raw.get("change")),
+    )
+
+
+def _share(raw: object) -> float | None:
+    """A number from 0 to 1, or none."""
+    return float(raw) if isinstance(raw, (int, float)) and type(raw) is not bool and 0 <= raw <= 1 else None
+
+
+def _tags(raw: object) -> tuple[str, ...]:
+    given = raw if isinstance(raw, (list, tuple)) else ()
+    tags = (escape(tag[: 2 * _LONGEST_TAG])[:_LONGEST_TAG] for tag in given[:_MOST_TAGS] if type(tag) is str)
+    return tuple(tag for tag in tags if tag and tag.casefold() not in _OF_PEOPLE)
+
+
+_DATE = lazy(r"[12]\d{3}(?:-[01]\d(?:-[0-3]\d(?:T[\d:.]{5,15}Z?)?)?)?", re.ASCII)
+
+
+def _date(value: object) -> str | None:
+    return value if isinstance(value, str) and _DATE.fullmatch(value) else None
+
+
+# --- evidence --------------------------------------------------------------------------
+
+
+@frozen
+class Witness:
+    """One text of the material, with its source (a trace id, or path#lines), where it entered, and when.
+
+    `stated`: the facts that the rules read off it (`reading_of`): the same proposal needs no other evidence. `tool`:
+    the name of the tool that said it.
+    """
+
+    source: str
+    origin: str
+    text: str
+    ts: float
+    stated: frozenset[tuple[object, ...]] = frozenset()
+    tool: str = ""
+
+
+@frozen
+class Judged:
+    """What the evidence says of a proposal."""
+
+    level: Level
+    origin: str
+    source: str
+    ts: float
+    confidence: float
+    verified: bool
+
+    def concluded(self) -> Judged:
+        """The same, as a conclusion."""
+        return Judged("inferred", "assistant", self.source, self.ts, CONFIDENCE["inferred"], verified=False)
+
+    def named_by(self, witnesses: Sequence[Witness], name: str) -> Judged:
+        """The same of a thing that the user does not name: a conclusion, or what an agent found if others name it."""
+        from looseleaf.facts.evidence import Claim, forms_of
+
+        words = {word.form for word in Claim(name).words}
+        foreign = (_foreign(each) for each in witnesses)
+        if not any(words & forms_of(text) for text in foreign if text):
+            return self.concluded() if is_at_least(self.level, "said") else self
+        return Judged("tainted", MIXED, self.source, self.ts, CONFIDENCE["tainted"], verified=False)
+
+
+def reading_of(proposal: Proposal) -> tuple[object, ...]:
+    """All that a proposal says. One that differs in any of it from what the rules read needs evidence of its own."""
+    return (
+        proposal.topic,
+        proposal.relation,
+        proposal.object,
+        proposal.quote,
+        proposal.kind,
+        proposal.ended,
+        proposal.was or "",
+        proposal.correction,
+        proposal.change,
+        proposal.salience,
+        frozenset(proposal.tags),
+    )
+
+
+def judge(proposal: Proposal, witnesses: Sequence[Witness]) -> Judged:
+    """By the best witness that holds the quote, if it says there what is proposed; else as little as the worst of all
+    of them allows, with the words that hold the quote for a source.
+
+    A quote alone proves nothing: a distiller may lean any claim on any words, or cut a "not" off. So what is proposed
+    must be said by the sentence in which the quote stands.
+    """
+    if proposal.quote.strip():
+        readings = {reading_of(proposal)}
+        if proposal.topic == PROJECT:  # what the rules read of the user may stand on the entry's own page
+            readings.add((USER, *reading_of(proposal)[1:]))
+        readers = [each for each in witnesses if readings & each.stated and proposal.quote in each.text]
+        if readers:
+            best = max(
+                readers,
+                key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
+            )
+            level = level_of(best.origin)
+            return Judged(level, best.origin, best.source, best.ts, CONFIDENCE[level], verified=True)
+        for spelt_otherwise in (False, True):
+            said = _sayers(proposal, witnesses, spelt_otherwise=spelt_otherwise)
+            if said:
+                best = max(
+                    said,
+                    key=lambda each: (LEVELS.index(level_of(each.origin)), each.source == proposal.source),
+                )
+                level = level_of(best.origin)
+                if level == "inferred" and _is_carried(proposal, witnesses):
+                    return Judged(
+                        "tainted", "tool", best.source, best.ts, CONFIDENCE["tainted"], verified=True
+                    )
+                less = _LESS_IF_SPELT_OTHERWISE if spelt_otherwise else 0.0
+                return Judged(
+                    level,
+                    best.origin,
+                    best.source,
+                    best.ts,
+                    round(CONFIDENCE[level] - less, 2),
+                    verified=True,
+                )
+    latest = max((each.ts for each in witnesses), default=0.0)
+    if (user := rests_on(proposal, witnesses)) is not None:
+        # A conclusion from the user's own words, whatever a tool said beside them.
+        return Judged("inferred", "assistant", user.source, user.ts, CONFIDENCE["inferred"], verified=False)
+    worst = min(
+        witnesses, key=lambda each: LEVELS.index(level_of(each.origin)), default=Witness("", "", "", 0.0)
+    )
+    # Nobody is known to have said it; that it was concluded is the most that can be believed.
+    level = lowest((level_of(worst.origin), "inferred"))
+    origin = worst.origin if level == "tainted" else "assistant"
+    if level == "tainted" and holders_of(proposal.quote, witnesses):
+        origin = MIXED
+    if level != "tainted" and _is_of_pasted(proposal, witnesses):
+        level, origin = "tainted", PASTED
+    elif level != "tainted" and _is_made_up(proposal, witnesses):
+        level, origin = "tainted", NOBODY
+    return Judged(level, origin, _holder(proposal, witnesses), latest, _IF_UNVERIFIED, verified=False)
+
+
+PASTED, NOBODY, MIXED = "pasted", "nobody", "mixed"
+"""The origins of what a user pasted into a message, of what nobody said, and of what rests on the user's words and
+brings along others: nobody vouches for any of them."""
+
+
+def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
+    """The messages of the user's in whose own words a quote stands."""
+    from looseleaf.language.clauses import located
+
+    users = [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
+    return [each for each in users if quote.strip() and located(quote, _own(each)) is not None]
+
+
+def _is_carried(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Whether the assistant only carries on what a tool brought: half of the words that are not the user's stand
+    there."""
+    from looseleaf.facts.evidence import Claim, forms_of
+
+    users = (_own(each) for each in witnesses if is_at_least(level_of(each.origin), "said"))
+    is_known = relation_of(proposal.relation).label.casefold() in BY_LABEL
+    said = proposal.object if is_known else f"{proposal.relation} {proposal.object}"
+    left = {word.form for word in Claim(said).words}
+    left -= frozenset().union(*map(forms_of, users))
+    foreign = (each.text for each in witnesses if level_of(each.origin) == "tainted")
+    return bool(left) and any(2 * len(left & forms_of(text)) >= len(left) for text in foreign)
+
+
+def _is_made_up(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Whether a conclusion has a number, a path or a name that stands in none of the words it was made of."""
+    from looseleaf.facts.evidence import brings_along
+
+    return bool(witnesses) and brings_along(proposal.object, "\n".join(each.text for each in witnesses))
+
+
+def _is_of_pasted(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
+    """Whether a conclusion has its quote, or words that the user did not write, from a text that the user pasted."""
+    from looseleaf.facts.evidence import forms_of
+    from looseleaf.language.clauses import located
+
+    mixed = [each for each in witnesses if level_of(each.origin) == "said" and _own(each) != each.text]
+    if not mixed:
+        return False
+    own = frozenset().union(*(forms_of(_own(each)) for each in witnesses if level_of(each.origin) == "said"))
+    foreign = forms_of(proposal.object) - own
+    return any(
+        (located(proposal.quote, each.text) is not None and located(proposal.quote, _own(each)) is None)
+        or foreign & forms_of(each.text)
+        for each in mixed
+    )
+
+
+def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None:
+    """The user's message that a conclusion rests on: it holds the quote in the user's own words, at least half of the
+    value's words are the user's, none of the others comes from elsewhere, and numbers, paths and names are the user's.
+    Taint follows words: that a tool spoke in the session takes nothing away."""
+    users = [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
+    holders = holders_of(proposal.quote, witnesses)
+    if not holders:
+        return None
+    foreign = [each.text for each in witnesses if level_of(each.origin) == "tainted"]
+    foreign += [each.text for each in users if _own(each) != each.text]
+    label = relation_of(proposal.relation).label
+    label = "" if label.casefold() in BY_LABEL else proposal.relation
+    if not is_drawn_from(proposal.object, [_own(each) for each in users], foreign, label):
+        return None
+    return next((each for each in holders if each.source == proposal.source), holders[-1])
+
+
+def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: str = "") -> bool:
+    """Whether a value is a conclusion from these words of the user's: half of its words stand there, and all of its
+    numbers, paths and names; and no other word of it, or of its label, stands in what tools, pasted texts and others
+    said."""
+    from looseleaf.facts.evidence import Claim, brings_along, forms_of
+
+    said = frozenset().union(*map(forms_of, own))
+    wanted = Claim(value)
+    words = {word.form for word in wanted.words}
+    left = words - said
+    if (
+        wanted.hidden
+        or 2 * len(left) > len(words)
+        or brings_along(f"{label.casefold()} {value}", "\n".join(own))
+    ):
+        return False
+    foreign = left | (
+        {word.form for word in Claim(label).words} - said - _LABELLING if label else frozenset()
+    )
+    if foreign and any(foreign & forms_of(text) for text in others):
+        return False
+    return _denies_alike(value, words, own)
+
+
+_LABELLING = frozenset(
+    "account address amount area budget bucket channel class client code command contact cost count database date day "
+    "default deploy distance due duration email environment event file folder format frequency goal host hour interval "
+    "key kind label language layout length level limit line list location login mail memory method mode module money "
+    "month name note number order owner path person phone place plan policy port price process provider reason release "
+    "reminder rent report repository review role rule schedule server service setting setup size source start state "
+    "status style supplier support system target task team term test time title tool type unit user value version "
+    "week work year".split()
+)
+"""Words of which labels are made, whoever else uses them."""
+
+_TAG = lazy(
+    r",? (?:do|does|is|are|was|were|wo|would|ca|could|have|has)n't (?:i|you|he|she|it|we|they)\?\s*\Z"
+)
+"""A question at the end that only asks for a yes."""
+
+
+def _denies_alike(value: str, words: set[str], own: Sequence[str]) -> bool:
+    """Whether the user's words deny as a value does: one that denies has words of a clause that does; another has not
+    most of its words from such a clause. "Never push to main" is no reason to push there."""
+    from looseleaf.facts.evidence import forms_of
+    from looseleaf.language.clauses import clauses_of, denies, sentences_of, spelled
+
+    sentences = [_TAG.sub("", each) for text in own for each in sentences_of(spelled(text))]
+    clauses = [each for sentence in sentences for each in clauses_of(sentence)]
+    shared = [(len(words & forms_of(clause)), is_denied) for clause, is_denied in clauses]
+    most = max((count for count, _ in shared), default=0)
+    if denies(spelled(value)):
+        return most == 0 or any(is_denied for count, is_denied in shared if count)
+    return most == 0 or not all(is_denied for count, is_denied in shared if count == most)
+
+
+def _holder(proposal: Proposal, witnesses: Sequence[Witness]) -> str:
+    """The source whose words hold the quote, whatever they say with it: the one that the distiller named, else the
+    least believed. Empty: nobody's do, so that no words can be shown for it."""
+    from looseleaf.language.clauses import located
+
+    holders = [each for each in witnesses if located(proposal.quote, each.text) is not None]
+    named = next((each for each in holders if each.source == proposal.source), None)
+    found = named or min(holders, key=lambda each: LEVELS.index(level_of(each.origin)), default=None)
+    return found.source if found is not None else ""
+
+
+def claim_of(proposal: Proposal) -> Claim:
+    """What the words must say. A relation that has a name of its own needs none of them; any other must be said as
+    well, and so must be whose it is ("Sister's home")."""
+    from looseleaf.facts.evidence import Claim
+
+    was = (proposal.was or "") if proposal.correction else ""
+    said = proposal.object
+    if was:
+        said = said.removesuffix(f" instead of {was}")  # that it goes is looked for by itself
+    relation = relation_of(proposal.relation).label
+    whose, _, own = relation.rpartition("'s ")
+    if own.casefold() in BY_LABEL:
+        claim = f"{whose} {said}" if whose else said
+        # "My pronouns are they/them" speaks of nobody else.
+        is_own = proposal.topic.casefold() in ME and not whose and own.casefold() != "pronouns"
+        return Claim(claim, own.casefold(), was=was, ended=proposal.ended, is_own=is_own)
+    return Claim(f"{proposal.relation} {said}", was=was, ended=proposal.ended)
+
+
+def says(claim: str, text: str) -> bool:
+    """Whether one sentence of the text says it, or is it."""
+    from looseleaf.facts.evidence import Claim
+    from looseleaf.language.clauses import sentences_of, spelled
+
+    wanted, whole = Claim(claim), spelled(claim).strip(_AROUND)
+    is_there = whole != "" and not wanted.hidden and whole in spelled(text)
+    is_whole = is_there and any(each.strip(_AROUND) == whole for each in sentences_of(spelled(text)))
+    return is_whole or wanted.is_said_in(text)
+
+
+_AROUND = " \n\t.!。！"
+
+
+def mentions(claim: str, text: str) -> bool:
+    """Whether one sentence of the text has the words of the claim, in any order, whatever it says of them."""
+    from looseleaf.facts.evidence import Claim
+
+    return Claim(claim, only_named=True).is_said_in(text)
+
+
+def is_supported(proposal: Proposal, text: str, ts: float | None = None) -> bool:
+    """Whether one sentence of the text says it."""
+    return claim_of(proposal).is_said_in(text, ts)
+
+
+def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise: bool) -> list[Witness]:
+    """Those who say it where they hold the quote."""
+    from looseleaf.language.clauses import located
+
+    quote = proposal.quote
+    heard = [each for each in witnesses if spelt_otherwise or quote in each.text]
+    # A quote may take in what was asked for, or pasted, beside the user's words: of it these count.
+    kept = own_words(quote).strip() or quote
+    places = [
+        (each, place)
+        for each in heard
+        if (place := located(quote, _own(each)) or located(kept, _own(each))) is not None
+    ]
+    from looseleaf.facts.evidence import OF_A_PERSON, is_copied
+
+    claim = claim_of(proposal)
+    said = [each for each, place in places if claim.is_said_in(place, each.ts)]
+    name = relation_of(proposal.relation).label.casefold()
+    is_of_a_person = name in OF_A_PERSON and proposal.topic.casefold() in ME
+    is_sentence = name in SENTENCES or (name in BY_LABEL and not is_of_a_person)
+    if not said and is_sentence and not proposal.ended:
+        said = [each for each, _ in places if is_copied(proposal.object, _own(each))]
+    was, relation = proposal.was or "", relation_of(proposal.relation)
+    name = relation.label.casefold()
+    if said and was and relation.many:
+        # Another value is to go as well: somebody of no lower level must have named it.
+        return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
+    corrected = claim.corrected() if proposal.correction and was and not said else None
+    if corrected is not None:
+        said = [each for each, place in places if corrected.is_said_in(place, each.ts)]
+        return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
+    return said
+
+
+def _foreign(witness: Witness) -> str:
+    """What of a message nobody vouches for."""
+    is_users = is_at_least(level_of(witness.origin), "said")
+    return (witness.text if _own(witness) != witness.text else "") if is_users else witness.text
+
+
+def _own(witness: Witness) -> str:
+    """What a user pastes into a message is not what the user says. Nobody vouches for the others anyway."""
+    return own_words(witness.text) if witness.origin == "user" else witness.text
+
+
+def _is_named(value: str, relation: str, least: Level, witnesses: Sequence[Witness]) -> bool:
+    from looseleaf.facts.evidence import Claim
+
+    named = Claim(value, relation, only_named=True)
+    return any(
+        is_at_least(level_of(each.origin), least) and named.is_said_in(_own(each), each.ts)
+        for each in witnesses
+    )
+
+
+def is_named_as(value: str, relation: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether the user's own words name a value of a relation."""
+    return _is_named(value, relation_of(relation).label.casefold(), "said", witnesses)
+
+
+def is_plain_label(label: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether a label or the name of a thing brings no word to a line but the user's and such as labels are made of."""
+    from looseleaf.facts.evidence import Claim, forms_of
+
+    own = (_own(each) for each in witnesses if is_at_least(level_of(each.origin), "said"))
+    said = frozenset().union(*map(forms_of, own))
+    return {word.form for word in Claim(label).words} <= said | _LABELLING and len(label) <= _LONGEST_LABEL
+
+
+_LONGEST_LABEL = 60
+
+
+def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether the user said it: only then may words stand where every prompt shows them."""
+    return any(each.origin in ("user", "person") and says(title, own_words(each.text)) for each in witnesses)
+
+
+def is_named_by(name: str, witnesses: Sequence[Witness]) -> bool:
+    """Whether every word of a name is the user's own, in whatever order."""
+    from looseleaf.facts.evidence import Claim, brings_along, forms_of
+
+    own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
+    said = frozenset().union(*map(forms_of, own))
+    words = {word.form for word in Claim(name).words}
+    return bool(words) and words <= said and not brings_along(name, "\n".join(own))

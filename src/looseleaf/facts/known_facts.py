@@ -1,0 +1,356 @@
+"""Facts: the ledger of a store, kept in views and brought up to date from the journal (FORMAT §13.6).
+
+`views/facts.json` says how far the journal was read; each topic has a file of its own beside it, so that a change costs
+what its topic is large, and not what the memory is. The index has the hash of each: files that were not written for
+each other are never read together. Like every view they may be deleted, are ignored when damaged, and that they cannot
+be written is no reason to refuse.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256, sha256_or_none
+from looseleaf.base.paths import REVIEW, TICKED
+from looseleaf.base.values import START, Position
+from looseleaf.facts.page_lines import Shard, shard_of
+from looseleaf.log.heads import refuse_unknown
+from looseleaf.pages.outside_edits import belongs
+from looseleaf.store import JOURNAL, records
+from looseleaf.text.patterns import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from looseleaf.base.values import Edit, Fact, Record
+    from looseleaf.facts.ledger import Ledger
+    from looseleaf.facts.page_lines import Sheet
+    from looseleaf.store.protocol import Store
+
+INDEX = "views/facts.json"
+FOLDER = "views/facts"
+SCHEMA = "facts_index.v1"
+
+_PLACE = lazy(r"(.+\.md):([0-9]{1,7})")
+
+
+class _Astray(Exception):
+    """The views are not of this journal, or not of each other: they are made from the beginning."""
+
+
+class Facts:
+    """`head` gives the text that the journal last said a page has; `trusts`: edits found on disk are a person's."""
+
+    def __init__(self, store: Store, head: Callable[[str], bytes | None], *, trusts: bool) -> None:
+        self._store = store
+        self._head = head
+        self._trusts = trusts
+        self._rewrites = False
+        self._forget()
+
+    def _forget(self) -> None:
+        self._shards: dict[str, Shard] = {}
+        self._placed: dict[str, tuple[Shard, tuple[int, int, int], list[Fact]]] = {}
+        """Of each topic that was asked for: its facts with their lines, and behind which record they were that."""
+        self._fold: Ledger | None = None
+        self._waiting: dict[str, str] = {}
+        """The topics of the facts that wait in review, in the order in which they came."""
+        self._moved: list[Any] = []
+        """The lines that lately went and came, as they stood in the views."""
+        self._position = START
+        self._last: str | None = None
+        self.topics: dict[str, tuple[int, int, int]] = {}
+        """Of each topic: behind which record it last changed (segment, byte), and how many facts it has now."""
+        self._sums: dict[str, str] = {}
+        """The hash of each topic's file, as far as it is not changed since."""
+        self._loaded = False
+        self._unsaved = False
+
+    # --- reading -----------------------------------------------------------------------
+
+    @property
+    def position(self) -> Position:
+        """The place in the journal that the facts stand for."""
+        return self._position
+
+    def of(self, topic: str) -> list[Fact]:
+        """All facts of a topic: current, past, waiting and rejected ones."""
+        shard = self._known(topic)
+        if shard is None:
+            return []
+        made = self._placed.get(topic)
+        if made is None or made[0] is not shard or made[1] != self.topics[topic]:
+            made = self._placed[topic] = shard, self.topics[topic], shard.placed()
+        return list(made[2])
+
+    def placed(self) -> list[str]:
+        """All entries that were placed, oldest first, without those that others stand for now. Reads the journal."""
+        found: dict[str, None] = {}
+        for line in self._store.read(JOURNAL):
+            if line.record.get("kind") == "placed" and line.record.get("entry"):
+                found.pop(str(line.record.get("instead")), None)
+                found[str(line.record["entry"])] = None
+        return list(found)
+
+    def entries_of(self, topic: str) -> dict[str, float]:
+        """The entries of a topic that were placed, and their times."""
+        shard = self._known(topic)
+        return dict(shard.entries) if shard is not None else {}
+
+    def sheet(self, path: str) -> Sheet | None:
+        shard = self._known(shard_of(path))
+        return shard.sheets.get(path) if shard is not None else None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all topics; what is below one (`days/…`) is none."""
+        return sorted(name for name in self.topics if "/" not in name)
+
+    def all(self) -> list[Fact]:
+        return [fact for topic in sorted(self.topics) for fact in self.of(topic)]
+
+    def waiting(self) -> list[Fact]:
+        """What waits in review, in the order in which it came."""
+        found: list[Fact] = []
+        for name, topic in list(self._waiting.items()):
+            shard = self._known(topic)
+            fact = shard.facts.get(name) if shard is not None else None
+            if fact is not None and fact.status == "pending":
+                found.append(fact)
+        return found
+
+    def is_unsettled(self) -> bool:
+        """Whether review has to be looked after. Mostly it has not."""
+        return any(self.unsettled())
+
+    def unsettled(self) -> tuple[list[Fact], list[Fact], list[str]]:
+        """What was ticked in review, what has no line there, and which lines are of nothing that waits: a crash left
+        them."""
+        sheet = self.sheet(REVIEW)
+        asked = sheet.pending() if sheet is not None else {}
+        waiting = {fact.id or "": fact for fact in self.waiting()}
+        ticked = [fact for fact in waiting.values() if TICKED in fact.tags]
+        lost = [fact for name, fact in waiting.items() if name not in asked and TICKED not in fact.tags]
+        return ticked, lost, [name for name in asked if name not in waiting]
+
+    def _known(self, name: str | None) -> Shard | None:
+        """A shard; if its view is no good, all are made again."""
+        for start in (self._load, self._begin_anew):
+            try:
+                return self._shard(name) if name is not None and name in self.topics else None
+            except _Astray:
+                self._follow(start, self._begin_anew)
+        return self._shard(name) if name in self.topics else None
+
+    def find(self, name: str) -> Fact:
+        """By its id or how that begins, or by the place of its line: `USER.md:5`."""
+        place = _PLACE.fullmatch(name)
+        if place:
+            topic = shard_of(place[1]) or ""
+            found = [fact for fact in self.of(topic) if (fact.path, fact.line) == (place[1], int(place[2]))]
+        else:
+            wanted = name if name.startswith("f_") else f"f_{name}"
+            found = [fact for fact in self.all() if fact.id and fact.id.startswith(wanted)] if name else []
+        if len(found) == 1:
+            return found[0]
+        why = f"there is no fact {name}" if not found else f"{len(found)} facts begin with {name}"
+        raise Refused(
+            f"Nothing was done: {why}. `looseleaf facts` lists them; give more of its id, or `page.md:line`."
+        )
+
+    # --- keeping up --------------------------------------------------------------------
+
+    def catch_up(self) -> None:
+        """Take what is new in the journal. Whoever reads facts calls this first."""
+        self._follow(self._go_on, self._load, self._begin_anew)
+
+    def make_whole(self) -> None:
+        """Make the views again if somebody deleted one of them while this was open."""
+        folders = (FOLDER, *(f"{FOLDER}/{each}" for each in self._store.folders(FOLDER)))
+        there = {stat.path for folder in folders for stat in self._store.list(folder)}
+        if self._there() is None or any(f"{FOLDER}/{name}.json" not in there for name in self.topics):
+            self._follow(self._begin_anew)
+
+    def _follow(self, *starts: Callable[[], None]) -> None:
+        """Read on from the first of these from which it can be done. Other processes write views while we read them:
+        they are looked at again before they are given up."""
+        for start in starts:
+            try:
+                start()
+                self._read()
+            except _Astray:
+                continue
+            except BaseException:
+                self._forget()  # half a reading is none
+                raise
+            break
+        self._loaded = True
+        self._save()
+
+    def _go_on(self) -> None:
+        if not self._loaded:
+            self._load()
+        elif not belongs(self._store, self._position, self._last):
+            raise _Astray
+
+    def _begin_anew(self) -> None:
+        self._forget()
+        self._rewrites = True
+
+    def _read(self) -> None:
+        void: set[str] = set()
+        edits: set[str] = set()
+        end = self._position
+        for line in self._store.read(JOURNAL, self._position):
+            refuse_unknown(line.record)
+            kind = line.record.get("kind")
+            if kind == "void":
+                void.add(str(line.record.get("edit")))
+            elif kind == "edit":
+                edits.add(str(line.record.get("id")))
+            end = line.end
+        if not void <= edits and self._position != START:
+            raise _Astray  # what was taken already did not happen
+        touched: set[str] = set()
+        ends: dict[str, Position] = {}
+        for line in self._store.read(JOURNAL, self._position):
+            if line.end > end:
+                break  # it came meanwhile, and so may what makes it void
+            if line.record.get("id") not in void:
+                self._ledger.take(line.record)
+                touched |= self._settle(line.end)
+                ends[str(line.record.get("path"))] = line.end
+            self._last = line.record.get("id")
+            self._unsaved = True
+        self._position = end
+        if self._fold is None:
+            return  # nothing was taken
+        for path in sorted(self._ledger.torn):
+            data = self._head(path)
+            if sha256_or_none(data) == self._ledger.torn[path][-1].new:
+                self._ledger.mend(path, data)
+                touched |= self._settle(ends[path])
+        self._ledger.torn.clear()
+        for name in touched:
+            shard = self._shard(name)
+            current = sum(fact.status == "current" for fact in shard.facts.values())
+            self.topics[name] = (*shard.position, current)
+            self._sums.pop(name, None)
+
+    def _settle(self, end: Position) -> set[str]:
+        """The shards that a record changed stand behind it now."""
+        touched = set(self._ledger.touched)
+        for name in touched:
+            self._shard(name).position = end
+        self._ledger.touched.clear()
+        return touched
+
+    @property
+    def _ledger(self) -> Ledger:
+        """What the journal is folded into; whoever finds all in the views loads nothing of it."""
+        if self._fold is None:
+            from looseleaf.facts.ledger import Ledger
+
+            fold = Ledger(self._shard, self._before, trusts=self._trusts)
+            fold.waiting = self._waiting
+            fold.moves.extend(self._moved)
+            self._fold = fold
+        return self._fold
+
+    def _before(self, edit: Edit) -> bytes | None:
+        from looseleaf.pages.history import History
+
+        return History(self._store).before(edit, self._head(edit.path))
+
+    # --- the views ---------------------------------------------------------------------
+
+    def _shard(self, name: str) -> Shard:
+        if name not in self._shards:
+            self._shards[name] = self._read_shard(name) if name in self.topics else Shard(name)
+        return self._shards[name]
+
+    def _read_shard(self, name: str) -> Shard:
+        path = f"{FOLDER}/{name}.json"
+        try:
+            document = self._store.get(path)
+            if document is None or _sum(document.data) != self._sums.get(name):
+                raise _Astray
+            return Shard.from_record(records.whole(document.data))
+        except (Refused, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise _Astray from error
+
+    def _load(self) -> None:
+        """From the index, if it is whole and of this journal and setting; else from nothing."""
+        self._forget()
+        raw = self._there()
+        if raw is None or not belongs(self._store, Position(*raw["position"]), raw["last"]):
+            return
+        try:
+            self.topics = {str(name): (int(a), int(b), int(c)) for name, (a, b, c) in raw["topics"].items()}
+            self._sums = {str(name): str(each) for name, each in raw["shards"].items()}
+            self._waiting = {str(name): str(topic) for name, topic in raw["waiting"].items()}
+            self._moved = [
+                [float(ts), *map(str, (way, relation, said, topic, name))]
+                for ts, way, relation, said, topic, name in raw["moved"]
+            ]
+        except (LookupError, TypeError, ValueError, AttributeError):
+            self._forget()
+        else:
+            self._position, self._last = Position(*raw["position"]), raw["last"]
+
+    def _there(self) -> Record | None:
+        """The index that is on disk, if it could be ours."""
+        try:
+            document = self._store.get(INDEX)
+            raw = records.whole(document.data if document else b"")
+            segment, offset = raw["position"]
+            is_ours = raw["schema"] == SCHEMA and raw["trusts"] == self._trusts and "last" in raw
+            return raw if is_ours and type(segment) is type(offset) is int else None
+        except (Refused, LookupError, TypeError, ValueError):
+            return None
+
+    def _save(self) -> None:
+        """Under the lock, and only over what is not newer: the files of two readings do not mix."""
+        if not self._unsaved and not self._rewrites:
+            return
+        try:
+            with self._store.lock():
+                self._write()
+        except Refused:
+            pass  # made again another time
+        except _Astray:  # somebody deleted the views: what was never loaded is not there to be written again
+            self._follow(self._begin_anew)
+
+    def _write(self) -> None:
+        there = self._there()
+        if there is not None:
+            position = Position(*there["position"])
+            if position > self._position and belongs(self._store, position, there["last"]):
+                return
+        on_disk = there.get("shards") if there is not None and not self._rewrites else None
+        known = on_disk if isinstance(on_disk, dict) else {}
+        for name in sorted(self.topics):
+            if name not in self._sums or known.get(name) != self._sums[name]:
+                data = records.encode(self._shard(name).to_record())
+                self._sums[name] = _sum(data)
+                if known.get(name) != self._sums[name]:
+                    self._store.view(f"{FOLDER}/{name}.json", data)
+        self._store.view(INDEX, records.encode(self._index()))
+        self._unsaved = self._rewrites = False
+
+    def _index(self) -> Record:
+        return {
+            "schema": SCHEMA,
+            "trusts": self._trusts,
+            "position": list(self._position),
+            "last": self._last,
+            "topics": {name: list(self.topics[name]) for name in sorted(self.topics)},
+            "shards": {name: self._sums[name] for name in sorted(self.topics)},
+            "moved": self._ledger.moves.to_list(),
+            "waiting": self._waiting,
+        }
+
+
+def _sum(data: bytes) -> str:
+    return sha256(data)[:16]

@@ -1,0 +1,481 @@
+"""The ledger: the facts of each topic, read off the pages and joined with what the journal knows of them.
+
+It is a fold over the journal: the same records give the same ledger, however they are divided, and it may be forgotten
+at any time. A fact is a line of a page for as long as that line stands; what is known beyond the line (quote, sources,
+level, times) came with the edit that wrote it. A line without such words is its author's own: a person's is confirmed,
+any other inferred. Nothing but a person's act raises a level.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.origins import CONFIDENCE, level_of, lowest
+from looseleaf.base.paths import APPROVED, PINNED, TICKED
+from looseleaf.base.values import Edit, Fact, Hunk
+from looseleaf.facts.moves import PUT, TAKEN, Left, Lines, Moves, drop, latest, merged, says_same
+from looseleaf.facts.page_lines import Shard, Sheet, shard_of
+from looseleaf.log.heads import EXTERNAL, OBEYED, PERSON, UNKNOWN
+from looseleaf.log.journal import edit_of
+from looseleaf.pages.grammar import drawer
+from looseleaf.text.diff import split_lines
+from looseleaf.text.times import written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from looseleaf.base.values import Kind, Level, Record, Status
+    from looseleaf.facts.page_lines import Change
+
+HIGHEST = 10
+"""The highest score that a person gives a fact."""
+
+ENTRIES = 200
+"""Entries that a topic remembers, the newest: its state is made of them. The journal has all."""
+
+_SET = frozenset({"user_fact_score", "tags", "level", "confidence", "status", "valid_to"})
+"""What a record of the kind `fact` may change."""
+
+
+def fact_id(*parts: str) -> str:
+    """Short enough to type, long enough that a million facts do not meet."""
+    return f"f_{sha256(chr(10).join(parts).encode('utf-8', 'backslashreplace'))[:12]}"
+
+
+def copy_id(name: str) -> str:
+    """Of the second line of a fact, while it stands on two pages of its topic: it is on its way to the other one."""
+    return fact_id("copy", name)
+
+
+def _kind_of(relation: str) -> Kind:
+    from looseleaf.language.slots import relation_of
+
+    return relation_of(relation).kind
+
+
+class Ledger:
+    """`shard` gives the shard of a name, made if there is none; `before` the bytes of an edit's page before it, or
+    Refused where nobody knows them. `trusts`: edits found on disk are a person's."""
+
+    def __init__(
+        self, shard: Callable[[str], Shard], before: Callable[[Edit], bytes | None], *, trusts: bool = True
+    ) -> None:
+        self._shard = shard
+        self._before = before
+        self._trusts = trusts
+        self.moves = Moves()
+        self.touched: set[str] = set()
+        """The shards that were changed since this was last emptied."""
+        self.torn: dict[str, list[Edit]] = {}
+        """Pages of which a record is missing and whose text is not known, with their edits since."""
+        self.waiting: dict[str, str] = {}
+        """The topics of the facts that wait in review, in the order in which they came."""
+
+    def take(self, record: Record) -> None:
+        """One record of the journal that happened."""
+        match record.get("kind"):
+            case "edit":
+                edit = edit_of(record)
+                if edit is not None and shard_of(edit.path) is not None:
+                    self.moves.forget(edit.ts)
+                    self._take(edit)
+            case "fact":
+                self._set(record)
+            case "placed":
+                self._placed(record)
+
+    # --- what stands on pages -----------------------------------------------------------
+
+    def _take(self, edit: Edit) -> None:
+        """An edit; first, where records before it are missing, what they did to its page."""
+        torn = self.torn.get(edit.path)
+        if (edit.whole or torn is None) and self._fits(edit):
+            self.torn.pop(edit.path, None)
+            self._edit(edit)
+            return
+        # Where nobody knows the text before one edit nor before the next, nobody does before those that follow them.
+        if torn is None or len(torn) < 2 or torn[-1].new != edit.base:
+            try:
+                self._fill(edit, self._before(edit), edit.base)
+            except Refused:
+                pass
+            else:
+                if self._fits(edit):
+                    self._edit(edit)
+                    return
+        self.torn.setdefault(edit.path, []).append(edit)
+
+    def _fits(self, edit: Edit) -> bool:
+        sheet = self._shard(shard_of(edit.path) or "").sheets.get(edit.path)
+        return (sheet or Sheet(edit.path)).fits(edit)
+
+    def _fill(self, edit: Edit, data: bytes | None, new: str | None) -> None:
+        """Read a page anew whose edits do not follow each other. What is new on it may be anybody's."""
+        torn = self.torn.pop(edit.path, [])
+        by = torn[-1] if torn and torn[-1].new == new else edit
+        told = tuple(each for edit in torn for each in edit.facts)
+        lines = split_lines((data or b"").decode("utf-8", "replace"))
+        hunks = (Hunk(0, (), lines),) if lines else ()
+        self._edit(Edit(by.id, by.ts, by.path, UNKNOWN, "", None, new, hunks, whole=True, facts=told))
+
+    def mend(self, path: str, data: bytes | None) -> None:
+        """A torn page that could not be followed is what its last edit says it is."""
+        last = self.torn[path][-1]
+        self._fill(last, data, last.new)
+
+    def _edit(self, edit: Edit) -> None:
+        shard = self._shard(shard_of(edit.path) or "")
+        self.touched.add(shard.name)
+        sheet = shard.sheets.setdefault(edit.path, Sheet(edit.path))
+        if drawer(edit.path) == "facts":
+            self._lines(shard, sheet, edit, sheet.take(edit))
+        else:
+            before = sheet.pending()
+            sheet.take(edit)
+            self._review(shard, sheet, edit, before)
+        if edit.new is None:
+            del shard.sheets[edit.path]
+
+    def _lines(self, shard: Shard, sheet: Sheet, edit: Edit, change: Change) -> None:
+        shard.standing.difference_update(change.gone)
+        left = Left(shard, change.gone)
+        told: dict[tuple[str, str], list[Record]] = {}
+        for each in reversed(edit.facts):
+            told.setdefault((str(each.get("relation")), str(each.get("object"))), []).append(each)
+        # What is known of a line outranks what may be guessed of another one.
+        known: dict[int, Fact] = {}
+        for at, read, is_fresh in change.added:
+            more = told.get((read.relation, read.object)) if is_fresh else None
+            fact = self._told(shard, edit, more.pop()) if more else left.moved(read)
+            if fact is not None:
+                left.pop(fact.id)
+                known[at] = fact
+        undone: set[str | None] = set()
+        for at, read, is_fresh in change.added:
+            fact = known.get(at) or self._again(shard, edit, read, is_fresh=is_fresh)
+            if fact is None:
+                fact = self._own(shard, edit, read, left, edit.author if is_fresh else UNKNOWN)
+            if fact.id in shard.standing:  # the same line twice
+                fact = fact.but(id=self._second_id(shard, edit, read, fact.id or ""))
+            elif edit.undoes is not None and fact.id in shard.facts:
+                undone.add(shard.facts[fact.id].superseded_by)
+            kind = read.kind or fact.kind or _kind_of(read.relation)
+            fact = fact.but(topic=shard.name, subject=fact.subject or shard.name, kind=kind, line=None)
+            shard.put(fact.but(relation=read.relation, object=read.object, path=edit.path))
+            shard.standing.add(fact.id or "")
+            sheet.ids[at] = fact.id
+        for name, kind in change.kinds:
+            if shard.facts[name].kind != kind:
+                shard.put(shard.facts[name].but(kind=kind))
+        ended = {name: (when, by) for name, when, by in edit.ended}
+        lines = Lines(shard, edit.ended)
+        for name in left.rest():
+            if name not in ended:
+                self._gone(shard, edit, name, lines, held=name not in undone)
+        for name, (when, by) in ended.items():
+            if name in shard.facts and shard.facts[name].status == "current":
+                self._end(shard, name, when, "superseded", by)
+
+    def _again(self, shard: Shard, edit: Edit, read: Fact, *, is_fresh: bool) -> Fact | None:
+        """A line that was there before and came back, or that came from another page."""
+        if edit.undoes is not None or not is_fresh:
+            ended = [
+                (_end_of(fact), fact.id or "", fact)
+                for fact in shard.like(read)
+                if fact.status in ("superseded", "rejected") and fact.id not in shard.standing
+            ]
+            end, _, back = max(ended, default=("", "", None))
+            there = self._elsewhere(shard, edit, read) if edit.undoes is not None else None
+            if there is not None and end <= written(there.recorded_at or 0.0):
+                return there  # it did not end: it went to the other page of its topic
+            if end and back is not None:
+                return back.but(status="current", valid_to=None, superseded_by=None)
+        return self._carried(shard, edit, read) if edit.author == EXTERNAL else None
+
+    def _told(self, shard: Shard, edit: Edit, told: Record) -> Fact:
+        before = shard.facts.get(str(told.get("id")))
+        given = {"topic": shard.name, "subject": shard.name, "relation": "", "object": ""} | told
+        given["id"] = str(
+            given.get("id") or fact_id(edit.id, str(told.get("relation")), str(told.get("object")))
+        )
+        fact = Fact.from_dict(given)
+        if before is not None:  # it waited in review, or stood on another page
+            fact = before.but(**{name: getattr(fact, name) for name in told if name in Fact.__match_args__})
+        self.waiting.pop(fact.id or "", None)
+        return fact.but(
+            status="current",
+            recorded_at=edit.ts,
+            valid_from=fact.valid_from or written(edit.ts),
+            superseded_by=None,
+            tags=tuple(tag for tag in fact.tags if tag != TICKED),
+        )
+
+    def _new_id(self, shard: Shard, edit: Edit, read: Fact) -> str:
+        """Lines of one edit that say the same are counted from 0. The first free number is looked for by doubling and
+        halving: a page of one line ten thousand times must not take ten thousand times as long."""
+
+        def name(number: int) -> str:
+            return fact_id(edit.id, edit.path, read.relation, read.object, str(number))
+
+        taken, free = -1, 0
+        while name(free) in shard.facts:
+            taken, free = free, 2 * free + 1
+        while free - taken > 1:
+            middle = (taken + free) // 2
+            taken, free = (middle, free) if name(middle) in shard.facts else (taken, middle)
+        return name(free)
+
+    def _second_id(self, shard: Shard, edit: Edit, read: Fact, name: str) -> str:
+        """Of a line whose fact stands already: on another page it is that fact's copy, until one of the lines goes."""
+        first = shard.facts[name]
+        is_copy = first.path != edit.path and (first.relation, first.object) == (read.relation, read.object)
+        if is_copy and copy_id(name) not in shard.standing:
+            return copy_id(name)
+        return self._new_id(shard, edit, read)
+
+    def _elsewhere(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
+        """The fact that says the same on the other page of a topic."""
+        found = (fact for fact in shard.like(read) if fact.id in shard.standing and fact.path != edit.path)
+        return next((fact for fact in found if fact.status == "current"), None)
+
+    def _own(self, shard: Shard, edit: Edit, read: Fact, left: Left, author: str) -> Fact:
+        """A line that nobody says more of: it is its author's."""
+        level: Level = "confirmed" if self._is_person(author) else "inferred"
+        name = self._new_id(shard, edit, read)
+        now = written(edit.ts)
+        replaced = left.replaced(read)
+        like = replaced or read  # what it is and how much it matters does not change with its value
+        if replaced is not None:
+            self._end(shard, replaced.id or "", now, "superseded", name)
+        fact = Fact(
+            shard.name,
+            shard.name,
+            read.relation,
+            read.object,
+            id=name,
+            confidence=CONFIDENCE[level],
+            sources=(f"{edit.path}@{edit.id}",),
+            origin=author,
+            level=level,
+            valid_from=now,
+            recorded_at=edit.ts,
+            kind=like.kind,
+            time_span=like.time_span,
+            salience=like.salience,
+            tags=tuple(tag for tag in like.tags if tag == PINNED),
+        )
+        if author == EXTERNAL:
+            self.moves.remember(PUT, edit.ts, fact)
+        return fact
+
+    def _is_person(self, author: str) -> bool:
+        return author == PERSON or (author == EXTERNAL and self._trusts)
+
+    def _gone(self, shard: Shard, edit: Edit, name: str, lines: Lines, *, held: bool) -> None:
+        """A line that went, and that nothing is said to replace. If what it replaced came back, it never held."""
+        fact = shard.facts[name]
+        if self._stays(shard, edit, fact, lines):
+            return
+        if edit.author == EXTERNAL:
+            if self._arrived(edit, fact):
+                return
+            self.moves.remember(TAKEN, edit.ts, fact)
+        if fact.status == "current" and edit.undoes is not None and APPROVED in fact.tags:
+            # The yes was taken back, and with it what only a yes can give.
+            level = lowest((level_of(fact.origin or ""), fact.level or "tainted"))
+            tags = tuple(tag for tag in fact.tags if tag != APPROVED)
+            waiting = fact.but(status="pending", level=level, confidence=CONFIDENCE[level], tags=tags)
+            self._put(waiting.but(path=None))
+        elif fact.status == "current":
+            # What the user had forgotten in talk, the user may say again.
+            is_refused = self._is_person(edit.author) and edit.reason != OBEYED
+            status: Status = "rejected" if is_refused else "superseded"
+            self._end(shard, name, written(edit.ts) if held else "", status)
+
+    def _end(self, shard: Shard, name: str, when: str, status: Status, by: str | None = None) -> None:
+        fact = shard.facts[name]
+        # What ends before it began was never true at any time.
+        when = max(when, fact.valid_from or when)
+        shard.put(fact.but(status=status, valid_to=when, superseded_by=by, path=None))
+        if copy_id(name) in shard.standing:  # that line goes as soon as somebody places or tidies
+            self._end(shard, copy_id(name), when, status, by)
+
+    # --- lines that move from page to page -----------------------------------------------
+
+    def _stays(self, shard: Shard, edit: Edit, fact: Fact, lines: Lines) -> bool:
+        """Whether a fact whose line went stands on another page of its topic: what said the same there, is it now."""
+        name = fact.id or ""
+        if any(copy_id(like.id or "") == name for like in shard.like(fact)):
+            drop(shard, name)  # it was only a second line
+            return True
+        heir = copy_id(name)
+        is_no = (
+            edit.author == PERSON and edit.undoes is None
+        )  # a person's no is to the fact, not to one of its lines
+        if fact.status != "current" or is_no:
+            return False
+        if heir in shard.standing:
+            drop(shard, heir)
+            shard.put(fact.but(path=lines.hand_over(heir, name)))
+            return True
+        for heir in lines.replaced_by(name):
+            like = shard.facts.get(heir)
+            if heir in shard.standing and like is not None and says_same(fact, like):
+                shard.put(merged(fact, like).but(path=lines.hand_over(heir, name)))
+                return True
+        return False
+
+    def _carried(self, shard: Shard, edit: Edit, read: Fact) -> Fact | None:
+        """A line that was just taken off another page: whoever moves a page does not vouch for its lines."""
+        while found := self.moves.find(TAKEN, edit.ts, read):
+            topic, name = found
+            old = self._shard(topic).facts.get(name)
+            if old is None or old.status not in ("superseded", "rejected"):
+                continue  # it is back already
+            new = old.but(status="current", valid_to=None, superseded_by=None)
+            if topic == shard.name:
+                return new
+            new = new.but(id=self._new_id(shard, edit, read), topic=shard.name, subject=shard.name)
+            self._moved(old, new, edit)
+            return new
+        return None
+
+    def _arrived(self, edit: Edit, fact: Fact) -> bool:
+        """The same, where the new page came first: what stands there is what was known of the line here."""
+        found = self.moves.find(PUT, edit.ts, fact)
+        new = self._shard(found[0]).facts.get(found[1]) if found else None
+        # It may be the line itself that was put there a moment ago.
+        if new is None or new.id == fact.id or new.status != "current" or fact.status != "current":
+            return False
+        self._put(fact.but(id=new.id, topic=new.topic, subject=new.topic, path=new.path, kind=new.kind))
+        self._moved(fact, new, edit)
+        return True
+
+    def _moved(self, old: Fact, new: Fact, edit: Edit) -> None:
+        """The one that goes on has held all the time; the other is nothing that ended."""
+        over = old.but(status="superseded", superseded_by=new.id, valid_to=None, path=None)
+        self._put(over.but(recorded_at=edit.ts))
+
+    # --- what waits in review ------------------------------------------------------------
+
+    def _review(self, shard: Shard, sheet: Sheet, edit: Edit, before: dict[str, tuple[int, Fact]]) -> None:
+        now, nameless = sheet.pending(), sheet.nameless()
+        told = {str(each.get("id")): each for each in edit.facts}
+        by_person = self._is_person(edit.author)
+        for name, (_, read) in now.items():
+            if name in told and name not in before:
+                given = {
+                    "topic": "",
+                    "subject": "",
+                    **told[name],
+                    "status": "pending",
+                    "recorded_at": edit.ts,
+                }
+                fact = Fact.from_dict(given | {"relation": read.relation, "object": read.object})
+                shard.ask(name, fact.topic)
+                self._put(fact.but(path=None))
+            elif name in before:
+                waiting = self._pending(name)
+                if waiting is not None and by_person and before[name][1] != read:
+                    self._put(_answered(waiting, read, before[name][1]))
+            elif by_person or edit.undoes is not None:
+                self._ask_again(shard, name, read, by_person=by_person)
+        for name in sorted(before.keys() - now.keys()):
+            waiting = self._pending(name)
+            read = before[name][1]
+            if waiting is not None and by_person and (read.relation, read.object) not in nameless:
+                # It never held, so it has no end; when it was turned down is known.
+                self._put(waiting.but(status="rejected", recorded_at=edit.ts))
+        sheet.ids = [None] * len(sheet.lines)
+        for name, (at, _) in now.items():
+            sheet.ids[at] = name
+
+    def _ask_again(self, shard: Shard, name: str, read: Fact, *, by_person: bool) -> None:
+        """A line that was removed is back: what was turned down with it waits again."""
+        topic = shard.asked.get(name)
+        fact = self._shard(topic).facts.get(name) if topic is not None else None
+        if fact is not None and fact.status in ("rejected", "pending") and fact.valid_to is None:
+            fact = fact.but(status="pending")
+            self._put(_answered(fact, read, read.but(tags=())) if by_person else fact)
+
+    def _pending(self, name: str) -> Fact | None:
+        topic = self.waiting.get(name)
+        fact = self._shard(topic).facts.get(name) if topic is not None else None
+        return fact if fact is not None and fact.status == "pending" else None
+
+    def _put(self, fact: Fact) -> None:
+        """Into the shard of its topic."""
+        if fact.status == "pending":
+            self.waiting[fact.id or ""] = fact.topic
+        else:
+            self.waiting.pop(fact.id or "", None)
+        self._shard(fact.topic).put(fact)
+        self.touched.add(fact.topic)
+
+    # --- what was said of facts without touching a page ----------------------------------
+
+    def _set(self, record: Record) -> None:
+        """A person's word on a fact: its score, a pin, its level."""
+        fact = self._shard(str(record.get("topic"))).facts.get(str(record.get("fact")))
+        if fact is not None:
+            given = {name: value for name, value in record.get("set", {}).items() if name in _SET}
+            if "tags" in given:
+                given["tags"] = tuple(map(str, given["tags"] or ()))
+            if (fact.status, given.get("status")) == ("pending", "rejected"):
+                given["recorded_at"] = float(
+                    record.get("ts") or 0.0
+                )  # it never held; this is when it was turned down
+            self._put(fact.but(**given))
+
+    def _retold(self, old: str, raw: Record, record: Record) -> None:
+        """A fact takes the place of another on a line that says the same."""
+        shard = self._shard(str(raw.get("topic")))
+        sheet = next((each for each in shard.sheets.values() if old in each.ids), None)
+        if sheet is None or old not in shard.facts:
+            return
+        for name, when, by in record.get("ended", ()):
+            if str(name) == old:
+                self._end(shard, old, str(when), "superseded", by)
+        sheet.ids[sheet.ids.index(old)] = str(raw["id"])
+        shard.standing.discard(old)
+        shard.standing.add(str(raw["id"]))
+        self._put(Fact.from_dict({**raw, "status": "current", "path": sheet.path}))
+
+    def _placed(self, record: Record) -> None:
+        """An entry was placed: its topic has it; facts were said again; others are only of the past."""
+        if record.get("entry") is None:
+            return
+        shard = self._shard(str(record.get("topic")))
+        shard.entries.pop(str(record.get("instead")), None)
+        shard.entries[str(record.get("entry"))] = float(record.get("entry_ts") or 0.0)
+        if len(shard.entries) > ENTRIES:
+            del shard.entries[min(shard.entries, key=lambda name: (shard.entries[name], name))]
+        self.touched.add(shard.name)
+        for topic, name, source, *said in record.get("restated", ()):
+            fact = self._shard(str(topic)).facts.get(str(name))
+            if fact is not None and source not in fact.sources:
+                sources = latest((*fact.sources, str(source)))
+                self._put(
+                    fact.but(sources=sources, said_at=max((*said, fact.said_at), key=lambda ts: ts or 0.0))
+                )
+        for old, raw in record.get("retold", ()):
+            self._retold(str(old), raw, record)
+        for raw in record.get("raised", ()):
+            fact = self._shard(str(raw.get("topic"))).facts.get(str(raw.get("id")))
+            if fact is not None and fact.status == "current":
+                self._put(Fact.from_dict({**raw, "status": "current"}).but(path=fact.path, line=fact.line))
+        for raw in record.get("history", ()):
+            self._put(Fact.from_dict({"subject": raw.get("topic", ""), **raw}))
+
+
+def _end_of(fact: Fact) -> str:
+    """When a fact's line went; nothing, if it never had one."""
+    return fact.valid_to or (written(fact.recorded_at or 0.0) if fact.superseded_by else "")
+
+
+def _answered(waiting: Fact, read: Fact, before: Fact) -> Fact:
+    """What a person made of a proposal's line. A tick that was there before is a tick only if it counted then."""
+    is_ticked = TICKED in read.tags and (TICKED not in before.tags or TICKED in waiting.tags)
+    tags = (*(tag for tag in waiting.tags if tag != TICKED), *((TICKED,) if is_ticked else ()))
+    return waiting.but(relation=read.relation, object=read.object, tags=tags)

@@ -1,0 +1,284 @@
+"""A sheet: the lines of a page, and which fact stands on which of them, carried along through its edits. And a shard:
+the sheets and the facts of one topic.
+
+A line keeps its fact for as long as it stays a line of the page, and no fact stands on two. Reading an edit costs what
+the edit is long, unless the page has headings of kinds, fences or comments, whose reach only the whole page tells.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import TICKED
+from looseleaf.base.values import START, Fact, Position
+from looseleaf.log.heads import AGENT, EXTERNAL, PERSON, PROGRAM
+from looseleaf.pages.grammar import drawer, parse, topic_of
+from looseleaf.text.lines import body, is_blank
+from looseleaf.text.patterns import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from looseleaf.base.values import Edit, Kind, Record
+
+_REACHES = lazy(r"^\ufeff?(?:#{2,6}[ \t]|---\s*$)|```|~~~|<!--|-->", re.MULTILINE)
+"""What decides how other lines are read."""
+
+_EVIDENCE = lazy(r"[ \t]*(f_[0-9a-f]{12})\b")
+"""The line under a proposal in review, which begins with the fact's id: content cannot begin a line."""
+
+_ASKED = 1000
+"""Of so many proposals it is known, when their line comes back to a page of review, whose it was."""
+
+
+def shard_of(path: str) -> str | None:
+    """The shard that keeps a page's lines; None for pages without facts."""
+    where = drawer(path)
+    return topic_of(path) if where == "facts" else path.removesuffix(".md") if where == "review" else None
+
+
+@frozen
+class Change:
+    """What an edit did to the facts of a page.
+
+    `added`: lines (from 0) with a fact that has no id yet, and whether the edit wrote the line; if not, the edit only
+    uncovered it (a fence was closed before it). `gone`: the ids whose lines are none any more. `kinds`: facts that
+    stayed, under a heading that names a kind.
+    """
+
+    added: list[tuple[int, Fact, bool]]
+    gone: list[str]
+    kinds: list[tuple[str, Kind]]
+
+
+class Sheet:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.lines: list[str] = []
+        self.ids: list[str | None] = []
+        self.people: set[str] = set()
+        """The lines, without their ends, that a person wrote; not one that has left the page."""
+        self.sha256: str | None = None
+        self.summary_by: str | None = None
+        """Who wrote the summary that the page has now; `program` also where it came with a person's yes."""
+        self._is_plain: bool | None = None
+
+    def to_list(self) -> list[Any]:
+        return [self.path, self.sha256, self.summary_by, self.lines, self.ids, sorted(self.people)]
+
+    @classmethod
+    def from_list(cls, raw: list[Any]) -> Sheet:
+        path, sheet_sha256, summary_by, lines, ids, people = raw
+        sheet = cls(str(path))
+        sheet.sha256, sheet.summary_by = sheet_sha256, summary_by
+        sheet.lines, sheet.ids = [str(line) for line in lines], list(ids)
+        sheet.people = {str(line) for line in people}
+        if len(sheet.lines) != len(sheet.ids):
+            raise ValueError("a sheet has an id, or none, for each line")
+        return sheet
+
+    @property
+    def is_summary_by_rule(self) -> bool:
+        return self.summary_by == PROGRAM
+
+    @property
+    def is_summary_free(self) -> bool:
+        """Whether the program may make it anew: its own, or an agent's, of which index lines show nothing."""
+        return self.is_summary_by_rule or (self.summary_by or "").startswith(AGENT)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+    def fits(self, edit: Edit) -> bool:
+        """Whether the edit starts from these lines, and makes lines of them."""
+        if not edit.whole and edit.base != self.sha256:
+            return False
+        lines = [] if edit.whole else self.lines
+        done = 0
+        try:
+            for hunk in edit.hunks:
+                stop = hunk.at + len(hunk.removed)
+                is_end = stop == len(lines) and hunk is edit.hunks[-1]
+                if (
+                    not done <= hunk.at <= len(lines)
+                    or lines[hunk.at : stop] != [_text(line, edit.encoding) for line in hunk.removed]
+                    or not _are_lines([_text(line, edit.encoding) for line in hunk.added], is_end=is_end)
+                ):
+                    return False
+                done = stop
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    def take(self, edit: Edit) -> Change:
+        """An edit that `fits`."""
+        gone: list[str] = []
+        if edit.whole or edit.new is None:
+            gone = [each for each in self.ids if each is not None]
+            self.lines, self.ids = [], []
+        before = len(self.lines)
+        self.sha256 = edit.new
+        if edit.new is None:
+            self.summary_by = None
+            self.people.clear()
+            return Change([], gone, [])
+        fresh: list[int] = []
+        shift = 0
+        for hunk in edit.hunks:
+            at = hunk.at + shift
+            stop = at + len(hunk.removed)
+            gone += [each for each in self.ids[at:stop] if each is not None]
+            added = [_text(line, edit.encoding) for line in hunk.added]
+            self.lines[at:stop] = added
+            self.ids[at:stop] = [None] * len(added)
+            fresh += range(at, at + len(added))
+            shift += len(added) - len(hunk.removed)
+        self._sign(edit, fresh, is_less=before + len(fresh) > len(self.lines))
+        if any(self.lines[at].startswith((">", "\ufeff>")) for at in fresh):
+            is_by_rule = edit.facts and not edit.author.startswith(AGENT)
+            self.summary_by = PROGRAM if is_by_rule else edit.author
+        return self._read(edit, fresh, gone)
+
+    def _sign(self, edit: Edit, fresh: list[int], *, is_less: bool) -> None:
+        """Which lines are a person's now. `is_less`: the edit took lines away, or replaced some."""
+        if edit.author in (PERSON, EXTERNAL):
+            self.people.update(body(self.lines[at]) for at in fresh if not is_blank(self.lines[at]))
+        if is_less and self.people:
+            self.people.intersection_update(map(body, self.lines))
+
+    def _read(self, edit: Edit, fresh: list[int], gone: list[str]) -> Change:
+        # A last line may have no end; what is joined to it must still begin a line.
+        changed = "\n".join(line for hunk in edit.hunks for line in (*hunk.removed, *hunk.added))
+        reaches = _REACHES.search(changed) is not None
+        if reaches or not self._is_plain:
+            self._is_plain = _REACHES.search(self.text) is None
+        if self._is_plain and not reaches:
+            found = parse(self.path, "".join(self.lines[at] for at in fresh))
+            return Change([(fresh[(fact.line or 1) - 1], fact, True) for fact in found.facts], gone, [])
+        facts = {(fact.line or 1) - 1: fact for fact in parse(self.path, self.text).facts}
+        written = set(fresh)
+        added: list[tuple[int, Fact, bool]] = []
+        kinds: list[tuple[str, Kind]] = []
+        for at, known in enumerate(self.ids):
+            read = facts.get(at)
+            if known is not None and read is None:
+                gone.append(known)  # it came to stand in a fence, or under what makes it none
+                self.ids[at] = None
+            elif known is None and read is not None:
+                added.append((at, read, at in written))
+            elif known is not None and read is not None and read.kind is not None:
+                kinds.append((known, read.kind))
+        return Change(added, gone, kinds)
+
+    # --- pages of review -----------------------------------------------------------------
+
+    def pending(self) -> dict[str, tuple[int, Fact]]:
+        """On a page of review: what waits there, by the id that the line under it names. Of copies, a ticked one."""
+        found: dict[str, tuple[int, Fact]] = {}
+        for at, fact, name in self._items():
+            is_better = name not in found or (TICKED in fact.tags and TICKED not in found[name][1].tags)
+            if name is not None and is_better:
+                found[name] = at, fact
+        return found
+
+    def nameless(self) -> set[tuple[str, str]]:
+        """What stands on a page of review without such a line: it means nothing, also not that it was removed."""
+        return {(fact.relation, fact.object) for _, fact, name in self._items() if name is None}
+
+    def _items(self) -> Iterable[tuple[int, Fact, str | None]]:
+        if drawer(self.path) == "review":
+            for fact in parse(self.path, self.text).facts:
+                at = fact.line or 1
+                named = _EVIDENCE.match(self.lines[at]) if at < len(self.lines) else None
+                yield at - 1, fact, named[1] if named else None
+
+
+def _text(line: str, encoding: str) -> str:
+    """A page that is no UTF-8 is journaled a character for each byte; readers see it decoded."""
+    return line if encoding == "utf-8" else line.encode("latin-1").decode("utf-8", "replace")
+
+
+def _are_lines(lines: list[str], *, is_end: bool) -> bool:
+    """Whether each is one line; only the last of a page may lack its end."""
+    last = len(lines) - 1
+    return all(
+        line.find("\n") == len(line) - 1 if at < last or not is_end else "\n" not in line[:-1]
+        for at, line in enumerate(lines)
+    )
+
+
+class Shard:
+    """All that is known of one topic; or, under `review/<name>`, the lines of a page of review."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.facts: dict[str, Fact] = {}
+        self.sheets: dict[str, Sheet] = {}
+        self.entries: dict[str, float] = {}
+        self.asked: dict[str, str] = {}
+        """Of a page of review: the topics of what was asked there lately."""
+        self.standing: set[str] = set()
+        """The facts that have a line."""
+        self.position = START
+        """Behind the last record that changed it."""
+        self._like: dict[tuple[str, str], set[str]] = {}
+
+    def to_record(self) -> Record:
+        return {
+            "schema": "facts.v1",
+            "name": self.name,
+            "position": list(self.position),
+            "facts": [self.facts[each].to_dict() for each in sorted(self.facts)],
+            "sheets": [self.sheets[path].to_list() for path in sorted(self.sheets)],
+            "entries": sorted([name, ts] for name, ts in self.entries.items()),
+            "asked": [[name, topic] for name, topic in self.asked.items()],
+        }
+
+    @classmethod
+    def from_record(cls, raw: Record) -> Shard:
+        """LookupError, TypeError or ValueError for what is none."""
+        shard = cls(str(raw["name"]))
+        shard.position = Position(*map(int, raw["position"]))
+        for each in raw["facts"]:
+            shard.put(Fact.from_dict(each))
+        for sheet in map(Sheet.from_list, raw["sheets"]):
+            shard.sheets[sheet.path] = sheet
+            shard.standing.update(each for each in sheet.ids if each is not None)
+        shard.entries = {str(name): float(ts) for name, ts in raw["entries"]}
+        shard.asked = {str(name): str(topic) for name, topic in raw["asked"]}
+        return shard
+
+    def put(self, fact: Fact) -> None:
+        name = fact.id or ""
+        old = self.facts.get(name)
+        if old is not None:
+            self._like[old.relation, old.object].discard(name)
+        self.facts[name] = fact
+        self._like.setdefault((fact.relation, fact.object), set()).add(name)
+
+    def like(self, read: Fact) -> list[Fact]:
+        """The facts that say the same, word for word."""
+        return [self.facts[name] for name in sorted(self._like.get((read.relation, read.object), ()))]
+
+    def ask(self, name: str, topic: str) -> None:
+        self.asked.pop(name, None)
+        self.asked[name] = topic
+        while len(self.asked) > _ASKED:
+            del self.asked[next(iter(self.asked))]
+
+    def placed(self) -> list[Fact]:
+        """Every fact, with the line on which it stands."""
+        lines = {
+            found: (path, at + 1)
+            for path, sheet in sorted(self.sheets.items())
+            for at, found in enumerate(sheet.ids)
+            if found is not None
+        }
+        return [
+            fact.but(path=lines[name][0], line=lines[name][1]) if name in lines else fact.but(line=None)
+            for name, fact in sorted(self.facts.items())
+        ]

@@ -1,0 +1,543 @@
+"""Placing: what becomes of each proposal of an entry, before any page is touched.
+
+Most proposals add nothing new, and that is the normal result. Pure: the same proposals beside the same facts give the
+same plan; carrying it out twice is carrying it out once.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base import paths
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import CONFIDENCE, is_trusted
+from looseleaf.base.paths import APPROVED, TICKED
+from looseleaf.base.values import Fact
+from looseleaf.facts import kinship
+from looseleaf.facts.gate import MIXED, UNVERIFIED, holders_of, is_named_as, is_plain_label, judge
+from looseleaf.facts.identity import decide
+from looseleaf.facts.ledger import fact_id
+from looseleaf.facts.page_changes import PageChanges, page_of
+from looseleaf.facts.profile import PEOPLE
+from looseleaf.facts.replacing import (
+    PLAIN,
+    SURE,
+    Change,
+    is_told_with,
+    naming,
+    replaced_by,
+    saying,
+    terms_of,
+    without,
+    words_of,
+)
+from looseleaf.language.clauses import is_over, is_told, spelled
+from looseleaf.language.relations import BY_LABEL, SALIENCE
+from looseleaf.language.slots import relation_of, slot
+from looseleaf.log.heads import PERSON
+from looseleaf.pages.grammar import as_written
+from looseleaf.text.lines import (
+    DOUBTFUL,
+    NOTE,
+    contested,
+    doubted,
+    is_doubtful,
+    is_found,
+    signed_as_found,
+    undoubted,
+)
+from looseleaf.text.patterns import lazy
+from looseleaf.text.times import written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from looseleaf.base.messages import Proposal
+    from looseleaf.base.values import Kind
+    from looseleaf.facts.gate import Judged, Witness
+    from looseleaf.facts.replacing import Lexicon
+
+USER, PROJECT, PROFILE = paths.USER, paths.PROJECT, paths.PROFILE
+
+_QUOTE = 300
+
+CHECKED = "checked"
+"""The tag of a conclusion that a second look of the model confirmed."""
+_IF_CHECKED = 0.75
+
+MOST_FOUND, MOST_FOUND_A_DAY = 60, 20
+"""Lines of what agents found that a page holds, and that one day adds."""
+
+PERHAPS = "only if it changes something"
+"""The tag of a proposal that is only worth a line if something that is held has changed by it."""
+
+
+@frozen
+class Outcome:
+    """What became of one proposal, and why."""
+
+    act: str
+    fact: Fact
+    why: str
+
+
+class Plan(PageChanges):
+    """`held` gives all facts of a topic; `topic` the canonical name of the one that a proposal names. `topics`: where a
+    change may find what it replaces; `lexicon`: what is known of words, without which only slots are replaced; `agent`:
+    whose talk it is, who signs what it found."""
+
+    def __init__(
+        self,
+        entry_id: str,
+        entry_ts: float,
+        held: Callable[[str], list[Fact]],
+        topic: Callable[[Proposal], str],
+        *,
+        topics: Iterable[str] = (USER, PROJECT),
+        lexicon: Lexicon | None = None,
+        agent: str = "agent",
+    ) -> None:
+        super().__init__(entry_id, entry_ts, held)
+        self._topic, self._agent = topic, agent
+        self._topics, self._lexicon = tuple(topics), lexicon
+        self._taken: set[str] = set()
+        self._said_again: set[tuple[str | None, str | None]] = set()
+        self.review: list[tuple[Fact, str]] = []
+        self.restated: list[tuple[str, str, str, float | None]] = []
+        self.outcomes: list[Outcome] = []
+
+    def take(
+        self,
+        proposal: Proposal,
+        witnesses: Sequence[Witness],
+        score: float | None = None,
+        *,
+        checked: bool = False,
+    ) -> None:
+        """`score`: what a person said of it before. `checked`: a model that saw its quote alone says that it is said
+        there: that makes it no more than a conclusion."""
+        was = proposal.was or ""
+        if was and not is_named_as(was, proposal.relation, witnesses):
+            # The user may say it, and a model alone what it takes the place of.
+            proposal = proposal.but(was=None, correction=False)
+        fact = self._fact(proposal, witnesses)
+        if fact is not None and checked and fact.level == "inferred" and UNVERIFIED in fact.tags:
+            fact = fact.but(tags=(*fact.tags, CHECKED), confidence=_IF_CHECKED)
+        if fact is None:
+            return
+        self.put(fact, proposal, score)
+        act = self.outcomes[-1].act if self.outcomes else ""
+        over = proposal.ended and act in ("drop", "doubt")
+        if (over or (was and act in ("add", "supersede", "contest"))) and self.outcomes[
+            -1
+        ].fact.id == fact.id:
+            is_users = bool(holders_of(proposal.quote, witnesses))
+            is_said = kinship.may_change(fact) and bool(proposal.was) and not over
+            self._outdate(
+                fact, proposal.object if over else was, over=over, is_said=is_said, is_users=is_users
+            )
+
+    def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> None:
+        """A fact whose level is known already."""
+        self._taken.add(fact.id or "")
+        if PERHAPS in proposal.tags and not self._replace(fact, proposal):
+            return
+        fact = fact.but(user_fact_score=score)
+        while fact.id in self._taken_back:  # said, taken back and said again in one entry
+            fact = fact.but(id=fact_id(fact.id or "", "again"))
+        self._taken.add(fact.id or "")
+        held = self._held_in(fact.topic)
+        act, facts, why = self._decide(fact, proposal, held)
+        waits = next(
+            (each for each in held if each.status == "pending" and kinship.is_same_fact(fact, each)), None
+        )
+        if act in ("add", "supersede", "contest") and waits is not None and fact.level != "tainted":
+            # It is one fact: it leaves review for its page.
+            held.remove(waits)
+            self.settled.append(waits.id or "")
+            fact = kinship.joined(fact, waits)
+        if act in ("add", "supersede"):
+            fact = self._dated(fact, proposal, facts)
+        if act in ("supersede", "end"):
+            self._say_no_more(fact, facts)
+        self.outcomes.append(Outcome(act, fact, why))
+        match act:
+            case "add" | "supersede":
+                self._supersede(fact, facts)
+            case "contest":
+                self._add(self._beside(fact, facts), ())
+                self._doubt_by(fact, facts)
+            case "doubt" if is_over(spelled(proposal.quote)):
+                self._doubt_by(fact, facts)
+            case "end":
+                self._end(fact, facts)
+            case "restate":
+                self._said_again.add((fact.quote, facts[0].id))
+                self._restate(fact, facts[0])
+            case "older":
+                self._older(fact, facts)
+            case "review":
+                asked = fact.but(object=undoubted(fact.object))
+                waiting = asked.but(status="pending") if not proposal.ended else kinship.ending(asked)
+                if not any(each.status == "pending" and kinship.is_same_fact(waiting, each) for each in held):
+                    self.review.append((waiting, why))
+                    held.append(waiting)
+        if proposal.ended and act == "drop":
+            self._never_held(fact, fact.object)
+        elif proposal.was and act == "add" and fact.relation != NOTE and relation_of(fact.relation).many:
+            self._never_held(fact, proposal.was)
+        if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
+            self._replace(fact, proposal)
+
+    # --- changes of what has no slot ---------------------------------------------------------
+
+    def _elsewhere(self, fact: Fact, *, is_sure: bool) -> list[Fact]:
+        """The current facts that a change may contradict, in all topics it looks in: none that was said later, or is
+        said by the same words; and, unless the change is sure, none from the same message."""
+        held = [each for topic in dict.fromkeys((fact.topic, *self._topics)) for each in self._held_in(topic)]
+        said_at = written(fact.recorded_at or self._entry_ts)
+
+        def is_beside(other: Fact) -> bool:
+            is_new = other.id in self._new or other.entry_id == self._entry_id
+            is_same = bool(fact.quote) and other.quote == fact.quote and (is_new or other.relation == NOTE)
+            is_same = (
+                is_same or kinship.in_one_breath(fact, other) or (fact.quote, other.id) in self._said_again
+            )
+            return is_same or (is_new and not is_sure and other.sources[:1] == fact.sources[:1])
+
+        return [
+            each
+            for each in held
+            if each.status == "current"
+            and each.id != fact.id
+            and not is_beside(each)
+            and not self._is_to_come(each)
+            and (each.valid_from or "") <= said_at
+        ]
+
+    def _is_to_come(self, fact: Fact) -> bool:
+        """Whether it was written before a crash, and comes later in this entry."""
+        is_before = fact.id in self._taken or fact.id in self._new or is_doubtful(fact.object)
+        return fact.entry_id == self._entry_id and not is_before
+
+    def _replace(self, fact: Fact, proposal: Proposal) -> bool:
+        """Take away, or doubt, the lines that a change speaks against. Whether there are any."""
+        if self._lexicon is None or not kinship.may_change(fact):
+            return False
+        was = proposal.object if proposal.ended else proposal.was
+        said = proposal.quote or proposal.object
+        chance = SURE if proposal.change is None else proposal.change
+        kind = fact.kind if proposal.change is not None else None
+        change = Change(said, chance, was, fact.topic, kind, proposal.ended, PEOPLE in fact.tags)
+        held = self._elsewhere(fact, is_sure=proposal.ended or chance >= PLAIN)
+        if was and (proposal.ended or self._has_gone(was, fact)):
+            held = naming(was, held)  # nothing is meant but what names it as well
+        if proposal.ended:
+            # A value of another slot may hold: who listens to jazz no more may dislike it still.
+            held = [each for each in held if each.relation == NOTE]
+        found = replaced_by(change, held, self._lexicon)
+        for old in found.gone:
+            if kinship.outranks(old, fact):
+                self._ask_whether(old)
+            elif was and old.relation == NOTE and (rest := without(old.object, saying(was))):
+                self._restate_as(old, fact, rest)
+            else:
+                self._go((old,), fact)
+        doubtful = [*found.doubtful, *(each for each in held if is_told_with(each, found.doubtful, said))]
+        for old in dict.fromkeys(doubtful):
+            if not kinship.outranks(old, fact) and not is_doubtful(old.object):
+                self._doubt(old, fact)
+        # After a crash, what it replaces may be gone already.
+        every = (each for topic in self._held for each in self._held[topic])
+        return bool(found.gone or found.doubtful) or any(each.superseded_by == fact.id for each in every)
+
+    def _has_gone(self, was: str, fact: Fact) -> bool:
+        """Whether a slot that the same words fill has taken the place of the value that they say is gone."""
+        every = [each for topic in self._held for each in self._held[topic]]
+        by = {each.id for each in every if kinship.in_one_breath(fact, each)}
+        return any(saying(was)(each.object) for each in every if each.superseded_by in by)
+
+    def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
+        """A note that is the sentence an ended value came from goes. Others that say the value lose that clause or,
+        where it cannot be cut out, become doubtful."""
+        for old in over:
+            if old.relation == NOTE:
+                continue
+            for note in naming(old.object, self._held[fact.topic]):
+                if note.relation != NOTE or kinship.outranks(note, fact) or note.quote == fact.quote:
+                    continue
+                if kinship.retells(note, old):
+                    self._go((note,), fact)
+                elif len(old.object) < _TELLING:
+                    continue
+                elif rest := without(note.object, saying(old.object)):
+                    self._restate_as(note, fact, rest)
+                elif not is_doubtful(note.object):
+                    self._doubt(note, fact)
+
+    def _beside(self, fact: Fact, facts: Sequence[Fact]) -> Fact:
+        """A conclusion that stands against what the user said tells both, with their dates."""
+        old = next((each for each in facts if is_trusted(each.level)), None)
+        if fact.level != "inferred" or old is None or relation_of(fact.relation).many:
+            return fact
+        since, today = (old.valid_from or "")[:10], (fact.valid_from or "")[:10]
+        if not since or not today:
+            return fact
+        said = as_written(fact.relation, contested(fact.object, self._agent, today, old.object, since))[1]
+        return fact.but(object=said)
+
+    def _outdate(self, fact: Fact, was: str, *, over: bool, is_said: bool, is_users: bool) -> None:
+        """Words say what they take the place of, or (`over`) end: a conclusion goes. What the user said goes if the
+        user says that, too (`is_said`); where only a model does, it is marked with the user's words (`is_users`)."""
+        is_own = kinship.may_change(fact) or _is_drawn(fact)
+        quoted = spelled(fact.quote or "")
+        if not (is_own or is_users) or not is_told(quoted, len(quoted) - 1) or _IF.match(quoted):
+            return
+        was, quote = _ARTICLE.sub("", was), terms_of(fact.quote or "")
+        wanted = terms_of(was)
+        for old in naming(was, self._elsewhere(fact, is_sure=True)):
+            is_whole = wanted == terms_of(old.object)
+            is_near = (
+                slot(old.topic, old.relation) == slot(fact.topic, fact.relation) != slot(fact.topic, NOTE)
+            )
+            if over and not is_near and NOTE not in (old.relation, fact.relation):
+                continue  # who listens to jazz no more may dislike it still
+            is_shared = bool(quote & (words_of(old) | terms_of(old.topic)))
+            if is_own and not over:
+                # A model may name any line: one of another slot is meant only where slots say nothing.
+                is_loose = NOTE in (old.relation, fact.relation) or fact.topic not in (USER, PROJECT)
+                is_loose = is_loose and (is_shared or _NOW.search(quoted) is not None)
+                is_near = is_near or (is_whole and is_loose and old.topic == fact.topic)
+            else:
+                is_near = is_near and is_shared
+            is_meant = wanted <= quote or is_near or (is_whole and (is_shared or not is_trusted(old.level)))
+            is_later = not set(fact.sources) & set(old.sources)
+            if kinship.outranks(old, fact) or not (is_later and is_meant):
+                continue
+            if (not is_trusted(old.level) and fact.level != "tainted") or (is_said and is_whole):
+                self._end(fact, (old,)) if over else self._go((old,), fact)
+            elif not is_doubtful(old.object) and not is_found(old.object):
+                self._doubt(old, fact)
+
+    def _doubt_by(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        """Mark what the user said as perhaps no longer so, by later words of the user's that hold the other value: no
+        conclusion replaces it, and it is not told as plain truth. What a tool says marks nothing."""
+        if relation_of(fact.relation).many or not _is_drawn(fact):
+            return
+        for old in facts:
+            is_said = is_trusted(old.level) and not kinship.outranks(old, fact)
+            is_later = fact.quote != old.quote and not set(fact.sources) & set(old.sources)
+            if is_said and is_later and not is_doubtful(old.object):
+                self._doubt(old, fact)
+
+    def _doubt(self, old: Fact, by: Fact) -> None:
+        said = doubted(old.object, (by.valid_from or "")[:10], by.quote or by.object)
+        self._restate_as(old, by, said, tags=(*old.tags, DOUBTFUL))
+
+    def _ask_whether(self, old: Fact) -> None:
+        """A person wrote it: a person says whether it is over."""
+        waiting = kinship.ending(
+            old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None)
+        )
+        if not any(
+            each.status == "pending" and kinship.is_same_fact(waiting, each) for each in self._held[old.topic]
+        ):
+            self.review.append((waiting, "the talk says that it has changed"))
+            self._held[old.topic].append(waiting)
+
+    def confirm(self, fact: Fact, now: float, by: tuple[str, ...] = (APPROVED,)) -> None:
+        """A person says yes to a fact: it stands, whatever stood against it. Or, to an ending: what it ends goes."""
+        if kinship.ENDS in fact.tags:
+            self._confirm_end(fact, now)
+            return
+        tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), *by)
+        held = self._held_in(fact.topic)
+        held[:] = [each for each in held if each.id != fact.id]
+        fact = fact.but(status="current", level="confirmed", confidence=1.0, tags=tags, path=None, line=None)
+        made = decide(fact, held)
+        if made.act == "older":
+            fact = fact.but(valid_from=written(now))
+            made = decide(fact, held)
+        if made.act in ("add", "supersede"):
+            self._supersede(fact, made.facts)
+
+    def vouch(self, found: Fact, relation: str, said: str, now: float) -> Fact:
+        """A person says yes to what an agent found: it is the person's now, and takes the place of what contests it."""
+        topic = found.topic.removesuffix(paths.ARCHIVE)
+        held = self._held_in(found.topic)
+        name = fact_id(found.id or "", relation, said)
+        (old,) = self._over((found,), written(now), name)
+        self._take_line(old)
+        # It ends with its line, and not before: after a crash between, saying yes again finishes it.
+        self.ended.setdefault(old.path or "", []).append(self.ended[old.topic].pop())
+        held[:] = [each for each in held if each.id != found.id]
+        fact = found.but(id=name, topic=topic, subject=topic, relation=relation, object=said, origin=PERSON)
+        fact = fact.but(valid_from=written(now))
+        self.confirm(fact, now, ())  # taken back, it waits for nobody: the finding stands again
+        return fact
+
+    def _confirm_end(self, fact: Fact, now: float) -> None:
+        over = fact.but(
+            relation=fact.relation.removeprefix(kinship.NO_LONGER),
+            level="confirmed",
+            tags=(),
+            valid_from=written(now),
+        )
+        made = decide(over, self._held_in(fact.topic), ended=True)
+        self._end(over, made.facts if made.act in ("end", "review") else ())
+
+    def _decide(self, fact: Fact, proposal: Proposal, held: list[Fact]) -> tuple[str, tuple[Fact, ...], str]:
+        before = next((each for each in held if each.id == fact.id and each.status != "current"), None)
+        if before is not None:
+            return "drop", (), "waits already" if before.status == "pending" else "decided before"
+        guesses: tuple[Fact, ...] = ()
+        if is_trusted(fact.level):
+            # What nobody vouched for waits for a person; the user's own word is that.
+            held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
+            # A conclusion that says the same gives way to it, and decides nothing among what was said.
+            guesses = (
+                tuple(each for each in held if kinship.is_guess_of(each, fact)) if not proposal.ended else ()
+            )
+            held = [each for each in held if each not in guesses]
+        # What a line in the user's words replaces is found below: a note has no slot that another value could take.
+        was = proposal.was if fact.relation != NOTE else None
+        correction = proposal.correction and fact.relation != NOTE
+        made = decide(fact, held, correction=correction, was=was, ended=proposal.ended)
+        if fact.level == "tainted":
+            return self._found(fact, made.act, made.facts, made.why)
+        if guesses and made.act in ("add", "supersede"):
+            if made.act == "add" and len(guesses) == 1 and not is_found(guesses[0].object):
+                return "restate", guesses, "held already"  # one line, which only rests on better words now
+            return "supersede", (*made.facts, *guesses), made.why
+        return made.act, made.facts, made.why
+
+    def _found(
+        self, fact: Fact, act: str, facts: tuple[Fact, ...], why: str
+    ) -> tuple[str, tuple[Fact, ...], str]:
+        """What an agent concluded from tools: it stands under a heading of its own, as long as there is room, and ends
+        nothing."""
+        if kinship.is_document(fact.origin or "") and act in ("add", "supersede", "contest"):
+            return "review", facts, f"it comes from {fact.origin}"
+        if act in ("end", "doubt", "review"):
+            return "drop", facts, "a tool's word ends nothing"
+        if act in ("add", "supersede", "contest"):
+            found = [
+                each
+                for each in self._held_in(fact.topic)
+                if each.status == "current" and is_found(each.object)
+            ]
+            day = f" on {(fact.valid_from or '')[:10]}"
+            today = [each for each in found if day in each.object]
+            if len(found) - len(facts) >= MOST_FOUND or len(today) >= MOST_FOUND_A_DAY:
+                return "drop", (), "as much as a page holds of what agents found stands there"
+        return act, facts, why
+
+    # --- one proposal as a fact ----------------------------------------------------------
+
+    def _fact(self, proposal: Proposal, witnesses: Sequence[Witness]) -> Fact | None:
+        found = judge(proposal, witnesses)
+        if not found.verified:
+            proposal, found = _as_note(proposal, found, witnesses)
+        if proposal.ended and found.origin == MIXED and is_over(spelled(proposal.quote)):
+            # What ends was said before: of this talk only the words are needed that end it, and these are the user's.
+            found = found.concluded() if terms_of(proposal.object) & terms_of(proposal.quote) else found
+        relation = relation_of(proposal.relation)
+        topic = self._topic(proposal)
+        try:
+            # On a page about something else, "Company" is its own word and not the user's employer.
+            name = relation.label if topic in (USER, PROJECT) else proposal.relation
+            if topic == PROJECT and _is_of_another(proposal):
+                name = f"{proposal.topic} {name}"  # else the rent of one thing would replace another's
+                if not is_plain_label(proposal.topic, witnesses):
+                    found = found.named_by(witnesses, proposal.topic)
+            label, said = as_written(name, proposal.object)
+        except Refused:
+            return None  # it says nothing
+        kind: Kind = proposal.kind or relation.kind
+        tags = tuple(tag for tag in proposal.tags if tag != PERHAPS)
+        tags = tags if found.verified else (*tags, UNVERIFIED)
+        said_at = written(found.ts)
+        if found.level == "tainted" and not kinship.is_document(found.origin):
+            said = signed_as_found(
+                said, self._agent, said_at[:10], (each.tool for each in witnesses if each.tool)
+            )
+        return Fact(
+            topic,
+            topic,
+            label,
+            said,
+            kind,
+            id=fact_id(self._entry_id, topic, label, said, found.source),
+            time_span=proposal.time_span,
+            confidence=found.confidence,
+            salience=SALIENCE[kind] if proposal.salience is None else proposal.salience,
+            tags=tags,
+            entry_id=self._entry_id,
+            entry_ts=self._entry_ts,
+            sources=(found.source,) if found.source else (),
+            quote=proposal.quote[:_QUOTE] or None,
+            origin=found.origin,
+            level=found.level,
+            valid_from=said_at,
+            valid_to=proposal.valid_to if proposal.valid_to and proposal.valid_to <= said_at else None,
+            status="current",
+        ).but(recorded_at=found.ts)
+
+    # --- what is decided -------------------------------------------------------------------
+
+    def _restate(self, fact: Fact, old: Fact) -> None:
+        """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
+        if is_doubtful(old.object) and kinship.may_change(fact) and not kinship.outranks(old, fact):
+            self._supersede(fact, (old,))  # said again, it is in doubt no more
+            return
+        is_better = is_trusted(fact.level) and not is_trusted(old.level)
+        if old.status == "current" and (is_better or (fact.level == "inferred" and is_found(old.object))):
+            better = fact.but(sources=kinship.sources_of(old, fact))
+            if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):
+                self._raise(old, better)
+            else:
+                self._supersede(better, (old,))
+        elif fact.sources and fact.sources[0] not in old.sources:
+            self.restated.append((old.topic, old.id or "", fact.sources[0], fact.recorded_at))
+
+
+def _is_drawn(fact: Fact) -> bool:
+    """Whether a conclusion has half of its words from its quote."""
+    value, quote = terms_of(fact.object), terms_of(fact.quote or "")
+    # By the gate: what rests on the user's words, and not what the assistant said.
+    rests = UNVERIFIED in fact.tags and (fact.confidence or 0.0) >= CONFIDENCE["inferred"]
+    return fact.level == "inferred" and rests and bool(value) and 2 * len(value & quote) >= len(value)
+
+
+def _as_note(proposal: Proposal, found: Judged, witnesses: Sequence[Witness]) -> tuple[Proposal, Judged]:
+    """What the user said word for word, under a label that no words prove: a note. On a page of its own thing the
+    label stays, unless it may be a tool's."""
+    is_named = relation_of(proposal.relation).label.casefold() in BY_LABEL
+    if is_named or proposal.ended or len(proposal.object.split()) < _CLAUSE_WORDS:
+        return proposal, found
+    note = proposal.but(relation=NOTE)
+    again = judge(note, witnesses)
+    if again.level != "said" or not again.verified:
+        return proposal, found
+    is_apart = proposal.topic.strip().casefold() not in (USER, PROJECT) and found.level == "inferred"
+    is_kept = is_apart and is_plain_label(proposal.relation, witnesses)
+    return proposal if is_kept else note, again
+
+
+def _is_of_another(proposal: Proposal) -> bool:
+    """Whether it is about a thing that has no page of its own, in a slot that holds one value."""
+    is_slot = relation_of(proposal.relation).label != NOTE and not relation_of(proposal.relation).many
+    return is_slot and proposal.topic.strip().casefold() not in (USER, PROJECT)
+
+
+_ARTICLE = lazy(r"\A(?:an?|the|ein\w*|der|die|das|une?|le|la|el|una|il|een|de) ", re.IGNORECASE)
+_IF = lazy(r"\W*(?:what )?(?:if|wenn|falls|si|als|se)\b")
+_NOW = lazy(
+    r"\b(?:now|any ?more|instead|no longer|from now on|these days|from \w+ on|changed|switched|moved|back|make it|jetzt"
+    r"|ab jetzt|nicht mehr|maintenant|désormais|ahora|agora|adesso|nu)\b|现在|改|今は|もう|이제"
+)
+"""Words by which a change is told."""
+_CLAUSE_WORDS = _TELLING = 4
+"""A value of fewer letters stands in many notes."""

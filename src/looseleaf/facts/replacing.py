@@ -1,0 +1,330 @@
+"""What a change takes the place of: the lines held that a sentence speaks against, where no slot says so.
+
+A slot has an address; a line in the user's words has none. So each held line that shares a word, a sort of thing or an
+aspect of life with the change gets a chance of being what it is about, from signs whose weights are trained on what
+people said later (`training/links.py`). What surely goes is superseded or ended; what may merely have changed is marked
+as doubtful, and told with that mark until it is said again.
+
+Pure, and linear in what is held, but for sorting.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from functools import lru_cache
+from math import exp, log
+
+from looseleaf.base.immutable import frozen
+from looseleaf.language.terms import terms
+from looseleaf.text.lines import NOTE, undoubted, worded
+from looseleaf.text.patterns import NEVER, lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from looseleaf.base.values import Fact, Kind
+
+PLAIN = 0.3
+LIKELY = 0.5
+SURE = 0.7
+"""At or above these chances of being a change, a sentence plainly, likely, or surely tells of one."""
+
+GONE = 0.75
+DOUBT = 0.1
+"""At or above these chances of being what a change is about, a line goes, or is doubted."""
+
+
+@frozen
+class Change:
+    """A sentence that may tell of a change. `was`: the value that it says is gone; `is_ending`: that is all it says;
+    `is_of_others`: it is about another person."""
+
+    said: str
+    chance: float
+    was: str | None = None
+    topic: str = ""
+    kind: Kind | None = None
+    is_ending: bool = False
+    is_of_others: bool = False
+
+
+@frozen
+class Lexicon:
+    """What is known of words. `sorts`: what a word is a name of (`database`, `editor`), two names of one sort being
+    about the same thing; `plain`: terms too common to link lines; `weights`: of the signs that a change is about a
+    line. For orders to forget (`facts/erasing.py`): `matters`, the aspects and private matters that a word tells of;
+    `erasing`, the weights of the signs."""
+
+    sorts: Callable[[str], frozenset[str]]
+    plain: frozenset[str]
+    is_name: Callable[[str], bool]
+    weights: Mapping[str, float]
+    matters: Callable[[str], frozenset[str]]
+    erasing: Mapping[str, float]
+
+
+@frozen
+class Replaced:
+    """Facts that a change takes the place of, and facts that may have changed by it."""
+
+    gone: tuple[Fact, ...] = ()
+    doubtful: tuple[Fact, ...] = ()
+
+
+# --- which lines ------------------------------------------------------------------------
+
+
+@lru_cache(4096)
+def terms_of(text: str) -> frozenset[str]:
+    return frozenset(terms(undoubted(text)))
+
+
+def words_of(fact: Fact) -> frozenset[str]:
+    return terms_of(fact.object if fact.relation == NOTE else f"{fact.relation} {fact.object}")
+
+
+def naming(words: str, held: Sequence[Fact]) -> list[Fact]:
+    """The current facts that have all of these words."""
+    wanted = terms_of(words)
+    return [fact for fact in held if fact.status == "current" and wanted and wanted <= words_of(fact)]
+
+
+def replaced_by(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Replaced:
+    """What a change replaces, and what it casts doubt on."""
+    current = [fact for fact in held if fact.status == "current"]
+    if change.was and (change.is_ending or change.chance >= PLAIN):
+        mine, was = terms_of(change.said), terms_of(change.was)
+        named = [fact for fact in naming(change.was, current) if not mine - was or words_of(fact) != mine]
+        named = [fact for fact in named if fact.relation not in _LASTING]
+        is_named = any(map(lexicon.is_name, was)) or bool(_named(change.was, lexicon.sorts))
+        near = _nearest(named, mine)
+        # "I left the clinic": what else is said of a clinic may hold. And "my brother is not vegan any more" says
+        # nothing of the user's own diet.
+        gone = [fact for fact in near if (is_named if fact.relation == NOTE else not change.is_of_others)]
+        if near:
+            return Replaced(tuple(gone), tuple(fact for fact in near if fact not in gone))
+    # News of a partner or an employer, by name, is no end of them.
+    found = [
+        (chance_of(signs, lexicon.weights), fact)
+        for fact, signs in links(change, current, lexicon)
+        if not signs["value named"] or change.chance >= LIKELY
+    ]
+    found.sort(key=lambda pair: -pair[0])
+    likely = [(chance, fact) for chance, fact in found if chance >= DOUBT][:_MOST]
+    if not found and change.kind is not None and change.chance >= SURE:
+        # No word leads to a line. If just one has the same topic and kind, that one is doubted.
+        alike = [fact for fact in current if (fact.topic, fact.kind) == (change.topic, change.kind)]
+        return Replaced((), tuple(alike)) if len(alike) == 1 else Replaced()
+    gone = [fact for chance, fact in likely if chance >= GONE and _may_go(fact)]
+    return Replaced(tuple(gone), tuple(fact for _, fact in likely if fact not in gone))
+
+
+def _may_go(fact: Fact) -> bool:
+    """Whether a line says one thing. What else a line of several clauses says may hold; and a slot goes by another
+    value or by an ending, as nothing here knows whose change it is."""
+    return fact.relation == NOTE and _CLAUSE.search(undoubted(fact.object)) is None
+
+
+_LASTING = frozenset({"Name", "Pronouns", "Birthday", "Gender", "Nationality", "Hometown"})
+"""Slots that no talk of something else casts doubt on."""
+
+
+_MOST = 3
+"""Lines that one sentence can speak against."""
+
+
+def _nearest(named: list[Fact], mine: frozenset[str]) -> list[Fact]:
+    """All that name it, if they are few; else those that share most with the change."""
+    if len(named) <= _MOST:
+        return named
+    best = max(len(words_of(fact) & mine) for fact in named)
+    return [fact for fact in named if len(words_of(fact) & mine) == best][:_MOST]
+
+
+# --- the signs that a line is meant --------------------------------------------------------
+
+
+def links(change: Change, held: Sequence[Fact], lexicon: Lexicon) -> Iterator[tuple[Fact, dict[str, float]]]:
+    """The lines that anything links to a change, each with the signs that it is what the change is about."""
+    common = line_counts(map(words_of, held))
+    most = log(len(held) + 1)
+    mine, names = terms_of(change.said), _named(change.said, lexicon.sorts)
+    was = terms_of(change.was) if change.was else frozenset()
+
+    def telling(words: frozenset[str]) -> set[str]:
+        return {
+            term
+            for term in words
+            if term not in lexicon.plain and not term.isdigit() and len(term) > 2 - (term > "~")
+        }
+
+    told = telling(mine)
+    weighed: list[tuple[float, Fact, set[str], int, int, int]] = []
+    for fact in held:
+        if fact.relation in _LASTING:
+            continue
+        shared = told & words_of(fact)
+        others, days, aspects = _of_one_sort(fact, names, lexicon.sorts)
+        if shared or others or days or aspects or (was and was <= words_of(fact)):
+            rare = sum(1 - log(common[term]) / most for term in shared)
+            weighed.append((rare, fact, shared, others, days, aspects))
+    margin = margin_of(change.chance)
+    ranked = sorted(-rare for rare, *_ in weighed)
+    for rare, fact, shared, others, days, aspects in weighed:
+        theirs = words_of(fact)
+        better = bisect_left(ranked, -rare - 1e-9)
+        yield (
+            fact,
+            {
+                "bias": 1.0,
+                "change": margin,
+                "shared": min(rare, 3.0),
+                "change × shared": margin * min(rare, 3.0),
+                "names": min(sum(map(lexicon.is_name, shared)), 2),
+                "share of line": len(shared) / max(len(telling(theirs)), 1),
+                "share of change": len(shared) / max(len(told), 1),
+                "best": float(not better and rare > 0),
+                "better ones": min(better, 4),
+                "linked ones": min(len(weighed), 10),
+                "numbers": float(any(map(has_number, mine)) and any(map(has_number, theirs))),
+                "other day": min(days, 2) * rare,
+                "other of its sort": min(others, 2),
+                "same aspect": min(aspects, 2),
+                "named as gone": float(bool(was) and was <= theirs),
+                "value named": float(fact.relation != NOTE and terms_of(fact.object) <= mine),
+                "plan": float(change.kind == "commitment"),
+                "event": float(change.kind == "event"),
+                "question": float(change.said.rstrip().endswith(("?", "？"))),
+                "length": log(len(change.said) + 1),
+                "length of line": log(len(undoubted(fact.object)) + 1),
+            },
+        )
+
+
+def margin_of(chance: float) -> float:
+    """The log-odds, within what was seen in training."""
+    chance = min(max(chance, 0.001), 0.95)
+    return log(chance / (1 - chance))
+
+
+def chance_of(signs: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return 1 / (1 + exp(-sum(weights[name] * sign for name, sign in signs.items())))
+
+
+def _of_one_sort(
+    fact: Fact, mine: dict[str, set[str]], sorts: Callable[[str], frozenset[str]]
+) -> tuple[int, int, int]:
+    """Three counts: sorts of which line and change name different things; the same for sorts of which several can hold
+    at once (days, months); and aspects of life that both are about."""
+    if not mine:
+        return 0, 0, 0
+    theirs = _named(worded(fact.relation, fact.object), sorts)
+    if aspect := _ASPECTS.get(fact.relation):
+        theirs = theirs | {aspect: theirs.get(aspect, set()) | {fact.object}}
+    both = mine.keys() & theirs.keys()
+    others = [sort for sort in both if not sort.startswith(ABOUT) and mine[sort].isdisjoint(theirs[sort])]
+    days = sum(sort in _COEXISTING for sort in others)
+    return len(others) - days, days, sum(sort.startswith(ABOUT) for sort in both)
+
+
+_COEXISTING = frozenset({"weekday", "month", "season", "condition"})
+"""Sorts of which many names hold at once: two of them alone are no change."""
+
+_ASPECTS = {
+    "Home": "about_home",
+    "Employer": "about_job",
+    "Role": "about_job",
+    "Partner": "about_partner",
+    "Diet": "about_diet",
+}
+"""The aspect of life that a slot is of."""
+
+ABOUT = "about_"
+"""The prefix of sorts that stand for an aspect of life, not for names of things."""
+
+WIDE = lazy(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]", in_ascii=NEVER)
+"""A character of a script that puts no spaces between its words, or few."""
+
+
+def aspects_of(text: str, sorts: Callable[[str], frozenset[str]]) -> frozenset[str]:
+    """The aspects of life that a text tells of."""
+    return frozenset(sort for sort in _named(text, sorts) if sort.startswith(ABOUT))
+
+
+def _named(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+    return _named_in(undoubted(text).lower(), sorts)
+
+
+@lru_cache(2048)
+def _named_in(text: str, sorts: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    words = re.findall(r"[\w.+#&/'-]*[\w+#]", text)
+    if WIDE.search(text):
+        for size in range(1, 7):
+            for at in range(len(text) - size + 1):
+                for sort in sorts(text[at : at + size]):
+                    found.setdefault(sort, set()).add(text[at : at + size])
+        return found
+    for size in (1, 2, 3):
+        for at in range(len(words) - size + 1):
+            name = " ".join(words[at : at + size])
+            for sort in sorts(name):
+                found.setdefault(sort, set()).add(name)
+    return found
+
+
+def has_number(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def line_counts(lines: Iterable[frozenset[str]]) -> dict[str, int]:
+    """In how many lines each term stands."""
+    counts: dict[str, int] = {}
+    for line in lines:
+        for term in line:
+            counts[term] = counts.get(term, 0) + 1
+    return counts
+
+
+# --- a part of a line --------------------------------------------------------------------
+
+_CLAUSE = lazy(
+    r"(?<=[,;])\s|\s[-–—]\s|(?<=[，；、])|\s(?:and|but|und|aber|et|mais|y|pero|e|mas|ma|en|maar)\s",
+    re.IGNORECASE,
+)
+
+
+def without(said: str, is_gone: Callable[[str], bool]) -> str:
+    """A line without the clauses that are gone. Nothing, if none is gone, or if what is left says nothing."""
+    said = undoubted(said)
+    parts: list[str] = []
+    at = gone = 0
+    for end, behind in (*(joint.span() for joint in _CLAUSE.finditer(said)), (len(said), len(said))):
+        clause = said[at:end].strip(" ,;，；、")
+        if clause and is_gone(clause):
+            gone += 1
+        elif clause:
+            parts.append(clause)
+        at = behind
+    kept = ", ".join(parts)
+    return kept if gone and any(len(terms_of(part)) > 1 for part in parts) else ""
+
+
+def saying(words: str) -> Callable[[str], bool]:
+    """Whether a clause has all of these words."""
+    wanted = terms_of(words)
+    return lambda clause: bool(wanted) and wanted <= terms_of(clause)
+
+
+def is_told_with(fact: Fact, doubtful: Sequence[Fact], said: str) -> bool:
+    """Whether a fact and a doubtful one come from the same words: a note that says the doubtful value, or a value
+    from the doubtful note that the change names."""
+    for each in doubtful:
+        if each.quote != fact.quote or each is fact:
+            continue
+        slot, note = (each, fact) if fact.relation == NOTE else (fact, each)
+        if slot.relation != NOTE and note.relation == NOTE:
+            return slot.object.casefold() in (note.object if fact is note else said).casefold()
+    return False

@@ -1,0 +1,124 @@
+"""Which facts are true, now or at a time: every reader goes through `true_at`.
+
+What is true now is told by what the facts say of themselves. What was true once is told by its neighbours as well, for
+which `address` is loaded with its tables of names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from looseleaf.base.errors import Refused
+from looseleaf.text.moments import last_moment, moment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from looseleaf.base.values import Fact
+
+
+def true_at(facts: Iterable[Fact], when: str | float | None = None) -> list[Fact]:
+    """The facts that are true at a time, in the order given.
+
+    Without a time: what is current. A value that is to begin later is (a plan is held now), one that had ended when it
+    was recorded is not.
+
+    With one: a fact holds from `valid_from`, or from when it was recorded where it does not say, until just before
+    `valid_to`; a date is its first moment in a fact and its last in `when`. That something happened stays true after
+    its end. What was superseded held until its end, in a slot of one value at the latest until the next value began;
+    without any end it is not known to have held. What a person rejected counts only where an end says that it once
+    held; what is pending or forgotten never does. A person may have written two values into a slot of one: both are
+    current, and both are given. A fact that stands on two pages of its topic is given once.
+    """
+    if when is None:
+        return _once([fact for fact in facts if fact.status == "current" and not is_past(fact)])
+    at = last_moment(when) if isinstance(when, str) else float(when)
+    if at is None:
+        raise Refused(
+            f"Nothing was read: {when!r} names no time. Give a date (2026-03-05) or a time (2026-03-05T10:00:00Z)."
+        )
+    everything = list(facts)
+    next_starts = _next_starts(everything)
+    return _once(
+        [fact for number, fact in enumerate(everything) if _holds(fact, at, next_starts.get(number))]
+    )
+
+
+def _once(facts: list[Fact]) -> list[Fact]:
+    """Without the second lines of facts that are given too: of two lines, the one at the top of the folder counts."""
+    often = Counter((fact.topic, fact.relation, fact.object) for fact in facts)
+    twice = [fact for fact in facts if often[fact.topic, fact.relation, fact.object] > 1]
+    if not twice:
+        return facts
+    from looseleaf.facts.ledger import copy_id  # of whose facts most readers have no two alike
+
+    by_name = {fact.id: fact for fact in twice}
+    copies = {fact.id: by_name[name] for fact in twice if fact.id and (name := copy_id(fact.id)) in by_name}
+    left_out = {copy.id for copy in copies.values()}
+    found = [fact for fact in facts if fact.id not in left_out]
+    return [_at_the_top(fact, copies[fact.id]) if fact.id in copies else fact for fact in found]
+
+
+def _at_the_top(fact: Fact, copy: Fact) -> Fact:
+    is_better = "/" in (fact.path or "/") and copy.path is not None and "/" not in copy.path
+    return fact.but(path=copy.path, line=copy.line) if is_better else fact
+
+
+def _holds(fact: Fact, at: float, next_start: float | None) -> bool:
+    start, end = start_of(fact), moment(fact.valid_to)
+    if end is not None and _happened(fact):
+        end = None
+    if fact.status == "superseded":
+        end = min((time for time in (end, next_start) if time is not None), default=None)
+    if fact.status not in ("current", "superseded", "rejected") or (end is None and fact.status != "current"):
+        return False
+    return (start is None or start <= at) and (end is None or at < end)
+
+
+def _next_starts(facts: list[Fact]) -> dict[int, float]:
+    """Of each fact in a slot of one value, when the next value began there."""
+    from looseleaf.facts.address import address, may_hold_one
+
+    slots: dict[tuple[str, str], list[tuple[float, int]]] = {}
+    for number, fact in enumerate(facts):
+        start = start_of(fact)
+        if start is not None and fact.status in ("current", "superseded") and may_hold_one(fact):
+            place = address(fact)
+            if not place.many:
+                slots.setdefault((place.slot, place.within), []).append((start, number))
+    starts: dict[int, float] = {}
+    for values in slots.values():
+        values.sort(reverse=True)
+        later: float | None = None
+        for at, (start, number) in enumerate(values):
+            if at and values[at - 1][0] > start:
+                later = values[at - 1][0]
+            if later is not None:
+                starts[number] = later
+    return starts
+
+
+def first_known(*times: float | None) -> float | None:
+    return next((time for time in times if time is not None), None)
+
+
+def start_of(fact: Fact) -> float | None:
+    return first_known(moment(fact.valid_from), fact.entry_ts, fact.recorded_at)
+
+
+def _happened(fact: Fact) -> bool:
+    """Whether it is of an event: its end is when that was over, not when it ceased to be true."""
+    if fact.status != "current":
+        return False
+    if fact.kind == "event":
+        return True
+    from looseleaf.language.value_keys import base_of
+
+    return base_of(fact.relation) == "event"
+
+
+def is_past(fact: Fact) -> bool:
+    """Whether it had ended when it was said. An end whose side of that is not known counts as past."""
+    end, said = moment(fact.valid_to), first_known(fact.entry_ts, fact.recorded_at)
+    return end is not None and (said is None or end <= said) and not _happened(fact)

@@ -1,0 +1,363 @@
+"""An edit of a page, made to the page as it would have been: line by line, and of the state value by value.
+
+Lines that an edit took away go where they are; lines that it brought come behind the line that they came behind. What
+the program keeps on a page (its date, its summary) is followed as one line, whatever it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from looseleaf.language.slots import relation_of, slot
+from looseleaf.pages.grammar import drawer, new_page, parse, remove_line
+from looseleaf.place import review_page
+from looseleaf.state.rules import empty, highest_id, title_of
+from looseleaf.state.text import Unsound, parsed, rendered
+from looseleaf.text.diff import diff, split_lines
+from looseleaf.text.lines import undoubted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.base.values import Fact, Record
+
+    State = dict[str, Any]
+
+_KEPT = ("updated", "summary")
+_OWN_ID = re.compile(r"[DT]-[0-9]+\Z")
+_TELLS_OF = re.compile(r"; entry ([0-9A-HJKMNP-TV-Z]{26})\)?\s*\Z")
+_MEMBERS = frozenset(empty(0.0)) | {
+    "blockers",
+    "decisions_recent",
+    "tasks_open",
+    "conventions",
+    "goal",
+    "now",
+}
+_ROWS = {"decisions_recent": "D", "tasks_open": "T", "blockers": ""}
+
+
+def merged(base: str, mine: str, theirs: str) -> str:
+    """`theirs` with the change that makes `mine` of `base`."""
+    if base in (theirs, mine):
+        return mine if base == theirs else theirs
+    # A last line without an end is the same line once something stands behind it.
+    made = _merged(*map(_ended, (base, mine, theirs)))
+    for text in (theirs, mine):
+        if text and not text.endswith("\n") and split_lines(made)[-1:] == split_lines(_ended(text))[-1:]:
+            return made.removesuffix("\n")
+    return made
+
+
+def _ended(text: str) -> str:
+    return f"{text}\n" if text and not text.endswith("\n") else text
+
+
+def _merged(base: str, mine: str, theirs: str) -> str:
+    place = _places(base, theirs)
+    lines = split_lines(theirs)
+    count = len(split_lines(base))
+    gone: set[int] = set()
+    come: dict[int, list[str]] = {}
+    for hunk in diff(base, mine):
+        end = hunk.at + len(hunk.removed)
+        there = sorted(place[at] for at in range(hunk.at, end) if at in place)
+        gone.update(there)
+        if there:
+            at = there[0]
+        else:
+            before = next((place[each] for each in range(hunk.at - 1, -1, -1) if each in place), None)
+            after = next((place[each] for each in range(end, count) if each in place), None)
+            at = before + 1 if before is not None else after if after is not None else len(lines)
+        come.setdefault(at, []).extend(hunk.added)
+    made: list[str] = []
+    for at, line in enumerate((*lines, "")):
+        made += come.get(at, ())
+        made += [line] if at not in gone else []
+    return "".join(made)
+
+
+def _places(base: str, theirs: str) -> dict[int, int]:
+    """Where each line of `base` that is in `theirs` stands there; also a line that stands elsewhere, if it is the only
+    one that says this in both."""
+    old, new = split_lines(base), split_lines(theirs)
+    found: dict[int, int] = {}
+    at = shift = 0
+    for hunk in diff(base, theirs):
+        found |= {each: each + shift for each in range(at, hunk.at)}
+        at = hunk.at + len(hunk.removed)
+        shift += len(hunk.added) - len(hunk.removed)
+    found |= {each: each + shift for each in range(at, len(old))}
+    there = set(found.values())
+    often, seldom = Counter(old), Counter(new)
+    elsewhere = {line: at for at, line in enumerate(new) if at not in there and seldom[line] == 1}
+    for at, line in enumerate(old):
+        if at not in found and line in elsewhere and line.strip() and often[line] == 1:
+            found[at] = elsewhere[line]
+    there = set(found.values())
+    others = {_known_as(line): at for at, line in enumerate(new) if at not in there and line.strip()}
+    for at, line in enumerate(old):
+        if at not in found and (same := others.get(_known_as(line))) is not None and new[same] != line:
+            found[at] = same
+    return found
+
+
+def _known_as(line: str) -> str:
+    """By what a line is the same though it says something else: a day's by the entry that it tells of, any other
+    without its mark that it may have changed."""
+    told = _TELLS_OF.search(line)
+    return told[1] if told else undoubted(line.rstrip())
+
+
+def merged_page(path: str, base: str, mine: str, theirs: str) -> str:
+    """The same for a page: its date and its summary are what the edit made of them, or what they were."""
+    if drawer(path) not in ("facts", "episodes"):
+        return merged(base, mine, theirs)
+    own = {role: _line_of(path, theirs, role) for role in _KEPT}
+    for role in _KEPT:
+        theirs = _with_line(path, theirs, role, _line_of(path, base, role))
+    made = merged(base, mine, theirs)
+    for role in _KEPT:
+        if _line_of(path, base, role) == _line_of(path, mine, role):
+            made = _with_line(path, made, role, own[role])
+    return made
+
+
+def _line_of(path: str, text: str, role: str) -> str | None:
+    page = parse(path, text)
+    return next((line for line, each in zip(page.lines, page.roles, strict=True) if each == role), None)
+
+
+def _with_line(path: str, text: str, role: str, line: str | None) -> str:
+    """The page with this line in place of the one of its role, if it has one and there is another."""
+    if line is None:
+        return text
+    page = parse(path, text)
+    lines = list(page.lines)
+    at = next((at for at, each in enumerate(page.roles) if each == role), None)
+    if at is not None:
+        lines[at] = line if line.endswith("\n") or not lines[at].endswith("\n") else f"{line}\n"
+    return "".join(lines)
+
+
+def without_facts(path: str, old: bytes | None, new: bytes, told: Sequence[Record]) -> bytes:
+    """A page without the lines of facts that an edit brought; in review, without what it asked."""
+    try:
+        before, text = (old or b"").decode(), new.decode()
+    except UnicodeDecodeError:
+        return new
+    if path.startswith("review/"):
+        return review_page.without(text, {str(each.get("id")) for each in told}).encode()
+    there = {(fact.relation, fact.object) for fact in parse(path, before).facts}
+    brought = {(each.get("relation"), each.get("object")) for each in told} - there
+    gone = [fact.line or 0 for fact in parse(path, text).facts if (fact.relation, fact.object) in brought]
+    for line in sorted(gone, reverse=True):
+        text = remove_line(text, line)
+    return text.encode()
+
+
+def given_back(
+    path: str, old: bytes | None, new: bytes | None, is_gone: Callable[[Fact], bool]
+) -> bytes | None:
+    """What an edit made of a page, with the lines again in whose place it put values that go: what these replaced is
+    true again. A line stands for another where both are of one slot, and the edit put one for each."""
+    if drawer(path) != "facts" or old is None or new is None or old == new:
+        return new
+    try:
+        before, after = old.decode(), new.decode()
+    except UnicodeDecodeError:
+        return new
+    was, now = ({(fact.line or 0) - 1: fact for fact in parse(path, each).facts} for each in (before, after))
+    if not any(map(is_gone, now.values())):
+        return new
+    lines, shift = [*split_lines(after)], 0
+    for hunk in diff(before, after):
+        at = hunk.at + shift
+        shift += len(hunk.added) - len(hunk.removed)
+        taken = [(each, was[each]) for each in range(hunk.at, hunk.at + len(hunk.removed)) if each in was]
+        brought = [(each, now[each]) for each in range(at, at + len(hunk.added)) if each in now]
+        for name in {slot("", fact.relation) for _, fact in brought}:
+            ours, theirs = (
+                [(each, fact) for each, fact in side if slot("", fact.relation) == name]
+                for side in (taken, brought)
+            )
+            for (source, fact), (target, other) in zip(ours, theirs, strict=False):
+                if len(ours) == len(theirs) and is_gone(other) and not is_gone(fact):
+                    lines[target] = _ended(hunk.removed[source - hunk.at])
+    return "".join(lines).encode()
+
+
+def brought(path: str, old: bytes | None, new: bytes) -> tuple[Record, ...]:
+    """What the lines say that an edit of a person brought: a summary may name it."""
+    before, after = (parse(path, (each or b"").decode("utf-8", "replace")).facts for each in (old, new))
+    there = {(fact.relation, fact.object) for fact in before}
+    return tuple(
+        {"relation": fact.relation, "object": fact.object, "level": "confirmed"}
+        for fact in after
+        if (fact.relation, fact.object) not in there
+    )
+
+
+def is_bare(path: str, data: bytes) -> bool:
+    """Whether a page says nothing: it is empty, or has only what the program puts on a page of facts."""
+    text = data.decode("utf-8", "replace")
+    page = parse(path, text)
+    return (
+        drawer(path) == "facts"
+        and all(
+            role in (*_KEPT, "title") or not line.strip()
+            for line, role in zip(page.lines, page.roles, strict=True)
+        )
+    ) or not text.strip()
+
+
+def head_of(path: str, old: str, new: str) -> str:
+    """What an edit finds of a page that would not be there: the head that the program gives to a page, if this one
+    had it. Whoever began the page would have begun it so."""
+    title = new_page(path)
+    if not (old.startswith(title) and new.startswith(title)):
+        return ""
+    if path.startswith("review/") and review_page.HELP in old:
+        return f"{title}\n{review_page.HELP}\n"
+    return f"{title}\n"
+
+
+def has_new_summary(path: str, old: bytes | None, new: bytes | None) -> bool:
+    """Whether an edit made another summary."""
+    texts = [(each or b"").decode("utf-8", "replace") for each in (old, new)]
+    return drawer(path) == "facts" and _line_of(path, texts[0], "summary") != _line_of(
+        path, texts[1], "summary"
+    )
+
+
+def replaced(path: str, old: bytes | None, new: bytes | None, made: bytes) -> tuple[list[str], bytes]:
+    """A page without values in whose place an edit put another one, and those values as lines: what the edit replaced
+    is not there, and what is there instead gives way to it. Where a slot holds many, nothing does."""
+    try:
+        before, after, text = (each.decode() for each in (old or b"", new or b"", made))
+    except UnicodeDecodeError:
+        return [], made
+    was, now, here = (parse(path, each).facts for each in (before, after, text))
+    seen, before_it = ({(fact.relation, fact.object) for fact in facts} for facts in (now, was))
+    brought = {relation for relation, _ in seen - before_it if not relation_of(relation).many}
+    slots = {slot("", each) for each in brought} & {slot("", each) for each, _ in before_it - seen}
+    gone = [
+        fact for fact in here if slot("", fact.relation) in slots and (fact.relation, fact.object) not in seen
+    ]
+    for fact in reversed(gone):
+        text = remove_line(text, fact.line or 0)
+    return [f"{fact.relation}: {fact.object}" for fact in gone], text.encode()
+
+
+# --- the state -------------------------------------------------------------------------
+
+
+def state_of(data: bytes | None) -> State | None:
+    """What a version of the state says; None: it is none."""
+    try:
+        return parsed(data) if data is not None else {}
+    except Unsound:
+        return None
+
+
+def merged_state(
+    base: bytes | None, mine: bytes | None, theirs: bytes | None, *, renumber: Callable[[str], int] | None
+) -> bytes | None:
+    """`theirs` with what an edit made of `base`. `renumber`: the highest number of an id that a list ever had; ids
+    that the program gave follow from it."""
+    if mine is None:
+        return None
+    states = [state_of(each) for each in (base, mine, theirs)]
+    if states[1] is None:
+        return mine  # somebody broke it, and may mend it
+    old, new, own = (each or {} for each in states)
+    if theirs is None:
+        own = empty(0.0)
+    made = dict(own)
+    for name in {**old, **new}:
+        if name in _ROWS:
+            made[name] = _rows(name, old, new, own, renumber)
+        elif isinstance(new.get(name), dict) or isinstance(own.get(name), dict):
+            made[name] = _scalars(_object(old, name), _object(new, name), _object(own, name))
+        elif old.get(name) != new.get(name):
+            made = _scalars(
+                {name: old[name]} if name in old else {}, {name: new[name]} if name in new else {}, made
+            )
+    made = {name: made[name] for name in (*new, *(each for each in made if each not in new)) if name in made}
+    made = {name: value for name, value in made.items() if value not in ([], {}) or name in new}
+    if made == (new if base == theirs else None):
+        return mine  # as whoever wrote it spelled it
+    return theirs if made == own else rendered(made).encode()
+
+
+def _object(state: State, name: str) -> State:
+    found = state.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _scalars(old: State, new: State, own: State) -> State:
+    made = {name: value for name, value in own.items() if name not in old or name in new}
+    return made | {name: value for name, value in new.items() if old.get(name) != value}
+
+
+def _rows(name: str, old: State, new: State, own: State, renumber: Callable[[str], int] | None) -> list[Any]:
+    before, after, rows = (_by_title(each.get(name)) for each in (old, new, own))
+    made = {title: row for title, row in rows.items() if title not in before or title in after}
+    highest = max(
+        highest_id([row for row in made.values() if isinstance(row, dict)]), renumber(name) if renumber else 0
+    )
+    for title, row in after.items():
+        if before.get(title) == row:
+            continue
+        if isinstance(row, dict) and title in made and isinstance(made[title], dict):
+            row = {**row, "id": made[title].get("id", row.get("id"))} if "id" in row else row
+        elif renumber and isinstance(row, dict) and _OWN_ID.match(str(row.get("id"))) and title not in before:
+            highest += 1
+            row = {**row, "id": f"{_ROWS[name]}-{highest}"}
+        made[title] = row
+    order = [*(each for each in after if each in made), *(each for each in made if each not in after)]
+    own_order = [each for each in made if each in rows]
+    return [made[each] for each in (own_order + [each for each in order if each not in rows])]
+
+
+def _by_title(rows: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for row in rows if isinstance(rows, list) else ():
+        title = title_of(row) if isinstance(row, dict) else str(row)
+        found.setdefault(title.casefold(), row)
+    return found
+
+
+def cut_state(data: bytes, holds: Callable[[Any], bool], before: bytes | None = None) -> bytes:
+    """A state without what holds what is to go: rows and members of the state go whole, texts are what they were
+    before."""
+    state, was = state_of(data), state_of(before) or {}
+    if state is None:
+        return b"".join(line for line in data.splitlines(keepends=True) if not holds(_plain(line)))
+    made: State = {}
+    for name, value in state.items():
+        if holds(name) and name not in _MEMBERS:
+            continue
+        if isinstance(value, list):
+            made[name] = [row for row in value if not holds(row)]
+        elif isinstance(value, dict):
+            made[name] = {each: inner for each, inner in value.items() if not holds([each, inner])}
+        else:
+            made[name] = was.get(name, "") if holds(value) else value
+    if made == state:
+        return data
+    if before is not None and _undated(made) == _undated(was):
+        return before  # all that was new about it goes
+    return rendered(made).encode()
+
+
+def _undated(state: State) -> State:
+    return {name: value for name, value in state.items() if name != "updated_at"}
+
+
+def _plain(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
+    return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)

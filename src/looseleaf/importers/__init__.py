@@ -1,2 +1,0 @@
-"""Importing: what other programs remember, read as data and recorded as such. `formats.py` says which there are,
-`run.py` carries an import out; each format is one module that turns a source into items."""

@@ -1,0 +1,163 @@
+"""Names below `/memories`, which the memory tool of one provider speaks of, and the pages that they are.
+
+| name                        | page                                                                       |
+|-----------------------------|----------------------------------------------------------------------------|
+| `/memories/USER.md`         | `USER.md`; in the same way every page that stands at the top of the folder |
+| `/memories/tea.md`          | `facts/tea.md`                                                             |
+| `/memories/notes.txt`       | `facts/notes.txt.md`                                                       |
+| `/memories/project/plan.md` | `facts/project--plan.md`                                                   |
+| `/memories/facts/…`         | the page of facts of just that name, as the folder has it                  |
+| `/memories/episodes/…`      | `episodes/…`                                                               |
+| `/memories/days/…`          | `days/…`, to be read only                                                  |
+
+A name without an ending is the one with `.md`, unless it is a folder. A folder is there as long as a page is in it.
+`--` in a name is refused, because it stands for a folder. `review/`, `log/`, `views/`, the settings and the state have
+no name here at all.
+
+Invariant: `page(name_of(page))` is the page, for every page that has a name. No name is a way around another: what
+differs only in case, Unicode form, dots or slashes is the same name or none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.page_paths import TOP_PAGES, folded, page_path, path_fault, quoted, same_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Parts = tuple[str, ...]
+
+ROOT = "/memories"
+DRAWERS = ("facts", "episodes", "days")
+_ABSENT = frozenset({"review", "log", "views", "looseleaf.toml"})
+_STATE = "state.json"
+_FOLDER = "--"
+_ENDING = re.compile(r"\.(?!md$)[a-z][a-z0-9]{0,7}$", re.ASCII)
+"""How names of files end that are no Markdown. What else follows a dot (`v1.2`, `Dr. No`) is part of the name."""
+_SHOWN = 300
+
+
+def shown(text: str) -> str:
+    """What was asked, as an answer may repeat it: whole, unless it is long or could not be written down."""
+    return text if len(text) <= _SHOWN and text.replace("\n", "").isprintable() else quoted(text)
+
+
+def parts_of(path: str) -> Parts:
+    """The parts of a name below the root, in their one spelling; none for the root itself."""
+    if path != ROOT and not path.startswith(f"{ROOT}/"):
+        raise Refused(f"Path must start with {ROOT}, got: {shown(path)}")
+    parts = tuple(part for part in path[len(ROOT) :].split("/") if part not in ("", "."))
+    if ".." in parts:
+        raise Refused(f"Path {shown(path)} would escape {ROOT} directory")
+    if not path.isascii():
+        import unicodedata  # not at the top: plain names do not need it
+
+        parts = tuple(unicodedata.normalize("NFC", part) for part in parts)
+    fault = path_fault("/".join(parts)) if parts else None
+    if fault:
+        raise Refused(
+            f"Nothing was done: the path {quoted(path)} {fault}. Use a plain name, such as {ROOT}/notes.md."
+        )
+    return parts
+
+
+class Names:
+    """The names of the pages that a memory has at one moment."""
+
+    def __init__(self, pages: Iterable[str]) -> None:
+        self._pages = tuple(pages)
+        self._tops = dict.fromkeys((*TOP_PAGES, *(page for page in self._pages if "/" not in page)))
+        self._tops.pop(_STATE, None)
+
+    def page(self, parts: Parts) -> str:
+        """The page that a name means, there or not; Refused for a name that no page can have."""
+        name = "/".join(parts)
+        first = folded(parts[0]) if parts else ""
+        if first == _STATE:
+            raise _absent(name, "the working state has a tool of its own, memory_state")
+        if first in _ABSENT:
+            raise _absent(name, f"{first} is not among these memories")
+        if first in DRAWERS or not parts:
+            return self._in_drawer(parts, first)
+        top = self._top(parts[0]) if len(parts) == 1 else None
+        return top or self._fact(parts)
+
+    def name_of(self, page: str) -> str | None:
+        """A page's name, without the root; None for a page that has none."""
+        drawer, slash, file = page.rpartition("/")
+        if not slash:
+            return page if page != _STATE else None
+        if drawer not in DRAWERS:
+            return None
+        if drawer == "facts":
+            stem = file.removesuffix(".md")
+            plain = stem.replace(_FOLDER, "/")
+            plain = plain if _ENDING.search(plain) else f"{plain}.md"
+            try:
+                if self.page(parts_of(f"{ROOT}/{plain}")) == page:
+                    return plain
+            except Refused:
+                pass  # a name that is read otherwise, or not at all: then the page's own path is its name
+        return page
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """The page of each name."""
+        named = ((self.name_of(page), page) for page in self._pages)
+        return {name: page for name, page in named if name is not None}
+
+    def below(self, parts: Parts) -> dict[str, str]:
+        """The pages in a folder, by their names within it; none where there is no such folder."""
+        if not parts:
+            return self.files
+        folder = "/".join(parts) + "/"
+        if parts == ("facts",):
+            return {page.removeprefix(folder): page for page in self._pages if page.startswith(folder)}
+        return {
+            name.removeprefix(folder): page for name, page in self.files.items() if name.startswith(folder)
+        }
+
+    def _in_drawer(self, parts: Parts, drawer: str) -> str:
+        name = "/".join(parts)
+        if len(parts) < 2:
+            raise Refused(f"The path {ROOT}/{name}".rstrip("/") + " is not a file.")
+        if parts[0] != drawer:
+            raise _absent(name, f"the folder is called {ROOT}/{drawer}")
+        if len(parts) > 2:
+            raise _absent(name, f"{ROOT}/{drawer} holds no folders")
+        return page_path(name if name.endswith(".md") else f"{name}.md")
+
+    def _top(self, part: str) -> str | None:
+        """The page at the top that a single name means, if it means one."""
+        has_ending = folded(part).endswith(".md") or _ENDING.search(part)
+        file = part if has_ending else f"{part}.md"
+        for own in self._tops:
+            if same_name(file, own):
+                if file != own:
+                    raise _absent(part, f"the file is called {ROOT}/{own}")
+                return own
+        if folded(file).startswith(("soul.", "project.")):  # nothing that looks like the charter
+            raise _absent(part, "only people write a file of that name")
+        return None
+
+    def _fact(self, parts: Parts) -> str:
+        name = "/".join(parts)
+        # A hyphen at the end of a part would be read as one of the two that stand for a folder.
+        if any(_FOLDER in part or part.endswith("-") for part in parts):
+            raise Refused(
+                f"Nothing was done: the path {ROOT}/{shown(name)} has a part with `--` or with `-` at its end. "
+                "Use single hyphens between words."
+            )
+        if len(parts) > 1 and folded(parts[0]).endswith(".md") and self._top(parts[0]):
+            raise _absent(name, f"{ROOT}/{parts[0]} is a file")
+        stem = _FOLDER.join(parts).removesuffix(".md")
+        return page_path(f"facts/{stem}.md")
+
+
+def _absent(name: str, why: str) -> Refused:
+    return Refused(f"The path {ROOT}/{shown(name)} does not exist: {why}. Please provide a valid path.")

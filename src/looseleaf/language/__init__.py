@@ -1,0 +1,1 @@
+"""Words, sentences, dates and relations of ten languages. Pure."""

@@ -1,0 +1,443 @@
+"""Sentences and clauses of a text: where they end, what they deny, ask, suppose, report or put an end to, and of
+whom they speak.
+
+Told by their words alone, in six languages, on text in one spelling (`spelled`), in time linear in it.
+
+In doubt a sentence says less: what is read as denied or asked only waits for a person, what is read as said is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import lru_cache
+from unicodedata import normalize
+
+from looseleaf.language import frames
+from looseleaf.language.sentences import is_short_form
+from looseleaf.text.patterns import NEVER, lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+_QUOTES = str.maketrans("’‘ʼ“”„«»「」『』", '\'\'\'"""""""""')
+_BLANKS = lazy(r"[^\S\n]+")
+_PARTS = lazy(r"(?s).{1,1000}(?=\s)|.{1,1000}")
+
+
+@lru_cache(256)
+def spelled(text: str) -> str:
+    """In one spelling: case, width, quotes and the number of spaces do not count. Lines stay lines.
+
+    Kept, because many claims are held against the same text.
+    """
+    if not text.isascii():
+        # A part at a time: normal form sorts marks that follow each other in quadratic time.
+        text = "".join(normalize("NFKC", part) for part in _PARTS.findall(text)).casefold().translate(_QUOTES)
+    return _BLANKS.sub(" ", text.casefold())
+
+
+WIDE = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+IS_WIDE = lazy(f"[{WIDE}]", in_ascii=NEVER)
+
+# --- sentences -------------------------------------------------------------------------
+
+_END = lazy(
+    r"(?:(?<=[^\W_]{3})|(?<=[^\W\d_]{2}))[.!?…]+[\"')\]]*(?=\s)|(?<=[^\w\s])[.!?…]+(?=\s)|[!?]+(?=\s)|[。！？｡]+"
+    r"|\n[ \t]*\n"
+    r"|\n(?=[ \t]*(?:[-*+>#|]|\d{1,3}[.)])[ \t])|\n(?=>)"
+)
+"""Not after a letter or a day: "J. Meyer" is one name, and "20. Februar" one date."""
+
+
+def _ends(text: str, start: int = 0, stop: int | None = None) -> Iterator[re.Match[str]]:
+    """Where sentences end. The full stop of an abbreviation ("approx. 5") ends none."""
+    for end in _END.finditer(text, start, len(text) if stop is None else stop):
+        before = text[max(0, end.start() - _LONGEST_SHORT_FORM) : end.start()]
+        if end[0] != "." or not is_short_form(before.rpartition(" ")[2], text[end.end() : end.end() + 2]):
+            yield end
+
+
+_LONGEST_SHORT_FORM = 8
+_SHORT_LINE = 60
+_REACH = 600
+"""Characters on either side of a quote that are looked through for the ends of its sentence."""
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """Of spelled text, each with the mark that ends it. A line that breaks off early ends one as well."""
+    start = 0
+    for end in _ends(text):
+        yield from _lines(text[start : end.end()])
+        start = end.end()
+    yield from _lines(text[start:])
+
+
+def _lines(sentence: str) -> Iterator[str]:
+    if "\n" not in sentence.strip():
+        yield sentence
+        return
+    made: list[str] = []
+    for line in sentence.split("\n"):
+        made.append(line)
+        if len(line) < _SHORT_LINE:
+            yield " ".join(made)
+            made = []
+    if made:
+        yield " ".join(made)
+
+
+def located(quote: str, text: str) -> str | None:
+    """The spelled sentences in which a quote stands, whole words of it: who cuts "not" off gains nothing. None: it does
+    not stand there."""
+    plain_text, part = spelled(text), spelled(quote).strip()
+    flat = plain_text.replace("\n", " ") if "\n" in plain_text else plain_text
+    part = _BLANKS.sub(" ", part.replace("\n", " "))
+    at = _found(part, flat)
+    if at is None and "  " in flat:
+        flat = plain_text = _BLANKS.sub(" ", flat)
+        at = _found(part, flat)
+    return _around(plain_text, at, at + len(part)) if at is not None else None
+
+
+def _found(part: str, text: str) -> int | None:
+    at = text.find(part) if part else -1
+    if at < 0 or _stands_at(part, text, at):
+        return at if at >= 0 else None
+    whole = lazy(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])").search(text)
+    return whole.start() if whole else None
+
+
+def _around(text: str, start: int, end: int) -> str:
+    first = max(0, start - _REACH)
+    before = text[first:start]
+    begin = max((found.end() for found in _ends(before)), default=0)
+    if before[:-1].endswith((".", "!", "?", "…")) and any(_ends(before)):
+        begin = max(begin, len(before) - 1)
+    begin = max(begin, before.rfind("\n") + 1 if _is_short(before) else 0)
+    after = next(_ends(text, max(end - 1, start), min(len(text), end + _REACH)), None)
+    stop = after.end() if after else min(len(text), end + _REACH)
+    line = text.find("\n", end, stop)
+    stop = line if line >= 0 else stop
+    # Whoever quotes across the end of a line takes what is on both sides for one sentence.
+    return f"{text[first + begin : start]}{text[start:end].replace(chr(10), ' ')}{text[end:stop]}"
+
+
+def _is_short(before: str) -> bool:
+    """Whether the last whole line ends where a thought does, and not where the page was full."""
+    lines = before.split("\n")
+    return len(lines) > 1 and len(lines[-2]) < _SHORT_LINE
+
+
+def stands_in(part: str, sentence: str) -> bool:
+    """Whether it stands there whole: `evil.co` does not stand in `evil.com`."""
+    at = sentence.find(part)
+    while at >= 0 and not _stands_at(part, sentence, at):
+        at = sentence.find(part, at + 1)
+    return at >= 0
+
+
+def _stands_at(part: str, text: str, at: int) -> bool:
+    end = at + len(part)
+    return not (at and _joins(text[at - 1], part[0])) and not _joins(part[-1], text[end : end + 2])
+
+
+def _joins(one: str, other: str) -> bool:
+    """Whether two characters side by side make one word or address of what they end and begin."""
+    if not other or IS_WIDE.match(one[-1]) or IS_WIDE.match(other[0]):
+        return False
+    return (one[-1].isalnum() or one[-1] in "@/.-_") and (
+        other[0].isalnum()
+        or other[0] in "@/_"
+        or (len(other) > 1 and other[0] in ".-" and other[1].isalnum())
+    )
+
+
+# --- what a sentence denies, asks and ends --------------------------------------------
+
+_IDIOM = lazy(
+    r"\b(?:do not|don't|dont|never|nie) (?:forget|you forget|worry|mind)\b|\bvergiss (?:bitte )?nicht\b"
+    r"|\bn'oublie[zs]? pas\b|\bno (?:te )?olvides\b|\bnot (?:only|just)\b|\bno (?:problem|worries|doubt|matter)\b"
+    r"|\bwhy not\b|\bcan't wait\b|\bnicht nur\b|\bpas seulement\b|\bno solo\b|别忘了?|別忘了?|不要忘记|忘れないで|不对"
+    r"|不過|不过|不好意思|不仅|不但|不错|(?:^|[.!?]\s)\W*(?:(?:no )*no|nope|nein|non|nah)"
+    r"(?=[,.!;，]| (?:it's|i'm|it is|i am|that's|my|es ist|ich|c'est|je|soy|mi)\b)|\bif not\b|\bor not\b"
+    r"|\b(?:failed|forgot) to (?:mention|say|tell)\b|\bnothing but\b|\bnone other than\b"
+    r"|\b(?:other|apart|aside) (?:than|from) that\b"
+)
+"""What has the form of a negation and is none."""
+_AVERSE = lazy(
+    r"\b(?:hat(?:e|es|ed|ing)|dislik\w+|loath\w+|despis\w+|detest\w*|stand|averse|annoy\w*|allergic|hass(?:e|t)"
+    r"|verabscheu\w+|détest\w+|déteste|horreur|odi(?:o|a)|detest(?:o|a)|aborrezco|sick of|tired of|fed up|worst|gross"
+    r"|awful|terrible|least|drives? me|bother\w*|irritat\w+|nerv\w+)\b|讨厌|討厭|恨|怕|嫌|苦手|受不了"
+)
+_OVER = lazy(
+    r"\b(?:used to|quit|stopped?|gave up|given up|left|ended?|over|finished|former\w*|ex|any ?more|no longer|cancel\w*"
+    r"|sold|broke up|divorced|died|gone|früher|nicht mehr|kein\w{0,2} mehr|aufgehört|gekündigt|plus|arrêté|quitté"
+    r"|ya no|dejé|dejado|antes|scrap\w*|drop\w*|forget|lost|retired|resigned|not|n't|never|done with|moved)\b|n't\b"
+    r"|不再|已经不|戒了|辞|不|没|もう|やめ|ない|ません|取消|了"
+)
+_APART = lazy(
+    frames.APART + r"|[;:()；：（）]|\s[-–—]+\s|\b(?:but|yet|so|because|weil|denn|donc|car|porque|not"
+    r"|never(?= [\w.-]+\s*(?:[,;]|\Z))|instead of|rather than|aber|sondern|mais|pero|sino|statt|anstatt)\b"
+    r"|但是?|而是?|けど|でも|ので|から|(?:[,，、]\s?|\b)(?:and|und|et|y) (?=(?:i|i'm|i've|we|my|he|she|they|she's|he's"
+    r"|they're|you|ich|wir|mein\w{0,2}|er|sie|die|je|j'|nous|mon|ma|il|elle|yo|mi|él|ella)\b)"
+    r"|[,，、](?=\s?(?:so )?(?:which|i|i'm|im|ive|its|thats|shes|hes|i've|i'd|i'll|we|we're|it|it's"
+    r"|he|she|they|you|my|our|this|that|now|jetzt|maintenant|ahora|there|call|use|write"
+    r"|answer|keep|make|put|go|just|only|always|please|because|the|no|nicht|pas|non|todavía|encore|noch|never|without"
+    r"|don't|ich|wir|es|er|mein\w{0,2}|kein\w{0,2}|ohne|nie|nimm|nenn|immer|je|j'|nous|il|mon|ma|sans|jamais|toujours"
+    r"|utilise|yo|mi|nosotros|sin|nunca|usa|siempre)(?![^\W_]))"
+    r"|[,，、](?=\s?[我请要用叫直改喜爱想是私僕俺无無不别別没])"
+)
+"""Where a clause ends, and with it what a "not" is said of. In a list ("no eggs, milk or nuts") it goes on."""
+
+ALWAYS = lazy(
+    r"\b(?:always|every\w*|each|whenever|all|any\w*|ever|from now on|by default|as a rule|only|must|immer|stets"
+    r"|jed\w{1,2}|ab jetzt|toujours|chaque|tou(?:s|te|tes|t)|désormais|siempre|cada|tod[oa]s?|a partir de ahora)\b"
+    r"|总是|總是|一直|永远|每|一律|都|以后|今后|いつも|常に|必ず|毎|これから|今後|ずっと"
+)
+"""What makes a standing rule of a thing to do: it is not to be added."""
+_UNREAL = lazy(
+    r"\b(?:imagine|role-?play\w*|in (?:the|my|a|this) (?:novel|story|game|dream|film|movie)|suppose|supposing|pretend"
+    r"|let's say|what if|hypothetically|for example|e\.g\.|stell dir vor|angenommen|zum beispiel|imaginons|supposons"
+    r"|par exemple|imagina|supongamos|por ejemplo)\b|假设|假如|想象|比如|例えば|もしも|仮に"
+)
+_ASKS = lazy(
+    r"[?？][\s\"')\]]*$|^\W*(?:perhaps |maybe )?(?:(?:should|shall|am|is|are|was|did|does|may|must) (?:i|we|you|they"
+    r"|he|she|it)|(?:do|have) (?:i|we|you|they))\b"
+)
+_REQUESTS = lazy(
+    r"\b(?:can|could|would|will) (?:you|we)\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\bpourrais-tu\b|\bpuedes\b"
+    r"|\bpodrías\b|\bremember\b|可以|能不能|くれ|もらえ|ください"
+)
+_STATED = lazy(
+    r"\W*(?:i|i'm|i've|im|we|we're|my|our|ich|wir|meine?|unsere?)\b[^,;:?]{3,200}(?=[,;] (?:so |and |but |und |aber )?"
+    r"(?:what|which|where|who|how|when|why|was|welche[rns]?|wo|wer|wie|wann|warum)(?: [^\s?]+){2,}\?\W*$)"
+)
+"""Of oneself, before a question of its own: "I live in Graz, which tomatoes grow there?" """
+_DOUBTED = lazy(
+    r"\b(?:think|say|says|said|told|tell|know|knew|get|got|hear|heard|read|come|came|idea|sure|wrong|true|sag\w*|weiß\w*"
+    r"|glaub\w*|wei[sß]t|komm\w*)\b"
+)
+"""In such a question: what was stated may be the other's word, and is wondered about."""
+_OWN_SAYING = lazy(
+    r"\b(?:i|i've|i'd|we|we've|ich|je|j'ai|yo)(?: (?:have|had|already|just|also|once|hab\w*|he|ya)){0,2} (?:said|say"
+    r"|told|tell|wrote|asked|think|mentioned|gesagt|sagte|dit|dije|dicho)\b"
+)
+_REPORTED = lazy(
+    r"\b(?:says|said|told|tells|claims|claimed|wrote|writes|insists|thinks|recommends?|insisted|according to|reads"
+    r"|read(?= ?:)|wants (?:me|us|you)|states|stated|(?<!be )asked (?:me|us)|sagt|sagte|meinte|behauptet|schrieb|laut"
+    r"|a dit|disait|prétend|a écrit|selon|dice|dijo|afirma|escribió|según)\b|(?<!我)(?:说过?[:：，,“\"]|说我|表示)"
+    r"|と言って|と言った|によると"
+)
+_CONDITION = lazy(
+    r"\b(?:if|unless|provided that|in case|as long as|so long as|solange|falls|wenn|si|s'il|à moins que"
+    r"|a menos que)\b|如果|要是|除非|もし"
+)
+_MERE_COURTESY = lazy(
+    r"\bif (?:possible|necessary|needed|not|you (?:can|could|must|don't mind|like|want|need|wonder|ask)"
+    r"|you're (?:wondering|asking|curious)|(?:that|it) (?:helps|matters|is|works|'s))\b|\b(?:as|even|see|know|wonder"
+    r"|ask|check|sure) if\b|\bwenn (?:möglich|nötig|du (?:willst|magst|kannst))\b|\bsi (?:possible|posible|tu veux"
+    r"|quieres|vous plaît|te plaît)\b|s'il (?:te|vous) pla[iî]t"
+)
+_CONDITION_ENDS = lazy(r"[,，、;:]|\b(?:then|dann|alors|entonces|always|never|immer|toujours|siempre)\b")
+_ELSE = lazy(r";|\bbut\b")
+_AS_IF = lazy(
+    r"\b(?:would|wouldn't|(?:i|we|he|she|they|it)'d|might|maybe|perhaps|vielleicht|peut-être|quizás?|could have"
+    r"|(?:i|we|he|she|they|it) (?:may|could)|(?:may|could) be|should have|wish(?:es)?|if only|hopefully"
+    r"|würde|wäre|hätte|ojalá|quisiera|si j'étais)\b|要是能|だったらいい"
+)
+_MERE_MOOD = lazy(
+    r"\b(?:would|(?:i|we|it)'d|würde|hätte)(?: really| also| much)? (?:like|love|prefer|rather|appreciate|say"
+    r"|be (?:happy|glad|great|nice|good|grateful|helpful)|help|better|been|got|had|gern\w*|lieber)\b|\b(?:would"
+    r"|could) you\b"
+)
+_PAST = lazy(
+    r"(?<!'m )(?<!am )(?<!are )(?<!get )(?<!getting )\bused to\b|\b(?:früher|autrefois|formerly|previously)\b"
+    r"|\bantes (?:yo )?(?:viv|trabaj|era)|\bback when\b|\bonce (?:lived|worked|liked)\b|曾经|以前は|昔は|以前(?:住|在)"
+    r"|\b(?:i|we) (?:lived|worked|was an?|were an?)\b|\bich wohnte\b|^\W*(?:when|once|as soon as|als (?:ich|wir)"
+    r"|sobald|quand|lorsque|cuando)\b"
+)
+_WISH = lazy(
+    r"\b(?:want|wants|wanna|hope|hoping|dream(?:ing)?|wish|plan|planning|thinking|considering|going|about"
+    r"|trying) (?:to|of|about)\b|\b(?:möchte|träume|j'aimerais|je voudrais|je veux|quiero|me gustaría|espero)\b|想要"
+    r"|希望|たい(?:です|と|な)"
+)
+QUOTED = lazy(r"\"[^\"\n]{1,600}\"|(?<![\w])'[^'\n]{12,600}'(?![\w])")
+_CORRECTS = lazy(
+    r"^\W*(?:no|nope|nein|non|sorry|oops|actually|wait|correction|rather)\b|\b(?:i meant?|i mean|make (?:that|it)"
+    r"|actually|not|instead|correction|rather|doch|vielmehr|sondern|stattdessen|ich meinte?|plutôt|je voulais dire"
+    r"|en fait|quise decir|en realidad|mejor)\b|不对|不是|应该是|改成|说错|いや|じゃなく|ではなく|間違"
+)
+
+
+class Clauses:
+    """A sentence by its clauses: which of them deny something. A word that divides belongs to what follows it."""
+
+    def __init__(self, sentence: str, apart: Sequence[int] = ()) -> None:
+        """`apart`: where clauses begin besides."""
+        sentence = frames.marked(_IDIOM.sub(lambda found: "·" * len(found[0]), sentence))
+        self._starts = sorted({0, *(found.start() for found in _APART.finditer(sentence)), *apart})
+        stops = [*self._starts[1:], len(sentence)]
+        parts = [sentence[start:stop] for start, stop in zip(self._starts, stops, strict=True)]
+        self._sentence, self._parts = sentence, parts
+        self._denies = frames.polarity(parts)
+        self._dislikes = [_AVERSE.search(part) is not None for part in parts]
+
+    def denied(self, places: Sequence[int]) -> list[int]:
+        """Of each place, how often what stands there is denied: "never refuse" does it twice."""
+        return [self._denies[self._of(at)] for at in places]
+
+    def deny(self, places: Sequence[int]) -> bool:
+        return any(self.denied(places))
+
+    @property
+    def deny_anything(self) -> bool:
+        return any(self._denies)
+
+    def each(self) -> list[tuple[str, bool]]:
+        return [(part, bool(times)) for part, times in zip(self._parts, self._denies, strict=True)]
+
+    def dislike(self, places: Sequence[int]) -> bool:
+        return any(self._dislikes[self._of(at)] for at in places)
+
+    def around(self, places: Sequence[int]) -> str:
+        """The clauses in which they stand."""
+        return " ".join(self._parts[of] for of in sorted({self._of(at) for at in places}))
+
+    def is_supposed(self, places: Sequence[int], *, anywhere: bool = False) -> bool:
+        """Whether what stands there holds only if something else does, of which nothing stands there, or is that.
+        `anywhere`: also if that is said after it, where most of it is talk ("if that helps")."""
+        bare = _MERE_COURTESY.sub(lambda found: "·" * len(found[0]), self._sentence)
+        for found in _CONDITION.finditer(bare):
+            stop = _CONDITION_ENDS.search(bare, found.end())
+            inside = [found.end() <= at < (stop.start() if stop else len(bare)) for at in places]
+            if all(inside) or (not any(inside) and (anywhere or min(places) >= found.start())):
+                return True
+        return False
+
+    def kinds_of_conditions(self) -> set[str]:
+        kinds = {each.kind for part in self._parts for each in frames.conditions(part)}
+        return kinds | ({frames.LEAVE} if frames.asks_leave(self._sentence) else set())
+
+    def is_bound(self, places: Sequence[int], kinds: Collection[str], whole: Collection[str]) -> bool:
+        """Whether what stands there drops a condition, or is one that has lost the word that makes it one. `kinds`:
+        those that it names; `whole`: those that may not be dropped. Of others, it may not be what waits for leave."""
+        of = {self._of(at) for at in places}
+        waits = frames.asks_leave(self._sentence)
+        for number, part in enumerate(self._parts):
+            start = self._starts[number]
+            lead = start + frames.lead(part)
+            for each in frames.conditions(part, start):
+                bound = {number}
+                if each.at <= lead:
+                    bound |= {number - 1} if each.at == start else set()
+                    bound |= {number + 1} if each.stop >= start + len(part) else set()
+                inside = [each.holds(at) for at in places]
+                if not of & bound or (all(inside) and each.kind in frames.DENYING):
+                    continue
+                if each.kind in whole:
+                    is_lost = each.kind not in kinds or not any(inside)
+                else:
+                    is_lost = each.kind not in kinds and waits and all(inside)
+                if is_lost:
+                    return True
+        return False
+
+    def is_reported(self, places: Sequence[int]) -> bool:
+        """Whether what stands there follows somebody else's saying it."""
+        bare = _OWN_SAYING.sub(lambda found: "·" * len(found[0]), self._sentence)
+        found, first = _REPORTED.search(bare), min(places)
+        return found is not None and found.start() < first and not _ELSE.search(bare, found.end(), first)
+
+    def is_unreal(self, places: Sequence[int]) -> bool:
+        """Whether a clause tells what could be, or could have been."""
+        return _AS_IF.search(_MERE_MOOD.sub(" ", self.around(places))) is not None
+
+    def is_past(self, places: Sequence[int]) -> bool:
+        """Whether it was so, or is at another time."""
+        return _PAST.search(self.around(places)) is not None
+
+    def is_wished(self, places: Sequence[int]) -> bool:
+        return _WISH.search(self.around(places)) is not None
+
+    def is_done_by_another(self, at: int) -> bool:
+        """Whether what stands before a place in its clause is what only somebody else does."""
+        return _DOES.search(self._parts[self._of(at)][: at - self._starts[self._of(at)]]) is not None
+
+    def is_of_oneself(self, places: Sequence[int], *, among_others: bool = False) -> bool:
+        """Whether the words there are of whoever speaks: where others are spoken of, by name; else, if a word for it is
+        in the sentence, or needs not be."""
+        clause = self.around(places)
+        if among_others or _OTHERS.search(clause):
+            return _SELF.search(_MY_KIN.sub(" ", _THINKS.sub(" ", clause))) is not None
+        return any(found.search(self._sentence) for found in (_OWN, IS_WIDE, _SUBJECTLESS))
+
+    def _of(self, at: int) -> int:
+        return bisect_right(self._starts, at) - 1
+
+
+def denies(claim: str) -> bool:
+    """Whether a claim denies something."""
+    return Clauses(claim).deny_anything
+
+
+def clauses_of(sentence: str) -> list[tuple[str, bool]]:
+    """The clauses of a sentence, and of each, whether it denies something."""
+    return Clauses(sentence).each()
+
+
+def dislikes(sentence: str) -> bool:
+    return _AVERSE.search(sentence) is not None
+
+
+def is_over(sentence: str) -> bool:
+    """Whether it says that something holds no more."""
+    return _OVER.search(sentence) is not None
+
+
+def is_told(sentence: str, last: int) -> bool:
+    """Whether what ends at a place is told at all: not asked, supposed, or quoted line by line."""
+    if sentence.lstrip().startswith((">", "|")) or _UNREAL.search(sentence):
+        return False
+    if not _ASKS.search(sentence) or _REQUESTS.search(sentence) is not None:
+        return True
+    stated = _STATED.match(sentence)
+    return stated is not None and last < stated.end() and not _DOUBTED.search(sentence, stated.end())
+
+
+def corrects(sentence: str) -> bool:
+    """Whether it puts something right that was said before."""
+    return _CORRECTS.search(sentence) is not None
+
+
+# --- of whom a clause speaks -----------------------------------------------------------
+
+_SELF = lazy(
+    r"\b(?:i|i'm|i've|i'd|i'll|im|me|we|we're|us|ich|mich|mir|wir|je|j'|moi|nous|yo|soy|vivo|estoy|tengo|trabajo"
+    r"|nosotros)\b|(?:我|私|僕|俺)"
+)
+_MY_KIN = lazy("(?:我|私|僕|俺)(?:的|の|家的?)?(?= )")
+_OWN = lazy(
+    _SELF.pattern
+    + r"|\b(?:my|mine|our|ours|i'\w+|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w{1,2})\b"
+    r"|\bj'|わたし|ぼく|咱"
+)
+_DOES = lazy(
+    r"(?<!which )(?<!that )\b(?:lives|likes|loves|hates|works|enjoys|owns|speaks|eats|plays|studies|adores|wohnt|lebt"
+    r"|arbeitet|vive|trabaja)\b"
+)
+"""What only somebody else does."""
+_OTHERS = lazy(
+    r"\b(?:he|she|they|you are|you're|the user|er|il|elle|ils|él|ella|ellos)\b|[他她]|さん[はが]|彼(?:は|女|が)"
+    r"|\buser\b"
+)
+_THINKS = lazy(r"\b(?:i|we) (?:think|know|guess|believe|heard|hear|hope|suppose|see|bet)\b")
+_SUBJECTLESS = lazy(
+    r"\b(?:teacher|student|engineer|developer|[^\W\d_]{2,20}) here\b|^\W*(?:(?:btw|fyi|also|and|oh|currently|now|still"
+    r"|just|really|so)\b\W*){0,3}(?:vegetarian|vegan|allergic|based|living|born|working|married|single|divorced|live"
+    r"|work|love|like|hate|enjoy|can't|cannot|don't|never|no|not|speak|play|call)\b"
+    r"|^\W*[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?\s?[:：=]|\b(?:el|los|las|en|una?|soy|y"
+    r"|de)\b[^.]{0,80}\b[^\W\d_]{2,20}o\b|\b[^\W\d_]{2,20}o (?:el|la|los|las|en|una?|de|con)\b"
+)
+"""One's own, though no word says so: short forms, labels, and Spanish, whose verbs do."""

@@ -1,0 +1,161 @@
+"""Words that ask for memory, and words that claim it: "remember that…", "I've noted it".
+
+Pure and linear in the text. The cues are forms of words, in six languages. What is quoted, pasted or code is nobody's
+promise; a question is none, unless it is only polite; and neither is a file of the work that was saved, nor money.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from looseleaf.language.promise_forms import FORMS, HINTS
+from looseleaf.text.patterns import NEVER, lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READ = 20_000
+"""Characters of one message that are looked at, from each end: the rest nobody wrote by hand."""
+
+
+def requests_in(text: str) -> list[str]:
+    """The sentences of a user's message that ask to remember, note or forget something."""
+    read = _read(text)
+    if not _may_promise(read.lower()) or not any(map(is_request, _sentences(read))):
+        return []
+    # Slow to load: only for what looks like a request.
+    from looseleaf.language.own_words import own_words as unpasted
+
+    ends = (text,) if read == text else (text[:READ], text[-READ:])
+    return [each for each in _sentences("\n\n".join(map(unpasted, ends))) if is_request(each)]
+
+
+def claims_in(text: str) -> list[str]:
+    """The sentences of an assistant's message that say that something was, or will be, remembered."""
+    text = _read(text)
+    return [each for each in _sentences(text) if is_claim(each)] if _may_promise(text.lower()) else []
+
+
+def _read(text: str) -> str:
+    return text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
+
+
+def _sentences(text: str) -> Iterator[str]:
+    from looseleaf.language.sentences import sentences
+
+    return iter(dict.fromkeys(sentences(text)))
+
+
+@cache
+def _cue(name: str) -> re.Pattern[str]:
+    """Compiled when it is first asked for: most commands never do."""
+    return lazy(FORMS[name])
+
+
+def _may_promise(words: str) -> bool:
+    """Whether it has a piece that every promise has one of. Most texts have none, and need no more looking at: what
+    reads sentences takes as long to load as a hook may take for all it does."""
+    return any(hint in words for hint in HINTS)
+
+
+def is_request(sentence: str) -> bool:
+    from looseleaf.language.sentences import is_question, own_words
+
+    words = own_words(sentence)
+    if not _may_promise(words):
+        return False
+    found = _cue("asks politely").search(words)
+    if found is None and not is_question(sentence):
+        found = _cue("asks").search(words)
+    if found is None or _cue("idle").search(words):
+        return False
+    return _cue("reported").search(words[: found.start() + 1]) is None
+
+
+def asks_to_forget(request: str) -> bool:
+    from looseleaf.language.sentences import own_words
+
+    words = own_words(request)
+    return _cue("forgets").search(words) is not None and _cue("keeps").search(words) is None
+
+
+def is_claim(sentence: str) -> bool:
+    from looseleaf.language.sentences import is_question, own_words
+
+    if is_question(sentence):
+        return False
+    words = own_words(sentence)
+    if not _may_promise(words) or _cue("offers").search(words) or _cue("denies").search(words):
+        return False
+    if _cue("claims").search(words):
+        return True
+    of_memory = _cue("memory").search(words) is not None
+    if of_memory and _cue("changes").search(words):
+        return True
+    return bool(_cue("saves").search(words)) and (of_memory or _cue("work").search(words) is None)
+
+
+def tells_of_waiting(text: str) -> bool:
+    """Whether it says that something waits for a person."""
+    return _cue("waits").search(_read(text).lower()) is not None
+
+
+def bare(promise: str) -> str:
+    """A promise without the words that make it one: what is left says what it is about."""
+    from looseleaf.language.sentences import own_words
+
+    words = own_words(promise)
+    for name in ("memory", "filler"):
+        words = _cue(name).sub(" ", words)
+    return " ".join(re.sub(r"[^\w'.@/+#-]+", " ", words).split()).strip(" .'-")
+
+
+def things_of(claim: str) -> list[str]:
+    """The things that a claim names, if it names several: "your desk", "the deploy step". What comes behind them and is
+    no thing ("so I'll know next time") ends them. Nothing, where they cannot be told apart."""
+    from looseleaf.language.terms import terms
+
+    first, *others = _cue("between").split(claim.replace("’", "'"))
+    while others and not bare(first):
+        first = others.pop(0)
+    found = [bare(first)]
+    for each in others:
+        if not _cue("thing").match(each):
+            break
+        found.append(each.strip(" .!"))
+    found = [each for each in found if bare(each) and terms(bare(each))]
+    return found if len(found) > 1 else []
+
+
+_SHARE = 3
+"""One word of so many that a promise has must be in lines that bear on it; or so many, each a word by itself."""
+
+
+def bears(promise: str, lines: str, *, sure: bool = False) -> bool:
+    """Whether lines have to do with a promise: they share words with it, in any form. A promise that has none of its
+    own, or is in another language than the lines, cannot be compared: it is given the benefit, unless it must be
+    `sure`."""
+    from looseleaf.language.terms import terms
+
+    asked = set(terms(bare(promise))) if bare(promise) else set()
+    if not asked or promise == lines:
+        return not sure or bool(asked)
+    shared = asked & set(terms(lines))
+    if sure:
+        return len(shared) * 2 > len(asked)
+    is_alike = len(shared) * _SHARE >= len(asked) or sum(len(term) > 2 for term in shared) >= _SHARE
+    return is_alike or _is_foreign(promise, lines)
+
+
+def _is_foreign(promise: str, lines: str) -> bool:
+    from looseleaf.language.terms import language
+
+    if bool(_WIDE.search(promise)) != bool(_WIDE.search(lines)):
+        return True
+    tongue = language(promise)
+    return tongue not in ("", "english") and language(lines) != tongue
+
+
+_WIDE = lazy(r"[\u3040-\u30ff\u3400-\u9fff]", in_ascii=NEVER)

@@ -1,0 +1,395 @@
+"""Text → terms: what is looked up when somebody asks. The same words of a text and of a question become the same terms.
+
+A term is not empty and holds, of ASCII, small letters and digits only, so that a tokenizer which knows nothing but
+ASCII keeps it whole. Any text has terms if it has a letter, a digit or an emoji; none raises, and time is linear.
+
+Compound things give several terms: the whole, joined (`parse_config` → parseconfig), and its parts (parse, config).
+Numbers are joined with a dot in the middle (`3.11.7` → 3·11·7, and 3·11, 3, 11, 7). Scripts without spaces give single
+characters and pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from collections import namedtuple
+from functools import lru_cache
+
+from looseleaf.language import stems, stopwords, unspaced
+from looseleaf.language.stems import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["Word", "fold", "language", "terms", "words"]
+
+Word = namedtuple("Word", "text forms weight")
+"""A word of a question. `forms`: the terms that count as it, each with a factor of at most 1. `weight`: its share."""
+
+LONGEST = 64
+"""A term is no longer: of what is, its beginning and a checksum stay."""
+
+_CACHED = 60_000
+"""Words whose terms are remembered, for each language; then all are forgotten."""
+
+_MANY = 128
+"""Words of a question that get all of their forms. Somebody who asks more has pasted a text."""
+
+_ASKED = 32_768
+"""Characters of a question that are read."""
+
+_WHOLE, _PART = 0.6, 0.8
+"""What a compound whole weighs in a question, and each of its parts."""
+
+_DOUBTFUL = 0.4
+"""What a word weighs that may be a stop word of a language in which the question may be."""
+
+_JOINED = 0.6
+"""The factor of two words written as one."""
+
+_OTHER_TONGUES = 0.6
+"""The factor of a stem in a language that nothing speaks for."""
+
+_JOINT = r"(?:://|::|->|[-./\\@']|(?<=\d)[:,](?=\d))"
+_ASCII_CHUNK = re.compile(rf"[A-Za-z0-9_]+(?:{_JOINT}[A-Za-z0-9_]+)*")
+_SIGNED = r"(?<![A-Za-z0-9_])([A-Za-z])(\+\+|#)(?![A-Za-z0-9_])"
+_CAMEL = r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+"
+_UNSAFE = r"[\x00-/:-`{-\x7f\s\ud800-\udfff]+"
+_SEGMENTS = r"://|::|->|[/\\@]"
+_POINTS = r"[-_.:,']+"
+_MONTH = (
+    r"(?i)\b(?:in|of|since|until|till|last|next|this|early|mid|late|by|before|after|on|and|or)\s+may\b"
+    r"|\bmay\s+\d|\d\s+may\b"
+)
+
+_NAMES = frozenset(("May", "Will", "MAY", "WILL"))
+"""Stop words that are a month or a person when they are written large."""
+
+_CONTRACTED = frozenset("s m re ve d ll t".split())
+_ELIDED = frozenset(
+    "l d j m t s n c qu jusqu lorsqu puisqu quoiqu dell nell sull all dall coll un quell quest sant".split()
+)
+
+
+@lru_cache(maxsize=8)
+def _pattern(source: str) -> re.Pattern[str]:
+    """Compiled where it is first needed: most questions need none of these."""
+    return re.compile(source)
+
+
+@lru_cache(maxsize=1)
+def _chunk() -> Callable[[str], list[str]]:
+    marks = (
+        "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
+        "\u0966-\u0df3\u0e00-\u0eff\u0f71-\u0fbc\u1000-\u1049\u1056-\u109f\u135d-\u135f\u1780-\u17d3\u18a9\u1ab0-\u1aff"
+        "\u1dc0-\u1dff\u3005\u3007\u3099\u309a\ufe20-\ufe2f"
+    )
+    emoji = (
+        "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u2793\u2795-\u2797\u27b0\u27bf\u2b50\u2b55"
+        "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+    )
+    return re.compile(rf"[\w{marks}]+(?:{_JOINT}[\w{marks}]+)*|{emoji}").findall
+
+
+@lru_cache(maxsize=1)
+def _cleaning() -> tuple[re.Pattern[str], dict[int, str | None]]:
+    # Normal forms sort runs of marks, in time that grows with the square of a run: no run is let grow.
+    crowd = re.compile(r"([^\w\s\x00-\x7f]{16})")
+    invisible = [0xAD, 0x34F, 0x61C, 0x180E, 0x640, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F)]
+    gone: dict[int, str | None] = dict.fromkeys((*invisible, *range(0x2060, 0x2070), *range(0xFE00, 0xFE10)))
+    gone |= dict.fromkeys(map(ord, "’‘ʼʹ´`′＇"), "'") | dict.fromkeys(map(ord, "‐‑−"), "-") | {0x130: "i"}
+    return crowd, gone
+
+
+def _clean(text: str) -> str:
+    """One way of writing for what looks the same."""
+    if not text.isascii():
+        crowd, gone = _cleaning()
+        text = unicodedata.normalize("NFKC", crowd.sub(r"\1 ", text)).translate(gone)
+    if "#" in text or "++" in text:
+        text = _pattern(_SIGNED).sub(
+            lambda found: found[1] + ("sharp" if found[2] == "#" else "plusplus"), text
+        )
+    return text.lower() if text.isupper() and len(text) > 8 else text
+
+
+def _chunks(text: str) -> list[str]:
+    return _ASCII_CHUNK.findall(text) if text.isascii() else _chunk()(text)
+
+
+def language(text: str) -> str:
+    """The language of a text's Latin words (`german`), or nothing where they do not tell."""
+    tongue: str = stems.language(map(str.lower, _chunks(_clean(text)))).tongue
+    return tongue
+
+
+_caches: dict[stems.Heard, dict[str, tuple[str, ...]]] = {}
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text, in order."""
+    chunks = _chunks(_clean(text))
+    heard = stems.language(map(str.lower, chunks[:200]))
+    if not heard.tongue:
+        heard = stems.ENGLISH
+    cache = _caches.setdefault(heard, {})
+    found: list[str] = []
+    for chunk in chunks:
+        known = cache.get(chunk)
+        if known is None:
+            known = _terms_of(chunk, heard.tongue, _stops(heard))
+            if len(chunk) <= LONGEST:
+                if len(cache) >= _CACHED:
+                    cache.clear()
+                cache[chunk] = known
+        found += known
+    # Nothing but stop words is still a text that somebody may quote.
+    return found or [term for chunk in chunks for word in _cut(chunk)[1] if (term := _term(fold(word)))]
+
+
+def _stops(heard: stems.Heard) -> frozenset[str]:
+    """What is dropped. A word that means something in English stays unless others tell that the text is not English."""
+    if heard.tongue and not heard.is_sure:
+        return stopwords.of_little_use(heard.tongue)
+    return stopwords.by_language()[heard.tongue or "english"]
+
+
+def _terms_of(chunk: str, tongue: str, stops: frozenset[str]) -> tuple[str, ...]:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):
+        word = chunk.lower()
+        if word in stops and chunk not in _NAMES:
+            return ()
+        return (_term(stems.stem(word, tongue)),)
+    if chunk.isupper() and chunk.lower() in stops and len(chunk) > 1:
+        return (_term(fold(chunk)),)  # IT, US, WHO
+    if not chunk.isascii() and unspaced.runs().search(chunk):
+        return tuple(_terms_of_mixed(chunk, tongue, stops))
+    wholes, parts = _cut(chunk)
+    found = [*wholes, *(stems.stem(part, tongue) for part in parts if not _is_stop(part, stops))]
+    return tuple(term for each in found if (term := _term(each)))
+
+
+def _terms_of_mixed(chunk: str, tongue: str, stops: frozenset[str]) -> Iterator[str]:
+    for at, piece in enumerate(unspaced.runs().split(chunk)):
+        if at % 2:
+            yield from unspaced.terms(piece)
+        else:
+            for rest in _chunks(piece):
+                yield from _terms_of(rest, tongue, stops)
+
+
+def _is_stop(word: str, stops: frozenset[str]) -> bool:
+    if word in stops:
+        return True
+    own = "latin" if word.isascii() else stems.language_of_script(word)
+    return own in stopwords.OTHER and word in stopwords.by_language()[own]
+
+
+def _term(text: str) -> str:
+    if not (text.isascii() and text.isalnum()):
+        text = _pattern(_UNSAFE).sub("", text)
+    if len(text) > LONGEST:
+        checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+        text = f"{text[: LONGEST - 8]}{checksum:08x}"
+    return text
+
+
+# --- words with spaces between them ---
+
+
+def _cut(chunk: str) -> tuple[list[str], list[str]]:
+    """The wholes of a chunk (terms already) and its single words in lower case."""
+    if "'" in chunk:
+        chunk, joined = _without_apostrophe(chunk)
+        if joined:
+            return [joined], _cut(chunk)[1]
+    if chunk.isalpha() and (chunk.islower() or chunk.istitle() or chunk.isupper()):
+        return [], [chunk.lower()]
+    _, address, place = chunk.partition("://")
+    if address:
+        chunk = place.removeprefix("www.")  # the scheme says nothing of what is there
+    segments = [segment for segment in _pattern(_SEGMENTS).split(chunk) if segment.strip("_-.'")]
+    wholes, parts = [], []
+    for segment in segments:
+        whole, pieces = _cut_segment(segment)
+        wholes += whole
+        parts += pieces
+    if len(segments) > 1 and len(chunk) <= LONGEST:
+        wholes.insert(
+            0, _joined([piece for segment in segments for piece in _pattern(_POINTS).split(fold(segment))])
+        )
+    return wholes, parts
+
+
+def _cut_segment(segment: str) -> tuple[list[str], list[str]]:
+    points = [piece for piece in _pattern(_POINTS).split(segment) if piece]
+    if all(piece.isdecimal() for piece in points):
+        return _number(segment, [fold(piece) for piece in points])
+    pieces: list[str] = []
+    for point in points:
+        if len(point) > LONGEST:
+            pieces.append(point)
+            continue
+        camel = _pattern(_CAMEL).findall(point)
+        # A checksum or a key alternates all the time, and its parts mean nothing.
+        pieces += camel if len(camel) <= 6 else [point]
+    words = [piece.lower() for piece in pieces]
+    if len(words) == 1:
+        return [], words
+    whole = _joined(fold(piece) for piece in points)
+    kept = [word for word in words if len(word) > 1 or word.isdecimal()]
+    if not kept:
+        return ([whole], []) if len(whole) <= LONGEST else ([], words)
+    return ([whole] if len(whole) <= 2 * LONGEST else []), [
+        word.lstrip("0") or "0" if word.isdecimal() else word for word in kept
+    ]
+
+
+def _number(segment: str, groups: list[str]) -> tuple[list[str], list[str]]:
+    """`1,000` is a thousand; `3.11.7` and 2024-03-05 are known by their beginnings too."""
+    plain = [group.lstrip("0") or "0" for group in groups]
+    if len(groups) < 2:
+        return [], plain
+    thousands = all(len(group) == 3 for group in groups[1:]) and 0 < len(groups[0]) <= 3
+    if thousands and "," in segment and "." not in segment:
+        return [], ["".join(groups)]
+    wholes = ["".join(groups)] if thousands and "." in segment else []
+    wholes += ["·".join(plain[:count]) for count in range(min(len(plain), 5), 1, -1)]
+    return wholes, plain
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    found = ""
+    for piece in pieces:
+        if found and piece and found[-1].isdecimal() and piece[0].isdecimal():
+            found += "·"
+        found += piece
+    return found
+
+
+def _without_apostrophe(chunk: str) -> tuple[str, str]:
+    """Possessives, contractions, elisions and Turkish endings cut off; else the joined whole beside the parts."""
+    first, _, rest = chunk.partition("'")
+    if "'" not in rest:
+        small = rest.lower()
+        if small in _CONTRACTED:
+            if small == "t" and first[-1:].lower() == "n":
+                return first + rest, ""  # don't → dont, a stop word
+            return first, ""
+        if fold(first) in _ELIDED:
+            return rest, ""
+        if len(first) > 2 and len(rest) <= 5 and rest.islower():
+            return first, ""
+    return chunk.replace("'", "-"), _joined(fold(chunk).split("'")) if len(chunk) <= LONGEST else ""
+
+
+# --- questions ---
+
+
+_Question = namedtuple("_Question", "tongue tongues stops doubtful opening")
+"""What is known of a question: its language, those of the texts, its stop words and those that only may be, the word
+that it begins with."""
+
+
+def words(query: str, tongues: Iterable[str] = ()) -> tuple[Word, ...]:
+    """The words of a question, with what counts as each. `tongues`: languages known to occur in what is searched."""
+    clean = _clean(query[:_ASKED])
+    if month := "may" in clean.lower() and _pattern(_MONTH).search(clean):
+        clean = clean[: month.start()] + re.sub(r"(?i)\bmay\b", "May", month[0]) + clean[month.end() :]
+    chunks = list(dict.fromkeys(_chunks(clean)))
+    small = [chunk.lower() for chunk in chunks[:200]]
+    heard = stems.language(small)
+    # Who begins with Will or May asks whether, unless the month was seen to be one.
+    opening = "" if month or not chunks else chunks[0]
+    doubtful = stems.doubtful(small, heard)
+    question = _Question(heard.tongue, tuple(tongues), _stops(heard), doubtful, opening)
+    return _asked(chunks, question) or _asked(chunks, question._replace(stops=frozenset()))
+
+
+def _asked(chunks: list[str], question: _Question) -> tuple[Word, ...]:
+    found: dict[str, Word] = {}
+    before = previous = ""
+    for chunk in chunks:
+        plain = ""
+        for word in _asked_chunk(chunk, question, len(found) < _MANY):
+            key = word.forms[0][0]
+            if key not in found or found[key].weight < word.weight:
+                found[key] = word
+            if len(found) < _MANY and _is_plain(word.text) and word.weight == 1.0:
+                plain = word.text
+                # `data base` for database: two words that may be written as one.
+                joined = _term(stems.stem(before + plain, question.tongue or "english")) if before else ""
+                for each in (previous, key) if joined else ():
+                    found[each] = _with_form(found[each], joined)
+                previous = key
+        before = plain
+    return tuple(found.values())
+
+
+def _is_plain(word: str) -> bool:
+    return 3 <= len(word) <= LONGEST // 4 and word.isascii() and word.isalpha()
+
+
+def _with_form(word: Word, term: str) -> Word:
+    if any(term == form for form, _ in word.forms):
+        return word
+    return word._replace(forms=(*word.forms, (term, _JOINED)))
+
+
+def _asked_chunk(chunk: str, question: _Question, thorough: bool) -> Iterator[Word]:
+    if not chunk.isascii() and unspaced.runs().search(chunk):
+        for at, piece in enumerate(unspaced.runs().split(chunk)):
+            if at % 2:
+                yield from (Word(term, ((term, 1.0),), weight) for term, weight in unspaced.asked(piece))
+            else:
+                for rest in _chunks(piece):
+                    yield from _asked_chunk(rest, question, thorough)
+        return
+    stops = question.stops
+    if chunk.lower() in stops and _stands_large(chunk, chunk == question.opening):
+        yield Word(chunk, ((_term(fold(chunk)), 1.0),), 1.0)
+        return
+    wholes, parts = _cut(chunk)
+    kept = [part for part in dict.fromkeys(parts) if not (stops and _is_stop(part, stops))]
+    for whole in dict.fromkeys(wholes):
+        if term := _term(whole):
+            yield Word(chunk, ((term, 1.0),), _WHOLE if kept else 1.0)
+    for at, part in enumerate(kept):
+        if forms := _forms(part, question, thorough and at < _MANY):
+            yield Word(
+                part, forms, (_PART if wholes else 1.0) * (_DOUBTFUL if part in question.doubtful else 1.0)
+            )
+
+
+def _stands_large(chunk: str, opening: bool) -> bool:
+    """Whether a stop word is written as a name is: May, IT."""
+    return (chunk in _NAMES and not opening) or (chunk.isupper() and len(chunk) > 1)
+
+
+def _forms(word: str, question: _Question, thorough: bool) -> tuple[tuple[str, float], ...]:
+    first = question.tongue or "english"
+    forms: dict[str, float] = {}
+
+    def add(term: str, factor: float) -> None:
+        if term := _term(term):
+            forms.setdefault(term, factor)
+
+    add(stems.stem(word, first), 1.0)
+    add(fold(word), 0.9)
+    if thorough and word.isalpha() and (word.isascii() or stems.language_of_script(word) == "latin"):
+        add(stems.stem(word, "english"), 0.9)
+        near = tuple(dict.fromkeys((*question.tongues, *stems.shapes(word))))
+        for other in near:
+            add(stems.stem(word, other), 0.8)
+        for variant in stems.accented(word):
+            for other in dict.fromkeys((first, *near)):
+                add(stems.stem(variant, other), 0.7)
+        if not question.tongue and not question.tongues:
+            for other in stopwords.LATIN:
+                stemmed = stems.stem(word, other)
+                # A stem that is much shorter is another word more often than it is this one.
+                short = 3 * len(stemmed) < 2 * len(word)
+                add(stemmed if len(stemmed) > 1 else "", _OTHER_TONGUES / 2 if short else _OTHER_TONGUES)
+    return tuple(forms.items())

@@ -1,0 +1,292 @@
+"""Words as identity compares them: one form for what differs in spelling, number, case, script width or accent only.
+
+Invariant: polarity, numbers and names are never normalised away, and a form is its own form. Each function takes time
+linear in its text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_TOKEN = (
+    r"\d{4}-\d\d(?:-\d\d)?(?![\d-])|\d\d-\d\d(?![\d-])"  # a date
+    r"|\d{1,2}:\d\d(?::\d\d)?(?!\d)"  # a time of day
+    r"|(?<![\w-])-\d++(?:\.\d++)?(?![\d-])"
+    r"|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\d,])|\d++(?:[.]\d++)*"  # a number, a version
+    r"|[぀-ヿ㐀-鿿豈-﫿々ー가-힣]++"  # a run of Han, kana or hangul
+    r"|[^\W\d_぀-ヿ㐀-鿿豈-﫿々가-힣]++(?:[.'](?=[^\W\d_])[^\W\d_぀-ヿ㐀-鿿가-힣]++)*(?:\+\+|#)?"
+    r"|(?<!\w)\.net\b|(?<=\s)\+(?=\s)|[,;、，；。&]|[$€£¥%]|->|→"
+)
+_WESTERN_TOKEN = (
+    r"\d{4}-\d\d(?:-\d\d)?(?![\d-])|\d\d-\d\d(?![\d-])|\d{1,2}:\d\d(?::\d\d)?(?!\d)"
+    r"|(?<![\w-])-\d++(?:\.\d++)?(?![\d-])|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\d,])|\d++(?:[.]\d++)*"
+    r"|[^\W\d_]++(?:[.'](?=[^\W\d_])[^\W\d_]++)*(?:\+\+|#)?|(?<!\w)\.net\b|(?<=\s)\+(?=\s)|[,;、，；。&]|[$€£¥%]|->|→"
+)
+"""The same for text below `_FIRST_EASTERN`: the ranges of Han, kana and hangul take longer to compile than all the
+rest."""
+_FIRST_EASTERN = "々"
+_EAST = r"[぀-ヿ㐀-鿿豈-﫿々가-힣]"
+_NUMBER = r"-?\d[\d.:,-]*"
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+)
+NUMBERS = {word: n for n, word in enumerate(f"{_UNITS} seventeen eighteen nineteen".split())}
+NUMBERS |= {
+    word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_MULTIPLES = {"hundred": 100, "thousand": 1000, "million": 1000000}
+_ORDINALS = r"(?<!\d)(\d{1,9})(?:st|nd|rd|th)\b"
+_SCALED = r"(?<![\w.])(\d{1,6}) ?(k|km|kg|cm|mm|mb|gb|tb|ms|am|pm|h|min|m|g|l|°c|°f|px)(?![\w/])"
+_CLOCK = r"(?<![\w:.])(\d{1,2})(?:[:.]?([0-5]\d))? ?([ap])\.?m\b\.?"
+_UNIT_NAMES = {
+    name: unit
+    for unit, names in (
+        ("km", "kilometer kilometre kilometers kilometres kms"),
+        ("kg", "kilogram kilograms kilo kilos kgs"),
+        ("cm", "centimeter centimetre centimeters centimetres"),
+        ("min", "minute minutes mins"),
+        ("h", "hour hours hrs"),
+        ("gb", "gigabyte gigabytes"),
+        ("mb", "megabyte megabytes"),
+        ("$", "dollar dollars usd"),
+        ("€", "euro euros eur"),
+        ("£", "gbp"),
+        ("%", "percent"),
+    )
+    for name in names.split()
+}
+_ACCENTED = frozenset("año años papá papás schön péché pêche pêché père mère piña campaña".split())
+"""Words that would be other words without their accents."""
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
+_TONES = frozenset("\u0309\u031b\u0323")
+"""Marks of Vietnamese, where accents tell most words apart: a word with one keeps all it has."""
+_TWO_MARKS = "[a-z][\u0300-\u036f]{2}"
+_QUOTES = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-"}
+)
+
+
+def fold(text: str) -> str:
+    """Compatibility forms, case and typographic quotes unified; white space is single spaces."""
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFKC", normalize("NFKC", text).casefold()).translate(_QUOTES)
+    else:
+        text = text.translate(_QUOTES)
+    return " ".join(text.casefold().split())
+
+
+def plain(word: str) -> str:
+    """A Latin word without its accents, but where they tell words apart. Other scripts keep all their marks."""
+    if word.isascii() or word in _ACCENTED:
+        return word
+    from unicodedata import combining, normalize
+
+    apart = normalize("NFD", word)
+    if not _TONES.isdisjoint(apart) or re.search(_TWO_MARKS, apart):
+        return word
+    kept: list[str] = []
+    for letter in apart:
+        if not (combining(letter) and kept and kept[-1].isascii()):
+            kept.append(letter)
+    return normalize("NFC", "".join(kept)).translate(_LETTERS)
+
+
+def is_eastern(word: str) -> bool:
+    """Whether it begins with Han, kana or hangul."""
+    return word[:1] >= _FIRST_EASTERN and re.match(_EAST, word) is not None
+
+
+def tokens(text: str) -> list[str]:
+    """The words, numbers and list separators of folded text, with number words, clock times and units unified."""
+    from looseleaf.text.moments import with_iso_dates
+
+    text = with_iso_dates(text)
+    text = re.sub(_CLOCK, _clock, text)
+    text = re.sub(_ORDINALS, r"\1", text)
+    text = re.sub(
+        _SCALED, lambda found: f"{found[1]}000" if found[2] == "k" else f"{found[1]} {found[2]}", text
+    )
+    is_western = text.isascii() or max(text) < _FIRST_EASTERN
+    found = re.findall(_WESTERN_TOKEN if is_western else _TOKEN, text)
+    return _measured(_numbers([_number(word) if word[-1].isdigit() else word for word in found]))
+
+
+def _clock(found: re.Match[str]) -> str:
+    hour = int(found[1])
+    if not 1 <= hour <= 12:
+        return found[0]
+    return f"{hour % 12 + (12 if found[3] == 'p' else 0):02d}:{found[2] or '00'}"
+
+
+def _number(word: str) -> str:
+    if ":" in word:
+        return f"0{word}" if word[1] == ":" else word
+    if "-" in word[1:]:
+        return word
+    if word[0] == "-":
+        return "-" + _number(word[1:])
+    word = word.replace(",", "")
+    whole, dot, rest = word.partition(".")
+    return (whole.lstrip("0") or "0") + dot + rest
+
+
+def _numbers(words: list[str]) -> list[str]:
+    """Number words as digits: "thirty four", "two hundred"."""
+    made: list[str] = []
+    at = 0
+    while at < len(words):
+        value = NUMBERS.get(words[at])
+        if value is None or value == 1:  # "one" is a pronoun more often than a number
+            made.append(words[at])
+            at += 1
+            continue
+        at += 1
+        if value >= 20 and at < len(words) and 0 < NUMBERS.get(words[at], 0) < 10:
+            value += NUMBERS[words[at]]
+            at += 1
+        while at < len(words) and words[at] in _MULTIPLES:
+            value *= _MULTIPLES[words[at]]
+            at += 1
+        made.append(str(value))
+    return made
+
+
+def _measured(words: list[str]) -> list[str]:
+    """Units by their signs, after their numbers: "$20" and "20 dollars" are `20 $`."""
+    made: list[str] = []
+    for word in words:
+        after_number = bool(made) and is_number(made[-1])
+        if after_number and word in _UNIT_NAMES:
+            made.append(_UNIT_NAMES[word])
+        elif is_number(word) and made and made[-1] in "$€£":
+            made.insert(-1, word)
+        else:
+            made.append(word)
+    return made
+
+
+def is_number(word: str) -> bool:
+    return bool(re.fullmatch(_NUMBER, word))
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return {one: other for one, _, other in (pair.partition("/") for pair in text.split())}
+
+
+_SPELLINGS = _pairs("""
+grey/gray licence/license defence/defense offence/offense pretence/pretense practise/practice programme/program
+aeroplane/airplane aluminium/aluminum tyre/tire pyjama/pajama moustache/mustache sceptical/skeptical cosy/cozy
+jewellery/jewelry judgement/judgment yoghurt/yogurt doughnut/donut whisky/whiskey mum/mom maths/math
+aubergine/eggplant courgette/zucchini mathematics/math plough/plow travelling/traveling traveller/traveler
+travelled/traveled
+modelling/modeling labelled/labeled cancelled/canceled skilful/skillful fulfil/fulfill enrol/enroll artefact/artifact
+anaesthetic/anesthetic paediatric/pediatric paediatrician/pediatrician gynaecologist/gynecologist
+orthopaedic/orthopedic oestrogen/estrogen diarrhoea/diarrhea anaemia/anemia manoeuvre/maneuver coeliac/celiac
+archaeology/archeology archaeologist/archeologist encyclopaedia/encyclopedia leukaemia/leukemia
+photo/photograph photos/photographs telly/television tv/television phone/telephone phones/telephone
+bike/bicycle bikes/bicycle fridge/refrigerator
+""")
+_OUR = r"(?<=[a-z][bdlmnrtv])our(?=$|s$|ed|ing|it|ful|abl|hood|al|less|y$|er)"
+_RE = r"(?<=[a-z]{2}[bt])re(s?)$"
+_ISE = r"(?<=[a-z]{3})([iy])s(?=(?:e|es|ed|ing|er|ers|ation|ations)$)"
+_IRREGULAR = _pairs("""
+children/child people/person men/man women/woman mice/mouse feet/foot teeth/tooth geese/goose wolves/wolf
+knives/knife wives/wife lives/life loaves/loaf shelves/shelf halves/half calves/calf leaves/leaf
+potatoes/potato tomatoes/tomato heroes/hero mangoes/mango indices/index matrices/matrix criteria/criterion
+movies/movie cookies/cookie pies/pie ties/tie lies/lie selfies/selfie zombies/zombie hoodies/hoodie
+cheques/check shoes/shoe canoes/canoe horses/horse houses/house noises/noise nurses/nurse cases/case
+databases/database releases/release courses/course exercises/exercise purchases/purchase responses/response
+caches/cache axes/axe quizzes/quiz buses/bus phases/phase licenses/license roses/rose causes/cause nuts/nut
+analyses/analysis diagnoses/diagnosis
+""")
+_NO_PLURAL = frozenset(
+    "news glasses goods shorts customs windows pandas rails series species physics kubernetes aws ios sass jenkins"
+    " redis postgres always this his its us yes less pass jeans athletics economics politics arms savings macos os"
+    " tennis chess alias bias atlas canvas gas lens bonus status nucleus numbers pages sheets keys slides"
+    " contacts".split()
+)
+"""Words that end like a plural and are none, or that mean something else as one."""
+
+
+def american(word: str) -> str:
+    """One spelling for British and American words. What comes out need not be a word, only the same for both."""
+    known = _SPELLINGS.get(word)
+    if known is not None:
+        return known
+    if len(word) < 5 or not word.isascii():
+        return word
+    word = re.sub(_OUR, "or", word)
+    word = re.sub(_RE, r"er\1", word)
+    word = re.sub(_ISE, r"\1z", word)
+    if word.endswith(("ogue", "ogues")):
+        word = word.replace("ogue", "og")
+    return word
+
+
+def singular(word: str) -> str:
+    """A plain English noun in the singular."""
+    known = _IRREGULAR.get(word)
+    if known is not None:
+        return known
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word in _NO_PLURAL or not word.isascii():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("izes", "yzes", "azes")):
+        return word[:-1]
+    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1]
+
+
+_VOWELS = "[aeiouy]+"
+_NO_VERB = frozenset(
+    "evening morning wedding ceiling during nothing something anything everything clothing pudding hundred sacred"
+    " building feeling meeting setting warning earring viking sibling darling rating ring spring string".split()
+)
+
+
+_SILENT = tuple("c v iz yz at dg ang u bl tl dl gl cl pl zl ur ir".split())
+"""Ends of a verb that has lost an e."""
+
+
+@lru_cache(4096)
+def stem(word: str) -> str:
+    """One form for "hike", "hiking" and "hiked", where the rules of English spelling tell; else the singular.
+
+    Of two syllables and more they do not tell whether an e was lost (deleting, visiting): there it is left out.
+    """
+    made = _verb(word)
+    is_long = len(re.findall(_VOWELS, made[:-1])) > 1
+    return made[:-1] if is_long and made.endswith("e") and not made.endswith("ee") else made
+
+
+def _verb(word: str) -> str:
+    word = singular(word)
+    cut = 3 if word.endswith("ing") else 2 if word.endswith("ed") and not word.endswith("eed") else 0
+    base = word[:-cut] if cut else word
+    if not cut or len(base) < 2 or word in _NO_VERB or not word.isascii() or not re.search(_VOWELS, base):
+        return word
+    syllables = len(re.findall(_VOWELS, base))
+    if len(base) > 2 and base[-1] == base[-2] and base[-1] not in "aeiou":
+        return base if base[-1] in "sz" or (base[-1] in "lf" and syllables == 1) else base[:-1]
+    short = (
+        syllables == 1
+        and base[-1] not in "aeiouwxy"
+        and base[-2] in "aeiouy"
+        and base[-3:-2] not in tuple("aeiou")
+    )
+    if short and len(base) > 2:
+        return base + "e"
+    if base.endswith("i"):  # tried; not skiing
+        return base[:-1] + "y" if cut == 2 else base
+    ends_silent = base.endswith(_SILENT) and len(base) > 3
+    return (
+        base + "e" if ends_silent and (base.endswith("creat") or not base.endswith(("eat", "oat"))) else base
+    )

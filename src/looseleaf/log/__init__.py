@@ -1,0 +1,1 @@
+"""What was said and done: traces, turns, entries, and the journal of every change."""

@@ -1,0 +1,199 @@
+"""Entries: one distillation each, as three files that are written once and never change (FORMAT §11.2)."""
+
+from __future__ import annotations
+
+import json
+
+from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import NOTED, SELDOM_NOTED, Distilled, Noted, Trace
+from looseleaf.base.page_paths import path_fault
+from looseleaf.base.values import START, Position
+from looseleaf.log.recorder import stream_of
+from looseleaf.log.trace_messages import LABELS, said
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.store.protocol import Store
+
+FOLDER = "log/entries"
+META = "entry.v1"
+SUMMARY = "entry_summary.v1"
+
+_ONE_TEXT = 4000
+"""Characters of one trace in `raw.md`: the log has the rest."""
+
+
+@frozen
+class Entry:
+    """An entry as it was read: its reference `<topic>/<id>`, and its two JSON files."""
+
+    reference: str
+    meta: dict[str, Any]
+    summary: dict[str, Any]
+
+
+def summary_json(distilled: Distilled) -> bytes:
+    return as_json(
+        {"schema": SUMMARY, "summary": distilled.summary, "episode": distilled.episode}
+        | {"facts": list(distilled.facts)}
+        | {
+            name: [each.to_dict() for each in getattr(distilled, name)]
+            for name in NOTED
+            if name not in SELDOM_NOTED or getattr(distilled, name)
+        }
+        | ({"private": list(distilled.private)} if distilled.private else {})
+    )
+
+
+def distilled_of(summary: dict[str, Any]) -> Distilled:
+    """The other way round. Refused for what is no summary."""
+    try:
+        return _distilled(summary)
+    except (KeyError, TypeError) as error:
+        raise _unreadable("a summary", f"it is none ({error!r})") from error
+
+
+def _distilled(summary: dict[str, Any]) -> Distilled:
+    noted: dict[str, Any] = {
+        name: tuple(map(Noted.from_dict, summary.get(name, ()) if name in SELDOM_NOTED else summary[name]))
+        for name in NOTED
+    }
+    private = tuple(map(str, summary.get("private", ())))
+    return Distilled(
+        str(summary["summary"]), summary["episode"], tuple(summary["facts"]), **noted, private=private
+    )
+
+
+def meta_json(meta: dict[str, Any]) -> bytes:
+    return as_json({"schema": META} | meta)
+
+
+def as_json(value: Mapping[str, Any]) -> bytes:
+    """A file that people may read."""
+    # Escaped, because a text may hold half a character, which is no UTF-8.
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    try:
+        return f"{text}\n".encode()
+    except UnicodeEncodeError:
+        return f"{json.dumps(value, indent=1)}\n".encode()
+
+
+def raw_md(entry_id: str, traces: Iterable[Trace], limit: int) -> bytes:
+    """What was read, for people; as much of it as has room. Whoever needs all of it expands the entry."""
+    parts = [f"# What entry {entry_id} was made of\n"]
+    size, turn, left_out = len(parts[0]), None, 0
+    for trace in traces:
+        if left_out or size > limit:
+            left_out += 1
+            continue
+        text = said(trace)
+        if len(text) > _ONE_TEXT:
+            text = f"{text[:_ONE_TEXT]} … ({len(text) - _ONE_TEXT:,} characters more in trace {trace.id})"
+        head = f"\n## {trace.turn_id}\n" if trace.turn_id != turn else ""
+        turn = trace.turn_id
+        quoted = "\n".join(f"> {line}" for line in text.splitlines()) or ">"
+        parts.append(f"{head}\n{LABELS[trace.trace_type]} ({trace.id}):\n\n{quoted}\n")
+        size += len(parts[-1])
+    if left_out:
+        parts.append(f"\n{left_out} more traces: looseleaf expand {entry_id}\n")
+    return "".join(parts).encode("utf-8", "backslashreplace")
+
+
+@frozen
+class Spot:
+    """Where a trace stands in the log, and where the next line begins."""
+
+    id: str
+    place: tuple[int, int]
+    end: tuple[int, int]
+
+
+def runs_of(items: Sequence[Spot]) -> list[list[Any]]:
+    """Where the traces of an entry stand in the log: stretches of lines that follow each other, each as its place and
+    the ids of its first and last trace."""
+    runs: list[list[Any]] = []
+    end: tuple[int, int] | None = None
+    for item in items:
+        if end == item.place:
+            runs[-1][3] = item.id
+        else:
+            runs.append([*item.place, item.id, item.id])
+        end = item.end
+    return runs
+
+
+def read_entry(store: Store, name: str) -> Entry:
+    """By its id, or by `<topic>/<id>`."""
+    topic, _, entry_id = name.rpartition("/")
+    topics = (topic,) if topic else store.folders(FOLDER)
+    for topic in topics if path_fault(f"{FOLDER}/{name}") is None else ():
+        folder = f"{FOLDER}/{topic}/{entry_id}"
+        meta, summary = (store.get(f"{folder}/{file}") for file in ("meta.json", "summary.json"))
+        if meta is not None and summary is not None:
+            return _known(
+                folder, f"{topic}/{entry_id}", _object(folder, meta.data), _object(folder, summary.data)
+            )
+    raise Refused(
+        f"Nothing was shown: there is no entry, turn or trace {name}. `looseleaf expand` lists the entries."
+    )
+
+
+def entries_in(store: Store) -> Iterator[str]:
+    """The references of all entries, whoever made them."""
+    for topic in store.folders(FOLDER):
+        for entry_id in store.folders(f"{FOLDER}/{topic}"):
+            yield f"{topic}/{entry_id}"
+
+
+def _known(folder: str, reference: str, meta: dict[str, Any], summary: dict[str, Any]) -> Entry:
+    """An entry of this format, or of an older one, which is read as one of this; the files stay as they are."""
+    schemas = meta.get("schema"), summary.get("schema")
+    if schemas == (META, SUMMARY):
+        return Entry(reference, meta, summary)
+    if schemas == ("entry.v0", "entry_summary.v0"):
+        from looseleaf.log.upgrade import entry_from_v0
+
+        return Entry(reference, *entry_from_v0(reference, meta, summary))
+    raise _unreadable(
+        folder, f"it is of the format {schemas[0]!r} and {schemas[1]!r}, and this looseleaf knows {META}"
+    )
+
+
+def _object(folder: str, data: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(data)
+    except ValueError as error:
+        raise _unreadable(folder, f"it is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise _unreadable(folder, "it is no JSON object")
+    return value
+
+
+def _unreadable(folder: str, why: str) -> Unreadable:
+    return Unreadable(f"{folder} was not read: {why}. `looseleaf check` says more.")
+
+
+def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
+    """The traces that an entry was made of, whole, from the log."""
+    stream = stream_of(str(entry.meta.get("agent")))
+    try:
+        runs = [(Position(int(run[0]), int(run[1])), *run[2:4]) for run in entry.meta["traces"]]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise _unreadable(entry.reference, "it does not say where its traces are") from error
+    for place, first, last in runs:
+        lines = store.read(stream, place)
+        line = next(lines, None)
+        if line is None or line.record.get("id") != first:  # repair has moved it
+            lines = iter(store.read(stream, START))
+            line = next((line for line in lines if line.record.get("id") == first), None)
+        while line is not None:
+            trace = Trace.from_record(line.record)
+            if trace is not None:
+                yield trace
+            if line.record.get("id") == last:
+                break
+            line = next(lines, None)

@@ -1,0 +1,213 @@
+"""The journal's records of pages: an edit as a value, and any version of a page from its edits (FORMAT §5).
+
+An edit holds what it took away as well as what it put there, so history can be walked from either end: one damaged
+record hides no version, because those before it are rebuilt forwards and those after it backwards.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.hashing import sha256_or_none
+from looseleaf.base.values import Edit, Hunk
+from looseleaf.log.heads import PROGRAM, SCHEMA
+from looseleaf.text.diff import apply, diff, invert
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from looseleaf.base.values import Ended, Record
+
+
+class Broken(Exception):
+    """An edit does not fit the text it is to be applied to."""
+
+
+def make_edit(
+    id: str,
+    ts: float,
+    path: str,
+    author: str,
+    reason: str,
+    old: bytes | None,
+    new: bytes | None,
+    *,
+    undoes: str | None = None,
+    lost_base: str | None = None,
+    facts: tuple[Record, ...] = (),
+    ended: tuple[Ended, ...] = (),
+) -> Edit:
+    """The edit that turns `old` into `new`. `lost_base`: the hash of an old text that nobody has any more."""
+    before, after, encoding = _texts(old, new)
+    return Edit(
+        id=id,
+        ts=ts,
+        path=path,
+        author=author,
+        reason=reason,
+        base=lost_base or sha256_or_none(old),
+        new=sha256_or_none(new),
+        hunks=diff(before, after),
+        encoding=encoding,
+        undoes=undoes,
+        whole=lost_base is not None,
+        facts=facts,
+        ended=ended,
+    )
+
+
+def _texts(old: bytes | None, new: bytes | None) -> tuple[str, str, str]:
+    """Both sides as text. Bytes that are no UTF-8 are taken one character a byte, so that nothing is lost."""
+    for encoding in ("utf-8", "latin-1"):
+        try:
+            return (old or b"").decode(encoding), (new or b"").decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    raise AssertionError("latin-1 decodes everything")  # pragma: no cover
+
+
+def record_of(edit: Edit) -> Record:
+    record: Record = {
+        "schema": SCHEMA,
+        "id": edit.id,
+        "ts": edit.ts,
+        "kind": "edit",
+        "path": edit.path,
+        "author": edit.author,
+        "reason": edit.reason,
+        "base": edit.base,
+        "new": edit.new,
+        "diff": [hunk.to_dict() for hunk in edit.hunks],
+    }
+    if edit.encoding != "utf-8":
+        record["encoding"] = edit.encoding
+    if edit.undoes is not None:
+        record["undoes"] = edit.undoes
+    if edit.whole:
+        record["whole"] = True
+    if edit.facts:
+        record["facts"] = list(edit.facts)
+    if edit.ended:
+        record["ended"] = [list(each) for each in edit.ended]
+    return record
+
+
+def edit_of(record: Record) -> Edit | None:
+    """The edit a record holds; None for every other kind, and for one that makes no sense."""
+    if record.get("kind") != "edit":
+        return None
+    try:
+        return Edit(
+            id=str(record["id"]),
+            ts=float(record["ts"]),
+            path=str(record["path"]),
+            author=str(record["author"]),
+            reason=str(record["reason"]),
+            base=_text_or_none(record["base"]),
+            new=_text_or_none(record["new"]),
+            hunks=tuple(Hunk.from_dict(hunk) for hunk in record["diff"]),
+            encoding="latin-1" if record.get("encoding") == "latin-1" else "utf-8",
+            undoes=_text_or_none(record.get("undoes")),
+            whole=record.get("whole") is True,
+            facts=tuple(each for each in record.get("facts", ()) if isinstance(each, dict)),
+            ended=tuple(
+                (str(fact), str(when), _text_or_none(by)) for fact, when, by in record.get("ended", ())
+            ),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _text_or_none(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(value)
+
+
+# --- one edit --------------------------------------------------------------------------
+
+
+def forward(edit: Edit, old: bytes | None) -> bytes | None:
+    """The page after an edit, from the page before it."""
+    if not edit.whole and sha256_or_none(old) != edit.base:
+        raise Broken(f"edit {edit.id} does not start from this text")
+    return _step(edit, b"" if edit.whole else old, edit.hunks, edit.new)
+
+
+def backward(edit: Edit, new: bytes | None) -> bytes | None:
+    """The page before an edit, from the page after it."""
+    if edit.whole or sha256_or_none(new) != edit.new:
+        raise Broken(f"edit {edit.id} does not lead to this text")
+    return _step(edit, new, invert(edit.hunks), edit.base)
+
+
+def _step(edit: Edit, data: bytes | None, hunks: tuple[Hunk, ...], wanted: str | None) -> bytes | None:
+    if wanted is None:
+        return None
+    try:
+        result = apply((data or b"").decode(edit.encoding), hunks).encode(edit.encoding)
+    except ValueError as error:
+        raise Broken(f"edit {edit.id} does not fit") from error
+    if sha256_or_none(result) != wanted:
+        raise Broken(f"edit {edit.id} does not give the text it says")
+    return result
+
+
+# --- many ------------------------------------------------------------------------------
+
+
+def happened_back(records: Iterable[Record]) -> Iterator[Edit]:
+    """The edits that were not declared void, from records read newest first (a void follows its edit)."""
+    void: set[str] = set()
+    for record in records:
+        if record.get("kind") == "void":
+            void.add(str(record.get("edit")))
+        edit = edit_of(record)
+        if edit is not None and edit.id not in void:
+            yield edit
+
+
+def version(edits: Sequence[Edit], index: int, last: bytes | None) -> bytes | None:
+    """The page after `edits[index]` (`last` is the page after all of them).
+
+    Backwards from the next time that it is known (it was gone, or it is the last), or else forwards from the last time
+    (it was made, or written whole). Whatever stands between two damaged records is hidden; nothing else is.
+    """
+    gone = next((at for at in range(index, len(edits)) if edits[at].new is None), None)
+    page, later = (last, edits[index + 1 :]) if gone is None else (None, edits[index + 1 : gone + 1])
+    try:
+        for edit in reversed(later):
+            page = backward(edit, page)
+        if sha256_or_none(page) == edits[index].new:
+            return page
+    except Broken:
+        pass
+    start = max((at for at in range(index + 1) if edits[at].base is None or edits[at].whole), default=index)
+    page = None
+    try:
+        for edit in edits[start : index + 1]:
+            page = forward(edit, page)
+    except Broken as broken:
+        where = f"the text of {edits[index].path} after edit {edits[index].id}"
+        raise Broken(f"{where} cannot be rebuilt") from broken
+    return page
+
+
+def is_housekeeping(author: object, path: object) -> bool:
+    """What the program does on the page of review by itself: undone, it would only do it again."""
+    return author == PROGRAM and str(path).startswith("review/")
+
+
+def undo_target(newest_first: Iterable[Edit]) -> tuple[Edit | None, bool]:
+    """The newest edit that is no undo and was not undone: what a person who says "undo" means.
+
+    And whether its page is again what that edit made of it: else a record in between is missing.
+    """
+    undone: set[str] = set()
+    heads: dict[str, str | None] = {}
+    for edit in newest_first:
+        heads.setdefault(edit.path, edit.new)
+        if edit.undoes is not None:
+            undone.add(edit.undoes)
+        elif edit.id not in undone:
+            return edit, heads[edit.path] == edit.new
+    return None, True

@@ -1,0 +1,200 @@
+"""What is asked to be recorded: checked, and without secrets, before it is anything on disk."""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import TraceType
+
+INTERRUPTED = "interrupted"
+"""The tag of what was cut short."""
+
+_MEDIA = ("images", "audio", "video")
+_LONGEST_NAME = 1000
+
+
+@frozen
+class Asked:
+    """What is to be recorded, before it has an id and a turn."""
+
+    trace_type: TraceType
+    content: str = ""
+    turn_id: str | None = None
+    source_event: str | None = None
+    media: Any = None
+    reasoning: str | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    tool_args: Any = None
+    tool_result: Any = None
+    tool_error: str | None = None
+    tool_result_ref: str | None = None
+    correlation_id: str | None = None
+    opaque: Any = None
+    tags: Sequence[str] = ()
+    interrupted: bool = False
+    ts: float | None = None
+    origin: str | None = None
+    """Where it entered, if that is not what follows from its type. Only `imported` gives one."""
+    session: str | None = None
+    """The session that it belongs to, if that is not the recorder's own. Only `imported` gives one."""
+
+
+class _NotGiven:
+    """Where None is an answer: a tool may return nothing."""
+
+    def __repr__(self) -> str:
+        return "not given"
+
+
+NOT_GIVEN: Any = _NotGiven()
+
+
+def ask(
+    *,
+    user: str | None = None,
+    assistant: str | None = None,
+    tool_call: str | None = None,
+    tool_result: Any = NOT_GIVEN,
+    **more: Any,
+) -> Asked:
+    """One of the four; `more` are further members of the trace. A tool's error alone is a result too."""
+    given: list[tuple[TraceType, Any]] = []
+    if user is not None:
+        given.append(("user", user))
+    if assistant is not None:
+        given.append(("assistant", assistant))
+    if tool_call is not None:
+        given.append(("tool_call", tool_call))
+    if tool_result is not NOT_GIVEN or (not given and more.get("tool_error") is not None):
+        given.append(("tool_result", None if tool_result is NOT_GIVEN else tool_result))
+    if len(given) != 1:
+        what = (
+            "nothing was given"
+            if not given
+            else f"{' and '.join(kind for kind, _ in given)} were given at once"
+        )
+        raise Refused(f"Nothing was recorded: {what}. Give one of user, assistant, tool_call, tool_result.")
+    [(kind, value)] = given
+    unknown = sorted(more.keys() - _MORE)
+    if unknown:
+        raise Refused(
+            f"Nothing was recorded: a trace has no {unknown[0]!r}. Leave it out; there are: {', '.join(_MORE)}."
+        )
+    own = _OWN[kind]
+    if own in more:
+        raise Refused(f"Nothing was recorded: {own} was given twice, once as {kind}. Leave one of them out.")
+    return _checked(Asked(kind, **{own: value}, **more))
+
+
+_OWN: dict[TraceType, str] = {
+    "user": "content",
+    "assistant": "content",
+    "tool_call": "tool_name",
+    "tool_result": "tool_result",
+}
+_STAMPED = ("origin", "session")
+"""Members that no caller gives: by its origin a trace is believed."""
+
+_MORE = dict.fromkeys(
+    name for name in Asked.__match_args__ if name not in ("trace_type", "tool_result", *_STAMPED)
+)
+
+
+def imported(origin: str | None, session: str, **asked: Any) -> Asked:
+    """As `ask`, for what was said elsewhere and is brought in by a person's command: in a session of its own, and as
+    the data that it is (`import:<format>`), or, with no origin, as the words of those who said it."""
+    made = ask(**asked)
+    members = {name: getattr(made, name) for name in Asked.__match_args__ if name not in _STAMPED}
+    return Asked(**members, origin=origin, session=session)
+
+
+def _checked(asked: Asked) -> Asked:
+    for name in (
+        "content",
+        "turn_id",
+        "reasoning",
+        "tool_name",
+        "tool_call_id",
+        "tool_error",
+        "tool_result_ref",
+        "source_event",
+        "correlation_id",
+    ):
+        value = getattr(asked, name)
+        if value is not None and not isinstance(value, str):
+            raise Refused(
+                f"Nothing was recorded: {name} must be text, not {type(value).__name__}. Give it as text."
+            )
+    if not isinstance(asked.tags, (list, tuple)) or not all(isinstance(tag, str) for tag in asked.tags):
+        raise Refused("Nothing was recorded: tags must be a list of texts. Give it as such.")
+    for name in ("tool_name", "tool_call_id", "source_event", "correlation_id"):
+        if len(getattr(asked, name) or "") > _LONGEST_NAME:
+            raise Refused(
+                f"Nothing was recorded: {name} is a name and has more than {_LONGEST_NAME:,} characters. "
+                "Give a shorter one; long texts belong into content, tool_args or tool_result."
+            )
+    is_number = isinstance(asked.ts, (int, float)) and not isinstance(asked.ts, bool)
+    if asked.ts is not None and not (is_number and abs(asked.ts) < FARTHEST):
+        raise Refused(
+            "Nothing was recorded: ts must be epoch seconds. Give a number, or leave it out for now."
+        )
+    if asked.trace_type == "tool_call" and not asked.tool_name:
+        raise Refused("Nothing was recorded: a tool call needs the name of its tool. Give it as tool_call=…")
+    if asked.opaque is not None and not isinstance(asked.opaque, dict):
+        raise Refused(
+            "Nothing was recorded: opaque must be an object. Give it as the provider's dialect made it."
+        )
+    _media(asked.media)
+    return asked
+
+
+def redacted(asked: Asked, key: bytes) -> Asked:
+    """Without secrets, wherever in it they stood."""
+    from looseleaf.text.secrets import redact, redact_value
+
+    tags = (*asked.tags, INTERRUPTED) if asked.interrupted and INTERRUPTED not in asked.tags else asked.tags
+    changed: dict[str, Any] = {
+        "media": redact_value(_media(asked.media), key) if asked.media is not None else None,
+        "tags": redact_value(list(tags), key) if tags else [],
+    }
+    for name in _TEXTS:
+        value = getattr(asked, name)
+        changed[name] = redact(value, key) if value else value
+    for name in ("tool_args", "tool_result"):
+        value = getattr(asked, name)
+        try:
+            changed[name] = redact_value(value, key) if value is not None else None
+        except (ValueError, RecursionError) as error:
+            raise Refused(
+                f"Nothing was recorded: {name} cannot be written out ({error}). Give such a number as text, and "
+                "nest less deeply."
+            ) from error
+    # What only a provider can read looks like one long secret; changed, it would be refused there.
+    kept = {name: getattr(asked, name) for name in _AS_GIVEN}
+    return Asked(**kept, **changed)
+
+
+_AS_GIVEN = ("trace_type", "turn_id", "interrupted", "ts", "opaque", *_STAMPED)
+_TEXTS = ("content", "source_event", *MAY_BE_TEXT)
+
+
+def _media(given: Any) -> dict[str, list[str]] | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not given.keys() <= set(_MEDIA):
+        raise Refused(f"Nothing was recorded: media must be an object with lists under {', '.join(_MEDIA)}.")
+    media = {kind: given.get(kind) or [] for kind in _MEDIA}
+    if not all(
+        isinstance(own, (list, tuple)) and all(isinstance(each, str) for each in own)
+        for own in media.values()
+    ):
+        raise Refused("Nothing was recorded: media must hold addresses, as text. Give paths or URLs.")
+    return {kind: list(own) for kind, own in media.items()}

@@ -1,0 +1,316 @@
+"""The window as a model is told it: a snapshot after a compaction, then one message after the other.
+
+Between two compactions the list only grows, byte for byte: a provider's cache pays for an unchanged beginning. Only
+the last message may still change, while calls of one answer are being recorded. Whatever the traces hold, nothing in
+them can look like the headings of the snapshot.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
+from looseleaf.log.turns import turn_number, turns_of
+from looseleaf.text import untrusted
+from looseleaf.text.look_alikes import GAP, escaped, spelt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Trace, TraceType
+    from looseleaf.base.values import Record
+
+EPISODIC = "[MEMORY:EPISODIC]"
+SEMANTIC = "[MEMORY:SEMANTIC]"
+RECENT = "[RECENT TURNS]"
+
+MESSAGE_TOKENS = 4
+"""What a provider adds to each message for its role and its ends."""
+
+OPAQUE_CHARS = 4
+"""Characters of what only a provider can read for each token that it is counted as there."""
+
+MEDIUM_TOKENS = 1100
+"""What a picture costs, about: a large one, cut into tiles, with the providers that say."""
+
+
+@cache
+def _heading() -> re.Pattern[str]:
+    """`[MEMORY:` with whatever follows: every heading of a prompt begins so, or is that of the last turns. Made when it
+    is first needed: recording never does."""
+    recent = rf"{spelt('RECENT')}[\x00-\x20\x7f_-]*+{spelt('TURNS')}{GAP}\]"
+    return re.compile(rf"(?<!\\)\[(?={GAP}(?:{spelt('MEMORY')}{GAP}:|{recent}))")
+
+
+LABELS: dict[TraceType, str] = {
+    "user": "User",
+    "assistant": "Assistant",
+    "tool_call": "Tool call",
+    "tool_result": "Tool result",
+}
+
+
+@frozen
+class Mark:
+    """Where the window begins since the last compaction, and what stands there instead of what was before.
+
+    `start`: the place and id of the trace to read from; `far`: places and ids of open calls that stand before it. Of
+    the traces up to `since` (whose place is `until`), those in `tail` are shown as text, those in `held` as messages,
+    the others not at all; `short` has the stand-ins of those that are too long.
+    """
+
+    id: str
+    agent: str
+    entry: str | None
+    since: str
+    until: tuple[int, int]
+    start: tuple[int, int, str]
+    far: tuple[tuple[int, int, str], ...] = ()
+    tail: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    short: tuple[tuple[str, str], ...] = ()
+    episodic: tuple[tuple[str, str], ...] = ()
+    semantic: tuple[str, ...] = ()
+
+    def to_record(self) -> Record:
+        names = (
+            "agent",
+            "entry",
+            "since",
+            "until",
+            "start",
+            "far",
+            "tail",
+            "held",
+            "short",
+            "episodic",
+            "semantic",
+        )
+        return {"kind": "mark"} | {name: _listed(getattr(self, name)) for name in names}
+
+    @classmethod
+    def from_record(cls, record: Record) -> Mark:
+        """KeyError, TypeError or ValueError for what is no mark."""
+        return cls(
+            str(record["id"]),
+            str(record["agent"]),
+            record["entry"],
+            str(record["since"]),
+            (int(record["until"][0]), int(record["until"][1])),
+            _place(record["start"]),
+            tuple(_place(each) for each in record["far"]),
+            tuple(map(str, record["tail"])),
+            tuple(map(str, record["held"])),
+            tuple((str(trace), str(text)) for trace, text in record["short"]),
+            tuple((str(entry), str(text)) for entry, text in record["episodic"]),
+            tuple(map(str, record["semantic"])),
+        )
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _place(raw: Any) -> tuple[int, int, str]:
+    segment, offset, trace = raw
+    return int(segment), int(offset), str(trace)
+
+
+# --- messages --------------------------------------------------------------------------
+
+
+def guard(text: str) -> str:
+    """Text in which nothing reads as a heading of the snapshot."""
+    return escaped(text, _heading(), "[")
+
+
+def guard_value(value: Any) -> Any:
+    """The same through lists and objects; keys too, for a provider writes them out."""
+    if isinstance(value, str):
+        return guard(value)
+    if isinstance(value, dict):
+        guarded: dict[str, Any] = {}
+        for key, each in value.items():
+            name = guard(key)
+            while name in guarded:  # two keys that differed by the backslash alone
+                name = f"\\{name}"
+            guarded[name] = guard_value(each)
+        return guarded
+    return [guard_value(each) for each in value] if isinstance(value, list) else value
+
+
+def messages_of(traces: Iterable[Trace], short: Mapping[str, str] | None = None) -> list[Message]:
+    """One message a trace; calls that follow each other within a turn are one answer of the model, and one message."""
+    found: list[Message] = []
+    extend(found, traces, short)
+    return found
+
+
+def extend(
+    messages: list[Message],
+    traces: Iterable[Trace],
+    short: Mapping[str, str] | None = None,
+    before: Trace | None = None,
+) -> None:
+    """Append the messages of `traces`; `before` is the trace that the last message was made of."""
+    for trace in traces:
+        message = message_of(trace, (short or {}).get(trace.id))
+        if (
+            before is not None
+            and before.trace_type == trace.trace_type == "tool_call"
+            and before.turn_id == trace.turn_id
+        ):
+            messages[-1] = _with_calls(messages[-1], message)
+        else:
+            messages.append(message)
+        before = trace
+
+
+def _with_calls(first: Message, second: Message) -> Message:
+    calls = (*_calls(first), *_calls(second))
+    parts = [part for part in (first.content, second.content) if part]
+    return Message("assistant", guard("\n".join(parts)) or None, tool_payload=ToolCallPayload(calls))
+
+
+def _calls(message: Message) -> tuple[ToolCallSpec, ...]:
+    return message.tool_payload.tool_calls if isinstance(message.tool_payload, ToolCallPayload) else ()
+
+
+def message_of(trace: Trace, short: str | None = None) -> Message:
+    """`short`: what is shown in place of the trace's own text, arguments or result."""
+    content = guard(short if short is not None else trace.content)
+    if trace.trace_type == "tool_call":
+        arguments = {} if trace.tool_args is None else guard_value(trace.tool_args)
+        if short is not None:
+            arguments, content = {"left_out": content}, ""
+        names = guard(trace.tool_call_id or trace.id), guard(trace.tool_name or "")
+        call = ToolCallSpec(*names, arguments, trace.opaque if short is None else None)
+        return Message("assistant", content or None, tool_payload=ToolCallPayload((call,)))
+    if trace.trace_type == "tool_result":
+        result = guard_value(trace.tool_result) if short is None else None
+        if content:  # a stand-in; or a tool that answered in words beside (or instead of) a value
+            result = content if result is None else {"content": content, "result": result}
+        error = guard(trace.tool_error) if trace.tool_error is not None else None
+        if short is not None and error is not None:
+            result, error = None, content
+        call_id, name = guard(trace.tool_call_id or trace.id), guard(trace.tool_name or "")
+        payload = ToolResultPayload(call_id, name, result, error)
+        return Message("tool", None, tool_payload=payload)
+    images, audio, video = (
+        tuple(guard(str(each)) for each in (trace.media or {}).get(kind) or ())
+        for kind in ("images", "audio", "video")
+    )
+    return Message(
+        "user" if trace.trace_type == "user" else "assistant",
+        content,
+        guard(trace.reasoning) if trace.reasoning is not None and short is None else None,
+        images,
+        audio,
+        video,
+        opaque=trace.opaque if short is None else None,
+    )
+
+
+def texts_of(message: Message) -> Iterator[str]:
+    """Every text of a message that a model reads, as it will read it."""
+    for text in (message.content, message.reasoning_content):
+        if text:
+            yield text
+    payload = message.tool_payload
+    if isinstance(payload, ToolCallPayload):
+        for call in payload.tool_calls:
+            yield f"{call.id} {call.name} {as_text(call.arguments)}"
+    elif payload is not None:
+        yield f"{payload.tool_call_id} {payload.tool_name} {as_text(payload.tool_result)}"
+        if payload.tool_error is not None:
+            yield payload.tool_error
+
+
+def media_tokens(message: Message) -> int:
+    """What no vocabulary counts: pictures and recordings, and what only a provider can read."""
+    media = len(message.image_urls) + len(message.audio_urls) + len(message.video_urls)
+    calls = message.tool_payload.tool_calls if isinstance(message.tool_payload, ToolCallPayload) else ()
+    sealed = [message.opaque, *(call.opaque for call in calls)]
+    return MEDIUM_TOKENS * media + sum(len(as_text(each)) for each in sealed if each) // OPAQUE_CHARS
+
+
+def as_text(value: Any) -> str:
+    """A value as a provider is given it: text as it is, anything else as compact JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# --- the snapshot ----------------------------------------------------------------------
+
+
+def snapshot(mark: Mark, tail: Sequence[Trace]) -> Message | None:
+    """What a compaction left of everything before: summaries, what must be kept, the last turns as they were."""
+    short = dict(mark.short)
+    parts = []
+    word = untrusted.word(mark.id)
+    if mark.episodic:
+        # A summary may tell what a tool returned, in its words.
+        numbered = (f"{number}) {_hung(text, 3)}" for number, (_, text) in enumerate(mark.episodic, 1))
+        told = untrusted.inert("\n".join(numbered), word)
+        parts.append(
+            "\n".join(
+                (EPISODIC, untrusted.notice(word), untrusted.opened(word), told, untrusted.closed(word))
+            )
+        )
+    if mark.semantic:
+        lines = (f"- {untrusted.inert(_one_line(text), word)}" for text in mark.semantic)
+        parts.append("\n".join((SEMANTIC, *lines)))
+    if tail:
+        is_foreign = any(trace.trace_type == "tool_result" for trace in tail)
+        notice = (untrusted.notice(word),) if is_foreign and not mark.episodic else ()
+        parts.append("\n".join((RECENT, *notice, *recent_lines(tail, short, word))))
+    return Message("user", "\n\n".join(parts)) if parts else None
+
+
+def recent_lines(tail: Sequence[Trace], short: Mapping[str, str], word: str) -> Iterator[str]:
+    """What a tool returned is fenced: here it has no message of its own that would say whose words it is."""
+    for turn in turns_of(tail):
+        yield f"Turn {turn_number(turn.turn_id) or _one_line(turn.turn_id)}:"
+        for trace in turn.traces:
+            text = said(trace, short.get(trace.id))
+            text = (
+                untrusted.fenced(text, word)
+                if trace.trace_type == "tool_result"
+                else untrusted.inert(text, word)
+            )
+            yield f"  {LABELS[trace.trace_type]}: {_hung(text, 4)}"
+
+
+def said(trace: Trace, short: str | None = None) -> str:
+    """A trace in one text. `short` stands in place of what is too long in it; a tool's name always stays."""
+    name = trace.tool_name or ""
+    if trace.trace_type == "tool_call":
+        arguments = (
+            short if short is not None else as_text({} if trace.tool_args is None else trace.tool_args)
+        )
+        return " ".join(part for part in (name, arguments, trace.content if short is None else "") if part)
+    if trace.trace_type == "tool_result":
+        if short is not None:
+            return short
+        parts = [trace.content] if trace.content else []
+        if trace.tool_error is not None:
+            parts.append(f"error: {trace.tool_error}")
+        if trace.tool_result is not None or not parts:
+            parts.append(as_text(trace.tool_result))
+        return "\n".join(parts)
+    media = sum(map(len, (trace.media or {}).values()))
+    with_media = f" (with {media} pictures or recordings)" if media else ""
+    return (short if short is not None else trace.content) + with_media
+
+
+def _hung(text: str, indent: int) -> str:
+    """Text whose further lines stand to the right of where a heading or a label would."""
+    return f"\n{' ' * indent}".join(guard(text).splitlines())
+
+
+def _one_line(text: str) -> str:
+    return " ".join(guard(text).split())

@@ -1,0 +1,227 @@
+"""Traces → turns, blocks and tool pairs; and the tally that numbers and pairs new ones.
+
+A result belongs to the oldest call of its id that has none yet: providers reuse ids, and results come in any order.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.messages import Block, ToolInteraction, Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Flag, Trace
+    from looseleaf.base.values import Record
+
+RESERVED = "turn"
+"""The `kind` of a line that is no trace: a turn id that was given out before anything was said in it."""
+
+REMEMBERED = 1000
+"""Turns, answered calls and sessions that the tally knows by heart. What is older is looked up in the log."""
+
+_TURN_ID = re.compile(r"turn_([0-9]{4,15})\Z")
+_HIGHEST = 10**12
+"""A line made by hand may name any turn; one beyond this does not count for the next one's number."""
+
+
+def turn_name(number: int) -> str:
+    return f"turn_{number:04d}"
+
+
+def turn_number(turn_id: str) -> int | None:
+    found = _TURN_ID.match(turn_id)
+    return int(found[1]) if found else None
+
+
+# --- the tally -------------------------------------------------------------------------
+
+
+class Tally:
+    """What must be known of the log to number and pair the next trace. Follows from the log alone."""
+
+    def __init__(self) -> None:
+        self.last_turn = 0
+        self.seqs: dict[str, int] = {}
+        self.sessions: dict[str, str] = {}
+        self.open: dict[str, list[list[str]]] = {}
+        self.answered: dict[str, str] = {}
+        self._most = 2 * REMEMBERED
+
+    def take(self, record: Record) -> None:
+        turn_id, kind = record.get("turn_id"), record.get("trace_type")
+        number = turn_number(turn_id) if isinstance(turn_id, str) else None
+        if number is None or (number >= _HIGHEST and number != self.last_turn + 1):
+            return
+        self.last_turn = max(self.last_turn, number)
+        turn, seq, session = str(turn_id), record.get("seq"), record.get("session_id")
+        self._remember(self.seqs, turn, max(self.seqs.get(turn, 0), seq if type(seq) is int else 0))
+        if isinstance(session, str) and session:
+            latest = self.sessions.get(session, "")
+            is_later = (turn_number(latest) or 0) < number
+            self._remember(self.sessions, session, turn if is_later else latest)
+        call = record.get("tool_call_id")
+        if not isinstance(call, str):
+            return
+        if kind == "tool_call":
+            waiting = [turn, str(record.get("id")), str(record.get("tool_name") or ""), str(session or "")]
+            calls = self.open.setdefault(call, [])
+            if waiting not in calls:  # else a line that somebody copied
+                calls.append(waiting)
+        elif kind == "tool_result" and call in self.open:
+            waiting = self.open[call].pop(_oldest(turn, [each[0] for each in self.open[call]]))
+            if not self.open[call]:
+                del self.open[call]
+            self._remember(self.answered, call, waiting[0])
+
+    def _remember(self, table: dict[str, Any], name: str, value: Any) -> None:
+        """The newest last; the oldest is forgotten, but no turn whose calls wait for a result."""
+        table.pop(name, None)
+        table[name] = value
+        if len(table) > 2 * REMEMBERED:
+            waiting = (
+                {call[0] for calls in self.open.values() for call in calls} if table is self.seqs else ()
+            )
+            for old in list(table)[:-REMEMBERED]:
+                if old not in waiting:
+                    del table[old]
+
+    def pair(
+        self, call_id: str | None, name: str | None, session: str
+    ) -> tuple[str | None, str | None, Flag | None]:
+        """(call id, turn, flag) of a result: of the call it names, else of the oldest open one of its tool."""
+        if call_id is None:
+            own = [
+                (waiting[1], call, waiting[0])
+                for call, calls in self.open.items()
+                for waiting in calls
+                if waiting[3] == session and (not name or waiting[2] == name)
+            ]
+            return (min(own)[1], min(own)[2], None) if own else (None, None, "no_call")
+        if call_id in self.open:
+            calls = self.open[call_id]
+            return call_id, calls[_oldest(session, [each[3] for each in calls])][0], None
+        if call_id in self.answered:
+            return call_id, self.answered[call_id], "second_result"
+        return call_id, None, "no_call"
+
+    def is_open(self, call_id: str, session: str) -> bool:
+        """Whether a call of this id waits for its result in a session."""
+        return any(waiting[3] == session for waiting in self.open.get(call_id, ()))
+
+    def tool_name(self, call_id: str | None) -> str | None:
+        waiting = self.open.get(call_id or "")
+        return waiting[0][2] if waiting else None
+
+    @property
+    def open_ids(self) -> set[str]:
+        """The ids of the traces whose calls have no result yet."""
+        return {waiting[1] for calls in self.open.values() for waiting in calls}
+
+    def to_dict(self) -> Record:
+        names = ("last_turn", "seqs", "sessions", "open", "answered")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_dict(cls, raw: Record) -> Tally:
+        """KeyError, TypeError or ValueError for what is no tally: a view may hold anything."""
+        tally = cls()
+        tally.last_turn = int(raw["last_turn"])
+        tally.seqs = {str(turn): int(seq) for turn, seq in raw["seqs"].items()}
+        tally.sessions = {str(session): str(turn) for session, turn in raw["sessions"].items()}
+        tally.open = {
+            str(call): [[str(part) for part in each[:4]] for each in calls if len(each) == 4]
+            for call, calls in raw["open"].items()
+        }
+        tally.answered = {str(call): str(turn) for call, turn in raw["answered"].items()}
+        return tally
+
+
+def _oldest(own: str, others: Sequence[str]) -> int:
+    """Which call a result belongs to: the oldest of its own session or turn, else the oldest there is."""
+    return others.index(own) if own in others else 0
+
+
+# --- turns -----------------------------------------------------------------------------
+
+
+def turns_of(traces: Iterable[Trace]) -> list[Turn]:
+    """In the order in which they began; each with its traces in the order of the log."""
+    found: dict[str, list[Trace]] = {}
+    for trace in traces:
+        found.setdefault(trace.turn_id, []).append(trace)
+    return [Turn(turn_id, tuple(own)) for turn_id, own in found.items()]
+
+
+def pairs(traces: Iterable[Trace]) -> tuple[dict[str, Trace], set[str]]:
+    """(call's trace id → its result, ids of results that have no call here)."""
+    waiting: dict[str, list[Trace]] = {}
+    results: dict[str, Trace] = {}
+    alone: set[str] = set()
+    for trace in traces:
+        call = trace.tool_call_id
+        if trace.trace_type == "tool_call" and call is not None:
+            waiting.setdefault(call, []).append(trace)
+        elif trace.trace_type == "tool_result":
+            calls = waiting.get(call or "")
+            if calls and trace.flag is None:
+                results[calls.pop(_oldest(trace.turn_id, [each.turn_id for each in calls])).id] = trace
+            else:
+                alone.add(trace.id)
+    return results, alone
+
+
+def open_calls(traces: Iterable[Trace]) -> frozenset[str]:
+    """The ids of the traces whose calls have no result here."""
+    own = list(traces)
+    results, _ = pairs(own)
+    return frozenset(each.id for each in own if each.trace_type == "tool_call" and each.id not in results)
+
+
+def interactions(traces: Sequence[Trace]) -> list[ToolInteraction]:
+    """Every call, with what became of it."""
+    results, _ = pairs(traces)
+    found = []
+    for trace in traces:
+        if trace.trace_type == "tool_call":
+            result = results.get(trace.id)
+            error = result.tool_error if result else None
+            found.append(
+                ToolInteraction(
+                    trace.tool_call_id or "",
+                    trace.turn_id,
+                    trace.tool_name or "",
+                    trace.tool_args,
+                    result.tool_result if result else None,
+                    error,
+                    "PENDING" if result is None else "ERROR" if error is not None else "SUCCESS",
+                )
+            )
+    return found
+
+
+def blocks_of(turn: Turn, *, is_current: bool = False) -> list[Block]:
+    """The blocks of a turn, each where its first trace stands.
+
+    The user's message and the last answer are one pair, which stays open as long as the turn is the current one; a
+    call and its result are another, however late it came.
+    """
+    results, _ = pairs(turn.traces)
+    answers = [trace for trace in turn.traces if trace.trace_type == "assistant"]
+    pair = (*(trace for trace in turn.traces if trace.trace_type == "user"), *answers[-1:])
+    second = {result.id for result in results.values()} | {trace.id for trace in pair[1:]}
+    found: list[Block] = []
+    for trace in turn.traces:
+        if trace.id in second:
+            continue
+        if pair and trace is pair[0]:
+            found.append(Block(pair, not is_current))
+        elif trace.trace_type == "tool_call":
+            result = results.get(trace.id)
+            found.append(Block((trace, result) if result else (trace,), result is not None))
+        else:
+            found.append(Block((trace,), True))
+    return found

@@ -1,0 +1,234 @@
+"""Check: everything re-read and re-hashed, each thing that is wrong said as `path:line: message` (FORMAT §8).
+
+Changes nothing, trusts no view, and goes on after every problem. Of the views only the index is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.page_paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
+from looseleaf.base.values import Problem
+from looseleaf.log.entries import FOLDER, read_entry
+from looseleaf.log.heads import KNOWN_SCHEMAS, Head
+from looseleaf.log.journal import Broken, edit_of, forward
+from looseleaf.log.trace_messages import Mark
+from looseleaf.pages.grammar import parse
+from looseleaf.pages.outside_edits import Heads
+from looseleaf.state.file import examined, next_step
+from looseleaf.state.text import Unsound
+from looseleaf.store import JOURNAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.base.values import Edit
+    from looseleaf.memory import Memory
+    from looseleaf.store.protocol import Store
+
+_JOURNAL_FILE = "log/journal.jsonl"
+
+
+def check(memory: Memory) -> Iterator[Problem]:
+    for problem in memory.store.check():
+        if not _is_older_entry(memory.store, problem):
+            yield problem
+    unknown = list(_unknown_records(memory.store))
+    yield from unknown
+    if unknown:
+        return  # what the journal means is not known, so nothing can be held against it
+    yield from _check_chains(memory.store)
+    yield from _check_marks(memory.store)
+    yield from _check_pages(memory)
+    yield from _check_index(memory)
+
+
+def _check_index(memory: Memory) -> Iterator[Problem]:
+    """The one view that is looked at: SQLite notices damage only where it reads, and misses words until then."""
+    from looseleaf.recall.index_sync import VIEW, faults
+
+    for fault in faults(memory.path):
+        then = "It is made again by `looseleaf build --full`; nothing else is touched by it"
+        yield Problem(VIEW, None, f"the index is damaged: {fault}. {then}", "note")
+
+
+def _is_older_entry(store: Store, problem: Problem) -> bool:
+    """Whether it is only that an entry has an older format: it is read as one of today's."""
+    folder, _, file = problem.path.rpartition("/")
+    if not folder.startswith(f"{FOLDER}/") or file not in ("meta.json", "summary.json"):
+        return False
+    try:
+        return "upgraded" in read_entry(store, folder.removeprefix(f"{FOLDER}/")).meta
+    except Refused:
+        return False
+
+
+def _unknown_records(store: Store) -> Iterator[Problem]:
+    for line in store.read(JOURNAL):
+        schema = line.record.get("schema")
+        if not isinstance(schema, str) or schema not in KNOWN_SCHEMAS:
+            yield Problem(_JOURNAL_FILE, None, f"a record has the format {schema!r}, which is not known here")
+            return
+
+
+# --- the journal's edits ---------------------------------------------------------------
+
+
+def _check_chains(store: Store) -> Iterator[Problem]:
+    """Each page's edits must follow from each other, and each must give the text it says.
+
+    A `lost` record stands where repair found damage: it explains one break of each page after it, and no second one.
+    """
+    void = {str(line.record.get("edit")) for line in store.read(JOURNAL) if line.record.get("kind") == "void"}
+    texts: dict[str, bytes | None] = {}
+    heads: dict[str, str | None] = {}
+    lost = 0
+    explained: dict[str, int] = {}
+    for line in store.read(JOURNAL):
+        lost += line.record.get("kind") == "lost"
+        edit = edit_of(line.record)
+        if edit is None:
+            if line.record.get("kind") == "edit":
+                yield Problem(_JOURNAL_FILE, None, f"the edit {line.record.get('id')} makes no sense")
+        elif path_fault(edit.path):
+            yield Problem(_JOURNAL_FILE, None, f"the edit {edit.id} is of no file of a memory: {edit.path!r}")
+        elif edit.id not in void:
+            message = _follow(edit, texts, heads)
+            if message:
+                is_new = lost == explained.get(edit.path, 0)
+                explained[edit.path] = lost
+                yield Problem(_JOURNAL_FILE, None, message, "error" if is_new else "note")
+
+
+def _follow(edit: Edit, texts: dict[str, bytes | None], heads: dict[str, str | None]) -> str | None:
+    """Take one edit into the replay; what is wrong with it, if anything."""
+    message = None
+    if edit.base != heads.get(edit.path):
+        message = f"the edit {edit.id} of {edit.path} does not follow from the one before it: one is missing"
+    known = edit.path in texts or edit.path not in heads
+    heads[edit.path] = edit.new
+    if edit.whole or (known and message is None):
+        try:
+            texts[edit.path] = forward(edit, texts.get(edit.path))
+            return message
+        except Broken as broken:
+            message = f"{broken} ({edit.path})"
+    if edit.new is None:
+        texts[edit.path] = None
+    else:
+        texts.pop(edit.path, None)  # not known again until a whole text comes
+    return message
+
+
+# --- marks -----------------------------------------------------------------------------
+
+
+def _check_marks(store: Store) -> Iterator[Problem]:
+    """Each compaction's mark must make sense, and its entry must be there: published before it, and never removed."""
+    for line in store.read(JOURNAL):
+        if line.record.get("kind") == "mark":
+            try:
+                entry = Mark.from_record(line.record).entry
+            except (KeyError, TypeError, ValueError):
+                yield Problem(_JOURNAL_FILE, None, f"the mark {line.record.get('id')} makes no sense")
+                continue
+            folder = f"{FOLDER}/{entry}"
+            if entry is not None and (path_fault(folder) or store.stat(f"{folder}/meta.json") is None):
+                yield Problem(folder, None, f"this entry is gone; the mark {line.record.get('id')} names it")
+
+
+# --- the pages -------------------------------------------------------------------------
+
+
+def _check_pages(memory: Memory) -> Iterator[Problem]:
+    heads = Heads(memory.store)
+    heads.catch_up()
+    found: set[str] = set()
+    for folder in ("", *DRAWERS):
+        try:
+            entries = _entries(memory.path, folder)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Problem(folder or ".", None, f"this folder could not be read ({error.strerror})")
+            continue
+        twins: dict[str, str] = {}
+        for name, mode in entries:
+            path = f"{folder}/{name}" if folder else name
+            if folder and stat.S_ISDIR(mode):
+                yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
+            elif is_page(path) and not name.startswith("."):  # hidden files are editors' and systems' own
+                found.add(path)
+                yield from _check_page(memory, path, mode, heads.get(path))
+            other = twins.setdefault(folded(name), name)
+            if other != name:
+                yield Problem(path, None, f"some systems take this name for {other}")
+    for path, head in sorted(heads.pages.items()):
+        if head.sha256 is not None and path not in found and path_fault(path) is None:
+            yield Problem(path, None, "this page is gone; the next command journals that", "note")
+
+
+def _entries(path: str, folder: str) -> list[tuple[str, int]]:
+    """Names and modes in a folder, by name. One that is a link is not looked into: what is behind it is not ours."""
+    where = os.path.join(path, folder)
+    if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows
+        return sorted((name, os.lstat(os.path.join(where, name)).st_mode) for name in os.listdir(where))
+    fd = os.open(where, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (os.O_NOFOLLOW if folder else 0))
+    found: list[tuple[str, int]] = []
+    try:
+        for name in sorted(os.listdir(fd)):
+            try:
+                found.append((name, os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode))
+            except FileNotFoundError:
+                pass  # removed in this moment
+    finally:
+        os.close(fd)
+    return found
+
+
+def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Problem]:
+    fault = name_fault(path.rpartition("/")[2])
+    if fault:
+        yield Problem(path, None, f"this is not read as a page: its name {fault}")
+        return
+    if not stat.S_ISREG(mode):
+        yield Problem(
+            path, None, "this is not read: it is a link, or no regular file; put a real file in its place"
+        )
+        return
+    try:
+        document = memory.store.get(path, memory.policy.page_bytes)
+    except Refused as refused:
+        yield Problem(path, None, str(refused))
+        return
+    if document is None:
+        return
+    if document.sha256 != head.sha256:
+        yield Problem(path, None, "this page was changed outside; the next command journals that", "note")
+    if path == STATE:
+        yield from _check_state(memory, document.data)
+        return
+    try:
+        text = document.data.decode()
+    except UnicodeDecodeError as error:
+        line = document.data.count(b"\n", 0, error.start) + 1
+        yield Problem(path, line, "this line is not UTF-8 text; save the page as UTF-8 with an editor")
+        return
+    unclosed = parse(path, text).unclosed
+    if unclosed is not None:
+        yield Problem(
+            path, unclosed, "what begins here never ends: nothing below it is read as facts", "note"
+        )
+
+
+def _check_state(memory: Memory, data: bytes) -> Iterator[Problem]:
+    try:
+        if examined(data) is None and memory.state.file.last_good() is not None:
+            raise Unsound("there is nothing, and there was a state", 1)
+    except Unsound as unsound:
+        good = memory.state.file.last_good()
+        mend = next_step(unsound, good).rstrip(".") if good is not None else ""
+        yield Problem(STATE, unsound.line, unsound.told + (f"; {mend[0].lower()}{mend[1:]}" if mend else ""))

@@ -1,0 +1,350 @@
+"""Costs: what models took, call by call, and the ceiling of a day (FORMAT §16).
+
+An extension that is told of every call of a model. Invariants: no word of what was said is in it; what a provider
+answered is in the log, or nobody is asked any more; what other processes spent counts as soon as it is written. Days
+are those of UTC.
+"""
+
+from __future__ import annotations
+
+import time
+from _thread import allocate_lock
+
+from looseleaf.base.errors import CeilingReached
+from looseleaf.base.ids import new_id
+from looseleaf.base.immutable import frozen
+from looseleaf.base.values import START
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, Literal
+
+    from looseleaf.base.messages import Message
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.replies import Reply, Usage
+    from looseleaf.base.values import Line, Record
+    from looseleaf.models.prices import Price
+    from looseleaf.store.protocol import Store
+
+    What = Literal["purpose", "model", "agent", "day"]
+
+STREAM = "calls"
+SCHEMA = "calls.v1"
+WHATS: tuple[What, ...] = ("day", "purpose", "model", "agent")
+"""What calls can be told apart by."""
+
+_DAY = 86_400
+_MOST = 10**15
+"""No time, cost or number of tokens is larger."""
+
+_EXCURSION = 64
+"""Records in a row that must be older before nothing of a day is left: a clock may have been wrong for some."""
+
+_COUNTED = ("prompt_tokens", "cached_tokens", "written_tokens", "output_tokens", "reasoning_tokens")
+_OTHER = "other"
+"""The purpose of a call for which nobody gave one."""
+
+
+@frozen
+class Spent:
+    """What some calls took together, in tokens and US dollars. Where `unpriced` is not 0, they cost at least `cost`;
+    `estimated`: calls whose tokens the provider did not report, or not all of them. Members as in `reply.Usage`."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    estimated: int = 0
+    unpriced: int = 0
+    cost: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Read and written: what the ceiling is about."""
+        return self.prompt_tokens + self.output_tokens
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__match_args__}
+
+
+@frozen
+class Share:
+    """What was spent on a day, for a purpose, on a model or by an agent; `name` says which."""
+
+    name: str
+    spent: Spent
+
+
+@frozen
+class Ceiling:
+    """What may be spent today and what was; None: as much as one likes. `until` is when the day ends."""
+
+    spent: Spent
+    tokens: int | None
+    cost: float | None
+    until: float
+
+    @property
+    def tokens_left(self) -> int | None:
+        return None if self.tokens is None else max(0, self.tokens - self.spent.tokens)
+
+    @property
+    def cost_left(self) -> float | None:
+        return None if self.cost is None else max(0.0, self.cost - self.spent.cost)
+
+
+class Costs:
+    """The ledger of one memory, as one agent writes it. It may be told of calls from any thread."""
+
+    def __init__(
+        self, store: Store, policy: Policy, agent: str, *, now: Callable[[], float] = time.time
+    ) -> None:
+        self._store = store
+        self._policy = policy
+        self._agent = agent
+        self._now = now
+        self._guard = allocate_lock()
+        self._unwritten: list[Record] = []
+        self._day = -1
+        self._spent = Spent()
+        self._last: Line | None = None
+
+    # --- as an extension of models -----------------------------------------------------
+
+    def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
+        """Raises where no more may be spent today, and where what was spent could not be written down."""
+        with self._guard:
+            self._write()
+            spent = self._today()
+        model, dialect = about.get("model"), about.get("dialect")
+        policy = self._policy
+        if policy.day_tokens is not None and spent.tokens >= policy.day_tokens:
+            raise self._reached("day_tokens", f"{spent.tokens:,} tokens", f"{policy.day_tokens:,}")
+        if (
+            policy.day_cost is not None
+            and spent.cost >= policy.day_cost
+            and not self._is_free(model, dialect)
+        ):
+            raise self._reached("day_cost", dollars(spent), f"${policy.day_cost:,.2f}")
+
+    def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
+        """Durable when it returns. Where that fails it is raised, kept, and written before the next call is made."""
+        usage, seconds = response.usage, about.get("seconds")
+        model, dialect = str(about.get("model") or response.model), str(about.get("dialect") or "")
+        record: Record = {
+            "schema": SCHEMA,
+            "id": new_id(),
+            "ts": self._now(),
+            "kind": "call",
+            "agent": self._agent,
+            "model": model,
+            "dialect": dialect,
+            "purpose": str(about.get("purpose") or _OTHER),
+            **usage.to_dict(),
+            "stop": response.stop,
+            "cost": self.cost_of(usage, response.model or model, dialect, asked=model),
+            "seconds": round(seconds, 3) if isinstance(seconds, float | int) else None,
+        }
+        with self._guard:
+            self._unwritten.append(record)
+            self._write()
+
+    def _write(self) -> None:
+        if self._unwritten:
+            self._store.append(STREAM, self._unwritten)
+            self._unwritten.clear()
+
+    def _reached(self, setting: str, spent: str, allowed: str) -> CeilingReached:
+        until = f"{_day_of(self._end())} 00:00 UTC"
+        return CeilingReached(
+            f"No model was asked: the ceiling of the day is reached ({spent} spent, {setting} is {allowed}). "
+            f"Until {until} the rules distill, and no model answers. To go on now, raise {setting} in "
+            "looseleaf.toml; `looseleaf cost` shows what was spent."
+        )
+
+    def warn(self, model: str, dialect: str, note: Callable[[str], None]) -> None:
+        """Say so where a ceiling in dollars cannot hold."""
+        if self._policy.day_cost is not None and self._price(model, dialect) is None:
+            note(
+                f"day_cost cannot hold: no price is known for {model}. Set price_input and price_output in "
+                "looseleaf.toml, or a ceiling in tokens, day_tokens."
+            )
+
+    # --- prices --------------------------------------------------------------------------
+
+    def cost_of(self, usage: Usage, model: str, dialect: str = "", *, asked: str = "") -> float | None:
+        """US dollars for one call, as its provider says or by the table; None if the price is not known. `asked`: by
+        this name, if the other has none."""
+        if usage.cost is not None:
+            return usage.cost
+        price = self._price(model, dialect) or self._price(asked, dialect)
+        if price is None:
+            return None
+        from looseleaf.models.prices import cost
+
+        return cost(usage, price)
+
+    def _price(self, model: str | None, dialect: str | None) -> Price | None:
+        from looseleaf.models.prices import as_set, price
+
+        return as_set(price(model, dialect), self._policy)
+
+    def _is_free(self, model: str | None, dialect: str | None) -> bool:
+        from looseleaf.models.prices import FREE
+
+        return self._price(model, dialect) == FREE
+
+    # --- what was spent ------------------------------------------------------------------
+
+    def today(self) -> Spent:
+        """What was spent today, by everybody. Reads what is new since it was last asked for."""
+        with self._guard:
+            return self._today()
+
+    def ceiling(self) -> Ceiling:
+        """What may be spent today, and what was."""
+        return Ceiling(self.today(), self._policy.day_tokens, self._policy.day_cost, self._end())
+
+    def total(
+        self, since: float | None = None, until: float | None = None, *, agent: str | None = None
+    ) -> Spent:
+        """What was spent from one time on and before another, by everybody or one agent."""
+        spent = Spent()
+        for record in self._records(since, until, agent):
+            spent = _plus(spent, record)
+        return spent
+
+    def by(
+        self,
+        what: What,
+        since: float | None = None,
+        until: float | None = None,
+        *,
+        agent: str | None = None,
+    ) -> tuple[Share, ...]:
+        """The same, told apart: days in their order, else what cost most first."""
+        found: dict[str, Spent] = {}
+        for record in self._records(since, until, agent):
+            name = _day_of(_ts(record)) if what == "day" else str(record.get(what) or _OTHER)
+            found[name] = _plus(found.get(name, Spent()), record)
+        shares = [Share(name, spent) for name, spent in sorted(found.items())]
+        if what != "day":
+            shares.sort(key=lambda share: (-share.spent.cost, -share.spent.tokens))
+        return tuple(shares)
+
+    def days(self, count: int) -> tuple[Share, ...]:
+        """What was spent on each of the last days, today the last; days without a call are left out."""
+        return self.by("day", self.since(count), self._end())
+
+    def since(self, days: int) -> float:
+        """When the last so many days began, today one of them."""
+        return self._end() - max(1, days) * float(_DAY)
+
+    def _end(self) -> float:
+        return (self._now() // _DAY + 1) * float(_DAY)
+
+    # --- reading -------------------------------------------------------------------------
+
+    def _records(self, since: float | None, until: float | None, agent: str | None) -> Iterator[Record]:
+        """The calls of a time, in no order that matters. Reads back no further than it must."""
+        if since is None:
+            lines = self._store.read(STREAM, START)
+        else:
+            lines = self._since(since)
+        for line in lines:
+            is_own = agent is None or line.record.get("agent") == agent
+            if is_own and _is_call(line.record) and _is_within(_ts(line.record), since, until):
+                yield line.record
+
+    def _since(self, since: float) -> Iterator[Line]:
+        older = 0
+        for line in self._store.read_back(STREAM):
+            # A day more than was asked for, and some records more: clocks are set, and processes overtake each other. A
+            # line that somebody wrote by hand, with any time, hides nothing that stands before it.
+            if line.checked and _is_call(line.record):
+                older = older + 1 if _ts(line.record) < since - _DAY else 0
+                if older > _EXCURSION:
+                    return
+            yield line
+
+    def _today(self) -> Spent:
+        """The sums of today, brought up to date. Begun anew on another day, and where the last record that was read
+        stands elsewhere, since repair moves records (FORMAT §8.2)."""
+        day = int(self._now() // _DAY)
+        if day != self._day or self._last is None or not self._go_on(self._last):
+            spent, last = Spent(), None
+            for line in self._since(float(day * _DAY)):
+                last = last or line
+                spent = self._counted(spent, line, day)
+            # Only now: a sum that was broken off would stand for the whole day.
+            self._day, self._spent, self._last = day, spent, last
+        return self._spent
+
+    def _go_on(self, last: Line) -> bool:
+        lines = self._store.read(STREAM, last.position)
+        first = next(lines, None)
+        if first is None or first.record.get("id") != last.record.get("id"):
+            return False
+        for line in lines:
+            self._spent, self._last = self._counted(self._spent, line, self._day), line
+        return True
+
+    @staticmethod
+    def _counted(spent: Spent, line: Line, day: int) -> Spent:
+        is_of_day = _is_call(line.record) and _ts(line.record) // _DAY == day
+        return _plus(spent, line.record) if is_of_day else spent
+
+
+def dollars(spent: Spent) -> str:
+    """`$0.0213`, or `at least $0.0213` where a price is not known; no price at all is `unknown`."""
+    if spent.unpriced and not spent.cost:
+        return "unknown" if spent.unpriced == spent.calls else "at least $0.00"
+    amount = f"${spent.cost:,.2f}" if spent.cost >= 1 or not spent.cost else f"${spent.cost:.4f}"
+    return f"at least {amount}" if spent.unpriced else amount
+
+
+# --- records -----------------------------------------------------------------------------
+
+
+def _is_call(record: Record) -> bool:
+    return record.get("kind") == "call"
+
+
+def _is_within(ts: float, since: float | None, until: float | None) -> bool:
+    return (since is None or ts >= since) and (until is None or ts < until)
+
+
+def _ts(record: Record) -> float:
+    return _number(record.get("ts"))
+
+
+def _number(value: object) -> float:
+    """A number that somebody wrote; nothing, if it is none that could be meant."""
+    return float(value) if isinstance(value, int | float) and -_MOST < value < _MOST else 0.0
+
+
+def _day_of(ts: float) -> str:
+    from looseleaf.text.times import day
+
+    return day(ts)
+
+
+def _plus(spent: Spent, record: Record) -> Spent:
+    """Whatever a line says: one that somebody wrote by hand stops no sum."""
+    counted = {name: getattr(spent, name) + _whole(record.get(name)) for name in _COUNTED}
+    cost = record.get("cost")
+    is_priced = isinstance(cost, int | float) and 0 <= cost < _MOST
+    return Spent(
+        calls=spent.calls + 1,
+        estimated=spent.estimated + (record.get("is_estimated") is True),
+        unpriced=spent.unpriced + (not is_priced),
+        cost=spent.cost + (_number(cost) if is_priced else 0.0),
+        **counted,
+    )
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST else 0

@@ -1,0 +1,27 @@
+"""Dialects: one file for each shape in which providers are spoken to. All of it pure: no SDK, no network, no clock."""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+
+# Loaded first: a module that is loaded later would take the name of the function below.
+from looseleaf.models.dialect import Dialect
+
+NAMES = ("openai", "openai-chat", "anthropic", "gemini", "ollama")
+
+
+def dialect(name: str) -> Dialect:
+    """The dialect of that name. Each is loaded when it is first spoken."""
+    if name == "openai":
+        from looseleaf.models.providers.openai_responses import DIALECT
+    elif name == "openai-chat":
+        from looseleaf.models.providers.openai_chat import DIALECT
+    elif name == "anthropic":
+        from looseleaf.models.providers.anthropic_dialect import DIALECT
+    elif name == "gemini":
+        from looseleaf.models.providers.gemini_dialect import DIALECT
+    elif name == "ollama":
+        from looseleaf.models.providers.ollama_dialect import DIALECT
+    else:
+        raise Refused(f"No model was asked: {name!r} is no dialect. Use one of {', '.join(NAMES)}.")
+    return DIALECT

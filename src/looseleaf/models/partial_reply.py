@@ -1,0 +1,150 @@
+"""What was heard of one attempt: enough to tell of it if it is cut short, and what it took as far as that is known."""
+
+from __future__ import annotations
+
+from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Message, ToolCallSpec
+    from looseleaf.base.replies import Event, ToolSpec
+
+
+class Heard:
+    """`is_answered`: the provider has begun to answer, or was left while it may have: it may ask to be paid."""
+
+    def __init__(self, dialect: str) -> None:
+        self.is_answered = False
+        self._dialect = dialect
+        self._said: list[str] = []
+        self._thought: list[str] = []
+        self._calls: list[ToolCallSpec] = []
+        self._reported: dict[str, Any] = {}
+
+    def chunks(self, chunks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The chunks as they pass by."""
+        for chunk in chunks:
+            self.is_answered = True
+            self._reported |= _usage_in(chunk)
+            yield chunk
+
+    def hear(self, event: Event) -> None:
+        self.is_answered = True
+        if isinstance(event, Said):
+            self._said.append(event.text)
+        elif isinstance(event, Thought):
+            self._thought.append(event.text)
+        elif isinstance(event, Called):
+            self._calls.append(event.call)
+
+    @property
+    def anything(self) -> bool:
+        """Whether whoever listens has heard anything."""
+        return any(self._said) or any(self._thought) or bool(self._calls)
+
+    def cut(self, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> Reply:
+        """What there is of a reply that did not come to its end."""
+        reply = Reply(
+            "".join(self._said), "".join(self._thought), tuple(self._calls), _partial(self._reported), "cut"
+        )
+        return self.whole(reply, messages, tools, model)
+
+    def whole(
+        self, reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str
+    ) -> Reply:
+        """The reply with what its provider left out: a name, and a count of what was read and written."""
+        usage = reply.usage
+        if usage.is_estimated:
+            usage = Usage(
+                usage.prompt_tokens or tokens_of(messages, tools),
+                usage.cached_tokens,
+                usage.written_tokens,
+                max(usage.output_tokens, tokens_in(reply)),
+                usage.reasoning_tokens,
+                is_estimated=True,
+                cost=usage.cost,
+            )
+        named = reply.model or model
+        return Reply(reply.text, reply.reasoning, reply.calls, usage, reply.stop, named, reply.opaque)
+
+
+# --- what providers report on the way ------------------------------------------------------
+
+
+def _usage_in(chunk: dict[str, Any]) -> dict[str, Any]:
+    """The counts that stand in a chunk, wherever its provider puts them."""
+    found: dict[str, Any] = {}
+    for place in (chunk, chunk.get("message"), chunk.get("response")):
+        if isinstance(place, dict):
+            for name in ("usage", "usageMetadata", "usage_metadata"):
+                told = place.get(name)
+                if isinstance(told, dict):
+                    found |= told
+    return found
+
+
+_READ = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
+_CACHED = ("cache_read_input_tokens", "cachedContentTokenCount", "cached_content_token_count")
+_WRITTEN = ("cache_creation_input_tokens",)
+_OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count")
+_THOUGHT = ("thoughtsTokenCount", "thoughts_token_count")
+
+
+def _partial(reported: dict[str, Any]) -> Usage:
+    """Of an answer that was cut: what was read is told at the beginning by some; what was written grows, so that what
+    was told last is the least it can be."""
+
+    def told(names: tuple[str, ...]) -> int:
+        return next((reported[name] for name in names if type(reported.get(name)) is int), 0)
+
+    prompt, cached, written = told(_READ), told(_CACHED), told(_WRITTEN)
+    if any(name in reported for name in (_CACHED[0], *_WRITTEN)):
+        prompt += cached + written  # Anthropic counts these apart
+    thought = told(_THOUGHT)
+    return Usage(prompt, cached, written, told(_OUTPUT) + thought, thought, is_estimated=True)
+
+
+# --- estimates ----------------------------------------------------------------------------
+
+
+def tokens_of(messages: Iterable[Message], tools: Iterable[ToolSpec] = ()) -> int:
+    """About how many tokens a model reads of these."""
+    from looseleaf.models.tokens import estimate
+
+    return sum(map(estimate, texts_of(messages))) + sum(estimate(text) for text in _texts_of(tools))
+
+
+def tokens_in(reply: Reply) -> int:
+    """About how many tokens a model wrote."""
+    from looseleaf.models.tokens import estimate
+
+    called = (text for call in reply.calls for text in (call.name, _text(call.arguments)))
+    return sum(map(estimate, (reply.text, reply.reasoning, *called)))
+
+
+def texts_of(messages: Iterable[Message]) -> Iterator[str]:
+    """All that is read of messages, one text after the other."""
+    for message in messages:
+        yield message.content or ""
+        yield message.reasoning_content or ""
+        payload = message.tool_payload
+        if payload is None:
+            continue
+        for value in payload.to_dict().values():
+            yield _text(value)
+
+
+def _texts_of(tools: Iterable[ToolSpec]) -> Iterator[str]:
+    for tool in tools:
+        yield from (tool.name, tool.description, _text(tool.parameters))
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,1 @@
+"""The providers: how each one is reached, and the dialect it speaks."""

@@ -1,0 +1,490 @@
+"""Coding agents as models: their own command lines, asked once in headless mode, with the login that they have.
+
+Each call is one child process in an empty folder of its own. It has no tools, no MCP servers and none of the user's
+hooks, and `LOOSELEAF_INSIDE` tells whatever it starts of ours to do nothing: what is asked here is never recorded as if
+a person had said it. The conversation goes in by standard input, where other users of the machine cannot read it.
+
+Everything that follows from a program's own ways was seen in the program itself: Claude Code 2.1.197, Codex 0.169.0,
+Gemini CLI 0.61.0.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from looseleaf.base.errors import Cancelled, Refused, TooLong
+from looseleaf.base.replies import Reply, Said, Usage
+from looseleaf.base.values import INSIDE
+from looseleaf.models.call import Caller, cancelled
+from looseleaf.models.failures import Failed, Failure
+from looseleaf.models.faults import TOO_LONG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Generator, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Event, Extension, ToolSpec
+    from looseleaf.models.call import Wanted
+    from looseleaf.models.dialect import Rendered
+    from looseleaf.models.partial_reply import Heard
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]*")
+"""What may be the name of a model: nothing that a program could take for an option."""
+
+_LOOKING = 0.05
+"""Seconds between two looks at `cancel` while the program works."""
+
+_NO_LOGIN = re.compile(
+    r"/login|log(?:ged)?[ -]?in\b|auth method|invalid api key|unauthori[sz]ed|401|authenticat|oauth|credentials",
+    re.IGNORECASE,
+)
+
+_OF_SESSIONS = frozenset(
+    "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SSE_PORT CLAUDE_CODE_SESSION_ID CLAUDE_CODE_CHILD_SESSION "
+    "CLAUDE_PROJECT_DIR CLAUDE_ENV_FILE GEMINI_CLI GEMINI_CLI_IDE_SERVER_PORT GEMINI_CLI_IDE_WORKSPACE_PATH".split()
+)
+"""What a coding agent tells its own children of the session that they belong to. This one belongs to none."""
+
+_PLAIN = "You answer what you are asked, and do nothing else."
+"""In the place of the agent's own instructions, which are about writing code, where nobody gives any."""
+
+_CODEX_OFF = (
+    "hooks shell_tool unified_exec multi_agent goals view_image image_generation apps plugins skill_search memories "
+    "unbounded_connection_retries"
+).split()
+
+
+class CommandLine(Caller):
+    """A coding agent's program. `name` is a model that it knows, or "" for the one that it would take itself.
+
+    It is asked once: the programs repeat by themselves what is worth it. Tools are described and called in the text.
+    """
+
+    program = ""
+    sends_to = ""
+    """Whose servers read what is asked."""
+    to_install = ""
+    to_log_in = ""
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        seconds: float = 300.0,
+        extensions: Sequence[Extension] = (),
+        calls: str = "json",
+    ) -> None:
+        if name and not _NAME.fullmatch(name):
+            raise Refused(
+                f"No model was chosen: {name!r} is no name of a model. Give one that {self.title} knows, or leave it "
+                "out."
+            )
+        self._asked_for = name
+        super().__init__(name or self.dialect, seconds=seconds, retries=0, extensions=extensions, calls=calls)
+
+    def ready(self) -> None:
+        """Look whether the program is there. It is not run."""
+        self._path()
+
+    def _path(self) -> str:
+        """Where the program is. One that is found only from the current folder is not run."""
+        from shutil import which
+
+        if os.environ.get(INSIDE):
+            raise Refused(
+                f"No model was asked: this already runs inside a coding agent that is asked as a model ({INSIDE} is "
+                "set)."
+            )
+        found = which(self.program)
+        if found is None or not os.path.isabs(found):
+            raise Refused(
+                f"No model was asked: the program `{self.program}` of {self.title} is not on PATH. {self.to_install}"
+            )
+        return found
+
+    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+        from looseleaf.models.dialect import Rendered
+
+        told = [message.to_dict() for message in messages]
+        return Rendered({"program": self.program, "model": self.name, "messages": told})
+
+    def _attempt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        rendered: Rendered,
+        wanted: Wanted,
+        heard: Heard,
+    ) -> Generator[Event]:
+        from tempfile import TemporaryDirectory
+
+        path = self._path()
+        system, asked = _as_text(messages)
+        if wanted.schema is not None and not self._takes(wanted.schema):
+            schema = json.dumps(wanted.schema, ensure_ascii=False)
+            asked += (
+                f"\n\n(Answer with one JSON object that keeps to this schema, and nothing else: {schema})"
+            )
+        with TemporaryDirectory(prefix="looseleaf-", ignore_cleanup_errors=True) as folder:
+            empty = os.path.join(folder, "empty")
+            os.mkdir(empty)
+            instructions = _put(folder, "instructions.md", system or _PLAIN)
+            arguments = self._arguments(folder, instructions, wanted)
+            more = self._surroundings(instructions) | {INSIDE: "1"}
+            environ = {name: value for name, value in os.environ.items() if name not in _OF_SESSIONS}
+            try:
+                out = self._run([path, *arguments], asked, self._folder(empty), environ | more, wanted)
+            except (Cancelled, KeyboardInterrupt):
+                heard.is_answered = True  # it may have been by then
+                raise
+        reply = self._read(out)
+        if not reply.text.strip():
+            raise self._failed("its answer is empty")
+        yield Said(reply.text)
+        yield reply
+
+    def _run(
+        self, command: list[str], asked: str, folder: str, environ: dict[str, str], wanted: Wanted
+    ) -> str:
+        """What the program printed. It is ended, with all that it started, at the time limit, by `cancel`, and when
+        nobody waits for it any more."""
+        import subprocess
+        from time import monotonic
+
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                cwd=folder,
+                env=environ,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Refused(
+                f"No model was asked: {command[0]} could not be started ({error.strerror or error}). {self.to_install}"
+            ) from error
+        seconds = self.seconds if wanted.seconds is None else wanted.seconds
+        until = monotonic() + seconds
+        given: bytes | None = asked.encode("utf-8", "replace")
+        try:
+            while True:
+                if wanted.cancel is not None and wanted.cancel.is_set():
+                    raise cancelled(self.title)
+                left = until - monotonic()
+                if left <= 0:
+                    raise Failed(
+                        Failure(
+                            f"{self.title} did not answer within {seconds:g} seconds.",
+                            "Ask again later, or give it more time (`model_seconds`).",
+                            may_cost=True,
+                        )
+                    )
+                try:
+                    out, err = process.communicate(
+                        given, left if wanted.cancel is None else min(left, _LOOKING)
+                    )
+                    break
+                except subprocess.TimeoutExpired:
+                    given = None  # it goes on with what it was given
+        finally:
+            _end(process)
+        said = out.decode("utf-8", "replace")
+        if not said.strip():
+            raise self._failed(
+                err.decode("utf-8", "replace").strip() or f"it ended with code {process.returncode}"
+            )
+        return said
+
+    def _failed(self, said: object) -> Failed:
+        """What the program says of its own failing, as a sentence."""
+        quoted = self._provider().quote(said)
+        if TOO_LONG.search(quoted):
+            why = f"{self.title} did not answer: what it was sent is longer than it takes ({quoted})."
+            return Failed(Failure(why, "Compact the conversation, or send less of it.", error=TooLong))
+        if _NO_LOGIN.search(quoted):
+            return Failed(
+                Failure(f"{self.title} did not answer: it is not logged in ({quoted}).", self.to_log_in)
+            )
+        return Failed(
+            Failure(
+                f"{self.title} did not answer: it failed ({quoted}).",
+                f"Try `{self.program}` by hand; it says more.",
+            )
+        )
+
+    def _unreadable(self, said: str) -> Failed:
+        quoted = self._provider().quote(said)
+        return Failed(
+            Failure(
+                f"{self.title} did not answer: what it printed is no JSON that is known here ({quoted}).",
+                f"Update it. {self.to_install}",
+                may_cost=True,
+            )
+        )
+
+    def _where(self) -> str:
+        return self.sends_to
+
+    # --- what each program does in its own way ------------------------------------------
+
+    def _takes(self, schema: dict[str, Any]) -> bool:
+        """Whether the program holds its model to a schema; else it is asked for in words."""
+        raise NotImplementedError
+
+    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+        raise NotImplementedError
+
+    def _surroundings(self, instructions: str) -> dict[str, str]:
+        """Variables that are set for it."""
+        return {}
+
+    def _folder(self, empty: str) -> str:
+        """Where it works."""
+        return empty
+
+    def _read(self, out: str) -> Reply:
+        """The reply in what it printed. Raises `Failed`."""
+        raise NotImplementedError
+
+
+class ClaudeCode(CommandLine):
+    """Claude Code (`claude -p`).
+
+        ClaudeCode("haiku", seconds=60)
+
+    With a subscription, what it says a call cost is what the same would have cost with a key.
+    """
+
+    dialect = "claude-code"
+    title = "Claude Code"
+    program = "claude"
+    sends_to = "Anthropic"
+    to_install = "Install it with `npm install -g @anthropic-ai/claude-code`."
+    to_log_in = "Run `claude` once and log in."
+
+    def _takes(self, schema: dict[str, Any]) -> bool:
+        return True
+
+    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+        made = [
+            "-p",
+            "--output-format",
+            "json",
+            "--tools",
+            "",
+            "--strict-mcp-config",
+            "--setting-sources",
+            "",
+        ]
+        # Hooks that an administrator set are left: those of ours among them do nothing inside.
+        made += ["--settings", '{"disableAllHooks": true}', "--disable-slash-commands"]
+        made += ["--no-session-persistence", "--system-prompt-file", instructions]
+        made += ["--model", self._asked_for] if self._asked_for else []
+        made += ["--effort", wanted.effort] if wanted.effort in ("low", "medium", "high") else []
+        if wanted.schema is not None:
+            schema = {name: value for name, value in wanted.schema.items() if name != "$schema"}
+            made += ["--json-schema", json.dumps(schema)]
+        return made
+
+    def _surroundings(self, instructions: str) -> dict[str, str]:
+        return {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
+
+    def _read(self, out: str) -> Reply:
+        told = _object(out)
+        if told is None or told.get("type") != "result":
+            raise self._unreadable(out)
+        structured = told.get("structured_output")
+        if told.get("is_error") or (structured is None and told.get("subtype") != "success"):
+            raise self._failed(told.get("result") or told.get("errors") or told.get("subtype"))
+        text = json.dumps(structured, ensure_ascii=False) if structured is not None else told.get("result")
+        models = told.get("modelUsage")
+        named = [str(name).partition("[")[0] for name in models] if isinstance(models, dict) else []
+        return Reply(str(text or ""), usage=_of_claude(told), model=named[-1] if named else "")
+
+
+def _of_claude(told: dict[str, Any]) -> Usage:
+    raw = told.get("usage")
+    usage = raw if isinstance(raw, dict) else {}
+    cached, written = _count(usage, "cache_read_input_tokens"), _count(usage, "cache_creation_input_tokens")
+    read, output = _count(usage, "input_tokens") + cached + written, _count(usage, "output_tokens")
+    raw_cost = told.get("total_cost_usd")
+    cost = float(raw_cost) if isinstance(raw_cost, int | float) and 0 <= raw_cost < 1e6 else None
+    return Usage(read, cached, written, output, is_estimated=not read, cost=cost)
+
+
+class Codex(CommandLine):
+    """Codex (`codex exec`). It does not say what a call cost."""
+
+    dialect = "codex"
+    title = "Codex"
+    program = "codex"
+    sends_to = "OpenAI"
+    to_install = "Install it with `npm install -g @openai/codex`."
+    to_log_in = "Run `codex login`."
+
+    def _takes(self, schema: dict[str, Any]) -> bool:
+        from looseleaf.models.schemas import is_strict
+
+        return is_strict(schema)  # any other is refused by the provider
+
+    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+        made = ["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only"]
+        # Its settings name MCP servers, and there is no other way to leave those out. The login is kept elsewhere.
+        made += ["--ignore-user-config", "--ignore-rules", "-c", 'web_search="disabled"']
+        made += ["-c", "project_doc_max_bytes=0", "-c", f"model_instructions_file={json.dumps(instructions)}"]
+        for feature in _CODEX_OFF:
+            made += ["-c", f"features.{feature}=false"]
+        made += ["--model", self._asked_for] if self._asked_for else []
+        if wanted.schema is not None and self._takes(wanted.schema):
+            made += ["--output-schema", _put(folder, "schema.json", json.dumps(wanted.schema))]
+        return [*made, "-"]
+
+    def _read(self, out: str) -> Reply:
+        events = [each for each in map(_object, out.splitlines()) if each is not None]
+        items = [each["item"] for each in events if isinstance(each.get("item"), dict)]
+        said = [str(item.get("text")) for item in items if item.get("type") == "agent_message"]
+        done = next((each for each in events if each.get("type") == "turn.completed"), None)
+        if done is None or not said:
+            wrong = [each for each in events if each.get("type") in ("error", "turn.failed")]
+            if not events:
+                raise self._unreadable(out)
+            last: Any = wrong[-1] if wrong else {}
+            raise self._failed(last.get("message") or last.get("error") or "it gave no answer")
+        raw = done.get("usage")
+        usage = raw if isinstance(raw, dict) else {}
+        read, cached = _count(usage, "input_tokens"), _count(usage, "cached_input_tokens")
+        written, output = _count(usage, "cache_write_input_tokens"), _count(usage, "output_tokens")
+        thought = _count(usage, "reasoning_output_tokens")
+        return Reply(said[-1], usage=Usage(read, cached, written, output, thought, is_estimated=not read))
+
+
+class GeminiCLI(CommandLine):
+    """The Gemini CLI (`gemini -p`). It keeps a copy of what it was asked in its own folder, and does not say what a
+    call cost."""
+
+    dialect = "gemini-cli"
+    title = "Gemini CLI"
+    program = "gemini"
+    sends_to = "Google"
+    to_install = "Install it with `npm install -g @google/gemini-cli`."
+    to_log_in = "Run `gemini` once and log in."
+
+    def _takes(self, schema: dict[str, Any]) -> bool:
+        return False
+
+    def _arguments(self, folder: str, instructions: str, wanted: Wanted) -> list[str]:
+        made = ["--output-format", "json", "--skip-trust", "--approval-mode", "default"]
+        made += ["--allowed-mcp-server-names", "none", "--extensions", "none"]
+        made += ["--model", self._asked_for] if self._asked_for else []
+        return [*made, "--prompt", ""]
+
+    def _surroundings(self, instructions: str) -> dict[str, str]:
+        return {"GEMINI_SYSTEM_MD": instructions, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+    def _folder(self, empty: str) -> str:
+        """Always the same one, with its settings: Gemini CLI keeps a folder of its own for each that it worked in."""
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        folder = os.path.join(cache, "looseleaf", "gemini-cli")
+        settings = os.path.join(folder, ".gemini")
+        try:
+            os.makedirs(settings, 0o700, exist_ok=True)
+            _put(settings, "settings.json", json.dumps(_GEMINI_SETTINGS))
+        except OSError as error:
+            raise Refused(
+                f"No model was asked: {settings} could not be written ({error.strerror or error}). Look at its "
+                "permissions."
+            ) from error
+        return folder
+
+    def _read(self, out: str) -> Reply:
+        told = _object(out[out.find("{") :])
+        if told is None:
+            raise self._unreadable(out)
+        wrong = told.get("error")
+        if wrong or not isinstance(told.get("response"), str):
+            raise self._failed(
+                wrong.get("message") if isinstance(wrong, dict) else wrong or "it gave no answer"
+            )
+        stats = told.get("stats")
+        models = stats.get("models") if isinstance(stats, dict) else None
+        took = models if isinstance(models, dict) else {}
+        tokens = [each["tokens"] for each in took.values() if isinstance(each.get("tokens"), dict)]
+        read, cached = (sum(_count(each, name) for each in tokens) for name in ("prompt", "cached"))
+        said, thought = (sum(_count(each, name) for each in tokens) for name in ("candidates", "thoughts"))
+        usage = Usage(read, cached, 0, said + thought, thought, is_estimated=not read)
+        return Reply(str(told["response"]), usage=usage, model=str(next(reversed(took), "")))
+
+
+_GEMINI_SETTINGS: dict[str, Any] = {
+    "tools": {"core": ["none"]},
+    "mcp": {"allowed": ["none"]},
+    "hooksConfig": {"enabled": False},
+    "context": {"fileName": ["none.md"]},
+    "skills": {"enabled": False},
+    "experimental": {"enableAgents": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "general": {"enableAutoUpdate": False},
+}
+"""Laid over the user's own."""
+
+
+# --- processes and texts -------------------------------------------------------------------
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End it, with all that it started, unless it has ended by itself."""
+    import signal
+
+    if process.poll() is None:
+        if hasattr(os, "killpg"):
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:  # it was quicker
+                pass
+        else:  # pragma: no cover - Windows
+            process.kill()
+        process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            try:
+                stream.close()
+            except OSError:  # what was still to be written to it
+                pass
+
+
+def _as_text(messages: Sequence[Message]) -> tuple[str, str]:
+    """The instructions, and all that was said, as one text; a single message as it is."""
+    system = "\n\n".join(each.content or "" for each in messages if each.role == "system")
+    said = [each for each in messages if each.role != "system"]
+    if len(said) == 1:
+        return system, said[0].content or ""
+    parts = [f"## {each.role.capitalize()}\n\n{each.content or ''}" for each in said]
+    return system, "\n\n".join([*parts, "(Answer the last message, as the assistant.)"])
+
+
+def _put(folder: str, name: str, text: str) -> str:
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    return path
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _count(usage: dict[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if type(value) is int and value > 0 else 0

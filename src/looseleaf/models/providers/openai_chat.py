@@ -1,0 +1,310 @@
+"""OpenAI's Chat Completions, and what speaks it: vLLM, LM Studio, llama.cpp, DeepSeek, OpenRouter.
+
+They differ where OpenAI is silent: what a model thinks comes as `reasoning_content` or `reasoning` and is given back
+under the name it came by; ids, indexes and usage may be missing; chat templates refuse a system message in the middle
+or two messages of the user in a row.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from looseleaf.base.messages import ToolResultPayload
+from looseleaf.models.dialect import Dialect, Options, Rendered
+from looseleaf.models.faults import fault
+from looseleaf.models.layout import CALL, LEFT_OUT, hash_of, laid_out, of_dialect
+from looseleaf.models.media import data_of, is_web
+from looseleaf.models.message_repair import Needs, mended, result_text
+from looseleaf.models.naming import Spelling
+from looseleaf.models.schemas import Grammar, fitted_tools, is_strict
+from looseleaf.models.stream_parts import Heard, arguments_of, at, count_at, counted, list_at, text_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Event, Stop, ToolSpec
+    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.stream_parts import Part
+
+NAME = "openai-chat"
+SPELLING = Spelling(r"[^a-zA-Z0-9_-]", 64)
+GRAMMAR = Grammar(not_at_top=frozenset({"anyOf", "oneOf", "allOf", "enum", "not"}))
+OPENAI = re.compile(r"(?:gpt-\d|o\d|chatgpt-)")
+"""OpenAI's own models, by name: they alone refuse `max_tokens`. `gpt-oss` is served by others."""
+THINKING = re.compile(r"(?:o\d|gpt-[5-9])(?!.*chat)")
+SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+FIELDS = ("reasoning_content", "reasoning")
+
+
+def takes(kind: str, address: str) -> bool:
+    data = data_of(address)
+    if kind == "audio":
+        return data is not None and data[0] in SOUNDS
+    return kind == "image" and (data[0].startswith("image/") if data else is_web(address))
+
+
+NEEDS = Needs("Chat Completions", takes, SPELLING, Spelling(chars=40))
+
+
+def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+    told = mended(messages, NEEDS)
+    repairs = list(told.repairs)
+    turns: list[dict[str, Any]] = []
+    if told.system:
+        turns.append({"role": "system", "content": "\n\n".join(told.system)})
+    for stretch in told.stretches:
+        turns.extend(_turns(stretch, model, repairs))
+    payload: dict[str, Any] = {"model": model, "messages": turns}
+    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    if offered:
+        payload["tools"] = as_functions(offered)
+    if options.schema is not None:
+        schema = {"name": "answer", "schema": options.schema, "strict": is_strict(options.schema)}
+        payload["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if options.effort is not None:
+        payload["reasoning_effort"] = options.effort
+    if options.max_tokens is not None:
+        payload["max_completion_tokens" if OPENAI.match(model) else "max_tokens"] = options.max_tokens
+    if options.temperature is not None:
+        if THINKING.match(model):
+            changed.append(f"No temperature was asked of {model}: models that think take none.")
+        else:
+            payload["temperature"] = options.temperature
+    payload |= {"stream": True, "stream_options": {"include_usage": True}}
+    return Rendered(payload | (options.extra or {}), (*repairs, *changed), names)
+
+
+def as_functions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
+    """Tools as Chat Completions has them, and Ollama after it."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
+
+
+def _turns(stretch: Stretch, model: str, repairs: list[str]) -> Iterator[dict[str, Any]]:
+    if stretch.role == "assistant":
+        yield _said(stretch.messages, model, repairs)
+    elif stretch.role == "user":
+        yield {"role": "user", "content": _content(stretch.messages)}
+    else:
+        for message in stretch.messages:
+            payload = message.tool_payload
+            if isinstance(payload, ToolResultPayload):
+                text = result_text(payload)
+                yield {"role": "tool", "tool_call_id": payload.tool_call_id, "content": text}
+
+
+def _content(messages: Sequence[Message]) -> Any:
+    """One text where it is all text: not every server takes a list."""
+    if not any(message.image_urls or message.audio_urls for message in messages):
+        return "\n\n".join(message.content or "" for message in messages)
+    parts: list[dict[str, Any]] = []
+    for message in messages:
+        if message.content:
+            parts.append({"type": "text", "text": message.content})
+        parts.extend({"type": "image_url", "image_url": {"url": url}} for url in message.image_urls)
+        for url in message.audio_urls:
+            kind, body = data_of(url) or ("", "")
+            parts.append({"type": "input_audio", "input_audio": {"data": body, "format": SOUNDS[kind]}})
+    return parts
+
+
+def _said(messages: Sequence[Message], model: str, repairs: list[str]) -> dict[str, Any]:
+    """One answer: its texts, then its calls, with what was thought before them where the server wants it back."""
+    calls = [part for message in messages for kind, part, _ in laid_out(message, NAME)[0] if kind == CALL]
+    texts = [message.content for message in messages if message.content]
+    turn: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) or None}
+    if calls:
+        turn |= _thoughts(messages, model, repairs)
+        turn["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
+            }
+            for call in calls
+        ]
+    return turn
+
+
+def _thoughts(messages: Sequence[Message], model: str, repairs: list[str]) -> dict[str, Any]:
+    """DeepSeek refuses calls without the thinking that led to them, if only with an empty one."""
+    found: dict[str, Any] = {}
+    for message in messages:
+        told = of_dialect(message.opaque, NAME)
+        text = message.reasoning_content or ""
+        if told.get("field") in FIELDS:
+            found[told["field"]] = found.get(told["field"], "") + text
+        details = _details(told, text)
+        if details:
+            found["reasoning_details"] = details
+        elif details is None and LEFT_OUT not in repairs:
+            repairs.append(LEFT_OUT)
+    if not found and "deepseek" in model.lower():
+        found["reasoning_content"] = ""
+    return found
+
+
+def _details(told: dict[str, Any], text: str) -> list[dict[str, Any]] | None:
+    """OpenRouter's signed pieces, with their texts put back; None where these no longer fit."""
+    details = [each for each in told.get("details") or () if isinstance(each, dict)]
+    if not details:
+        return []
+    if told.get("thoughts") != hash_of(text):
+        return None
+    found: list[dict[str, Any]] = []
+    place = 0
+    for detail in details:
+        chars, field = detail.get("chars"), detail.get("holds")
+        kept = {name: value for name, value in detail.items() if name not in ("chars", "holds")}
+        if type(chars) is int and isinstance(field, str):
+            kept[field] = text[place : place + chars]
+            place += chars
+        found.append(kept)
+    return found
+
+
+# --- reading ---------------------------------------------------------------------------
+
+STOPS: dict[str, Stop] = {"length": "length", "content_filter": "refused"}
+FAILED = frozenset({"error", "insufficient_system_resource", "abort"})
+
+
+def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
+    heard = Heard(NAME)
+    field = ""
+    details: list[dict[str, Any]] = []
+    for chunk in chunks:
+        if at(chunk, "error"):
+            error = at(chunk, "error")
+            code = at(error, "code")
+            text = text_at(error, "message") or text_at(chunk, "message") or text_at(chunk, "error")
+            raise fault(text, str(code) if isinstance(code, str | int) else text_at(error, "type"))
+        heard.seed = heard.seed or text_at(chunk, "id")
+        heard.model = text_at(chunk, "model") or heard.model
+        if isinstance(at(chunk, "usage"), dict):
+            heard.usage = _usage(chunk["usage"])
+        choice = next((each for each in list_at(chunk, "choices") if not at(each, "index")), None)
+        delta = at(choice, "delta") or at(choice, "message")
+        for name in FIELDS:
+            if isinstance(at(delta, name), str):
+                field = field or name
+                if name == field:
+                    yield from heard.think(delta[name])
+        for detail in list_at(delta, "reasoning_details"):
+            _detail(details, detail)
+        yield from heard.say(at(delta, "content"))
+        if text_at(delta, "refusal"):
+            heard.stop = "refused"
+            yield from heard.say(at(delta, "refusal"))
+        _hear_calls(heard, delta)
+        _end(heard, text_at(choice, "finish_reason"))
+    _keep(heard, field, details)
+    yield from heard.end()
+
+
+def _end(heard: Heard, reason: str) -> None:
+    if reason in FAILED:
+        raise fault(f"the answer ended with {reason}", "server_error")
+    if reason and heard.stop != "refused":
+        heard.stop = STOPS.get(reason, "end")
+
+
+def _usage(usage: Any) -> Any:
+    cached = count_at(usage, "prompt_tokens_details", "cached_tokens")
+    return counted(
+        count_at(usage, "prompt_tokens"),
+        count_at(usage, "completion_tokens"),
+        cached if cached is not None else count_at(usage, "prompt_cache_hit_tokens"),
+        count_at(usage, "prompt_tokens_details", "cache_write_tokens"),
+        count_at(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def _detail(details: list[dict[str, Any]], detail: Any) -> None:
+    """A piece of what OpenRouter wants back: pieces of one index are one."""
+    if not isinstance(detail, dict):
+        return
+    last = details[-1] if details else {}
+    if last.get("type") == detail.get("type") and last.get("index") == detail.get("index"):
+        for name, value in detail.items():
+            if name in HOLDS and isinstance(value, str) and isinstance(last.get(name), str):
+                last[name] += value
+            elif value is not None:
+                last[name] = value
+    else:
+        details.append(dict(detail))
+
+
+HOLDS = ("text", "summary")
+
+
+def _keep(heard: Heard, field: str, details: list[dict[str, Any]]) -> None:
+    """What has to be given back. The texts stand in the reply; of the details only their lengths are kept."""
+    thought = "".join(part.text for part in heard.parts if part.kind == "thought")
+    texts = "".join(text_at(detail, name) for detail in details for name in HOLDS)
+    if details and texts == thought:
+        kept = [
+            {key: value for key, value in detail.items() if key not in HOLDS}
+            | {"chars": len(detail[name]), "holds": name}
+            if (name := next((key for key in HOLDS if isinstance(detail.get(key), str)), ""))
+            else detail
+            for detail in details
+        ]
+        heard.opaque = {"thoughts": hash_of(thought), "details": kept}
+    elif field:
+        heard.opaque = {"field": field}
+
+
+def _hear_calls(heard: Heard, delta: Any) -> None:
+    for call in list_at(delta, "tool_calls"):
+        part = _part_of(heard, call)
+        part.id = part.id or text_at(call, "id")
+        part.name = part.name or text_at(call, "function", "name")
+        given = at(call, "function", "arguments")
+        if isinstance(given, dict):
+            part.arguments = given
+        elif isinstance(given, str):
+            part.pieces.append(given)
+    if isinstance(at(delta, "function_call"), dict):
+        part = heard.call("function_call")
+        part.name = part.name or text_at(delta, "function_call", "name")
+        part.pieces.append(text_at(delta, "function_call", "arguments"))
+
+
+def _part_of(heard: Heard, call: Any) -> Part:
+    """The call that this is a piece of. With a name, and an id or arguments that belong to another, it is a new one."""
+    index, name, id_ = at(call, "index"), text_at(call, "function", "name"), text_at(call, "id")
+    open_ = [part for part in heard.parts if part.kind == CALL]
+    if isinstance(index, int):
+        key: tuple[str, int] = ("call", index)
+        part = heard.by_key.get(key)
+        if part is not None and name and id_ and part.id and id_ != part.id:
+            del heard.by_key[key]
+        return heard.call(key)
+    if open_ and not _is_new(open_[-1], name, id_):
+        return open_[-1]
+    return heard.call(("nth", len(open_)))
+
+
+def _is_new(last: Part, name: str, id_: str) -> bool:
+    if not name or (id_ and id_ == last.id):
+        return False
+    if name != last.name or (id_ and last.id):
+        return True
+    return last.arguments is not None or (bool(last.pieces) and isinstance(arguments_of(last.text), dict))
+
+
+DIALECT = Dialect(NAME, render, read)

@@ -1,0 +1,117 @@
+"""A model that answers by a script: for examples, for tests, and for trying out an agent without a provider."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+
+from looseleaf.base.errors import ModelFailed
+from looseleaf.base.messages import ToolCallSpec
+from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+from looseleaf.models.call import Caller, cancelled
+from looseleaf.models.values import as_held
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Sequence
+    from typing import Any, TypeAlias
+
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Event, Extension, ToolSpec
+    from looseleaf.models.call import Wanted
+    from looseleaf.models.dialect import Rendered
+    from looseleaf.models.partial_reply import Heard
+
+    Scripted: TypeAlias = (
+        "str | Reply | BaseException | Callable[[Sequence[Message], Sequence[ToolSpec]], Any]"
+    )
+
+
+class ScriptedModel(Caller):
+    """Each call takes the next of `replies`: a text, a `Reply`, an exception to be raised, or a function of the
+    messages and the tools that gives any of these. A single function answers every call.
+
+    All that it keeps is its place in the script, which calls from several threads take turns to move. Texts stream
+    word by word. Everything else is as with other models: extensions are told, `cancel` is heeded between words.
+    """
+
+    dialect = "scripted"
+    title = "The scripted model"
+
+    def __init__(
+        self,
+        replies: Iterable[Scripted] | Callable[[Sequence[Message], Sequence[ToolSpec]], Any],
+        name: str = "scripted",
+        *,
+        extensions: Sequence[Extension] = (),
+        calls: str = "native",
+    ) -> None:
+        super().__init__(name, extensions=extensions, calls=calls)
+        self._always = replies if callable(replies) else None
+        self._replies = () if callable(replies) else tuple(replies)
+        self._place = 0
+        self._turn = allocate_lock()
+
+    def ready(self) -> None:
+        """It always is."""
+
+    def _render(self, messages: Sequence[Message], tools: Sequence[ToolSpec], wanted: Wanted) -> Rendered:
+        from looseleaf.models.dialect import Rendered
+
+        told = [message.to_dict() for message in messages]
+        return Rendered({"model": self.name, "messages": told, "tools": [tool.name for tool in tools]})
+
+    def _attempt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        rendered: Rendered,
+        wanted: Wanted,
+        heard: Heard,
+    ) -> Generator[Event]:
+        reply = self._next(messages, tools)
+        events: list[Event] = [
+            *map(Thought, _words(reply.reasoning)),
+            *map(Said, _words(reply.text)),
+            *map(Called, reply.calls),
+        ]
+        for event in events:
+            if wanted.cancel is not None and wanted.cancel.is_set():
+                heard.is_answered = True
+                raise cancelled(self.title)
+            yield event
+        yield reply
+
+    def _next(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        said: Any = self._always
+        if said is None:
+            with self._turn:
+                place, self._place = self._place, self._place + 1
+            if place >= len(self._replies):
+                raise ModelFailed(
+                    f"{self.title} did not answer: its script has {len(self._replies)} replies, and this is call "
+                    f"{place + 1}. Give it a longer script, or a function."
+                )
+            said = self._replies[place]
+        while callable(said) and not isinstance(said, type):
+            said = said(messages, tools)
+        if isinstance(said, BaseException) or (isinstance(said, type) and issubclass(said, BaseException)):
+            raise said
+        return _whole(said if isinstance(said, Reply) else Reply(str(said)))
+
+
+def _whole(reply: Reply) -> Reply:
+    """A reply that a script leaves short: it ends for its calls, and what it took is estimated. What they are given is
+    what any provider's model could be heard to give."""
+    calls = tuple(
+        ToolCallSpec(call.id, call.name, as_held(call.arguments), call.opaque) for call in reply.calls
+    )
+    stop = "tools" if reply.calls and reply.stop == "end" else reply.stop
+    usage = Usage(is_estimated=True) if reply.usage == Usage() else reply.usage
+    return Reply(reply.text, reply.reasoning, calls, usage, stop, reply.model, reply.opaque)
+
+
+def _words(text: str) -> list[str]:
+    """Pieces that together are the text, each a word with what stands behind it."""
+    import re
+
+    return re.findall(r"\s*\S+\s*|\s+", text)

@@ -1,0 +1,192 @@
+"""What is heard of a reply while it streams: parts in their order, and the events that they make.
+
+Whatever is said comes out twice and is the same: piece by piece as events, and whole in the `Reply`. How a provider
+cuts it into pieces changes neither.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from looseleaf.base.messages import ToolCallSpec
+from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
+from looseleaf.models.faults import cut
+from looseleaf.models.layout import CALL, TEXT, THOUGHT, packed
+from looseleaf.models.values import as_held, is_held, sound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+    from typing import Any
+
+    from looseleaf.base.replies import Event, Stop
+
+GAP = "\n\n"
+"""Between two texts of one reply that something else, or the provider, keeps apart."""
+
+
+def at(value: Any, *names: str | int) -> Any:
+    """The member at the end of that path; None where there is none. What streams in may have any shape."""
+    for name in names:
+        if isinstance(value, dict):
+            value = value.get(name)
+        elif isinstance(value, list) and isinstance(name, int) and name < len(value):
+            value = value[name]
+        else:
+            return None
+    return value
+
+
+def text_at(value: Any, *names: str | int) -> str:
+    """The text there, or none."""
+    found = at(value, *names)
+    return found if isinstance(found, str) else ""
+
+
+def list_at(value: Any, *names: str | int) -> list[Any]:
+    found = at(value, *names)
+    return found if isinstance(found, list) else []
+
+
+def count_at(value: Any, *names: str | int) -> int | None:
+    """The number of tokens there, if one is told."""
+    found = at(value, *names)
+    return int(found) if type(found) in (int, float) and 0 <= found < 1e15 else None
+
+
+def counted(
+    prompt: int | None,
+    output: int | None,
+    cached: int | None = None,
+    written: int | None = None,
+    reasoning: int | None = None,
+) -> Usage:
+    """What a provider reports; `is_estimated` where it leaves out what was read or what was written."""
+    told = (prompt or 0, cached or 0, written or 0, output or 0, reasoning or 0)
+    return Usage(*told, is_estimated=prompt is None or output is None)
+
+
+def arguments_of(text: str) -> Any:
+    """The object that a call was given, or the text that came where it is none that a log can hold."""
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict) and is_held(value) else text
+
+
+class Part:
+    """One part of a reply: something thought, said or called. `gap`: characters put before it to keep it apart."""
+
+    __slots__ = ("arguments", "gap", "held", "id", "kind", "marks", "name", "pieces")
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.pieces: list[str] = []
+        self.held = ""
+        self.gap = 0
+        self.marks: dict[str, Any] = {}
+        self.id = ""
+        self.name = ""
+        self.arguments: Any = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+class Heard:
+    """A reply as far as it came. `seed` is something of the stream that no other reply has: ids are made of it for
+    calls that came without."""
+
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
+        self.parts: list[Part] = []
+        self.by_key: dict[Hashable, Part] = {}
+        self.seed = ""
+        self.model = ""
+        self.usage: Usage | None = None
+        self.stop: Stop | None = None
+        self.opaque: dict[str, Any] = {}
+
+    def part(self, kind: str, key: Hashable = None) -> Part:
+        """The part of that key; without one, the last part if it is of that kind. Made where it is not there yet."""
+        found = self.by_key.get(key) if key is not None else self.parts[-1] if self.parts else None
+        if found is not None and found.kind == kind:
+            return found
+        found = Part(kind)
+        self.parts.append(found)
+        if key is not None:
+            self.by_key[key] = found
+        return found
+
+    def say(self, text: Any, key: Hashable = None, apart: bool = False) -> Iterator[Event]:
+        """A piece of the answer. `apart`: another key is another paragraph, though nothing stands between."""
+        return self._hear(TEXT, text, key, apart)
+
+    def think(self, text: Any, key: Hashable = None, apart: bool = False) -> Iterator[Event]:
+        return self._hear(THOUGHT, text, key, apart)
+
+    def _hear(self, kind: str, text: Any, key: Hashable, apart: bool) -> Iterator[Event]:
+        if not isinstance(text, str) or not text:
+            return
+        part = self.part(kind, key)
+        text = part.held + text
+        part.held = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        text = sound(text[:-1] if part.held else text)
+        if not text:
+            return
+        event = Said if kind == TEXT else Thought
+        if not part.pieces and self._has_gap(part, apart):
+            part.gap = len(GAP)
+            yield event(GAP)
+        part.pieces.append(text)
+        yield event(text)
+
+    def _has_gap(self, part: Part, apart: bool) -> bool:
+        """Whether something stands between this part and the last one of its kind that has text."""
+        before = [other for other in self.parts if other is not part]
+        last = next((i for i in range(len(before) - 1, -1, -1) if _same(before[i], part)), None)
+        return last is not None and (apart or last < len(before) - 1)
+
+    def call(self, key: Hashable) -> Part:
+        return self.part(CALL, key)
+
+    def calls(self) -> tuple[ToolCallSpec, ...]:
+        """In the order in which they were begun."""
+        found: list[ToolCallSpec] = []
+        for part in self.parts:
+            if part.kind != CALL:
+                continue
+            given = as_held(part.arguments)
+            if given is None:
+                given = arguments_of(sound(part.text))
+            made = f"call_{hashlib.sha256(self.seed.encode('utf-8', 'replace')).hexdigest()[:8]}_{len(found) + 1}"
+            name = sound(part.id) or made
+            marks = {"dialect": self.dialect} | part.marks if part.marks and is_held(part.marks) else None
+            found.append(ToolCallSpec(name, sound(part.name), given, marks))
+        return tuple(found)
+
+    def end(self) -> Iterator[Event]:
+        """The calls, and the whole reply. Raises where the end has not come."""
+        if self.stop is None:
+            raise cut()
+        calls = self.calls()
+        yield from map(Called, calls)
+        stop = "tools" if calls and self.stop == "end" else self.stop
+        text, reasoning = self._joined(TEXT), self._joined(THOUGHT)
+        opaque = packed(self.dialect, self.parts, reasoning, self.opaque)
+        if not is_held(opaque):
+            opaque = None  # no log could keep it, and no provider wrote it to have it back
+        usage = self.usage or Usage(is_estimated=True)
+        yield Reply(text, reasoning, calls, usage, stop, sound(self.model), opaque)
+
+    def _joined(self, kind: str) -> str:
+        return "".join(GAP[: part.gap] + part.text for part in self.parts if part.kind == kind)
+
+
+def _same(one: Part, other: Part) -> bool:
+    return one.kind == other.kind and bool(one.pieces)

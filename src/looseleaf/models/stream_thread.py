@@ -1,0 +1,188 @@
+"""A pump: a provider's stream, read in a thread of its own into a short queue.
+
+SDKs block: while they import, resolve names, connect, and wait for a server that says nothing. Whoever asks does not
+block with them: a time limit and `cancel` hold whatever the SDK does. What it raises is carried over to whoever asks.
+
+Ending a pump early breaks its connection, so that the provider notices and stops; a thread that is waiting for the
+first byte of a response has no connection to show yet, and closes it as soon as it gets one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from contextvars import ContextVar, copy_context
+from time import monotonic
+
+from looseleaf.base.errors import Refused
+from looseleaf.models.failures import Failed, Failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, Protocol
+
+    class Cancel(Protocol):
+        def is_set(self) -> bool: ...
+
+
+ROOM = 64
+"""Chunks that wait. A reader that is slower than the line slows the line down."""
+
+LOOKING = 0.03
+"""Seconds between two looks at `cancel`, which can only be asked."""
+
+
+class TimeUp(Exception):
+    """The limit was reached."""
+
+
+class Ended(Exception):
+    """`cancel` was set."""
+
+
+class Line:
+    """A provider's answer that comes in: its chunks, and the HTTP response that they come over."""
+
+    def __init__(self, chunks: Iterable[dict[str, Any]], response: Any = None) -> None:
+        self.chunks = chunks
+        self.response = response
+
+
+ARRIVED: ContextVar[Callable[[Any], None]] = ContextVar("arrived")
+"""Whom to show a response, in the thread of its pump: for an SDK that keeps its responses to itself."""
+
+
+class Pump:
+    """`open` asks the provider, in the pump's thread. `meaning` says what an error of the SDK means, and whether
+    something had come already; the error itself goes no further, since it holds the request with its key."""
+
+    def __init__(self, open: Callable[[], Line], meaning: Callable[[BaseException, bool], Failure]) -> None:
+        self._changed = threading.Condition()
+        self._chunks: deque[dict[str, Any]] = deque()
+        self._response: Any = None
+        self._meaning = meaning
+        self._error: Exception | None = None
+        self._has_begun = False
+        self._is_done = False
+        self._is_stopped = False
+        # Its own context: what is set in it is gone with the thread, and what the asker's says (a span) holds there.
+        run = copy_context().run
+        threading.Thread(target=run, args=(self._run, open), name="looseleaf model", daemon=True).start()
+
+    def chunks(self, seconds: float, cancel: Cancel | None) -> Iterator[dict[str, Any]]:
+        """What comes, until the end. Raises `Failed`, `Ended`, and `TimeUp` when it has been waited for so many seconds
+        in all: time that a slow reader takes is not the provider's."""
+        while True:
+            if cancel is not None and cancel.is_set():
+                raise Ended
+            with self._changed:
+                while not self._chunks and not self._is_done:
+                    if seconds <= 0:
+                        raise TimeUp
+                    before = monotonic()
+                    self._changed.wait(seconds if cancel is None else min(seconds, LOOKING))
+                    seconds -= monotonic() - before
+                    if cancel is not None and cancel.is_set():
+                        raise Ended
+                if not self._chunks:
+                    if self._error is not None:
+                        raise self._error
+                    return
+                chunk = self._chunks.popleft()
+                self._changed.notify_all()
+            yield chunk
+
+    def stop(self) -> None:
+        """Nothing more is wanted: hang up, unless it is done."""
+        with self._changed:
+            self._is_stopped = True
+            response, self._response = self._response, None
+            self._changed.notify_all()
+        if response is not None:
+            _hang_up(response)
+
+    # --- in the thread ---------------------------------------------------------------
+
+    def _run(self, open: Callable[[], Line]) -> None:
+        line: Line | None = None
+        raised: Exception | None = None
+        ARRIVED.set(self._hold)
+        try:
+            line = open()
+            self._hold(line.response)
+            for chunk in line.chunks:
+                self._has_begun = True
+                if not isinstance(chunk, dict):
+                    raise TypeError("a chunk is no object")
+                if not self._put(chunk):
+                    break
+        except Refused as error:
+            raised = error
+        except BaseException as error:  # noqa: BLE001 - whatever an SDK raises is for whoever asked
+            raised = self._translated(error)
+        with self._changed:
+            self._response = None  # now the thread is the only one that has it
+        quietly(lambda: _close(line))
+        with self._changed:
+            self._error = raised
+            self._is_done = True
+            self._changed.notify_all()
+
+    def _translated(self, error: BaseException) -> Failed:
+        try:
+            return Failed(self._meaning(error, self._has_begun))
+        except Exception:  # noqa: BLE001 - an SDK's errors are somebody else's code, too
+            kind = type(error).__name__
+            return Failed(
+                Failure(
+                    f"The model did not answer: its SDK failed in a way of its own ({kind}).", "Ask again."
+                )
+            )
+
+    def _hold(self, response: Any) -> None:
+        with self._changed:
+            if not self._is_stopped:
+                self._response = response
+                return
+        if response is not None:
+            _hang_up(response)
+
+    def _put(self, chunk: dict[str, Any]) -> bool:
+        with self._changed:
+            while len(self._chunks) >= ROOM and not self._is_stopped:
+                self._changed.wait()
+            self._chunks.append(chunk)
+            self._changed.notify_all()
+            return not self._is_stopped
+
+
+def _close(line: Line | None) -> None:
+    if line is not None:
+        if hasattr(line.chunks, "close"):
+            line.chunks.close()
+        if line.response is not None:
+            line.response.close()
+
+
+def _hang_up(response: Any) -> None:
+    """Break the connection under a response that another thread is reading: closing it from here would only wait for
+    that thread, or be refused by it."""
+    import socket
+
+    stream = response.extensions.get("network_stream")
+    line = stream.get_extra_info("socket") if stream is not None else None
+    if line is not None and not response.is_closed:
+        try:
+            line.shutdown(socket.SHUT_RDWR)
+        except OSError:  # it was quicker
+            pass
+
+
+def quietly(call: Callable[[], object]) -> Exception | None:
+    """Run what somebody else wrote where its failing must not matter; what it raised is returned."""
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 - it is somebody else's code
+        return error
+    return None

@@ -1,0 +1,1 @@
+"""Markdown pages: read, edited, found changed from outside, and their history."""

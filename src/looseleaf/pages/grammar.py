@@ -1,0 +1,479 @@
+"""The grammar of a page: what its lines say, and how one line of it is changed.
+
+Invariant: `"".join(parse(path, text).lines) == text`, and every line has exactly one role. An edit inserts,
+replaces or removes the lines it is about and leaves every other byte, and the role of every other line, as
+it was; a page is never rendered anew.
+
+Lines count from 1 in what is taken and returned, from 0 inside.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.values import Episode, Fact, PageText, Prose
+from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import (
+    BLOCK_FIRST,
+    BULLET,
+    CHECKBOX,
+    FOUND,
+    NOTE,
+    as_written,
+    body,
+    bullet_text,
+    escape,
+    fence,
+    heading,
+    heading_words,
+    is_blank,
+    is_doubtful,
+    is_rule,
+    is_updated,
+    kind_named,
+    line_end,
+    split_relation,
+    statement,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Literal
+
+    from looseleaf.base.values import Kind, Role, Status
+
+    Drawer = Literal["facts", "episodes", "review", "text"]
+
+__all__ = [
+    "NOTE",
+    "add_episode",
+    "add_fact",
+    "as_written",
+    "drawer",
+    "escape",
+    "new_page",
+    "parse",
+    "remove_line",
+    "replace_fact",
+    "set_summary",
+    "set_updated",
+    "summary_of",
+    "topic_of",
+]
+
+CHARS_PER_WORD = 8  # bounds a summary in scripts that put no spaces between words
+SUMMARY_EPISODES = 4  # with more titles than these, two words each would not stay under ten
+
+
+def drawer(path: str) -> Drawer:
+    """Which part of the grammar a page follows. In SOUL.md, PROJECT.md and `days/` bullets are only text."""
+    head, slash, _ = path.partition("/")
+    if path == "USER.md" or (slash and head == "facts"):
+        return "facts"
+    if slash and head == "episodes":
+        return "episodes"
+    return "review" if slash and head == "review" else "text"
+
+
+def topic_of(path: str) -> str:
+    """`facts/user.md` and `USER.md` are about `user`, `facts/work/api.md` is about `work/api`."""
+    head, slash, rest = path.removesuffix(".md").partition("/")
+    return rest if slash else head.lower()
+
+
+# --- reading ----------------------------------------------------------------------------------------
+
+
+class _Page:
+    def __init__(self, path: str, text: str) -> None:
+        self.place, self.topic = drawer(path), topic_of(path)
+        self.lines = split_lines(text)
+        self.bodies = [body(line) for line in self.lines]
+        # `inside` says, per line and for the end, which line opened the region that a line inserted there
+        # would be in; or -1.
+        self.inside, self.opaque = _regions(self.bodies)
+        self.roles: list[Role] = []
+        self.kinds: list[Kind | None] = []
+        self.found: list[bool] = []  # whether a line stands under the heading of what agents found
+        self.headings: list[tuple[int, int, str]] = []  # line, level, words
+        self.facts: list[Fact] = []
+        self.episodes: list[Episode] = []
+        self.title: str | None = None
+        self.summary: str | None = None
+        self.updated: str | None = None
+
+    @property
+    def end(self) -> int:
+        """Where the page can be added to: its end, or before the line that opens what is never closed."""
+        return self.inside[-1] if self.inside[-1] >= 0 else len(self.lines)
+
+    def last(self, role: Role) -> int:
+        """The last line with this role, or -1."""
+        return next((i for i in reversed(range(len(self.roles))) if self.roles[i] == role), -1)
+
+
+def _regions(bodies: Sequence[str]) -> tuple[list[int], list[bool]]:
+    """Find what is prose whatever it looks like: front matter, fences, comments."""
+    inside, opaque = [-1] * (len(bodies) + 1), [False] * len(bodies)
+    opened, mark = -1, ""
+    for i, text in enumerate(bodies):
+        if opened >= 0:
+            inside[i], opaque[i] = opened, True
+            if _closes(mark, text):
+                opened = -1
+            continue
+        if i == 0 and text.rstrip() == "---" and any(_closes("---", later) for later in bodies[1:]):
+            mark = "---"
+        elif text.lstrip(" \t").startswith("<!--"):
+            mark = "<!--"
+        else:
+            mark = fence(text)
+        opaque[i] = mark != ""
+        if mark and not (mark == "<!--" and _closes(mark, text)):
+            opened = i
+    inside[-1] = opened
+    return inside, opaque
+
+
+def _closes(mark: str, text: str) -> bool:
+    if mark == "---":
+        return text.rstrip() in ("---", "...")
+    if mark == "<!--":
+        return "-->" in text
+    text = text.strip()
+    return text.startswith(mark) and not text.strip(mark[0])
+
+
+def _read(path: str, page_text: str) -> _Page:
+    page = _Page(path, page_text)
+    kind: Kind | None = None
+    depth = 0
+    is_found = False
+    for i, text in enumerate(page.bodies):
+        role: Role = "prose"
+        if page.opaque[i]:
+            pass
+        elif found := heading(text):
+            level, words = found
+            page.headings.append((i, level, words))
+            if level <= 2:
+                is_found = level == 2 and words == FOUND and page.place == "facts"
+            named = kind_named(words) if page.place in ("facts", "review") and level > 1 else None
+            if named or level <= depth:
+                kind, depth = named, level if named else 0
+            if named:
+                role = "kind"
+            elif level == 1 and words and page.title is None:
+                page.title, role = words, "title"
+            elif level == 2 and words and page.place == "episodes":
+                role = "episode"
+        elif text.startswith(">"):
+            labelled = split_relation(escape(text[1:])) if page.summary is None else None
+            if labelled and labelled[0].casefold() == "summary":
+                page.summary, role = labelled[1], "summary"
+        elif (bullet := BULLET.match(text)) and not is_rule(text):
+            role = _read_bullet(page, i, kind, text[bullet.end() :])
+        page.roles.append(role)
+        page.kinds.append(kind)
+        page.found.append(is_found)
+    if page.place == "episodes":
+        _read_episodes(page)
+    return page
+
+
+def _read_bullet(page: _Page, i: int, kind: Kind | None, text: str) -> Role:
+    """The role of a bullet; on pages that hold facts, also the fact."""
+    box = CHECKBOX.match(text) if page.place == "review" else None
+    stated = statement(text[box.end() :] if box else text)
+    if stated is None or not (box or page.place == "facts"):
+        return "prose"
+    relation, said = stated
+    if is_updated(relation, said) and not box:
+        page.updated = said
+        return "updated"
+    tags = ("ticked",) if box and box[1] != " " else ()
+    status: Status = "pending" if box else "current"
+    page.facts.append(Fact(page.topic, page.topic, relation, said, kind, i + 1, tags=tags, status=status))
+    return "fact"
+
+
+def _read_episodes(page: _Page) -> None:
+    """Each `## Title` and the bullets beneath it, up to the next heading of its level or above."""
+    bounds = [(i, words) for i, level, words in page.headings if level <= 2]
+    for (start, title), (stop, _) in pairwise([*bounds, (len(page.lines), "")]):
+        if page.roles[start] != "episode":
+            continue
+        while is_blank(page.lines[stop - 1]):
+            stop -= 1
+        fields: list[tuple[str, str]] = []
+        notes: list[str] = []
+        for i in range(start + 1, stop):
+            text = page.bodies[i]
+            bullet = None if page.opaque[i] or is_rule(text) else BULLET.match(text)
+            if bullet and (stated := statement(text[bullet.end() :])):
+                page.roles[i] = "episode"
+                if stated[0] == NOTE:
+                    notes.append(stated[1])
+                else:
+                    fields.append(stated)
+        page.episodes.append(Episode(title, start + 1, stop, tuple(fields), tuple(notes)))
+
+
+def parse(path: str, text: str) -> PageText:
+    """What the page at `path` says."""
+    page = _read(path, text)
+    prose: list[Prose] = []
+    start = stop = 0  # the run of prose lines being read, without the blank lines around it
+    for i, line in enumerate((*page.lines, "")):
+        if i < len(page.lines) and page.roles[i] == "prose":
+            if not is_blank(line):
+                start, stop = (start if stop else i), i + 1
+        elif stop:
+            prose.append(Prose(start + 1, stop, "".join(page.lines[start:stop])))
+            stop = 0
+    return PageText(
+        page.topic,
+        page.lines,
+        tuple(page.roles),
+        page.title,
+        page.summary,
+        page.updated,
+        tuple(page.facts),
+        tuple(page.episodes),
+        tuple(prose),
+        page.end + 1 if page.inside[-1] >= 0 else None,
+    )
+
+
+def covered(text: str) -> list[bool]:
+    """Of each line of a page, whether it stands in a fence, a comment or the front matter (FORMAT §10.3)."""
+    return list(_read("", text).opaque)
+
+
+def summary_of(page: PageText, words: int = 10) -> str:
+    """A summary of fewer than `words` words, made by rule: the relations that a page holds, or what was done."""
+    room = max(words - 1, 1)
+    relations: dict[str, str] = {}
+    for fact in page.facts:
+        if fact.relation != NOTE:
+            relations.setdefault(fact.relation.casefold(), fact.relation)
+    if page.episodes:
+        parts = [_lowered(episode.title) for episode in page.episodes]
+        if sum(len(part.split()) for part in parts) > room:
+            parts = parts[-SUMMARY_EPISODES:]
+            share = max(room // len(parts), 1)
+            parts = [" ".join(part.split()[:share]) for part in parts]
+    elif relations:
+        parts = [_lowered(relation) for relation in relations.values()]
+        parts[0] = f"{page.topic} {parts[0]}"
+    elif page.facts:
+        # A summary is cut: of what may have changed, the mark that says so might be lost.
+        parts = [fact.object for fact in page.facts if not is_doubtful(fact.object)]
+    else:
+        said = [run.text.lstrip("#>-*+ \t") for run in page.prose]
+        parts = [escape(said[0])] if said else []
+    cut = " ".join(", ".join(parts).split()[:room])
+    return cut[: words * CHARS_PER_WORD].rstrip(" ,")
+
+
+def _lowered(name: str) -> str:
+    """`Name` as `name`, inside a list; `API key` and `Zhang San` stay as they are."""
+    return name if name[1:] != name[1:].lower() else name.lower()
+
+
+# --- editing ----------------------------------------------------------------------------------------
+
+
+def new_page(path: str, title: str | None = None, summary: str = "") -> str:
+    """The text of a page that has a title, perhaps a summary, and nothing else yet."""
+    words = heading_words(title or "") or heading_words(_default_title(path)) or "Page"
+    text = f"# {words}\n"
+    return set_summary(text, summary) if escape(summary) else text
+
+
+def _default_title(path: str) -> str:
+    place, topic = drawer(path), topic_of(path)
+    if place == "episodes":
+        return f"{topic} Episodes"
+    words = topic.replace("-", " ").replace("_", " ").replace("/", " ") if place == "facts" else topic
+    name = " ".join(word[:1].upper() + word[1:] for word in words.split(" "))
+    return f"{name} Facts" if place == "facts" else name
+
+
+def add_fact(
+    text: str,
+    path: str,
+    relation: str,
+    object: str,
+    kind: Kind | None = None,
+    before: int | None = None,
+    *,
+    found: bool = False,
+) -> str:
+    """The page with one fact more, where a careful person would put it; on a review page, one item to tick.
+
+    It goes under the heading of its kind if there is one, else after the last fact that is under none; or before the
+    fact on the line `before`, if that is under none either. `found`: an agent found it, and it goes under the heading
+    of what agents found.
+    """
+    place = drawer(path)
+    if place not in ("facts", "review"):
+        raise Refused(
+            f"No fact was added to {path}: its bullets are not facts. Add it to facts/<topic>.md instead."
+        )
+    bullet = ("- [ ] " if place == "review" else "- ") + bullet_text(relation, object)
+    page = _read(path, text or new_page(path))
+    if found:
+        return _add_found(page, bullet)
+    headings = [i for i, _, _ in page.headings if page.roles[i] == "kind"]
+    section = kind if any(page.kinds[i] == kind for i in headings) else None
+    peers = [fact for fact in page.facts if fact.kind == section and not page.found[(fact.line or 1) - 1]]
+    if before is not None and section is None and any(fact.line == before for fact in peers):
+        return _insert(page.lines, before - 1, [bullet])
+    updated = page.last("updated")
+    if peers:
+        return _insert(page.lines, _after(page, (peers[-1].line or 0) - 1), [bullet])
+    if section:
+        under = max(i for i in headings if page.kinds[i] == section)
+        at = min((i for i, _, _ in page.headings if i > under), default=page.end)
+        while is_blank(page.lines[at - 1]):
+            at -= 1
+        return _insert(page.lines, at, [bullet], apart=True)
+    if updated >= 0 and page.kinds[updated] is None and not page.found[updated]:
+        return _insert(page.lines, updated, [bullet])
+    return _insert(
+        page.lines, min([*headings, *_start_of_found(page)], default=page.end), [bullet], apart=True
+    )
+
+
+def _start_of_found(page: _Page) -> list[int]:
+    """The line of the heading of what agents found, if there is one."""
+    return [i for i, level, _ in page.headings if level == 2 and page.found[i]][:1]
+
+
+def _add_found(page: _Page, bullet: str) -> str:
+    last = [fact for fact in page.facts if page.found[(fact.line or 1) - 1]]
+    if last:
+        return _insert(page.lines, _after(page, (last[-1].line or 0) - 1), [bullet])
+    if start := _start_of_found(page):
+        return _insert(page.lines, start[0] + 1, [bullet])
+    return _insert(page.lines, page.end, [f"## {FOUND}", bullet], apart=True)
+
+
+def replace_fact(text: str, path: str, line: int, relation: str, object: str) -> str:
+    """The page with another fact on this line. Its bullet mark is kept, and the look of a label that stays."""
+    page = _read(path, text)
+    old = next((fact for fact in page.facts if fact.line == line), None)
+    if old is None:
+        raise Refused(
+            f"{path} was not changed: its line {line} is no fact. Read the page again and use its lines."
+        )
+    new = as_written(relation, object)
+    was = page.bodies[line - 1].rstrip()
+    if new[0] == old.relation and was.endswith(old.object):
+        line_now = was.removesuffix(old.object) + new[1]
+        found = [(fact.relation, fact.object) for fact in _read(path, line_now).facts]
+        if found == [new]:
+            return _replace(page.lines, line - 1, line_now)
+    mark = BULLET.match(was)
+    start = mark.end() if mark else 0
+    box = CHECKBOX.match(was, start) if page.place == "review" else None
+    return _replace(page.lines, line - 1, was[: box.end() if box else start] + bullet_text(*new))
+
+
+def remove_line(text: str, line: int) -> str:
+    """The page without this line, whatever it is."""
+    lines = split_lines(text)
+    if not 1 <= line <= len(lines):
+        raise Refused(f"Nothing was removed: the page has no line {line}, it has {len(lines)}.")
+    kept = "\ufeff" if line == 1 and text.startswith("\ufeff") else ""
+    return kept + "".join(lines[: line - 1]) + "".join(lines[line:])
+
+
+def set_summary(text: str, summary: str) -> str:
+    """The page with this summary: in place of the one it has, else after its title, else at its top."""
+    page = _read("", text)
+    line = f"> Summary: {escape(summary)}".rstrip()
+    at = page.last("summary")
+    if at >= 0:
+        return text if page.summary == escape(summary) else _replace(page.lines, at, line)
+    if not escape(summary):
+        return text
+    at = page.last("title") + 1
+    if at == 0 and page.lines and page.opaque[0] and page.bodies[0].startswith("---"):
+        at = next(i for i, opened in enumerate(page.inside) if i and opened)  # below the front matter
+    return _insert(page.lines, at, [line], apart=True)
+
+
+def set_updated(text: str, path: str, date: str) -> str:
+    """The page with this date as the last `- Updated:` line. Only pages of facts carry one."""
+    if not is_updated("updated", date):
+        raise ValueError(f"no date: {date!r}")
+    if drawer(path) != "facts":
+        return text
+    page = _read(path, text or new_page(path))
+    at = page.last("updated")
+    if at >= 0 and page.updated is not None:
+        return _replace(page.lines, at, page.bodies[at].rstrip().removesuffix(page.updated) + date)
+    own = [fact for fact in page.facts if not page.found[(fact.line or 1) - 1]]
+    if own:
+        return _insert(page.lines, _after(page, (own[-1].line or 0) - 1), [f"- Updated: {date}"])
+    return _insert(
+        page.lines, min(_start_of_found(page), default=page.end), [f"- Updated: {date}"], apart=True
+    )
+
+
+def add_episode(text: str, path: str, title: str, fields: Iterable[tuple[str, str]]) -> str:
+    """The page with one episode more at its end. A field without a label is a free bullet; empty ones are not
+    written."""
+    if drawer(path) != "episodes":
+        raise Refused(f"No episode was added to {path}: episodes live in episodes/<yyyy-mm>.md.")
+    words = heading_words(title)
+    if not words:
+        raise Refused(f"No episode was added to {path}: it has no title. Say in a few words what was done.")
+    lines = [f"## {words}", *(f"- {bullet_text(label, said)}" for label, said in fields if escape(said))]
+    page = _read(path, text or new_page(path))
+    return _insert(page.lines, page.end, lines, apart=True)
+
+
+def _after(page: _Page, i: int) -> int:
+    """Where the next bullet goes after the one on line `i`: behind the lines that continue it.
+
+    If what continues it never closes, that is before line `i`.
+    """
+    at = i + 1
+    while at < len(page.lines):
+        near = at
+        while near < len(page.lines) and page.inside[near] < 0 and is_blank(page.lines[near]):
+            near += 1
+        if near == len(page.lines):
+            break
+        first = page.lines[near][0]
+        lazy = near == at and first not in BLOCK_FIRST
+        if page.inside[near] < 0 and not (page.roles[near] == "prose" and (first in " \t" or lazy)):
+            break
+        at = near + 1
+    return i if page.inside[at] >= 0 else at
+
+
+def _insert(lines: Sequence[str], at: int, new: Sequence[str], apart: bool = False) -> str:
+    """The text with `new` before line `at`, in the page's own line ends; `apart`: between blank lines."""
+    end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    before, block, after = "".join(lines[:at]), "".join(line + end for line in new), "".join(lines[at:])
+    if at == 0 and after.startswith("\ufeff"):
+        before, after = "\ufeff", after[1:]
+    if apart and at > 0 and not is_blank(lines[at - 1]):
+        block = end + block
+    if apart and at < len(lines) and not is_blank(lines[at]):
+        block += end
+    if before.strip("\ufeff") and not before.endswith("\n"):
+        block = end + block
+    return before + block + after
+
+
+def _replace(lines: Sequence[str], at: int, line: str) -> str:
+    """The text with `line` for line `at`, whose end and byte order mark stay."""
+    start = "\ufeff" if lines[at].startswith("\ufeff") else ""
+    return "".join((*lines[:at], start, line, line_end(lines[at]), *lines[at + 1 :]))

@@ -1,0 +1,155 @@
+"""The past of pages: their edits, what they said at a time, what an undo would bring back (FORMAT §5.3)."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256_or_none
+from looseleaf.log.journal import (
+    Broken,
+    backward,
+    forward,
+    happened_back,
+    is_housekeeping,
+    undo_target,
+    version,
+)
+from looseleaf.store import JOURNAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.base.values import Edit
+    from looseleaf.store.protocol import Store
+
+
+class History:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def back(self, path: str | None = None) -> Iterator[Edit]:
+        """The edits that happened, newest first, reading no more of the journal than is asked for."""
+        records = (line.record for line in self._store.read_back(JOURNAL))
+        if path is not None:  # not to read edits of all other pages: a journal is long
+            records = (each for each in records if each.get("path") == path or each.get("kind") == "void")
+        return happened_back(records)
+
+    def edits(self, path: str) -> list[Edit]:
+        """All edits of a page, oldest first."""
+        return list(self.back(path))[::-1]
+
+    def rebuild(self, path: str, sha256: str) -> bytes | None:
+        """The newest version of a page with this hash, from the journal alone. None: it cannot be rebuilt."""
+        page: bytes | None = None
+        known = False
+        found: bytes | None = None
+        for edit in self.edits(path):
+            try:
+                page = forward(edit, page if known else None)
+                known = True
+            except Broken:
+                known = False
+            if known and edit.new == sha256:
+                found = page
+        return found
+
+    def texts(self) -> dict[str, bytes]:
+        """The last text of every page that one pass through the journal can rebuild."""
+        edits = list(self.back())[::-1]
+        texts: dict[str, bytes | None] = {}
+        for edit in edits:
+            try:
+                texts[edit.path] = forward(edit, texts.get(edit.path))
+            except Broken:
+                texts.pop(edit.path, None)
+        return {path: text for path, text in texts.items() if text is not None}
+
+    def as_of(self, path: str, when: float, now: bytes | None) -> tuple[bytes | None, bool]:
+        """What a page said at a time, from what it says `now` (None: there was no page then), and whether that is sure.
+
+        It is not where the next edit does not follow: a lost one came between, and nobody knows when.
+        """
+        later: list[Edit] = []
+        for edit in self.back(path):
+            if edit.ts <= when:
+                return self.after(edit, now, later), not later or later[-1].base == edit.new
+            later.append(edit)
+        return None, not later or later[-1].base is None
+
+    def after(self, edit: Edit, now: bytes | None, later: list[Edit] | None = None) -> bytes | None:
+        """The page after an edit. `later`: the edits since, newest first, if they are known."""
+        if edit.new is None or sha256_or_none(now) == edit.new:
+            return None if edit.new is None else now
+        if later is None:
+            later = list(takewhile(lambda each: each.id != edit.id, self.back(edit.path)))
+        try:
+            return version([edit, *reversed(later)], 0, now)
+        except Broken:
+            pass  # a record since then is damaged: come from the other side
+        edits = self.edits(edit.path)
+        try:
+            return version(edits, [each.id for each in edits].index(edit.id), now)
+        except Broken as broken:
+            raise _hidden(broken) from broken
+
+    def before(self, edit: Edit, now: bytes | None) -> bytes | None:
+        """The page before an edit, from what it says `now`."""
+        if edit.base is None:
+            return None
+        if edit.whole:
+            # It does not hold what it replaced; an edit that led there may have come to light again.
+            previous = next((each for each in self.back(edit.path) if each.new == edit.base), None)
+            if previous is not None:
+                return self.after(previous, now)
+            raise _hidden(Broken(f"the text of {edit.path} before edit {edit.id} cannot be rebuilt"))
+        try:
+            return backward(edit, self.after(edit, now))
+        except Broken as broken:
+            raise _hidden(broken) from broken
+
+    def last_to_undo(self, path: str | None) -> Edit | None:
+        edits = self.back(path)
+        if path is None:  # what nobody asked for, nobody means by "undo"
+            edits = (edit for edit in edits if edit.undoes or not is_housekeeping(edit.author, edit.path))
+        target, follows = undo_target(edits)
+        if target is not None and not follows:
+            raise Refused(
+                f"Nothing was undone: {target.path} was changed after the edit {target.id} by one whose record is "
+                "damaged, so there is no telling what to go back to. `looseleaf show` with --as-of shows what the page "
+                "was; save that text as the page."
+            )
+        return target
+
+
+def _hidden(broken: Broken) -> Refused:
+    return Refused(
+        f"Nothing was done: {broken}, because a record of the journal is damaged. "
+        "`looseleaf check` names it; other versions can still be shown."
+    )
+
+
+_TIME = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?"
+
+
+def parse_when(text: str, *, start: bool = False) -> float:
+    """Epoch seconds of a date, or date and time, here: its last moment, to the precision given, or its first."""
+    from datetime import datetime, timedelta
+
+    form = re.fullmatch(_TIME, text, re.ASCII)
+    try:
+        if form is None:
+            raise ValueError(text)
+        clock, seconds, fraction, _ = form.groups()
+        lasts = 0 if fraction else 1 if seconds else 60 if clock else 86_400
+        moment = datetime.fromisoformat(text)
+        if start or not lasts:
+            return moment.timestamp()
+        # A day ends when the next one begins, which is not always 24 hours later.
+        return (moment + timedelta(seconds=lasts)).timestamp() - 1e-6
+    except (ValueError, OverflowError, OSError):
+        raise Refused(
+            f"Nothing was shown: {text!r} is no date. Write a date as 2026-02-24, or a time as 2026-02-24T15:30."
+        ) from None

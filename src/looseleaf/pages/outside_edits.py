@@ -1,0 +1,420 @@
+"""Absorb: what people changed in the folder becomes part of the journal before anything is read (FORMAT §5.4).
+
+The journal says what every page is (its *head*). A page whose bytes are not its head's was changed outside; the
+difference is journaled as an `external` edit, once. To notice that cheaply, `views/heads.json` remembers the heads up
+to a place in the journal, and how each file looked when it was last read. Like every view it may be deleted, and
+failing to write it is nobody's business: it is never a reason to refuse, and damage to it never reaches the journal.
+"""
+
+from __future__ import annotations
+
+import time
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.page_paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
+from looseleaf.base.values import START, Position
+from looseleaf.log.heads import (
+    EXTERNAL,
+    NO_MARK,
+    NO_PAGE,
+    UNKNOWN,
+    AgentHead,
+    Head,
+    fold,
+    fold_agents,
+    refuse_unknown,
+)
+from looseleaf.store import JOURNAL, records
+from looseleaf.store.lock import Threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Document, Edit, Problem, Record, Stat
+    from looseleaf.store.protocol import Store
+
+TOP = ("",)
+"""The folder of the pages that are in every prompt."""
+
+VIEW = "views/heads.json"
+COPIES = "views/heads"
+SCHEMA = "heads.v1"
+
+_SAVE_EVERY = 64
+"""Journal records after which the view is written again: between a file per edit and a long read per start."""
+
+_RACY_NS = 100_000_000
+"""A file changed this shortly before it was read may change again without looking different (its times are coarse)."""
+
+_LOOK_AGAIN = 0.02
+
+_AT_ONCE = 64
+"""Pages that are absorbed before the lock is given to others: after a large checkout there are thousands."""
+
+_PATIENCE = 5
+"""Times `settle_seconds` that a page is watched while something empties and fills it again and again."""
+
+
+def belongs(store: Store, position: Position, last: object, stream: str = JOURNAL) -> bool:
+    """Whether the log is still the one that was read up to a place, behind the record with this id."""
+    if position == START:
+        return True
+    before = next(store.read_back(stream, position), None)
+    return before is not None and before.end == position and before.record.get("id") == last
+
+
+class Heads:
+    """The heads, and the place in the journal they stand for."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.pages: dict[str, Head] = {}
+        self.agents: dict[str, AgentHead] = {}
+        self.marks: dict[str, tuple[int, ...]] = {}
+        self.position = START
+        self.last: str | None = None
+        self.holes = 0
+        self._before: dict[str, int] = {}
+        self._edition: tuple[int, ...] | None = ()
+        self.unsaved = 0
+
+    def load(self) -> None:
+        """From the view, if it is whole and belongs to this journal; else from nothing."""
+        try:
+            document = self.store.get(VIEW)
+            raw = records.whole(document.data if document else b"")
+            if raw["schema"] != SCHEMA:
+                return
+            self.position = Position(*map(int, raw["position"]))
+            self.last = raw["last"]
+            self.pages = {path: Head(*head) for path, head in raw["pages"].items()}
+            self.agents = {
+                agent: AgentHead(mark, segment, offset, flag, (int(at), int(byte)))
+                for agent, (mark, segment, offset, flag, at, byte) in raw["agents"].items()
+            }
+            self.marks = {path: tuple(map(int, mark)) for path, mark in raw["marks"].items()}
+            self.holes = int(raw["holes"])
+            self._before = {path: int(count) for path, count in raw["before"].items()}
+        except (Refused, KeyError, TypeError, ValueError, AttributeError):
+            self.forget()  # a view that cannot be read is made again
+        else:
+            if not self.belong():
+                self.forget()
+
+    def forget(self) -> None:
+        self.pages, self.agents, self.marks, self.position, self.last = {}, {}, {}, START, None
+        self.holes, self._before = 0, {}
+
+    def belong(self) -> bool:
+        """Whether the journal is still the one that was read up to here: repair writes its files anew."""
+        return belongs(self.store, self.position, self.last)
+
+    def catch_up(self) -> None:
+        edition = self.store.edition()
+        if edition != self._edition:
+            if self._edition != ():  # somebody forgot something: the journal is another one (FORMAT §17.6)
+                self.forget()
+            self._edition = edition
+        for line in self.store.read(JOURNAL, self.position, self._hole):
+            self.take(line.record, line.position)
+            self.position = line.end
+
+    def _hole(self, problem: Problem) -> None:
+        self.holes += 1
+
+    def take(self, record: Record, position: Position) -> None:
+        refuse_unknown(record)
+        fold(self.pages, record)
+        fold_agents(self.agents, record, position)
+        self.holes += record.get("kind") == "lost"
+        path = record.get("path")
+        if isinstance(path, str):
+            self.marks.pop(path, None)
+            self._before[path] = self.holes
+        self.last = record.get("id")
+        self.unsaved += 1
+
+    def get(self, path: str) -> Head:
+        return self.pages.get(path, NO_PAGE)
+
+    def author(self, path: str) -> str:
+        """Whose a change found on disk is: a person's, unless a record is missing that may have been of this page."""
+        return EXTERNAL if self._before.get(path, 0) == self.holes else UNKNOWN
+
+    def remember(self, stat: Stat | None, seen_ns: int) -> None:
+        """How a page that is its head looks from outside; only if a later change must look different."""
+        if (
+            stat is not None
+            and max(stat.mark[3:5]) < seen_ns - _RACY_NS
+            and self.marks.get(stat.path) != stat.mark
+        ):
+            self.marks[stat.path] = stat.mark
+            self.unsaved += _SAVE_EVERY
+
+    def save(self, *, now: bool = False) -> None:
+        if self.unsaved >= _SAVE_EVERY or (now and self.unsaved):
+            view: Record = {
+                "schema": SCHEMA,
+                "position": list(self.position),
+                "last": self.last,
+                "pages": {
+                    path: [head.sha256, head.edit, head.base] for path, head in sorted(self.pages.items())
+                },
+                "agents": {
+                    agent: [head.mark, head.segment, head.offset, head.flag, *head.through]
+                    for agent, head in sorted(self.agents.items())
+                },
+                "marks": {path: list(mark) for path, mark in sorted(self.marks.items())},
+                "holes": self.holes,
+                "before": {path: count for path, count in sorted(self._before.items()) if count},
+            }
+            self.unsaved = 0
+            _view(self.store, VIEW, records.encode(view))
+
+
+def _view(store: Store, path: str, data: bytes) -> None:
+    """A view that could not be written is made again another time; nothing that was asked for rests on it."""
+    try:
+        store.view(path, data)
+    except Refused:
+        pass
+
+
+class _Watch:
+    """Whether what a page's file says may be believed, or an editor is in the middle of saving it (FORMAT §5.4).
+
+    Editors truncate and write, or rename away and create. So a page that lost all its text is believed only when its
+    file was left alone for `settle_seconds`, however often it is looked at; each change begins the wait anew.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._settle = policy.settle_seconds
+        self._quiet = policy.quiet_seconds
+        self._first: dict[str, float] = {}
+        self._since: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+
+    def doubts(self, path: str, document: Document | None, stat: Stat | None, head: Head) -> bool:
+        """`stat` was made after `document` was read: what it says is at least as new."""
+        now = time.monotonic()
+        first = self._first.setdefault(path, now)
+        mark = stat.mark if stat is not None else None
+        if path not in self._since or self._since[path][0] != mark:
+            self._since[path] = mark, now
+        age = time.time() - max(stat.mark[3:5]) / 1e9 if stat is not None else -1.0
+        if head.sha256 is not None and _is_blank(document):
+            left_alone = document is not None and age >= self._settle
+            return not left_alone and now - self._since[path][1] < self._settle
+        return 0 <= age < self._quiet and now - first < self._settle
+
+    def is_over(self, path: str) -> bool:
+        """A file that does not come to rest is not believed, and not waited for any longer."""
+        return time.monotonic() - self._first[path] > _PATIENCE * self._settle
+
+
+def _is_blank(document: Document | None) -> bool:
+    return document is None or not document.data.strip()
+
+
+class Absorb:
+    def __init__(self, store: Store, policy: Policy) -> None:
+        self._store = store
+        self._policy = policy
+        self.heads = Heads(store)
+        self._texts: dict[str, bytes] | None = None
+        self._threads = Threads()
+        self._loaded = False
+
+    @property
+    def threads(self) -> AbstractContextManager[object]:
+        return self._threads()
+
+    def agent(self, name: str) -> AgentHead:
+        """Where the agent's window begins, and whether it is to be compacted. Looks at no page."""
+        with self.threads:
+            self._load()
+            self.heads.catch_up()
+            return self.heads.agents.get(name, NO_MARK)
+
+    def know(self) -> None:
+        """Read what the journal says of pages, and look at none."""
+        with self.threads:
+            self._load()
+            self.heads.catch_up()
+
+    def _load(self) -> None:
+        if not self._loaded:
+            self.heads.load()
+            self._loaded = True
+
+    def __call__(self, folders: Sequence[str] = ("", *DRAWERS)) -> list[Edit]:
+        """Journal what was changed outside (in these folders); the edits. Nothing found costs a look at each file's
+        times and no lock."""
+        with self.threads:
+            self._load()
+            try:
+                self._store.recover()
+            finally:  # also where nothing can be written, what the journal says can be read
+                self.heads.catch_up()
+            changed = {path for path in self._changed(folders) if not self._is_head(path)}
+            edits = self._absorb(changed) if changed else []
+            self._texts = None
+            self.heads.save()
+            return edits
+
+    def _changed(self, folders: Sequence[str]) -> set[str]:
+        """The pages whose files do not look as they did when they were last seen to be their heads."""
+        marks = self.heads.marks
+        found = {stat.path: stat for stat in self.files(folders)}
+        changed = {path for path, stat in found.items() if marks.get(path) != stat.mark}
+        return changed | {path for path in self._known(folders) if path not in found}
+
+    def _known(self, folders: Sequence[str]) -> Iterable[str]:
+        """The pages that the journal says there are. Those of the top are few, and asked for at every prompt."""
+        heads = self.heads.pages
+        if folders == TOP:
+            return [path for path in (*TOP_PAGES, STATE) if self.heads.get(path).sha256 is not None]
+        return [path for path, head in heads.items() if head.sha256 is not None]
+
+    def files(self, folders: Sequence[str] = ("", *DRAWERS)) -> Iterable[Stat]:
+        """Every file that is a page, by path."""
+        for folder in folders:
+            for stat in self._store.list(folder):
+                if is_page(stat.path) and name_fault(stat.path.rpartition("/")[2]) is None:
+                    yield stat
+
+    def pages(self) -> list[str]:
+        """The paths of all pages: those the journal knows (an editor may be replacing one), and other files."""
+        known = {path for path, head in self.heads.pages.items() if head.sha256 is not None}
+        known.update(stat.path for stat in self.files())
+        order = ("", *DRAWERS)
+        return sorted(known, key=lambda path: (order.index(path.rpartition("/")[0]), path))
+
+    def _is_head(self, path: str) -> bool:
+        """Whether nothing is to be journaled of a page. That can be told without the lock; the contrary cannot."""
+        seen_ns = time.time_ns()
+        try:
+            document, stat = self._look(path)
+        except Refused:
+            return True  # too large, a link, unreadable: no page to absorb, and never an empty one; `check` says so
+        return self._matches(path, document, stat, seen_ns)
+
+    def _look(self, path: str) -> tuple[Document | None, Stat | None]:
+        """A page's bytes, and its file's times as they are after they were read."""
+        document = self._store.get(path, self._policy.page_bytes)
+        return document, self._store.stat(path)
+
+    def _matches(self, path: str, document: Document | None, stat: Stat | None, seen_ns: int) -> bool:
+        """Whether a page is its head; if so, that is remembered."""
+        if (document.sha256 if document else None) != self.heads.get(path).sha256:
+            return False
+        self.heads.remember(stat, seen_ns)
+        if document is not None and not self._has_copy(path):
+            self.keep_copy(path, document.data)
+        return True
+
+    def _has_copy(self, path: str) -> bool:
+        try:
+            return self._store.stat(f"{COPIES}/{path}") is not None
+        except Refused:
+            return True  # something else stands in its place; it is not ours to remove
+
+    def _absorb(self, paths: set[str]) -> list[Edit]:
+        edits: list[Edit] = []
+        watch = _Watch(self._policy)
+        while paths:
+            waiting, paths = sorted(paths), set()
+            for begin in range(0, len(waiting), _AT_ONCE):
+                with self._store.lock():
+                    self._store.recover()
+                    self.heads.catch_up()
+                    some = waiting[begin : begin + _AT_ONCE]
+                    paths.update(path for path in some if not self._settled(path, watch, edits))
+            if paths:
+                time.sleep(_LOOK_AGAIN)  # not while holding the lock: others have work to do
+        return edits
+
+    def _settled(self, path: str, watch: _Watch, edits: list[Edit]) -> bool:
+        """Whether a page could be dealt with; False: look again in a moment."""
+        seen_ns = time.time_ns()
+        try:
+            document, stat = self._look(path)
+        except Refused:
+            return True  # by now it is nothing that could be absorbed
+        if self._matches(path, document, stat, seen_ns):
+            return True
+        if watch.doubts(path, document, stat, self.heads.get(path)):
+            return watch.is_over(path)
+        if not self.heads.belong():
+            self.heads.forget()
+            return False  # the journal was written anew under us: its heads first
+        self._journal(path, document.data if document else None, edits)
+        return True
+
+    def _journal(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
+        from looseleaf.base.clock import now
+        from looseleaf.base.ids import new_id
+        from looseleaf.log.journal import make_edit, record_of
+
+        old = self.head_bytes(path)
+        lost = self.heads.get(path).sha256 if old is None else None
+        author = self.heads.author(path)
+        if not self._policy.trust_external_edits:
+            author = UNKNOWN  # it may be anybody's, also for whoever reads this with other settings
+        reason = "changed outside" if author == EXTERNAL else "found changed; the journal has a hole"
+        edit = make_edit(new_id(), now(), path, author, reason, old, new, lost_base=lost)
+        self._store.append(JOURNAL, [record_of(edit)])
+        self.heads.catch_up()
+        self.keep_copy(path, new)
+        edits.append(edit)
+
+    # --- reading -----------------------------------------------------------------------
+
+    def read(self, path: str) -> bytes | None:
+        """What a page says. One that is being saved in this moment is waited for, or else is what it last was."""
+        watch = _Watch(self._policy)
+        while True:
+            document, stat = self._look(path)
+            if stat is not None and self.heads.marks.get(path) == stat.mark:
+                break  # as it was when it was last seen to be its head: nothing to hash
+            head = self.heads.get(path)
+            if (document.sha256 if document else None) == head.sha256:
+                break
+            if not watch.doubts(path, document, stat, head):
+                break  # saved since it was absorbed: the next reading journals it
+            if watch.is_over(path):
+                return self.head_bytes(path)
+            time.sleep(_LOOK_AGAIN)
+            self.heads.catch_up()
+        return document.data if document else None
+
+    # --- the last journaled bytes of a page --------------------------------------------
+
+    def head_bytes(self, path: str) -> bytes | None:
+        """What the journal last said the page is. None: there was no page, or its text cannot be rebuilt."""
+        head = self.heads.get(path)
+        if head.sha256 is None:
+            return None
+        for place in (f"{COPIES}/{path}", path):
+            try:
+                found = self._store.get(place, self._policy.page_bytes)
+            except Refused:
+                continue
+            if found is not None and found.sha256 == head.sha256:
+                return found.data
+        from looseleaf.pages.history import History
+
+        if self._texts is None:  # one reading of the journal for all pages that have no copy
+            self._texts = History(self._store).texts()
+        text = self._texts.get(path)
+        if text is not None and sha256(text) == head.sha256:
+            return text
+        return History(self._store).rebuild(path, head.sha256)
+
+    def keep_copy(self, path: str, data: bytes | None) -> None:
+        """A copy of a page's head, from which the next outside change is told without replaying the journal."""
+        if data is not None:
+            _view(self._store, f"{COPIES}/{path}", data)

@@ -1,0 +1,283 @@
+"""Curate: what a person says of facts. A person's word outranks every distiller, is journaled, and can be undone."""
+
+from __future__ import annotations
+
+from looseleaf.base import clock
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.paths import PINNED
+from looseleaf.base.values import Edit, Receipt
+from looseleaf.facts.kinship import is_same_fact
+from looseleaf.facts.ledger import HIGHEST
+from looseleaf.log.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
+from looseleaf.log.journal import is_housekeeping
+from looseleaf.pages.grammar import as_written, remove_line, replace_fact, set_updated
+from looseleaf.pages.page import Rewritten
+from looseleaf.place import review_page
+from looseleaf.place.placer import known, line_on, plain
+from looseleaf.store import JOURNAL
+from looseleaf.text.lines import is_found, statement, undoubted
+from looseleaf.text.times import day
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from looseleaf.base.values import Fact, Record
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.placer import Place
+    from looseleaf.store.protocol import Store
+
+
+class Curate:
+    def __init__(self, store: Store, pages: Pages, facts: Facts, place: Place) -> None:
+        self._store = store
+        self._pages = pages
+        self._facts = facts
+        self._place = place
+
+    def score(self, name: str, score: float) -> Fact:
+        """How much a fact matters to a person, from 0 to 10: it outranks what any rule thinks of it."""
+        if type(score) not in (int, float) or not 0 <= score <= HIGHEST:
+            raise Refused(f"Nothing was scored: {score!r} is no score. Give a number from 0 to {HIGHEST}.")
+        return self._say(name, "scored", lambda fact: {"user_fact_score": float(score)})
+
+    def pin(self, name: str, *, pinned: bool = True) -> Fact:
+        """Keep a fact among what must not be forgotten; or not any more."""
+
+        def tags(fact: Fact) -> dict[str, Any]:
+            others = [tag for tag in fact.tags if tag != PINNED]
+            return {"tags": [*others, PINNED] if pinned else others}
+
+        return self._say(name, "pinned" if pinned else "unpinned", tags)
+
+    def approve(self, name: str) -> Fact:
+        """Say yes: what waits in review goes to its page; what an agent wrote counts as a person's from now on."""
+        with self._pages.absorb.threads, self._store.lock():
+            self._place.catch_up()
+            fact = self._facts.find(name)
+            if fact.status == "pending":
+                return self._approved(fact, "approved")
+            if fact.status != "current":
+                raise Refused(
+                    f"{fact.id} was not approved: it is {fact.status}. `looseleaf history {fact.id}` shows what "
+                    "stands in its place; write the fact on its page to have it again."
+                )
+            if is_found(fact.object):
+                return self._vouch(fact, fact.relation, undoubted(fact.object), "approved")
+            return self._say(name, "approved", lambda fact: {"level": "confirmed", "confidence": 1.0})
+
+    def _vouch(self, fact: Fact, relation: str, said: str, reason: str) -> Fact:
+        """What an agent found becomes a person's word, and stands where such words do."""
+        from looseleaf.facts.placement import Plan  # of which who only reads facts loads nothing
+
+        plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
+        new = plan.vouch(fact, relation, said, clock.now())
+        edits = self._place.carry_out(plan, reason=reason, author=PERSON)
+        self._facts.catch_up()
+        # The same may be held already: then that is what the person says yes to.
+        held = (each for each in self._facts.of(new.topic) if each.status == "current")
+        found = next(each for each in held if is_same_fact(each, new))
+        self._place.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
+        return self._facts.find(found.id or "")
+
+    def _approved(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
+        self._place.approve(fact, reason=reason, edits=edits)
+        return self._facts.find(fact.id or "")
+
+    def reject(self, name: str) -> Fact:
+        """Say no: it goes from its page, or from review, and does not come back by itself."""
+        with self._pages.absorb.threads, self._store.lock():
+            self._place.catch_up()
+            fact = self._facts.find(name)
+            if fact.status == "pending":
+                edits = self._place.clear([fact.id or ""], "rejected")
+                self._place.say(fact, {"status": "rejected"}, ("status",), "rejected", edits)
+            elif fact.status == "current" and fact.path is not None:
+                self._place.remove(fact, "rejected")
+            else:
+                raise Refused(f"{fact.id} was not rejected: it is {fact.status} already.")
+            return self._facts.find(fact.id or "")
+
+    def correct(self, name: str, text: str) -> Fact:
+        """Say what is right: `Paris`, or `Home: Paris`. The old value stays in the history."""
+        with self._pages.absorb.threads, self._store.lock():
+            self._place.catch_up()
+            fact = self._facts.find(name)
+            stated = statement(text)
+            relation, said = (
+                stated if stated and stated[0] != "note" else (fact.relation, _value_in(text, fact))
+            )
+            relation, said = as_written(relation, said)
+            if (relation, said) == (fact.relation, fact.object):
+                return self.approve(name)  # it was right
+            if fact.status == "pending":
+                return self._approved(*self._reworded(fact, relation, said))
+            if fact.status == "current" and is_found(fact.object):
+                return self._vouch(fact, relation, undoubted(said), "corrected")
+            path = fact.path
+            if fact.status != "current" or path is None:
+                raise Refused(
+                    f"{fact.id} was not corrected: it is {fact.status}. Correct the one that is current."
+                )
+
+            def change(old: str) -> Rewritten:
+                new = replace_fact(old, path, line_on(fact, path, old), relation, said)
+                for note in notes:
+                    new = remove_line(new, line_on(note, path, new))
+                new = set_updated(new, path, day(clock.now()))
+                trusted = {"relation": relation, "object": said, "level": "confirmed"}
+                # What is told of the old value says that the summary is the program's; the new one is the person's.
+                return Rewritten(
+                    self._place.summarised(path, new, [trusted]), tuple(map(known, (fact, *notes)))
+                )
+
+            notes = self._place.retold(fact)
+            self._pages.rewrite(path, change, reason="corrected", author=PERSON)
+            self._facts.catch_up()
+            there = (
+                each
+                for each in self._facts.of(fact.topic)
+                if (each.path, each.relation, each.object, each.status) == (path, relation, said, "current")
+            )
+            return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
+
+    def _reworded(self, fact: Fact, relation: str, said: str) -> tuple[Fact, str, tuple[str, ...]]:
+        """What waits, in a person's own words: on its line in review first, so that all of it can be undone."""
+
+        def change(text: str) -> Rewritten:
+            at = review_page.line_of(text, fact.id or "")
+            return Rewritten(text if at is None else replace_fact(text, review_page.PATH, at, relation, said))
+
+        receipt = self._pages.rewrite(review_page.PATH, change, reason="corrected", author=PERSON)
+        self._facts.catch_up()
+        return fact.but(relation=relation, object=said), "corrected", (receipt.id,) if receipt.id else ()
+
+    # --- words on facts that change no page --------------------------------------------------
+
+    def _say(self, name: str, reason: str, make: Callable[[Fact], dict[str, Any]]) -> Fact:
+        with self._pages.absorb.threads, self._store.lock():
+            self._place.catch_up()
+            fact = self._facts.find(name)
+            if fact.status not in ("current", "pending"):
+                raise Refused(
+                    f"{fact.id} was not {reason}: it is {fact.status}. `looseleaf facts` lists what is current."
+                )
+            new = make(fact)
+            if all(plain(fact, member) == value for member, value in new.items()):
+                return fact
+            self._place.say(fact, new, tuple(new), reason)
+            return self._facts.find(fact.id or "")
+
+    # --- undoing -----------------------------------------------------------------------------
+
+    def undo(self, author: str) -> tuple[Edit, Receipt] | None:
+        """Take back the last word on a fact, if nothing else was done since. None: the last thing was an edit."""
+        undone: set[str] = set()
+        for line in self._store.read_back(JOURNAL):
+            record = line.record
+            kind = record.get("kind")
+            if kind == "void":
+                undone.add(str(record.get("edit")))
+            if kind == "placed" and not undone.issuperset(record.get("edits", ())):
+                return self._take_out(record, undone, author)
+            if kind not in ("edit", "fact"):
+                continue
+            if record.get("undoes") is not None:
+                undone.add(str(record["undoes"]))
+            elif record.get("id") not in undone and not is_housekeeping(
+                record.get("author"), record.get("path")
+            ):
+                return self._take_back(record) if kind == "fact" else None
+        return None
+
+    def _take_out(self, placed: Record, undone: set[str], author: str) -> tuple[Edit, Receipt] | None:
+        """All that an entry brought onto pages. None: a page was changed since, or not all can be told apart."""
+        entry = str(placed.get("entry"))
+        with self._pages.absorb.threads, self._store.lock():
+            self._pages.absorb()
+            edits = [str(each) for each in placed.get("edits", ()) if each not in undone]
+            paths = self._paths(edits)
+            if self._changed_since(edits, paths):
+                return None
+            for each in reversed(edits):
+                _, receipt = self._pages.undo(paths[each], author=author)
+            self._facts.catch_up()
+        reason = f"distilled from {entry}"
+        edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
+        return edit, Receipt(receipt.id, entry, None, None, 0, 0)
+
+    def _paths(self, edits: list[str]) -> dict[str, str]:
+        """The pages that these edits changed."""
+        return {edit.id: edit.path for edit in self._pages.log() if edit.id in edits} if edits else {}
+
+    def _changed_since(self, edits: list[str], paths: dict[str, str]) -> list[str | None]:
+        """The pages of which the last of these edits is not the last of all."""
+        changed: list[str | None] = []
+        for path, each in {paths.get(each): each for each in edits}.items():
+            last = self._pages.history.last_to_undo(path) if path is not None else None
+            if last is None or last.id != each:
+                changed.append(path)
+        return changed
+
+    def _take_back(self, word: Record) -> tuple[Edit, Receipt]:
+        """The edits that were made for it, the last one first; then what was said."""
+        fact, reason = str(word["fact"]), str(word["reason"])
+        with self._pages.absorb.threads, self._store.lock():
+            self._pages.absorb()
+            edits = [str(each) for each in word.get("edits", ())]
+            paths = self._paths(edits)
+            changed = self._changed_since(edits, paths)
+            if changed:
+                raise Refused(f"“{reason}” was not undone: {changed[0]} was changed since. Undo that first.")
+            for each in reversed(edits):
+                self._pages.undo(paths[each], author=PERSON)
+            if edits:
+                self._untick(fact)
+            record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
+            record |= {
+                "fact": fact,
+                "topic": str(word["topic"]),
+                "author": PERSON,
+                "reason": f"undo: {reason}",
+            }
+            record |= {"set": word["was"], "was": word["set"], "undoes": str(word["id"])}
+            self._store.append(JOURNAL, [record])
+            self._facts.catch_up()
+        edit = Edit(str(word["id"]), float(word["ts"]), fact, PERSON, reason, None, None, ())
+        return edit, Receipt(str(record["id"]), fact, None, None, 0, 0)
+
+    def _untick(self, name: str) -> None:
+        """A line that is back in review with its tick waits for another one. If the tick was all that was saved, that
+        is undone too; else only the tick goes."""
+        before = self._pages.page(review_page.PATH).text
+        after = review_page.unticked(before, name)
+        if after == before:
+            return
+        last = self._pages.history.last_to_undo(review_page.PATH)
+        if last is not None and last.added == last.removed == 1 and last.author == EXTERNAL:
+            self._pages.undo(review_page.PATH, author=PERSON)
+        else:
+            self._pages.rewrite(
+                review_page.PATH, lambda text: Rewritten(review_page.unticked(text, name)), reason="undone"
+            )
+
+
+def _value_in(text: str, fact: Fact) -> str:
+    """What a person says in place of a value: the value itself, or a sentence that says nothing else."""
+    if len(text.split()) < 3:  # "Paris", "green tea"
+        return text.strip()
+    from looseleaf.distill.statements import statements
+    from looseleaf.language.slots import slot
+
+    address = slot(fact.topic, fact.relation)
+    read = statements(text, clock.now(), everything=True)
+    here = [each for each in read if slot(fact.topic, each.relation) == address]
+    if any(each.ended for each in here):
+        raise Refused(
+            f"{fact.id} was not corrected: this says what is no longer so. Say what is right, or "
+            f"`looseleaf reject {fact.id}`."
+        )
+    return here[0].object if len(here) == len(read) == 1 else text.strip()

@@ -1,0 +1,317 @@
+"""Making memory: talk, texts and a person's own words are distilled, and placed.
+
+Apart from the notebook, so that whoever only reads facts does not load what makes them.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base import clock
+from looseleaf.base.errors import Refused
+from looseleaf.base.messages import Trace, Turn
+from looseleaf.base.page_paths import safe_name
+from looseleaf.base.paths import PROFILE, USER
+from looseleaf.distill.make_entry import SESSIONS, Write
+from looseleaf.distill.material import Stretch, Text, undistilled
+from looseleaf.facts.replacing import PLAIN
+from looseleaf.facts.tombstones import Tombstones
+from looseleaf.facts.truth import true_at
+from looseleaf.language.sentences import sentences
+from looseleaf.language.topic_words import choose, topic_name, topic_of_text, vocabulary
+from looseleaf.log.entries import FOLDER, Spot, entries_in, read_entry, traces_of
+from looseleaf.log.heads import PERSON
+from looseleaf.log.recorder import stream_of
+from looseleaf.pages.line_edits import stated
+from looseleaf.place.placer import Placed
+from looseleaf.store import JOURNAL
+from looseleaf.text.lines import NOTE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Distiller
+    from looseleaf.base.policy import Policy
+    from looseleaf.distill.make_entry import Made
+    from looseleaf.log.entries import Entry
+    from looseleaf.log.heads import AgentHead
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.notebook import Notebook
+    from looseleaf.place.redistill import Difference
+    from looseleaf.store.protocol import Store
+
+_CHOSEN_FROM = 200
+"""Topics that a text may belong to by its words: the ones that changed last."""
+
+
+def _is_plain_note(fact: dict[str, Any]) -> bool:
+    """Whether a fact is a line that takes no other line's place."""
+    is_guess = fact.get("change", 1.0) < PLAIN
+    return bool(fact["relation"] == NOTE and not fact.get("was") and (is_guess or not fact.get("correction")))
+
+
+def _is_labelled(text: str) -> bool:
+    """Whether a text is nothing but bullets like `- Gate: iron`."""
+    return all(label != NOTE for label, _ in stated(text) or [(NOTE, "")])
+
+
+def _prohibitions(stretch: Stretch) -> list[Trace]:
+    """The messages in which the user forbids to remember something."""
+    from looseleaf.distill.forbidding import forbidden_by
+
+    return [each for each in stretch.taken if forbidden_by(each) is not None]
+
+
+class Making:
+    """`book` places, and knows what is known; `clean` takes secrets out of a text."""
+
+    def __init__(
+        self,
+        book: Notebook,
+        store: Store,
+        pages: Pages,
+        policy: Policy,
+        agent: str,
+        clean: Callable[[Any], Any],
+        distiller: Callable[[], Distiller | None],
+        note: Callable[[str], None],
+    ) -> None:
+        self._book = book
+        self._store = store
+        self._pages = pages
+        self._policy = policy
+        self._agent = agent
+        self._clean = clean
+        self._distiller = distiller
+        self._note = note
+
+    def _writing(self, distiller: Distiller | None) -> Write:
+        return Write(self._store, self._policy, self._agent, self._clean, distiller, self._note)
+
+    @property
+    def _write(self) -> Write:
+        return self._writing(self._distiller())
+
+    def distill(
+        self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
+    ) -> list[Placed]:
+        """Distill and place all settled turns that were not distilled yet; by this distiller, if one is given."""
+        write = self._writing(distiller) if distiller is not None else self._write
+        topic = self._named(topic) if topic is not None else SESSIONS
+        done: list[Placed] = []
+        since: tuple[int, int] | None = head.through
+        while since is not None:
+            since = self._distill(write, since, topic, done)
+        if done:
+            self._book.tidy.after_placing()
+            self._book.archive()
+        return done
+
+    def _distill(
+        self, write: Write, since: tuple[int, int], topic: str, done: list[Placed]
+    ) -> tuple[int, int] | None:
+        """Nothing is held while a distiller works, so another process may move on meanwhile: then what was made is
+        dropped, and the place from which to look anew is returned."""
+        covered: set[str] = set()
+        for entry, is_placed in self._compactions(since):
+            covered |= {trace.id for trace in traces_of(self._store, entry)}
+            done += [] if is_placed else [self._book.place.entry(entry)]
+        patience = self._policy.session_seconds
+        for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
+            made = write.stretch(stretch, topic) if any(stretch.traces()) else None
+            with self._pages.absorb.threads, self._store.lock():
+                now = self._pages.absorb.agent(self._agent).through
+                if now != since:
+                    return now
+                forbids = _prohibitions(stretch)
+                if made is not None:
+                    through = None if forbids else stretch.through
+                    done.append(self._book.place.entry(write.publish(made), through))
+                for trace in forbids:
+                    self._book.obey(trace)
+                if made is None or forbids:  # last: what a crash left is obeyed by the next one
+                    self._book.place.pass_over(self._agent, stretch.through)
+            since = stretch.through
+        return None
+
+    def _compactions(self, through: tuple[int, int]) -> list[tuple[Entry, bool]]:
+        """The entries of compactions that took traces behind a place, oldest first, and whether they were placed. Where
+        one cannot be read, its traces are distilled like any others."""
+        found: list[tuple[Entry, bool]] = []
+        placed: set[str] = set()
+        for line in self._store.read_back(JOURNAL):
+            record = line.record
+            if record.get("agent") != self._agent:
+                continue
+            if record.get("kind") == "placed":
+                placed.add(str(record.get("entry")))
+            elif record.get("kind") == "mark":
+                if tuple(record.get("until", ())) < through:
+                    break
+                if record.get("entry"):
+                    entry = self._read(str(record["entry"]))
+                    found += [] if entry is None else [(entry, entry.reference in placed)]
+        return found[::-1]
+
+    def _read(self, reference: str) -> Entry | None:
+        try:
+            return read_entry(self._store, reference)
+        except Refused as refused:
+            self._note(str(refused))
+            return None
+
+    def placed(self, reference: str) -> Placed | None:
+        """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
+        try:
+            placed = self._book.place.entry(read_entry(self._store, reference))
+            self._book.tidy.after_placing()
+            self._book.topics.build()  # what the agent's views tell as true is looked at again
+            return placed
+        except Refused as refused:
+            self._note(str(refused))
+            return None
+
+    def write(
+        self, given: str | Sequence[Turn], topic: str | None = None, author: str | None = None
+    ) -> Placed:
+        """Distill and place a text, or turns. A text is a document, whose facts wait in review, unless its author is
+        `person`: then these are the user's own words."""
+        if not isinstance(given, str):
+            return self._write_turns(given, topic)
+        if not given.strip():
+            raise Refused("Nothing was written: the text is empty. Give what is to be remembered.")
+        if author not in (None, PERSON):
+            raise Refused(
+                f"Nothing was written: the author {author!r} is not known. Use person, or leave it out."
+            )
+        text = self._clean(given)
+        origin = "user" if author == PERSON else "document"
+        if origin == "document" and Tombstones(self._store).holds("text", text):
+            raise Refused(
+                "Nothing was written: this text was forgotten, and stays so. Who wants it remembered after all says it "
+                "in his own words: `looseleaf write --mine`."
+            )
+        asked = self._named(topic) if topic is not None else None
+        entry = self._write.name_of(text, origin)
+        reference = f"{self._write.topic_of(entry) or asked or self._chosen(text)}/{entry}"
+        material = Text(text, origin, f"{FOLDER}/{reference}/raw.md", clock.now())
+        return self._placed_once(self._write.text(material, reference))
+
+    def remember(self, given: str, topic: str | None = None) -> Placed | None:
+        """A person's own words, said to the memory itself: what the rules read in them is confirmed, and so are the
+        sentences in which they read nothing. None: they read no fact there, and nothing was written."""
+        from looseleaf.place.remember import WriteAll
+
+        write = WriteAll(self._store, self._policy, self._agent, self._clean, None, self._note)
+        now = clock.now()
+        # The same words may be said again when something else holds: each time is an entry of its own.
+        text = self._clean(given)
+        entry = write.name_of(f"{now}\n{text}", PERSON)
+        reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
+        material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
+        if all(map(_is_plain_note, write.facts(material))) and (
+            len(sentences(text)) < 2 or _is_labelled(text)
+        ):
+            return None  # a note needs no entry: the page is where it stands
+        return self._placed_once(write.text(material, reference))
+
+    def _placed_once(self, made: Made) -> Placed:
+        """What another distiller's entry replaced stays replaced, though it is written again."""
+        if made.files is None and made.reference in self._past():
+            return Placed(made.reference, ())
+        return self._book.place.entry(self._write.publish(made))
+
+    def _past(self) -> set[str]:
+        """The entries that others were placed instead of."""
+        return {
+            str(line.record["instead"]) for line in self._store.read(JOURNAL) if line.record.get("instead")
+        }
+
+    def _write_turns(self, turns: Sequence[Turn], topic: str | None) -> Placed:
+        traces = [trace for turn in turns for trace in turn.traces]
+        if not traces:
+            raise Refused("Nothing was written: give a text, or turns as `memory.turns()` returns them.")
+        wanted = {trace.id for trace in traces}
+        spots = self.spots(wanted)
+        missing = wanted - {spot.id for _, spot in spots}
+        if missing:
+            raise Refused(
+                f"Nothing was written: {len(missing)} of the traces are not in the log of {self._agent}. "
+                "Record them first: what is remembered can be checked against the log."
+            )
+        stretch = Stretch(tuple(trace for trace, _ in spots), tuple(spot for _, spot in spots), (0, 0))
+        name = self._named(topic) if topic is not None else SESSIONS
+        return self._placed_once(self._write.stretch(stretch, name))
+
+    def spots(self, wanted: set[str], agent: str | None = None) -> list[tuple[Trace, Spot]]:
+        found: list[tuple[Trace, Spot]] = []
+        for line in self._store.read_back(stream_of(agent or self._agent)):
+            trace = Trace.from_record(line.record)
+            if trace is not None and trace.id in wanted:
+                found.append((trace, Spot(trace.id, line.position, line.end)))
+                if len(found) == len(wanted):
+                    break
+        return found[::-1]
+
+    def _named(self, topic: str) -> str:
+        """The canonical name of a topic that somebody gave."""
+        if not any(map(str.isalnum, topic)):
+            raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
+        self._book.catch_up()
+        return safe_name(
+            topic_name(topic, [each for each in self._book.known.topics if "/" not in each]), "topic"
+        )
+
+    def page_of(self, topic: str) -> str:
+        """The page of a topic that somebody gave."""
+        name = self._named(topic)
+        return PROFILE if name == USER else f"facts/{name}.md"
+
+    def _chosen(self, text: str) -> str:
+        """The topic that a text belongs to by its words; else a new one, named after them."""
+        self._book.catch_up()
+        latest = sorted(self._book.known.topics.items(), key=lambda item: item[1], reverse=True)
+        known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
+        pages = {name: vocabulary(self._text_of(name)) for name in known[:_CHOSEN_FROM]}
+        return choose(text, pages) or topic_of_text(text, known)
+
+    def _text_of(self, topic: str) -> str:
+        facts = true_at(self._book.known.of(topic))
+        return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
+
+    def adopt(self) -> list[Placed]:
+        """Place texts' entries that are in the folder and were never placed: another program, or an older one, made
+        them. Entries of talk are placed by their agents' own distilling, which knows what was distilled already."""
+        self._book.catch_up()
+        placed = {*self._book.known.placed(), *self._past()}
+        done: list[Placed] = []
+        for reference in entries_in(self._store):
+            entry = self._read(reference) if reference not in placed else None
+            if entry is not None and "traces" not in entry.meta:
+                made = self.placed(reference)
+                done += [made] if made is not None else []
+        return done
+
+    def redistill(
+        self,
+        distiller: Distiller | None,
+        *,
+        apply: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Difference:
+        """What another distiller (None: the rules) would make of the same sources, fact by fact; `apply` switches."""
+        from looseleaf.place.redistill import Redistill
+
+        redistill = Redistill(self._store, self._book.known, self._book.place, self._writing(distiller))
+        return redistill(apply=apply, progress=progress)
+
+    def redistill_failed(self) -> Difference | None:
+        """Have the memory's own distiller make again what the rules made in its place; None: the rules are all there
+        is."""
+        from looseleaf.distill.run import Missing
+        from looseleaf.place.redistill import Redistill
+
+        distiller = self._distiller()
+        if distiller is None or isinstance(distiller, Missing):
+            return None
+        return Redistill(self._store, self._book.known, self._book.place, self._writing(distiller)).failed()

@@ -1,0 +1,327 @@
+"""What else an entry brings: an episode on the page of its month, a line on the page of its day, decisions and tasks
+for the state. Each is written once, however often its entry is placed. What leaves the state by that goes to a page
+first (`promote.py`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from looseleaf.base.clock import now
+from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.origins import is_trusted, level_of
+from looseleaf.facts.evidence import forms_of
+from looseleaf.facts.gate import is_from, mentions, says
+from looseleaf.language.own_words import own_words
+from looseleaf.language.terms import terms
+from looseleaf.log.heads import PERSON, PROGRAM
+from looseleaf.pages.grammar import add_episode, parse, set_summary, summary_of
+from looseleaf.pages.page import Rewritten
+from looseleaf.pages.signing import unsigned
+from looseleaf.state.rules import is_said_of, items_of, move, title_of
+from looseleaf.text.lines import escape, signed_as_found
+from looseleaf.text.patterns import lazy
+from looseleaf.text.times import clock, day
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from looseleaf.facts.gate import Witness
+    from looseleaf.log.entries import Entry
+    from looseleaf.pages.pages import Pages
+    from looseleaf.state.state import State
+
+_EPISODE = (
+    ("problem", "Problem"),
+    ("task", "Task"),
+    ("solution", "Solution"),
+    ("outcome", "Solution"),
+    ("files", "Files"),
+    ("lesson", "Lesson"),
+)
+_OF_MODEL = ("title", "summary", "problem", "task", "solution", "outcome", "files", "lesson")
+_FAILURES = {
+    " raised CeilingReached: ": "the ceiling of the day was reached",
+    " took longer than ": "the distiller took too long",
+    " raised ModelFailed: ": "the model failed",
+    " raised TooLong: ": "it was too long for the model",
+}
+"""By what a failure says of itself (`distill/run.py`), what a day says of it."""
+_FAILED = "the distiller failed"
+_FOUND = "Found"
+_DAY_CHARS = 120
+_SUMMARY_CHARS = 600
+_TITLE_WORDS = 8
+
+
+class Diary:
+    """Of one entry. `witnesses` are the words it was made of; `heard`: what tools said before in its session."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        note: Callable[[str], None],
+        entry: Entry,
+        witnesses: Sequence[Witness],
+        is_outdated: Callable[[str], bool],
+        state: Callable[[], State],
+        heard: Sequence[Witness] = (),
+    ) -> None:
+        self._state = state
+        self._pages = pages
+        self._note = note
+        self._entry = entry
+        self._witnesses = witnesses
+        self._reason = f"distilled from {entry.reference}"
+        self._is_outdated = is_outdated
+        self._heard = heard
+        self._private = frozenset(map(str, entry.summary.get("private", ())))
+        self.edits: list[str] = []
+        """The edits that were made."""
+
+    def write(self, facts: int) -> None:
+        """All of it, for an entry that says so many facts. A page that cannot be changed as it is keeps no facts from
+        their pages: that is noted, and left."""
+        for part in (self.episode, self.state, partial(self.day, facts)):
+            try:
+                part()
+            except (Unwritten, Busy):
+                raise
+            except Refused as refused:
+                self._note(str(refused))
+
+    def _rewrite(self, path: str, change: Callable[[str], Rewritten]) -> None:
+        receipt = self._pages.rewrite(path, change, reason=self._reason)
+        self.edits += [receipt.id] if receipt.changed else []
+
+    def episode(self) -> None:
+        raw = self._entry.summary.get("episode")
+        if not isinstance(raw, dict):
+            return
+        given = {
+            name: escape(value) for name, value in raw.items() if isinstance(value, str) and value.strip()
+        }
+        said = {name: value for name, value in given.items() if self._is_told(value)}
+        title = said.get("title") or said.get("task") or said.get("problem") or ""
+        if not self._is_asked(title) and not is_from(
+            title, self._witnesses
+        ):  # it would stand in an index line
+            title = " ".join(self._request().split()[:_TITLE_WORDS])
+        if not title:
+            return  # nothing was asked for
+        when = max((each.ts for each in self._witnesses), default=now())
+        path = f"episodes/{day(when)[:7]}.md"
+        name = str(self._entry.meta.get("id"))
+        fields = [("Summary", said.get("summary", "")), ("Date", day(when))]
+        fields += [(label, said.get(key, "")) for key, label in _EPISODE]
+        left = [given[each] for each in _OF_MODEL if each in given and (each not in said or each == "title")]
+        left = [each for each in left if each != title]
+        if left and not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
+            tools = (each.tool for each in self._witnesses if each.tool)
+            agent = str(self._entry.meta.get("agent") or "agent")
+            # In the model's own words: in the drawer, and in no prompt (`prompt/slot_forms.py` shows no such field).
+            fields.append((_FOUND, signed_as_found(" · ".join(left), agent, day(when), tools)))
+        fields.append(("Entry", name))
+
+        def change(text: str) -> Rewritten:
+            if f"- Entry: {name}" in text:
+                return Rewritten(text)
+            new = add_episode(text, path, title, fields)
+            page, before = unsigned(parse(path, new)), unsigned(parse(path, text))
+            if not before.summary or before.summary == summary_of(before):
+                new = set_summary(new, summary_of(page))
+            return Rewritten(new)
+
+        self._rewrite(path, change)
+
+    def _is_asked(self, title: str) -> bool:
+        """Whether a title is the beginning of the user's own words, letter for letter."""
+        words = title.rstrip("…").casefold()
+        users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
+        return len(words) > _TITLE_WORDS and any(
+            words in " ".join(own_words(text).split()).casefold() for text in users
+        )
+
+    def _request(self) -> str:
+        """What the user asked for first, in own words."""
+        from looseleaf.language.endings import is_request
+        from looseleaf.language.sentences import sentences
+
+        users = (each.text for each in self._witnesses if is_trusted(level_of(each.origin)))
+        return next((each for text in users for each in sentences(own_words(text)) if is_request(each)), "")
+
+    def _is_told(self, text: str) -> bool:
+        """Where tools had a say in the session, or the user pasted something, what an episode tells must stand in what
+        the user or the assistant said: the last episodes are in every prompt."""
+        users = [each for each in self._witnesses if is_trusted(level_of(each.origin))]
+        own = [each.text if each.origin == PERSON else _written(each.text) for each in users]
+        assistant = [each.text for each in self._witnesses if level_of(each.origin) == "inferred"]
+        every = (*self._witnesses, *self._heard)
+        others = [each.text for each in every if level_of(each.origin) == "tainted"]
+        others += [
+            each.text for each, words in zip(users, own, strict=True) if words.strip() != each.text.strip()
+        ]
+        if not others:
+            return True
+        # What a tool says word for word is no lesson of ours, though somebody repeated it: perhaps to refuse it.
+        is_others = any(mentions(text, each) for each in others)
+        return any(mentions(text, each) for each in (own if is_others else [*own, *assistant]))
+
+    def day(self, facts: int) -> None:
+        """A line of the day on which it was said; never loaded unasked."""
+        when = max((each.ts for each in self._witnesses), default=float(self._entry.meta.get("ts") or 0.0))
+        path = f"days/{day(when)}.md"
+        name = str(self._entry.meta.get("id"))
+        said = escape(_opening(self._witnesses, self._private))
+        said = said if len(said) <= _DAY_CHARS else f"{said[: _DAY_CHARS - 1].rstrip()}…"
+        how = _instead(self._entry)
+        if not (said or facts or how):
+            return  # a line that tells of nothing would only be found for something
+        made = f"{facts} {'fact' if facts == 1 else 'facts'}; {f'{how}; ' if how else ''}entry {name}"
+        line = f"- {clock(when)} {said} ({made})" if said else f"- {clock(when)} {made}"
+        if not str(self._entry.meta.get("distiller", "")).startswith("rules/"):
+            told = escape(str(self._entry.summary.get("summary") or ""))
+            line += f"\n  {told[:_SUMMARY_CHARS]}" if told else ""
+
+        def change(text: str) -> Rewritten:
+            if f"entry {name}" in text:
+                return Rewritten(text)
+            text = text or f"# {day(when)}\n\n"
+            return Rewritten(f"{text if text.endswith(chr(10)) else text + chr(10)}{line}\n")
+
+        self._rewrite(path, change)
+
+    def state(self) -> None:
+        """Decisions and tasks that the user himself spoke of: the state is in every prompt."""
+        trusted = (each for each in self._witnesses if is_trusted(level_of(each.origin)))
+        own = {each.source: each.text if each.origin == PERSON else own_words(each.text) for each in trusted}
+
+        def said(name: str) -> list[str]:
+            """A distiller may lean anything on anybody's words: they must say it."""
+            noted = (each for each in self._entry.summary.get(name, ()) if isinstance(each, dict))
+            pairs = ((str(each.get("text", "")), own.get(str(each.get("source")), "")) for each in noted)
+            return [
+                text for text, words in pairs if words and (_is_sentence(text, words) or says(text, words))
+            ]
+
+        decided, tasks, goals = said("decisions"), said("tasks"), said("goals")
+        done = [text for words in own.values() for text in _closing(words)] + self._done()
+        replaced = self._replaced(decided, own.values())
+        ts = max((each.ts for each in self._witnesses), default=0.0)
+        aims = self._aims(list(own.values()), goals)
+        change = partial(
+            move,
+            aims=aims,
+            ts=ts,
+            decided=[(text, "") for text in decided],
+            tasks=[(text, "open") for text in tasks],
+            is_done=lambda task: is_said_of(done, task),
+            is_outdated=lambda text: self._is_outdated(text) or text.casefold() in replaced,
+        )
+        self._state().move(change, ts, self._reason, self.edits)
+
+    def _done(self) -> list[str]:
+        """What a model says is done, as far as the user or the assistant said so."""
+        noted = (
+            str(each.get("text", ""))
+            for each in self._entry.summary.get("done", ())
+            if isinstance(each, dict)
+        )
+        spoken = [
+            own_words(each.text) if each.origin == "user" else each.text
+            for each in self._witnesses
+            if level_of(each.origin) != "tainted"
+        ]
+        closing = [each for words in spoken for each in _closing(words)]
+        return [text for text in noted if any(mentions(text, each) for each in closing)]
+
+    def _replaced(self, decided: Sequence[str], own: Collection[str]) -> set[str]:
+        """The decisions of the state whose place one of these takes. A model may say that anything takes the place of
+        anything: a new one must be in the user's words, the user must say it or name what goes, and the two must have
+        words in common."""
+        noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
+        pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
+        said = frozenset(term for text in own for term in terms(text))
+        held = [title_of(each) for each in items_of(self._state().shown(), "decisions_recent")]
+        gone: set[str] = set()
+        for new, old in pairs:
+            words, over = frozenset(terms(new)), frozenset(terms(old))
+            for title in held if over and words <= said else ():
+                known = frozenset(terms(title))
+                is_alike = len(forms_of(new) & forms_of(old)) > 1 and 2 * len(over) >= len(known)
+                is_named = over <= said and bool(words & (known - over))
+                if ((new in decided and is_alike) or is_named) and mentions(old, title):
+                    gone.add(title.casefold())
+        return gone
+
+    def _aims(self, said: Sequence[str], goals: Sequence[str] = ()) -> dict[str, str]:
+        """What the user asked for first, and last; a rule for all that follows is no aim. What anybody wrote into the
+        state by hand stays. `goals`: what a model took for it, in the user's words."""
+        from looseleaf.distill.forbidding import telling
+        from looseleaf.distill.slot_tables import read
+        from looseleaf.distill.statements import sentences_of
+        from looseleaf.language.endings import is_request
+
+        def asked(text: str) -> list[str]:
+            return [
+                each.text
+                for each in sentences_of(text)
+                if each.is_own
+                and each.zone != "after"
+                and is_request(each.text)
+                and len(telling(each.text)) > 1
+                and (each.scores.kind != "rule" or not (each.is_kept or read(each.text)))
+            ]
+
+        first = next((found[0] for text in said if (found := asked(text))), "")
+        last = next((found[-1] for text in reversed(said) if (found := asked(text))), "")
+        first = goals[0] if goals else first
+        if not first:
+            return {}
+        state = self._state()
+        whose = {
+            value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2
+        }
+        free = [name for name in ("goal", "now") if whose.get(name, PROGRAM) == PROGRAM]
+        return {name: text for name, text in (("goal", first), ("now", last or first)) if name in free}
+
+
+def _instead(entry: Entry) -> str:
+    """That the rules distilled because somebody else did not, and why, in our words: what failed may have said
+    anything."""
+    loss = entry.meta.get("loss")
+    told = entry.meta.get("failures") or (loss.get("failures") if isinstance(loss, dict) else None)
+    failures = [each for each in told if isinstance(each, str)] if isinstance(told, list) else []
+    if not failures:
+        return ""
+    why = next((why for sign, why in _FAILURES.items() if any(sign in each for each in failures)), _FAILED)
+    return f"by the rules: {why}"
+
+
+def _opening(witnesses: Sequence[Witness], private: Collection[str]) -> str:
+    """What the user said first that may be told."""
+    users = (each for each in witnesses if each.origin in ("user", "person") and each.source not in private)
+    return next((each.text for each in users if each.text.strip()), "")
+
+
+def _written(text: str) -> str:
+    """What the user wrote. One line is the user's, also behind a colon: "Fix the bug: the logger writes to stdout"."""
+    return text if "\n" not in text.strip() and not _QUOTES.search(text) else own_words(text)
+
+
+_QUOTES = lazy(r"[\"“”„«»「」『』]|(?<!\w)'")
+
+
+def _is_sentence(text: str, words: str) -> bool:
+    """Whether it is, word for word, a sentence that the user wrote."""
+    from looseleaf.distill.statements import sentences_of
+
+    return any(each.is_own and each.text == text for each in sentences_of(words))
+
+
+def _closing(text: str) -> list[str]:
+    from looseleaf.language.endings import is_done
+    from looseleaf.language.sentences import sentences
+
+    return [sentence for sentence in sentences(text) if is_done(sentence)]

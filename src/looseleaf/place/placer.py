@@ -1,0 +1,479 @@
+"""Place: what an entry proposes becomes lines on pages, or waits in review, or is dropped; and why, is journaled.
+
+An entry is placed whole under the lock, and its record comes last. Placing it again, because a crash came between,
+finds what is there and changes nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+
+from looseleaf.base import clock
+from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.ids import new_id
+from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import is_trusted
+from looseleaf.base.paths import PROFILE, PROJECT, TICKED, USER
+from looseleaf.base.values import PageText
+from looseleaf.facts.ledger import HIGHEST
+from looseleaf.log.heads import PERSON, PROGRAM, SCHEMA
+from looseleaf.pages.grammar import (
+    add_fact,
+    new_page,
+    parse,
+    remove_line,
+    replace_fact,
+    set_summary,
+    set_updated,
+    summary_of,
+    topic_of,
+)
+from looseleaf.pages.page import Rewritten
+from looseleaf.place import review_page
+from looseleaf.store import JOURNAL
+from looseleaf.text.lines import is_found
+from looseleaf.text.times import day
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Proposal
+    from looseleaf.base.values import Ended, Fact, Record
+    from looseleaf.facts.gate import Witness
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.facts.page_changes import Line
+    from looseleaf.facts.placement import Outcome, Plan
+    from looseleaf.facts.tombstones import Tombstones
+    from looseleaf.log.entries import Entry
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.review_page import Asked
+    from looseleaf.state.state import State
+    from looseleaf.store.protocol import Store
+
+
+FORGET = "forget"
+"""The tag of a proposal in review that has the facts go which it names as its sources."""
+
+
+@frozen
+class Placed:
+    """What became of an entry."""
+
+    entry: str
+    outcomes: tuple[Outcome, ...]
+
+    def of(self, *acts: str) -> list[Fact]:
+        return [outcome.fact for outcome in self.outcomes if outcome.act in acts]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "entry": self.entry,
+            "outcomes": [
+                {"act": each.act, "fact": each.fact.to_dict(), "why": each.why} for each in self.outcomes
+            ],
+        }
+
+
+class Place:
+    def __init__(
+        self,
+        store: Store,
+        pages: Pages,
+        facts: Facts,
+        note: Callable[[str], None],
+        state: Callable[[], State],
+    ) -> None:
+        self._store = store
+        self._pages = pages
+        self._facts = facts
+        self._note = note
+        self._state = state
+
+    @cached_property
+    def _tombstones(self) -> Tombstones:
+        from looseleaf.facts.tombstones import Tombstones
+
+        return Tombstones(self._store)
+
+    @property
+    def facts(self) -> Facts:
+        return self._facts
+
+    def catch_up(self) -> None:
+        """What is on the pages now, and what a person ticked there."""
+        self._pages.absorb()
+        self._facts.catch_up()
+        if self._facts.is_unsettled():
+            self.settle()
+
+    def people(self, path: str) -> set[str]:
+        """The lines of a page without facts that a person wrote."""
+        return self._state().provenance.people(path)
+
+    # --- an entry --------------------------------------------------------------------------
+
+    def entry(
+        self,
+        entry: Entry,
+        through: tuple[int, int] | None = None,
+        lost: Callable[[Plan], Sequence[Fact]] | None = None,
+    ) -> Placed:
+        """Place an entry, once: again, it only says what is held already. `through`: the place in the agent's traces
+        that is distilled with it. `lost`: what goes from the pages with the entry that it replaces."""
+        # Whoever only reads what is known loads nothing of this.
+        from looseleaf.distill.forbidding import forbidden_by
+        from looseleaf.distill.material import heard_before, sources_of, vouched_for, witnesses_of
+        from looseleaf.distill.sorts import lexicon
+        from looseleaf.facts.gate import proposal_of
+        from looseleaf.facts.outdated_facts import outdated
+        from looseleaf.facts.placement import Plan
+        from looseleaf.place.entry_pages import Diary
+
+        traces = list(sources_of(self._store, entry))
+        heard = heard_before(self._store, entry)
+        own = read = [*witnesses_of(traces), *vouched_for(entry)]
+        if entry.meta.get("level") != "rules" and any(map(forbidden_by, traces)):
+            read = [*witnesses_of(traces, for_a_model=True), *vouched_for(entry)]
+        witnesses = [*read, *heard]
+        topic = entry.reference.rpartition("/")[0]
+        name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
+        with self._pages.absorb.threads, self._store.lock():
+            self.catch_up()
+            plan = Plan(
+                name,
+                ts,
+                self._facts.of,
+                lambda proposal: self._topic(proposal, entry, witnesses),
+                topics=dict.fromkeys((USER, PROJECT, *self._facts.topics)),
+                lexicon=lexicon(),
+                agent=str(entry.meta.get("agent") or "agent"),
+            )
+            checked = entry.meta.get("checked")
+            for number, raw in enumerate(entry.summary.get("facts", ())):
+                proposal = proposal_of(raw)
+                if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
+                    is_checked = isinstance(checked, list) and number in checked
+                    plan.take(proposal, witnesses, _score(entry, raw), checked=is_checked)
+            if entry.reference in self._facts.entries_of(topic):
+                if through is not None:
+                    self.pass_over(str(entry.meta.get("agent")), through)
+                return Placed(entry.reference, tuple(plan.outcomes))
+            for fact in lost(plan) if lost is not None else ():
+                plan.give_up(fact)
+            plan.keep_lines()
+            edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
+            if not entry.meta.get("instead"):  # what happened then is written down
+                is_outdated = outdated(self._facts, topics=dict.fromkeys((USER, PROJECT, topic)))
+                diary = Diary(self._pages, self._note, entry, own, is_outdated, self._state, heard)
+                diary.write(len(plan.outcomes))
+                edits += diary.edits
+            record: Record = {
+                "schema": SCHEMA,
+                "id": new_id(),
+                "ts": clock.now(),
+                "kind": "placed",
+                "entry": entry.reference,
+                "entry_ts": ts,
+                "topic": topic,
+                "agent": str(entry.meta.get("agent")),
+                "restated": [list(each) for each in plan.restated],
+                "raised": [known(fact) for fact in plan.raised],
+                "retold": [[old, known(fact)] for old, fact in plan.retold],
+                "ended": [list(each) for each in plan.ended_there],
+                "history": [fact.to_dict() for fact in plan.history],
+                "dropped": [_told(each) for each in plan.outcomes if each.act == "drop"],
+                "edits": edits,
+            }
+            if entry.meta.get("instead"):
+                record["instead"] = str(entry.meta["instead"])
+            if through is not None:
+                record["through"] = list(through)
+            self._store.append(JOURNAL, [record])
+            self._facts.catch_up()
+        return Placed(entry.reference, tuple(plan.outcomes))
+
+    def _was_forgotten(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> bool:
+        """Whether a person had this forgotten since it was said: words from before do not come back."""
+        if not self._tombstones.are_there:
+            return False
+        from looseleaf.facts.gate import judge
+        from looseleaf.facts.tombstones import fact_text
+
+        text = fact_text(self._topic(proposal, entry, witnesses), proposal.relation, proposal.object)
+        since = self._tombstones.since("fact", text)
+        return since is not None and (judge(proposal, witnesses).ts or 0.0) <= since
+
+    def pass_over(self, agent: str, through: tuple[int, int]) -> None:
+        """Note that an agent's traces are distilled up to a place: their entries were made by compactions."""
+        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "placed"}
+        self._store.append(JOURNAL, [record | {"agent": agent, "through": list(through)}])
+
+    def _topic(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> str:
+        """Few, canonical names: the user's own page, the entry's topic, or a page that is there. A new name is taken
+        only from words of the user."""
+        from looseleaf.distill.make_entry import SESSIONS
+        from looseleaf.facts.gate import is_from, is_named_by
+        from looseleaf.language.topic_words import topic_name
+
+        own = entry.reference.rpartition("/")[0]
+        own = own if own != SESSIONS else PROJECT
+        known = [USER, *(topic for topic, mark in self._facts.topics.items() if "/" not in topic and mark[2])]
+        name = topic_name(proposal.topic, [*known, PROJECT])
+        if name in (PROJECT, SESSIONS):
+            return own
+        is_users = (
+            name in known or is_from(proposal.topic, witnesses) or is_named_by(proposal.topic, witnesses)
+        )
+        return name if is_users else own
+
+    # --- carrying out ----------------------------------------------------------------------
+
+    def carry_out(self, plan: Plan, *, reason: str, author: str = PROGRAM) -> list[str]:
+        """Edit each page once, those that are added to first: a crash between leaves a fact twice, never nowhere. The
+        ids of the edits."""
+        ended = dict(plan.ended)
+        edits: list[str] = []
+
+        def order(path: str) -> tuple[bool, str]:
+            return all(line.add is None for line in plan.lines[path]), path
+
+        for path in sorted(plan.lines, key=order):
+            lines, here = plan.lines[path], (*ended.pop(topic_of(path), ()), *ended.pop(path, ()))
+            if lines:
+                change = partial(self._rewritten, path, lines, here)
+                edits.append(self._pages.rewrite(path, change, reason=reason, author=author).id)
+                self._facts.catch_up()
+        if plan.review:
+            self.ask(plan.review, reason)
+        edits += self.clear(plan.settled)
+        return [each for each in edits if each]
+
+    def _rewritten(self, path: str, lines: Sequence[Line], ended: tuple[Ended, ...], text: str) -> Rewritten:
+        before = text
+        text = text or new_page(path)
+        told: list[Record] = []
+        there: dict[tuple[str, str], int] = {}
+        for number, line in enumerate(lines):
+            # What is only added moves lines that nobody asks for.
+            if not number or line.remove is not None or lines[number - 1].remove is not None:
+                there = {(fact.relation, fact.object): fact.line or 0 for fact in parse(path, text).facts}
+            at = there.get((line.remove.relation, line.remove.object)) if line.remove else None
+            if line.add is not None and (line.add.relation, line.add.object) in there and at is None:
+                continue  # a crash came after this line was written
+            if line.add is not None and at is not None:
+                text = replace_fact(text, path, at, line.add.relation, line.add.object)
+            elif line.add is not None:
+                above = self._line_before(path, text, line.add, told) if path == PROFILE else None
+                text = add_fact(
+                    text,
+                    path,
+                    line.add.relation,
+                    line.add.object,
+                    line.add.kind,
+                    above,
+                    found=is_found(line.add.object),
+                )
+            elif at is not None:
+                text = remove_line(text, at)
+            if line.add is not None:
+                # What is not told of it stays as it was known: of one that waited, also that nothing verified it.
+                told.append(known(line.add) | ({"tags": list(line.add.tags)} if line.waited else {}))
+                there[line.add.relation, line.add.object] = 0
+        if text == (before or new_page(path)) and not told:
+            return Rewritten(before)
+        text = set_updated(text, path, day(clock.now()))
+        return Rewritten(self.summarised(path, text, told), tuple(told), ended)
+
+    def _line_before(self, path: str, text: str, fact: Fact, told: Sequence[Record]) -> int | None:
+        """Where a fact goes on USER.md: by what it is, not by when it came."""
+        from looseleaf.facts.profile import line_before
+
+        held = {(each.relation, each.object): each for each in self._facts.of(USER) if each.path == path}
+        new = {(each["relation"], each["object"]): each for each in told}
+        standing = []
+        for each in parse(path, text).facts:
+            name = each.relation, each.object
+            raw = new.get(name)
+            known_of = held.get(name)
+            kind = raw.get("kind") if raw else known_of.kind if known_of else each.kind
+            tags = tuple(raw.get("tags") or ()) if raw else known_of.tags if known_of else ()
+            standing.append(each.but(kind=kind, tags=tags))
+        return line_before(fact, standing)
+
+    def summarised(self, path: str, text: str, told: Sequence[Record] = ()) -> str:
+        """With a summary by rule, of what may stand in an index line; one that somebody else wrote is left alone."""
+        page = parse(path, text)
+        sheet = self._facts.sheet(path)
+        if page.summary and (sheet is None or not sheet.is_summary_free):
+            return text  # a person's own, or one that nobody knows of
+        return set_summary(text, self.summary_of(path, page, told))
+
+    def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
+        """A summary by rule of what the user said or a person wrote on a page."""
+        from looseleaf.pages.signing import unsigned
+
+        trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
+        trusted |= {
+            (fact.relation, fact.object)
+            for fact in self._facts.of(topic_of(path))
+            if fact.path == path and is_trusted(fact.level)
+        }
+        shown = tuple(fact for fact in page.facts if (fact.relation, fact.object) in trusted)
+        told_of = unsigned(page).episodes
+        visible = PageText(page.topic, page.lines, page.roles, page.title, None, None, shown, told_of)
+        return summary_of(visible)
+
+    def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> Asked:
+        """Put facts before a person, once; what was turned down stays so."""
+        topics = dict.fromkeys(fact.topic for fact, _ in items)
+        no = {each.id for topic in topics for each in self._facts.of(topic) if each.status == "rejected"}
+        asked = review_page.Asked(rejected=tuple(fact.id or "" for fact, _ in items if fact.id in no))
+        items = [(fact, why) for fact, why in items if fact.id not in no]
+        if not items:
+            return asked
+
+        def change(text: str) -> Rewritten:
+            nonlocal asked
+            waiting = {fact.id or "": fact for fact in self._facts.waiting()}
+            new, found = review_page.with_waiting(text, items, waiting)
+            asked = found.but(rejected=asked.rejected)
+            return Rewritten(new, tuple(known(fact) for fact, _ in items if fact.id in found.added))
+
+        receipt = self._pages.rewrite(review_page.PATH, change, reason=reason)
+        if asked.full:
+            self._note(review_page.too_many(len(asked.full)))
+        return asked.but(edit=receipt.id)
+
+    # --- what a person ticked ----------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Do what was ticked in review; ask again what has lost its line there."""
+        with self._pages.absorb.threads, self._store.lock():
+            self._facts.catch_up()
+            ticked, lost, decided = self._facts.unsettled()
+            reason = f"ticked in {review_page.PATH}"
+            for fact in ticked:
+                self._try(partial(self.approve, fact, reason=reason), f"{fact.id}, {reason}, is not done")
+            if lost:
+                again = partial(self.ask, [(fact, "asked again") for fact in lost], "asked again")
+                self._try(again, "Nobody was asked again")
+                self._facts.catch_up()
+            if decided:
+                over = {fact.id for fact in self._facts.all() if fact.status != "pending"}
+                clear = partial(self.clear, [name for name in decided if name in over])
+                self._try(clear, f"{review_page.PATH} still shows what was decided")
+
+    def _try(self, act: Callable[[], object], otherwise: str) -> None:
+        """What cannot be done keeps nobody from the rest, nor from reading. A tick stays: it is tried again with the
+        next command, when its page may be another one. A disk that does not write is no matter of one line."""
+        try:
+            act()
+        except Refused as error:
+            if isinstance(error, (Unwritten, Busy)):
+                raise
+            self._note(f"{otherwise}: {error} It is tried again with the next command.")
+
+    def approve(self, fact: Fact, *, reason: str, edits: Sequence[str] = ()) -> None:
+        """A person's yes: it goes to its page, whatever stood against it. `edits`: what was done for that already. A
+        proposal to forget is done instead: what it names goes."""
+        if FORGET in fact.tags:
+            done = [*edits, *self._forgotten(fact, reason), *self.clear([fact.id or ""])]
+            self.say(fact, {"status": "superseded"}, ("status",), reason, edits=done)
+            return
+        from looseleaf.facts.placement import Plan
+
+        plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
+        plan.confirm(fact, clock.now())
+        done = self.carry_out(plan, reason=reason, author=PERSON)
+        # The same may stand there already, by a person's own hand; then nothing is left to wait for.
+        stands = any(line.add is not None for lines in plan.lines.values() for line in lines)
+        new: Record = {"level": "confirmed"} if stands else {"status": "superseded"}
+        done += self.clear([fact.id or ""])
+        was = fact.but(tags=tuple(tag for tag in fact.tags if tag != TICKED))
+        self.say(was, new, ("level", "confidence", "tags", "status"), reason, edits=[*edits, *done])
+
+    def _forgotten(self, fact: Fact, reason: str) -> list[str]:
+        """The lines that a proposal to forget names go from their pages: the ids of the edits."""
+        named = [each for each in self._facts.of(fact.topic) if each.id in fact.sources]
+        return [self.remove(each, reason) for each in named if each.status == "current" and each.path]
+
+    def remove(self, fact: Fact, reason: str) -> str:
+        """A person has a fact go from its page; it does not come back by itself. The id of the edit."""
+        path = fact.path or ""
+        gone = [fact, *self.retold(fact)]
+
+        def change(text: str) -> Rewritten:
+            for each in gone:
+                text = remove_line(text, line_on(each, path, text))
+            return Rewritten(self.summarised(path, text), tuple(map(known, gone)))
+
+        receipt = self._pages.rewrite(path, change, reason=reason, author=PERSON)
+        self._facts.catch_up()
+        return receipt.id
+
+    def retold(self, fact: Fact) -> list[Fact]:
+        """The notes on its page that say it again."""
+        from looseleaf.facts.kinship import retells
+
+        held = self._facts.of(fact.topic)
+        return [
+            each for each in held if each.path == fact.path and each.id != fact.id and retells(each, fact)
+        ]
+
+    def say(
+        self, fact: Fact, new: Record, members: Sequence[str], reason: str, edits: Sequence[str] = ()
+    ) -> None:
+        """Journal a person's word on a fact, what it was before, and the edits that were made for it."""
+        record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
+        record |= {"fact": fact.id, "topic": fact.topic, "author": PERSON, "reason": reason, "set": new}
+        record["was"] = {name: plain(fact, name) for name in members}
+        if edits:
+            record["edits"] = list(edits)
+        self._store.append(JOURNAL, [record])
+        self._facts.catch_up()
+
+    def clear(self, ids: Collection[str], reason: str = "decided") -> list[str]:
+        """Take lines out of review; the ids of the edits."""
+        if not ids:
+            return []
+        receipt = self._pages.rewrite(
+            review_page.PATH, lambda text: Rewritten(review_page.without(text, ids)), reason=reason
+        )
+        self._facts.catch_up()
+        return [receipt.id] if receipt.id else []
+
+
+def line_on(fact: Fact, path: str, text: str) -> int:
+    """Where the fact stands now: somebody may have saved the page a moment ago."""
+    lines = [
+        each.line or 0
+        for each in parse(path, text).facts
+        if (each.relation, each.object) == (fact.relation, fact.object)
+    ]
+    if not lines:
+        raise Refused(f"{path} was not changed: “{fact.relation}: {fact.object}” is no longer on it.")
+    return min(lines, key=lambda line: abs(line - (fact.line or 0)))
+
+
+def plain(fact: Fact, member: str) -> Any:
+    """A member as JSON has it."""
+    value = getattr(fact, member)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def known(fact: Fact) -> Record:
+    """What the journal holds of a fact beyond its line."""
+    return {name: value for name, value in fact.to_dict().items() if name not in ("line", "path", "status")}
+
+
+def _score(entry: Entry, raw: Record) -> float | None:
+    """What a person said of it, in an entry of an older format. A distiller gives no scores."""
+    score: Any = raw.get("user_fact_score") if "upgraded" in entry.meta else None
+    return float(score) if type(score) in (int, float) and 0 <= score <= HIGHEST else None
+
+
+def _told(outcome: Outcome) -> Record:
+    fact = outcome.fact
+    return {"relation": fact.relation, "object": fact.object, "topic": fact.topic, "why": outcome.why}

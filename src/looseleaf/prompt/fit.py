@@ -1,0 +1,301 @@
+"""The prompt: slots in their order, made to fit a budget by counting (seed 000; DESIGN §7).
+
+Where there is no room for all of it, slots give way one after the other: the state becomes TOON (if that is smaller),
+secondary essentials go, episodes become summaries, the index names, the profile its facts by rank. The window is
+compacted after that, by whoever keeps it. Where even that is too much, each slot keeps its best pieces, at least one;
+then the last ones are shortened; only then slots go altogether. The charter and the task are never cut.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.immutable import frozen
+from looseleaf.log.trace_messages import MESSAGE_TOKENS
+from looseleaf.prompt.manifest import Item, Omitted
+from looseleaf.prompt.slot_forms import HEADINGS, OVER, SHOWN, TYPES, Form
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from looseleaf.prompt.manifest import Slot
+    from looseleaf.prompt.slot_forms import Piece, Shown
+
+    Count = Callable[[Sequence[str]], list[int]]
+
+STEPS: tuple[Slot, ...] = ("state", "essentials", "episodes", "index")
+"""Slots that take their second form, in this order; then the profile gives up facts."""
+
+SQUEEZED: tuple[Slot, ...] = ("index", "episodes", "essentials", "state")
+"""Slots that keep fewer pieces, in this order, where the profile has one left."""
+
+DROPPED: tuple[Slot, ...] = ("episodes", "index", "essentials", "state", "profile")
+"""Slots that go, in this order, where one shortened piece of each is too much."""
+
+_LEAST = 24
+"""Characters to which a last piece is shortened before its slot goes: less says nothing."""
+
+_GAP = "\n\n"
+
+
+def largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number in a range that fits, where all below one that does fit too; `least` is not asked for."""
+    low, high = least, max(least, most)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+class _Cut:
+    """How one slot is shown: in which form, how many of its pieces, and how long each may be."""
+
+    def __init__(self, shown: Shown) -> None:
+        self.shown = shown
+        self.form = shown.forms[0]
+        self.left: list[Omitted] = list(shown.omitted)
+        self.kept: int | None = None
+        self.longest: int | None = None
+
+    def to_form(self, form: Form) -> None:
+        self.left += form.left
+        self.form = form
+
+    def pieces(self) -> list[Piece]:
+        found = self.form.pieces
+        if self.kept is None:
+            return list(found)
+        best = sorted(range(len(found)), key=lambda at: found[at].rank)[: self.kept]
+        return [found[at] for at in sorted(best)]
+
+    def text(self) -> str:
+        pieces = self.pieces()
+        if self.longest is not None:
+            pieces = [_shortened(each, self.longest) for each in pieces]
+        return f"{HEADINGS[self.shown.slot]}\n{self.form.text(pieces)}"
+
+    def omitted(self) -> Iterator[Omitted]:
+        yield from self.left
+        shown = {each.id for each in self.pieces()}
+        gone = tuple(each.id for each in self.form.pieces if each.id not in shown)
+        if gone:
+            yield Omitted(self.shown.id, self.shown.slot, OVER, gone)
+        if self.is_shortened:
+            yield Omitted(f"the end of {self.shown.id}", self.shown.slot, OVER)
+
+    @property
+    def is_shortened(self) -> bool:
+        return self.longest is not None and any(len(each.text) > self.longest for each in self.pieces())
+
+
+def _shortened(piece: Piece, longest: int) -> Piece:
+    from looseleaf.prompt.slot_forms import Piece
+
+    def short(text: str) -> str:
+        return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+    return Piece(piece.id, short(piece.text), piece.rank, short(piece.group))
+
+
+@frozen
+class Fitted:
+    """What the memory's message says, its items (without their message), and what it leaves out. `steps`: the slots
+    that gave way, in order; `is_squeezed`: more did than the order of giving way has before the window."""
+
+    text: str
+    tokens: int
+    items: tuple[Item, ...]
+    omitted: tuple[Omitted, ...]
+    steps: tuple[str, ...]
+    is_squeezed: bool
+
+
+def fit(slots: Sequence[Shown], limit: int, count: Count, message: int = 1) -> Fitted:
+    """The memory's message in at most `limit` tokens, counted; nothing at all where there is no room for anything.
+    `message` is its number in the prompt."""
+    return _Fitting(slots, limit, count, message).fitted()
+
+
+class _Fitting:
+    def __init__(self, slots: Sequence[Shown], limit: int, count: Count, message: int) -> None:
+        self._cuts = {shown.slot: _Cut(shown) for shown in slots if shown.forms}
+        self._limit = limit
+        self._count = count
+        self._message = message
+        self._gone = [each for shown in slots if not shown.forms for each in shown.omitted]
+        self._steps: list[str] = []
+        self._squeezed = False
+
+    def fitted(self) -> Fitted:
+        for step in (self._step, self._profile, self._squeeze, self._shorten):
+            if self._fits():
+                break
+            step()
+        return self._made()
+
+    def _text(self) -> str:
+        return _GAP.join(cut.text() for cut in self._cuts.values())
+
+    def _cost(self, text: str) -> int:
+        return MESSAGE_TOKENS + self._count([text])[0] if text else 0
+
+    def _fits(self) -> bool:
+        # A text that is longer than hardly any text of so many tokens is not counted to find out.
+        text = self._text()
+        return len(text) <= self._limit * 64 + 64 and self._cost(text) <= self._limit
+
+    def _truly(self, omitted: Omitted) -> Iterator[Omitted]:
+        """What is left out because the profile says it is not said by a profile that was cut."""
+        profile = self._cuts.get("profile")
+        if omitted.reason != SHOWN or omitted.slot != "essentials":
+            yield omitted
+            return
+        kept = {piece.id for piece in profile.pieces()} if profile is not None else set()
+        is_whole = profile is not None and profile.form is profile.shown.forms[0]
+        lines = {piece.id for piece in profile.shown.forms[-1].pieces} if profile is not None else set()
+        gone = tuple(each for each in omitted.of if not is_whole and each in lines and each not in kept)
+        if profile is None:
+            gone = omitted.of
+        said = tuple(each for each in omitted.of if each not in gone)
+        yield from [Omitted(omitted.id, omitted.slot, SHOWN, said)] if said else []
+        yield from [Omitted(omitted.id, omitted.slot, OVER, gone)] if gone else []
+
+    # --- giving way --------------------------------------------------------------------
+
+    def _step(self) -> None:
+        for slot in STEPS:
+            cut = self._cuts.get(slot)
+            form = self._smaller(cut) if cut is not None else None
+            if cut is not None and form is not None:
+                cut.to_form(form)
+                self._steps.append(f"{slot}: {form.format}")
+                if self._fits():
+                    return
+
+    def _smaller(self, cut: _Cut) -> Form | None:
+        """The second form of a slot; of the state TOON, and only if it is measured to be smaller."""
+        forms = cut.shown.forms
+        second = next(
+            (form for form in forms[1:2] if cut.shown.slot != "state" or form.format == "toon"), None
+        )
+        if second is None or cut.shown.slot != "state":
+            return second
+        json, toon = self._count([cut.form.text(cut.form.pieces), second.text(second.pieces)])
+        return second if toon < json else None
+
+    def _profile(self) -> None:
+        cut = self._cuts.get("profile")
+        if cut is None:
+            return
+        form = cut.shown.forms[-1]
+        if form is not cut.form:
+            cut.to_form(form)
+            self._steps.append(f"profile: {form.format}")
+        self._keep(cut)
+        if cut.is_shortened and form is cut.shown.forms[0]:
+            self._steps.append("profile: shortened")
+
+    def _squeeze(self) -> None:
+        self._squeezed = True
+        for slot in SQUEEZED:
+            cut = self._cuts.get(slot)
+            if cut is not None:
+                form = cut.shown.forms[-1]
+                if form is not cut.form:
+                    cut.to_form(form)
+                self._keep(cut)
+                if self._fits():
+                    break
+        # What the last one gave up more than was needed, others get back.
+        for slot in ("profile", *reversed(SQUEEZED)):
+            cut = self._cuts.get(slot)
+            if cut is not None and cut.kept is not None and self._fits():
+                self._keep(cut)
+        for slot in ("profile", *SQUEEZED):
+            cut = self._cuts.get(slot)
+            if cut is not None and cut.kept is not None:
+                self._steps.append(f"{slot}: {cut.kept} left")
+
+    def _keep(self, cut: _Cut) -> None:
+        """As many of its pieces as there is room for, the best ones; at least one. A piece that takes more than a
+        quarter of the room by itself is shortened, so that it does not cost the others theirs; one that is alone gets
+        all there is."""
+        if len(cut.form.pieces) == 1:
+            most = len(cut.form.pieces[0].text)
+            self._most(min(_LEAST, most), most, lambda longest: setattr(cut, "longest", longest))
+            return
+        cut.longest = max(_LEAST, self._limit)
+        cut.kept = self._most(1, len(cut.form.pieces), lambda kept: setattr(cut, "kept", kept))
+
+    def _shorten(self) -> None:
+        """One piece of each slot, as long as there is room for; slots go while there is none."""
+        self._squeezed = True
+        for cut in self._cuts.values():
+            if cut.form is not cut.shown.forms[-1]:
+                cut.to_form(cut.shown.forms[-1])
+            cut.kept = 1
+
+        def shorten(longest: int) -> None:
+            for cut in self._cuts.values():
+                cut.longest = longest
+
+        for slot in (None, *DROPPED):
+            if slot is not None and slot in self._cuts:
+                gone = self._cuts.pop(slot).shown
+                of = tuple(piece.id for piece in gone.forms[0].pieces)
+                self._gone += [*gone.omitted, Omitted(gone.id, slot, OVER, of)]
+                self._steps.append(f"{slot}: dropped")
+            self._most(_LEAST, max(_LEAST, 4 * self._limit), shorten)
+            if self._fits():
+                return
+
+    def _most(self, least: int, most: int, use: Callable[[int], None]) -> int:
+        """The largest number in a range with which it fits, else the smallest; it is used."""
+
+        def fits(number: int) -> bool:
+            use(number)
+            return self._fits()
+
+        found = largest(least, most, fits)
+        use(found)
+        return found
+
+    # --- the result --------------------------------------------------------------------
+
+    def _made(self) -> Fitted:
+        text = self._text()
+        if not self._fits():  # not even the headings: there is no room for memory at all
+            for cut in self._cuts.values():
+                self._gone.append(Omitted(cut.shown.id, cut.shown.slot, OVER))
+            self._cuts, text = {}, ""
+        ends: list[int] = []
+        for cut in self._cuts.values():
+            ends.append((ends[-1] + len(_GAP) if ends else 0) + len(cut.text()))
+        # What a part costs is what the text costs more with it: so the parts add up to the whole.
+        upto = [0, *(self._cost(text[:end]) for end in ends)]
+        start = 0
+        items: list[Item] = []
+        for number, (cut, end) in enumerate(zip(self._cuts.values(), ends, strict=True)):
+            shown = cut.shown
+            whole = (shown.of,) if shown.of else tuple(piece.id for piece in cut.pieces())
+            items.append(
+                Item(
+                    shown.id,
+                    shown.slot,
+                    TYPES.get(shown.slot, shown.slot),
+                    cut.form.format,
+                    upto[number + 1] - upto[number],
+                    shown.reason,
+                    self._message,
+                    self._message + 1,
+                    start,
+                    end,
+                    whole,
+                )
+            )
+            start = end
+        omitted = [*self._gone, *(each for cut in self._cuts.values() for each in cut.omitted())]
+        omitted = [each for found in omitted for each in self._truly(found)]
+        return Fitted(text, upto[-1], tuple(items), tuple(omitted), tuple(self._steps), self._squeezed)

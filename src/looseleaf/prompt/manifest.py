@@ -1,0 +1,221 @@
+"""A prompt, and its manifest: what stands in it, why, and what was left out (seed 000; FORMAT §14).
+
+Invariant: the items of a manifest cover every character of every message of its prompt, none of them twice, and their
+tokens add up to its total.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+
+from looseleaf.base.hashing import sha256
+from looseleaf.base.immutable import frozen
+from looseleaf.log.trace_messages import texts_of
+from looseleaf.text.look_alikes import GAP, escaped, spelt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    from looseleaf.base.messages import Message
+    from looseleaf.base.values import Record
+
+    Slot = Literal["charter", "profile", "state", "essentials", "index", "episodes", "window", "task"]
+
+SCHEMA = "manifest.v1"
+SLOTS: tuple[Slot, ...] = (
+    "charter",
+    "profile",
+    "state",
+    "essentials",
+    "index",
+    "episodes",
+    "window",
+    "task",
+)
+"""In the order in which a prompt has them."""
+
+
+@frozen
+class Item:
+    """One thing that stands in a prompt: of the messages from `first` up to and without `end`, the characters from
+    `start` up to `stop` of the one message's text, or all of them (None). `of` names what it was made of: a page and
+    its hash, facts, pages, traces."""
+
+    id: str
+    slot: Slot
+    type: str
+    format: str
+    tokens: int
+    reason: str
+    first: int
+    end: int
+    start: int | None = None
+    stop: int | None = None
+    of: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("id", "slot", "type", "format", "tokens", "reason")
+        where: dict[str, Any] = {"messages": [self.first, self.end]}
+        if self.start is not None:
+            where["characters"] = [self.start, self.stop]
+        of = {"of": list(self.of)} if self.of else {}
+        return {name: getattr(self, name) for name in names} | where | of
+
+    def but(self, **changes: Any) -> Item:
+        """The same item, except for these members."""
+        return Item(**{name: getattr(self, name) for name in type(self).__match_args__} | changes)
+
+    @classmethod
+    def from_dict(cls, raw: Record) -> Item:
+        """KeyError, TypeError or ValueError for what is none."""
+        first, end = map(int, raw["messages"])
+        start, stop = map(int, raw["characters"]) if "characters" in raw else (None, None)
+        texts = (str(raw[name]) for name in ("id", "slot", "type", "format"))
+        name, slot, kind, form = texts
+        of = tuple(map(str, raw.get("of", ())))
+        reason, tokens = str(raw["reason"]), int(raw["tokens"])
+        return cls(name, slot, kind, form, tokens, reason, first, end, start, stop, of)  # type: ignore[arg-type]
+
+
+@frozen
+class Omitted:
+    """What is not in a prompt, and why not: one thing, or several of a kind (`of` names them)."""
+
+    id: str
+    slot: Slot
+    reason: str
+    of: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        said = {"id": self.id, "slot": self.slot, "reason": self.reason}
+        return said | ({"of": list(self.of)} if self.of else {})
+
+    @classmethod
+    def from_dict(cls, raw: Record) -> Omitted:
+        """KeyError or TypeError for what is none."""
+        name, slot, reason = (str(raw[name]) for name in ("id", "slot", "reason"))
+        return cls(name, slot, reason, tuple(map(str, raw.get("of", ()))))  # type: ignore[arg-type]
+
+
+@frozen
+class Manifest:
+    """`timestamp`, totals and items as seed 000 has them; `prefix_hash` is of the messages that stay as they are until
+    the next compaction, `sha256` of all; `epoch` says why those were rendered when they were."""
+
+    id: str
+    timestamp: str
+    total_tokens: int
+    budget_tokens: int
+    items: tuple[Item, ...]
+    omitted: tuple[Omitted, ...]
+    model: str
+    tokenizer: str
+    prefix_hash: str
+    sha256: str
+    agent: str
+    epoch: str
+    prefix_tokens: int
+    cuts: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "id": self.id,
+            "timestamp": self.timestamp,
+            "total_tokens": self.total_tokens,
+            "budget_tokens": self.budget_tokens,
+            "items": [item.to_dict() for item in self.items],
+            "omitted": [each.to_dict() for each in self.omitted],
+            "model": self.model,
+            "tokenizer": self.tokenizer,
+            "prefix_hash": self.prefix_hash,
+            "sha256": self.sha256,
+            "agent": self.agent,
+            "epoch": self.epoch,
+            "prefix_tokens": self.prefix_tokens,
+            "cuts": list(self.cuts),
+        }
+
+    @classmethod
+    def from_dict(cls, raw: Record) -> Manifest:
+        """KeyError, TypeError or ValueError for what is none."""
+        return cls(
+            str(raw["id"]),
+            str(raw["timestamp"]),
+            int(raw["total_tokens"]),
+            int(raw["budget_tokens"]),
+            tuple(map(Item.from_dict, raw["items"])),
+            tuple(map(Omitted.from_dict, raw["omitted"])),
+            str(raw["model"]),
+            str(raw["tokenizer"]),
+            str(raw["prefix_hash"]),
+            str(raw["sha256"]),
+            str(raw["agent"]),
+            str(raw["epoch"]),
+            int(raw["prefix_tokens"]),
+            tuple(map(str, raw["cuts"])),
+        )
+
+    def by_slot(self) -> dict[Slot, int]:
+        """The tokens of each slot that has any, in the order of the prompt."""
+        found: dict[Slot, int] = {}
+        for slot in SLOTS:
+            tokens = sum(item.tokens for item in self.items if item.slot == slot)
+            if tokens:
+                found[slot] = tokens
+        return found
+
+
+@frozen
+class Prompt:
+    """What a model is told, and why."""
+
+    messages: tuple[Message, ...]
+    manifest: Manifest
+
+    @property
+    def text(self) -> str:
+        """All of it, to be read: each message behind its role."""
+        return text_of(self.messages)
+
+    def text_of(self, item: Item) -> str:
+        """What an item stands for in the prompt."""
+        if item.start is None:
+            return text_of(self.messages[item.first : item.end])
+        return (self.messages[item.first].content or "")[item.start : item.stop]
+
+
+@cache
+def _role() -> re.Pattern[str]:
+    """A line that begins as a message does; the backslash comes before what does not show too."""
+    roles = "|".join(map(spelt, ("system", "user", "assistant", "tool")))
+    return re.compile(
+        r"(?<![^\n\r\v\f\x1c-\x1e])[\x00-\x09\x0e-\x1b\x1f\x20\x7f]*+"
+        rf"\[(?={GAP}(?:{roles}){GAP}\])"
+    )
+
+
+def text_of(messages: Sequence[Message]) -> str:
+    """Of each message only what it says itself: the text of a longer prompt begins with that of a shorter one. A line
+    of a message that looks like the role of the next is escaped."""
+    return "".join(
+        "\n".join((f"[{message.role}]", *(escaped(each, _role(), "[") for each in _seen(message)), "", ""))
+        for message in messages
+    )
+
+
+def _seen(message: Message) -> list[str]:
+    media = (*message.image_urls, *message.audio_urls, *message.video_urls)
+    return [*texts_of(message), *(f"({each})" for each in media)]
+
+
+def hash_of(messages: Sequence[Message]) -> str:
+    """Equal for messages that are equal in every byte."""
+    told = [message.to_dict() for message in messages]
+    return sha256(
+        json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    )

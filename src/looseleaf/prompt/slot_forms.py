@@ -1,0 +1,314 @@
+"""What a prompt shows of the memory: profile, state, essentials, index and episodes, each in several sizes.
+
+A slot is a list of *forms*, from all there is to say to the least that is worth saying. A form is made of *pieces*
+(a fact, a page, an episode), each with a rank: where even the last form is too long, the best pieces stay. Facts and
+episodes are plain lines grouped under their topic or date: measured, that costs less than any notation for tables.
+"""
+
+from __future__ import annotations
+
+import json
+
+from looseleaf.base.immutable import frozen
+from looseleaf.log.trace_messages import guard
+from looseleaf.prompt.manifest import Omitted
+from looseleaf.text import untrusted
+from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import escape
+from looseleaf.views.essentials import said
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.base.values import Episode, Fact
+    from looseleaf.prompt.manifest import Slot
+
+HEADINGS: dict[Slot, str] = {
+    "profile": "[MEMORY:PROFILE]",
+    "state": "[MEMORY:STATE]",
+    "essentials": "[MEMORY:ESSENTIALS]",
+    "index": "[MEMORY:INDEX]",
+    "episodes": "[MEMORY:EPISODES]",
+}
+TYPES: dict[Slot, str] = {"charter": "system", "state": "working_state", "window": "short_term"}
+"""What a manifest calls a slot, where seed 000 gave it a name; else its own."""
+
+LISTED = "Available memory:"
+READ = "Use memory_read to load relevant files before responding."
+"""Seed 002 has both."""
+
+OVER = "over_budget"
+SHOWN = "already_shown"
+FAR = "further_down"
+"""Reasons to leave something out: no room, said elsewhere in the prompt, too many of its kind."""
+
+
+SENTENCE = 3
+"""Words that make it unlikely that a text says the same by chance."""
+
+
+def plain(text: str) -> str:
+    """The words of a text alone, so that the same sentence is the same in JSON, in a table and in a list."""
+    return f" {' '.join(''.join(each if each.isalnum() else ' ' for each in text.casefold()).split())} "
+
+
+def is_said(text: str, said: str) -> bool:
+    """Whether a sentence stands word for word in what is said (which is `plain`)."""
+    words = plain(text)
+    return len(words.split()) >= SENTENCE and words in said
+
+
+@frozen
+class Piece:
+    """One thing of a slot, as lines. `rank` 0 is the best; `group` the line that it stands under."""
+
+    id: str
+    text: str
+    rank: int = 0
+    group: str = ""
+
+
+@frozen
+class Form:
+    """A slot in one size. `left` is what this size leaves out of the one before."""
+
+    format: str
+    pieces: tuple[Piece, ...]
+    before: str = ""
+    after: str = ""
+    joint: str = "\n"
+    left: tuple[Omitted, ...] = ()
+
+    def text(self, pieces: Sequence[Piece]) -> str:
+        """With these of its pieces."""
+        lines: list[str] = []
+        group = ""
+        for piece in pieces:
+            if piece.group != group:
+                group = piece.group
+                lines.append(group)
+            lines.append(piece.text)
+        return "\n".join(part for part in (self.before, self.joint.join(lines), self.after) if part)
+
+
+@frozen
+class Shown:
+    """A slot, and what it shows; without a form, all of it is said elsewhere. `of` names the revision it was made from,
+    where that is one thing."""
+
+    slot: Slot
+    id: str
+    reason: str
+    forms: tuple[Form, ...]
+    of: str = ""
+    omitted: tuple[Omitted, ...] = ()
+
+
+def as_data(shown: Shown, word: str) -> Shown:
+    """A slot that nobody vouches for, within a fence in each of its forms. Around the pieces and not in them: it is
+    closed also where they are shortened."""
+
+    def inert(text: str) -> str:
+        return untrusted.inert(text, word)
+
+    forms = tuple(
+        Form(
+            form.format,
+            tuple(Piece(each.id, inert(each.text), each.rank, inert(each.group)) for each in form.pieces),
+            "\n".join(part for part in (untrusted.notice(word), untrusted.opened(word), form.before) if part),
+            "\n".join(part for part in (form.after, untrusted.closed(word)) if part),
+            form.joint,
+            form.left,
+        )
+        for form in shown.forms
+    )
+    return Shown(shown.slot, shown.id, shown.reason, forms, shown.of, shown.omitted)
+
+
+# --- who the user is -------------------------------------------------------------------
+
+
+def profile(path: str, text: str, facts: Sequence[Fact], revision: str, *, foreign: str = "") -> Shown | None:
+    """The user's page, whole; or its facts, which are given in the order of their weight. With `foreign` (the word of
+    a fence) nobody vouches for what else stands on the page: it is shown as data."""
+    if not text.strip():
+        return None
+    ranks = {fact.line: number for number, fact in enumerate(facts)}
+    lines = sorted((fact for fact in facts), key=lambda fact: fact.line or 0)
+    pieces = tuple(
+        Piece(
+            fact.id or f"{path}:{fact.line}", guard(f"- {said(fact.relation, fact.object)}"), ranks[fact.line]
+        )
+        for fact in lines
+    )
+    if foreign:
+        own = "\n".join(piece.text for piece in pieces)
+        rest = _without(text, {fact.line for fact in facts})
+        whole = Form("markdown", (Piece(path, own),))
+        if rest.strip():
+            # Around the piece and not in it: a fence is closed also where the piece is shortened.
+            before = "\n".join(
+                part for part in (own, untrusted.notice(foreign), untrusted.opened(foreign)) if part
+            )
+            inside = Piece(path, untrusted.inert(guard(rest), foreign))
+            whole = Form("markdown", (inside,), before, untrusted.closed(foreign))
+    else:
+        whole = Form("markdown", (Piece(path, guard(text.strip("\n"))),))
+    forms = [whole]
+    if pieces:
+        forms.append(Form("lines", pieces, left=(Omitted(f"{path}: prose", "profile", OVER),)))
+    return Shown("profile", path, "always_included", tuple(forms), revision)
+
+
+def _without(text: str, numbers: Collection[int | None]) -> str:
+    lines = split_lines(text)  # as facts are numbered
+    return "".join(line for number, line in enumerate(lines, 1) if number not in numbers).strip("\n")
+
+
+# --- what is being done ----------------------------------------------------------------
+
+
+def state(told: Mapping[str, Any], toon: str | None, revision: str) -> Shown | None:
+    """As JSON; as TOON, where that is given; and as single lines, where there is room for some of it only."""
+    if not told:
+        return None
+    forms = [Form("json", (Piece("state", guard(_json(told))),))]
+    if toon is not None:
+        forms.append(Form("toon", (Piece("state", guard(toon)),)))
+    rows = list(_rows(told))
+    pieces = tuple(Piece(name, guard(escape(text)), rank) for rank, (name, text) in enumerate(rows))
+    forms.append(Form("lines", pieces))
+    return Shown("state", "state", "always_included", tuple(forms), revision)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """In the order in which it is asked for: the goal, what is done now, what hinders, is open, was decided."""
+    order = ("goal", "now", "blockers", "tasks_open", "decisions_recent", "conventions")
+    for name in (*order, *(each for each in told if each not in order)):
+        value = told.get(name)
+        if isinstance(value, list):
+            newest = reversed(value) if name == "decisions_recent" else value
+            for each in newest:
+                title = each.get("title", _json(each)) if isinstance(each, dict) else each
+                yield (
+                    f"{name}/{each.get('id', title) if isinstance(each, dict) else title}",
+                    f"{name}: {title}",
+                )
+        elif isinstance(value, dict):
+            for key, each in value.items():
+                yield f"{name}/{key}", f"{name}: {key}: {each}"
+        elif value:
+            yield name, f"{name}: {value}"
+
+
+# --- what must not be forgotten --------------------------------------------------------
+
+
+def essentials(
+    rows: Sequence[Mapping[str, Any]], shown: Collection[str], state: Mapping[str, Any]
+) -> Shown | None:
+    """`rows` of the global memory's `do_not_forget`, the weightiest first; without those whose ids are in `shown`, and
+    those that the state says in the same words."""
+    doing = plain(_json(state))
+    shown = {*shown, *(row["id"] for row in rows if is_said(row["object"], doing))}
+    own = [row for row in rows if row["id"] not in shown]
+    if not rows:
+        return None
+    ranks = {row["id"]: number for number, row in enumerate(own)}
+    by_topic = sorted(own, key=lambda row: (row["topic"] != "user", row["topic"], ranks[row["id"]]))
+
+    def form(which: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]]) -> Form:
+        pieces = tuple(
+            Piece(
+                row["id"],
+                guard(f"- {said(row['relation'], row['object'])}"),
+                ranks[row["id"]],
+                guard(f"{escape(row['topic'])}:"),
+            )
+            for row in which
+        )
+        ids = tuple(row["id"] for row in left)
+        return Form("lines", pieces, left=(Omitted("secondary", "essentials", OVER, ids),) if ids else ())
+
+    core = [row for row in by_topic if row["tier"] == "core"]
+    secondary = [row for row in by_topic if row["tier"] != "core"]
+    forms = [form(by_topic, ())] if own else []
+    if core and secondary:
+        forms.append(form(core, secondary))
+    seen = tuple(row["id"] for row in rows if row["id"] in shown)
+    omitted = (Omitted("profile", "essentials", SHOWN, seen),) if seen else ()
+    return Shown("essentials", "essentials", "do_not_forget", tuple(forms), omitted=omitted)
+
+
+# --- what can be read ------------------------------------------------------------------
+
+
+def index(lines: Sequence[tuple[str, int, str]], further: Sequence[str]) -> Shown | None:
+    """A line a page: path, bytes and summary, in the order of their weight; `further`: pages that are not listed."""
+    omitted = (Omitted("pages", "index", FAR, tuple(further)),) if further else ()
+    if not lines:
+        return Shown("index", "index", "read_on_demand", (), omitted=omitted) if further else None
+    ranks = {path: number for number, (path, _, _) in enumerate(lines)}
+    ordered = sorted(lines)
+    after = READ if not further else f"{len(further)} more: memory_list. {READ}"
+    full = tuple(
+        Piece(
+            path, guard(f"- {path} ({size_of(size)}){f': {escape(summary)}' if summary else ''}"), ranks[path]
+        )
+        for path, size, summary in ordered
+    )
+    names = tuple(Piece(path, guard(path), ranks[path]) for path, _, _ in ordered)
+    forms = (
+        Form("lines", full, before=LISTED, after=after),
+        Form(
+            "names",
+            names,
+            before=LISTED,
+            after=after,
+            joint=", ",
+            left=(Omitted("summaries", "index", OVER),),
+        ),
+    )
+    return Shown("index", "index", "read_on_demand", forms, omitted=omitted)
+
+
+def size_of(size: int) -> str:
+    """As seed 002 writes it: `320B`, `1.2KB`."""
+    return (
+        f"{size}B" if size < 1000 else f"{size / 1000:.1f}KB" if size < 1_000_000 else f"{size / 1e6:.1f}MB"
+    )
+
+
+# --- what was done ---------------------------------------------------------------------
+
+_TOLD = ("summary", "problem", "task", "solution", "lesson")
+
+
+def episodes(found: Sequence[tuple[str, Episode]], omitted: Sequence[Omitted]) -> Shown | None:
+    """The last episodes with the page that each stands on, the newest first."""
+    if not found and not omitted:
+        return None
+    full, short = [], []
+    for number, (path, episode) in enumerate(found):
+        name, date = f"{path}:{episode.line}", guard(escape(episode.get("Date") or ""))
+        title = guard(escape(episode.title))
+        fields = {label.casefold(): guard(escape(value)) for label, value in episode.fields}
+        summary = fields.get("summary", "")
+        told = {title, summary, ""}  # the task of an episode is often its title
+        own = [label for label in _TOLD[1:] if fields.get(label, "") not in told]
+        more = [f"  {label.capitalize()}: {fields[label]}" for label in own]
+        more += [f"  {guard(escape(note))}" for note in episode.notes]
+        head = f"- {title}: {summary}" if summary and summary != title else f"- {title}"
+        full.append(Piece(name, "\n".join((head, *more)), number, date))
+        short.append(Piece(name, head, number, date))
+    forms = [Form("lines", tuple(reversed(full)))] if full else []
+    if full != short:
+        left = (Omitted("details", "episodes", OVER),)
+        forms.append(Form("summaries", tuple(reversed(short)), left=left))
+    return Shown("episodes", "episodes", "last_episodes", tuple(forms), omitted=tuple(omitted))

@@ -1,0 +1,116 @@
+"""Opening what recall found: from a hit to the talk, the page or the entry that it stands in."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.page_paths import page_path
+from looseleaf.text.diff import split_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from looseleaf.base.messages import Trace
+    from looseleaf.memory import Memory
+    from looseleaf.recall.recall import Recall
+
+_LINES = re.compile(r"(.+\.md)#([0-9]{1,7})(?:-([0-9]{1,7}))?")
+_AROUND = 5
+"""Lines of a page before and after what was found."""
+
+
+@frozen
+class Opened:
+    """What stands at a place, with what is around it. `kind`: trace, fact, page or entry."""
+
+    where: str
+    kind: str
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"where": self.where, "kind": self.kind, "text": self.text}
+
+
+def open_hit(memory: Memory, recall: Callable[[], Recall], where: object) -> Opened:
+    """By what a hit is called: a trace's or a fact's id, `page.md#5-9`, `topic/entry`."""
+    from looseleaf.base.ids import is_id
+
+    if not isinstance(where, str) or not where.strip():
+        raise Refused(
+            "Nothing was opened: no hit was named. Give what recall calls it, as `where` or behind the └."
+        )
+    where = where.strip()
+    if (lines := _LINES.fullmatch(where)) is not None:
+        return Opened(where, "page", _page(memory, lines[1], int(lines[2]), int(lines[3] or lines[2])))
+    if where.endswith(".md"):
+        return Opened(where, "page", _page(memory, where))
+    if where.startswith("f_"):
+        return Opened(where, "fact", _fact(memory, where))
+    if is_id(where):
+        found = recall().trace(where)
+        if found is not None:
+            return Opened(where, "trace", _talk(memory, *found))
+        return Opened(where, "entry", _entry(memory, where))
+    if is_id(where.rpartition("/")[2]):
+        return Opened(where, "entry", _entry(memory, where))
+    raise Refused(
+        f"Nothing was opened: {where!r} is no hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
+    )
+
+
+def _page(memory: Memory, path: str, first: int | None = None, last: int | None = None) -> str:
+    page = memory.page(page_path(path))
+    if not page.exists:
+        raise Refused(f"Nothing was opened: there is no page {path}. `looseleaf index` lists them.")
+    lines = [line.rstrip("\r\n") for line in split_lines(page.text)]
+    if first is None or last is None:
+        return page.text.rstrip("\n")
+    if not 1 <= first <= last <= len(lines):
+        there = f"it has {len(lines)} line{'s' * (len(lines) != 1)}"
+        raise Refused(f"Nothing was opened: {path} has no lines {first} to {last}; {there}. Recall it again.")
+    shown = range(max(first - _AROUND, 1), min(last + _AROUND, len(lines)) + 1)
+    width = len(str(shown[-1]))
+    return "\n".join(
+        f"{'>' if first <= number <= last else ' '} {number:>{width}}  {lines[number - 1]}"
+        for number in shown
+    )
+
+
+def _fact(memory: Memory, name: str) -> str:
+    from looseleaf.recall.texts import fact_text
+
+    fact = memory.fact(name)
+    place = f"{fact.path}:{fact.line}" if fact.path and fact.line else "on no page now"
+    sources = (f"  {each.source} ({each.origin}): {each.text}" for each in memory.sources(fact))
+    known = f"  {fact.status}, {fact.level or 'of no known level'}, {place}"
+    return "\n".join((fact_text(fact), known, *sources))
+
+
+def _talk(memory: Memory, trace: Trace, stream: str) -> str:
+    """The turn that a trace belongs to, whichever agent's it is."""
+    from looseleaf.log.read_turns import one_turn
+    from looseleaf.log.trace_messages import LABELS, said
+
+    turn = one_turn(memory.store, stream, trace.turn_id)
+    traces = turn.traces if turn is not None else ()
+    if all(each.id != trace.id for each in traces):
+        traces = (trace,)  # of a turn that is called as another one is
+    lines = [f"{trace.turn_id} of session {trace.session_id or '?'}"]
+    for each in traces:
+        text = "\n    ".join(said(each).split("\n"))
+        lines.append(f"{'>' if each.id == trace.id else ' '} {LABELS[each.trace_type]}: {text}")
+    return "\n".join(lines)
+
+
+def _entry(memory: Memory, name: str) -> str:
+    from looseleaf.log.entries import FOLDER
+    from looseleaf.recall.texts import summary_text
+
+    entry = memory.entry(name)
+    document = memory.store.get(f"{FOLDER}/{entry.reference}/raw.md")
+    raw = document.data.decode("utf-8", "replace").strip() if document is not None else ""
+    return "\n\n".join(part for part in (summary_text(entry.summary), raw) if part)

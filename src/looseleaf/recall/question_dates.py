@@ -1,0 +1,181 @@
+"""The time that a question names or implies: which days it asks about, and how surely.
+
+What was said on a day may speak of another one, so a time is a reason to prefer (`near`) and never one to leave out;
+`holds` is there for who asks for a filter outright. A question *for* a time ("When did we move?") names none.
+
+Days are those of UTC, and dates are read as `language/dates.py` reads them, in the past where they may be either. On
+top of that: sides ("before 2024"), ranges, parts ("late May"), days counted from a date ("the Monday before 24 July"),
+events ("after the wedding", which the caller finds and then gives to `placed`), and vague words ("recently"). Words
+that only look like dates are none: the verbs may and march, April and June where they are people, counts.
+The words of a question are looked at first: one without any word of time costs no pattern of dates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+
+from looseleaf.base.immutable import frozen
+from looseleaf.text.patterns import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Side = Literal["in", "before", "after"]
+
+_LOOKED_AT = 2_000
+"""Characters of a question: nobody says later than that which time is meant."""
+
+DAY = 86_400.0
+EPOCH = 719_163
+"""The ordinal of 1970-01-01."""
+FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
+"""The first second that a calendar has, and the one after its last: finite, so that lengths can be computed."""
+
+_LEAST_DAYS, _MOST_DAYS, _SIDE_DAYS = 3.0, 120.0, 14.0
+"""How slowly closeness fades: at least, at most, and on the wrong side of a "before" or an "after"."""
+_FAR_FADES = 60.0
+
+BARE, COUNTED, _VAGUE, _LATEST = 0.4, 0.6, 0.3, 0.25
+_VAGUE_DAYS, _LATEST_DAYS = 30, 90
+
+
+@frozen
+class When:
+    """From `first` up to, not including, `last` (epoch seconds); `strength` 0..1: how plainly it was said.
+
+    `text` is what said it. With an `event` the span is all there is, until `placed` says when the event was.
+    """
+
+    first: float
+    last: float
+    strength: float
+    text: str
+    side: Side = "in"
+    event: str | None = None
+
+
+Part = namedtuple("Part", "start end first last strength")
+"""Days since 1970, both of them included, that the text from `start` to `end` names."""
+
+
+def asked_time(query: str, now: float) -> When | None:
+    """The time that `query` names or implies when it is asked at `now`."""
+    if not FIRST <= now < LAST:
+        return None
+    text = query[:_LOOKED_AT]
+    lowered = text.lower()
+    words = set(_WORD.findall(lowered))
+    if _promises_date(lowered, words):
+        from looseleaf.recall import asked_spans
+
+        named = asked_spans.read(text, now)
+        if named is not None:
+            first, last, strength, said, side = named
+            return When(first, last, strength, said, side)
+    if not words.isdisjoint(_SIDE_WORDS) or _WIDE_SIDE.search(text):
+        from looseleaf.recall import asked_events
+
+        event = asked_events.read(text)
+        if event is not None:
+            name, said, side, strength = event
+            return When(FIRST, day_after(now), strength, said, side, name)
+    return _vague(text, lowered, now)
+
+
+def placed(when: When, ts: float) -> When:
+    """`when`, whose event was at `ts`: everything before that moment, or what came after it."""
+    if when.event is None:
+        return when
+    first, last = (FIRST, ts) if when.side == "before" else (ts, max(when.last, ts + DAY))
+    return When(first, last, when.strength, when.text, when.side, when.event)
+
+
+def holds(ts: float, when: When) -> bool:
+    """Whether that moment is in the span, exactly."""
+    return when.first <= ts < when.last
+
+
+def near(ts: float, when: When) -> float:
+    """1 in the span; outside it fades to 0, the more slowly the longer the span is."""
+    away = max(when.first - ts, ts - when.last, 0.0)
+    if not away < float("inf"):
+        return 0.0
+    days = away / DAY
+    if when.side == "in":
+        fades = min(max((when.last - when.first) / DAY / 2, _LEAST_DAYS), _MOST_DAYS)
+    else:
+        fades = _SIDE_DAYS
+    return 0.5 ** (days / fades) if days < fades * _FAR_FADES else 0.0
+
+
+def _promises_date(lowered: str, words: set[str]) -> bool:
+    if not words.isdisjoint(_DATE_WORDS) or _HINT.search(lowered):
+        return True
+    return not words.isdisjoint(_UNSURE_WORDS) and not (
+        words.isdisjoint(_PARTNERS) and not _FIGURE.search(lowered)
+    )
+
+
+def day_after(now: float) -> float:
+    """The end of the day that it is."""
+    return (now // DAY + 1) * DAY
+
+
+def _vague(text: str, lowered: str, now: float) -> When | None:
+    for pattern, days, strength in ((_RECENTLY, _VAGUE_DAYS, _VAGUE), (_LAST_TIME, _LATEST_DAYS, _LATEST)):
+        match = re.search(pattern, lowered)
+        if match:
+            said = text[match.start() : match.end()]
+            return When((now // DAY - days) * DAY, day_after(now), strength, said)
+    return None
+
+
+_RECENTLY = (
+    r"\b(?:recently|lately|these days|the other day|not long ago|kürzlich|neulich|letztens|in letzter zeit|"
+    r"récemment|dernièrement|ces derniers temps|recientemente|últimamente|hace poco)\b"
+    r"|最近|近来|前几天|前些天|この頃|先日"
+)
+_LAST_TIME = (
+    r"\b(?:(?:the )?last time|recent|latest|das letzte mal|zuletzt|la dernière fois|"
+    r"la última vez)\b|上次|上一次|前回|この前"
+)
+
+_WORD = lazy(r"[^\W\d_]+")
+_HINT = lazy(
+    r"(?:19|20)\d\d|\d(?:st|nd|rd|th)\b|[年月日周週星礼天今明昨前去後后先来曜]|あさって|おととい|\bun an\b"
+)
+"""What names a date without a word of the lists below."""
+_FIGURE = lazy("[0-9]")
+_DATE_WORDS = frozenset(
+    "today tonight tomorrow yesterday heute morgen übermorgen gestern vorgestern aujourd demain hier hoy mañana "
+    "ayer anteayer monday montag lundi lunes tuesday dienstag mardi martes wednesday mittwoch mercredi miércoles "
+    "miercoles thursday thurs donnerstag jeudi jueves friday freitag vendredi viernes saturday samstag sonnabend "
+    "samedi sábado sabado sunday sonntag dimanche domingo january januar jänner janvier enero february februar "
+    "février fevrier febrero märz marzo april avril abril mayo june juni juin junio july juli juillet julio "
+    "august août aout agosto september sept septembre septiembre october oktober octobre octubre november "
+    "novembre noviembre december dezember décembre decembre diciembre".split()
+)
+_UNSURE_WORDS = frozenset(
+    "mon tue tues wed thu thur fri sat sun jan feb march mar mars apr may mai jun jul aug sep oct okt nov dec dez "
+    "day days tag tage tagen jour jours día días dia dias week weeks woche wochen semaine semaines semana semanas "
+    "month months monat monate monaten mois mes meses year years jahr jahre jahren ans année années año años ano "
+    "anos weekend wochenende spring frühling frühjahr printemps primavera summer sommer été verano autumn fall "
+    "herbst automne otoño winter hiver invierno morning afternoon evening night".split()
+)
+_PARTNERS = frozenset(
+    "next nächste nächsten nächster nächstes próximo próxima proximo proxima prochain prochaine viene vient this "
+    "coming upcoming diese diesen dieser dieses diesem kommende kommenden kommender kommendes este esta ce cette "
+    "cet last past previous letzte letzten letzter letztes letztem vergangene vergangenen vergangenes pasado "
+    "pasada dernier dernière derniers dernières passé passée últimos últimas ago vor hace il in dans dentro en "
+    "from on by since until till before after im seit bis ab depuis desde around early late mid for during "
+    "throughout all between avant après nach".split()
+)
+"""In every date that `language/dates.py` reads in a spaced script, there is a date word, or an unsure one beside a
+partner or a figure: "day", "may" and "last" alone are in too many questions."""
+_SIDE_WORDS = frozenset(
+    "before after since until till prior following vor nach seit bevor nachdem seitdem avant après apres depuis antes "
+    "después despues desde tras".split()
+)
+_WIDE_SIDE = lazy(r"[以之][前后後来]|前に|後に|の[前後]")

@@ -1,0 +1,358 @@
+"""Recall tests that people write for their own memory: `recall.tests.toml`, what must be found and what must not.
+
+    [[test]]
+    question = "Which language for code?"
+    contains = ["English"]        # each of them in some hit; a list in the list: any of these
+    not_contains = ["Java"]       # none of them in any hit
+    abstains = false              # true: nothing may be found
+    as_of = "2026-03-01"          # also now, k, budget, topic, kind, agent: what recall is asked with
+
+A file that is not understood is refused whole, with the place: a test that is silently skipped is worse than none.
+Letters are compared without regard to case, and any blanks are one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.errors import Refused, Unreadable
+from looseleaf.base.immutable import frozen
+from looseleaf.base.values import FOUND
+from looseleaf.recall.question import LONGEST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any, NoReturn, Protocol
+
+    from looseleaf.memory import Memory
+
+    class Hit(Protocol):
+        @property
+        def text(self) -> str: ...
+        @property
+        def where(self) -> str: ...
+        @property
+        def path(self) -> str: ...
+        @property
+        def score(self) -> float: ...
+        @property
+        def status(self) -> str: ...
+        @property
+        def kind(self) -> str: ...
+
+
+_OVER = ("superseded", "rejected")
+NAME = "recall.tests.toml"
+"""Its name, at the top of a memory."""
+
+_KEYS = "question contains not_contains abstains as_of now k budget topic kind agent".split()
+_SHOWN = 3
+"""Hits that a failure shows: the best ones."""
+_LINE = 100
+"""Characters of a hit that it shows."""
+
+
+@frozen
+class Expectation:
+    """One test. Each of `contains` is a choice: one of its words must be in some hit."""
+
+    question: str
+    contains: tuple[tuple[str, ...], ...] = ()
+    not_contains: tuple[str, ...] = ()
+    abstains: bool | None = None
+    as_of: str | None = None
+    now: str | None = None
+    k: int | None = None
+    budget: int | None = None
+    topic: str | None = None
+    kinds: tuple[str, ...] | None = None
+    agent: str | None = None
+    where: str = ""
+
+
+@frozen
+class Outcome:
+    """What came of a test: what is missing, what should not be there and where, and the hits themselves, in short."""
+
+    expectation: Expectation
+    missing: tuple[tuple[str, ...], ...] = ()
+    unwanted: tuple[tuple[str, str], ...] = ()
+    found: tuple[tuple[str, float, str], ...] = ()
+    hits: int = 0
+    why: str = ""
+    """Why nothing was found."""
+
+    @property
+    def passed(self) -> bool:
+        return not self.missing and not self.unwanted and self.silence_kept
+
+    @property
+    def silence_kept(self) -> bool:
+        """Whether something was found exactly if something should be, as far as the test says."""
+        return self.expectation.abstains is None or self.expectation.abstains == (not self.hits)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.expectation.question,
+            "where": self.expectation.where,
+            "passed": self.passed,
+            "abstains": self.expectation.abstains,
+            "missing": [list(choice) for choice in self.missing],
+            "unwanted": [{"text": text, "where": where} for text, where in self.unwanted],
+            "found": [{"where": where, "score": score, "text": text} for where, score, text in self.found],
+            "hits": self.hits,
+            "why": self.why,
+        }
+
+
+# --- reading ---------------------------------------------------------------------------
+
+
+def load(text: str, where: str) -> list[Expectation]:
+    """The tests of a file; `where` names it in what is said of a fault."""
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Refused(f"No test was run: {where} is not TOML ({error}). Mend it and try again.") from None
+    for key in data:
+        if key != "test":
+            _refuse(where, f"`{key}` is not known there", "Begin each test with a line [[test]].")
+    tests = data.get("test", [])
+    if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
+        _refuse(where, "`test` is no list of tests", "Begin each test with a line [[test]], in two brackets.")
+    if not tests:
+        _refuse(
+            where, "it holds no test", "Write one: [[test]], then a question and what its hits must contain."
+        )
+    places = _places(text, where, len(tests))
+    return [_expectation(test, place) for test, place in zip(tests, places, strict=True)]
+
+
+def _places(text: str, where: str, count: int) -> list[str]:
+    lines = [
+        number
+        for number, line in enumerate(text.split("\n"), 1)
+        if re.match(r"\s*\[\[\s*[\"']?test[\"']?\s*\]\]", line)
+    ]
+    if len(lines) == count:
+        return [f"{where}:{line}" for line in lines]
+    return [f"{where}, test {number}" for number in range(1, count + 1)]
+
+
+def _refuse(where: str, what: str, then: str) -> NoReturn:
+    raise Refused(f"No test was run: {where}: {what}. {then}")
+
+
+def _expectation(test: dict[str, Any], where: str) -> Expectation:
+    for key in test:
+        if key not in _KEYS:
+            _refuse(where, f"`{key}` is not known", f"A test may say: {', '.join(_KEYS)}.")
+    question = test.get("question")
+    if not isinstance(question, str) or not question.strip():
+        _refuse(where, "there is no question", 'Give one: question = "Which language for code?"')
+    if len(question) > LONGEST:
+        _refuse(where, f"the question has {len(question):,} characters", f"At most {LONGEST:,} are read.")
+    abstains = test.get("abstains")
+    if abstains is not None and not isinstance(abstains, bool):
+        _refuse(where, "`abstains` is neither true nor false", "Write it without quotes.")
+    contains = tuple(_choices(test.get("contains", []), where))
+    if abstains and contains:
+        _refuse(
+            where,
+            "nothing may be found (`abstains`), and something must be (`contains`)",
+            "Leave one of them out.",
+        )
+    unwanted = tuple(_texts(test.get("not_contains", []), "not_contains", where))
+    if not contains and not unwanted and abstains is None:
+        _refuse(where, "it expects nothing", "Give `contains`, `not_contains` or `abstains`.")
+    kinds = tuple(_texts(test["kind"], "kind", where)) if "kind" in test else None
+    for kind in kinds or ():
+        if kind not in FOUND:
+            _refuse(where, f"there is no kind {kind!r}", f"Kinds are: {', '.join(FOUND)}.")
+    return Expectation(
+        question=question,
+        contains=contains,
+        not_contains=unwanted,
+        abstains=abstains,
+        as_of=_time(test, "as_of", where),
+        now=_time(test, "now", where),
+        k=_number(test, "k", where),
+        budget=_number(test, "budget", where),
+        topic=_name(test, "topic", where),
+        kinds=kinds,
+        agent=_name(test, "agent", where),
+        where=where,
+    )
+
+
+def _choices(value: object, where: str) -> Iterator[tuple[str, ...]]:
+    for each in value if isinstance(value, list) else [value]:
+        choice = tuple(_texts(each, "contains", where))
+        if not choice:
+            _refuse(where, "`contains` has an empty choice", "Put a text into it, or leave it out.")
+        yield choice
+
+
+def _texts(value: object, key: str, where: str) -> Iterator[str]:
+    for each in value if isinstance(value, list) else [value]:
+        if not isinstance(each, str) or not each.strip():
+            _refuse(where, f"`{key}` holds what is no text", f'Write texts in quotes: {key} = ["…"].')
+        yield each
+
+
+def _time(test: dict[str, Any], key: str, where: str) -> str | None:
+    value = test.get(key)
+    if value is None:
+        return None
+    from looseleaf.pages.history import parse_when
+
+    # TOML has dates of its own; both ways of writing one are the same here.
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    try:
+        parse_when(text)
+    except Refused:
+        _refuse(where, f"`{key}` is no date: {text!r}", "Write 2026-02-24, or 2026-02-24T15:30.")
+    return text
+
+
+def _number(test: dict[str, Any], key: str, where: str) -> int | None:
+    value = test.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        _refuse(where, f"`{key}` is no number from 1 on", f"Write one without quotes: {key} = 10.")
+    return value
+
+
+def _name(test: dict[str, Any], key: str, where: str) -> str | None:
+    value = test.get(key)
+    if value is not None and (not isinstance(value, str) or not value.strip()):
+        _refuse(where, f"`{key}` is no name", f'Write it in quotes: {key} = "…".')
+    return value
+
+
+# --- judging ---------------------------------------------------------------------------
+
+
+def judge(expectation: Expectation, hits: Sequence[Hit]) -> Outcome:
+    """Whether the hits are what the test expects. What is said to be true no longer is not held for an answer; as of an
+    earlier time, a fact that was found was true then, whatever became of it."""
+    was_true = expectation.as_of is not None
+    texts = [
+        (_plain(hit.text), _where(hit))
+        for hit in hits
+        if not hit.status.endswith(_OVER) or (was_true and hit.kind == "fact")
+    ]
+    missing = tuple(
+        choice
+        for choice in expectation.contains
+        if not any(_plain(word) in text for word in choice for text, _ in texts)
+    )
+    unwanted = tuple(
+        (word, where) for word in expectation.not_contains for text, where in texts if _plain(word) in text
+    )
+    found = tuple((_where(hit), hit.score, _first_line(hit.text)) for hit in hits[:_SHOWN])
+    return Outcome(expectation, missing, unwanted, found, len(hits), getattr(hits, "why", ""))
+
+
+def _plain(text: str) -> str:
+    from unicodedata import normalize
+
+    return " ".join(normalize("NFC", text).casefold().split())
+
+
+def _where(hit: Hit) -> str:
+    return hit.where or hit.path
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().partition("\n")[0].strip()
+    return line if len(line) <= _LINE else f"{line[: _LINE - 1].rstrip()}…"
+
+
+def run(memory: Memory, path: str | None = None) -> list[Outcome]:
+    """Run the tests of a file, else of `recall.tests.toml` of the memory."""
+    where = path if path is not None else NAME
+    data = _given(path) if path is not None else _own(memory)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused(f"No test was run: {where} is not UTF-8. Save it as that and try again.") from None
+    return [judge(expectation, _asked(memory, expectation)) for expectation in load(text, where)]
+
+
+def _asked(memory: Memory, test: Expectation) -> Sequence[Hit]:
+    return memory.recall(
+        test.question,
+        k=test.k,
+        budget=test.budget,
+        topic=test.topic,
+        kinds=test.kinds,
+        as_of=test.as_of,
+        agent=test.agent,
+        now=test.now,
+    )
+
+
+def _own(memory: Memory) -> bytes:
+    # By the same door as a page: no link out of the folder, no pipe that would never answer.
+    document = memory.store.get(NAME, memory.policy.page_bytes)
+    if document is None:
+        raise Refused(
+            f"No test was run: there is no {NAME} in {memory.path}. Write one, or name a file: looseleaf test FILE."
+        )
+    return document.data
+
+
+def _given(path: str) -> bytes:
+    import os
+
+    try:
+        if not os.path.isfile(path):
+            raise Refused(f"No test was run: {path} is no file. Name one that holds tests.")
+        with open(path, "rb") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Unreadable(
+            f"No test was run: {path} could not be read ({why}). Name one that you may read."
+        ) from error
+
+
+# --- saying ----------------------------------------------------------------------------
+
+
+def report(outcomes: Iterable[Outcome]) -> str:
+    """A line for each test; for one that failed what was expected and what was found; a count at the end."""
+    every = list(outcomes)
+    failed = sum(not outcome.passed for outcome in every)
+    lines = [line for outcome in every for line in _lines(outcome)]
+    tests = f"{len(every)} test{'' if len(every) == 1 else 's'}"
+    lines.append(f"{tests}: {len(every) - failed} passed, {failed} failed.")
+    return "\n".join(lines)
+
+
+def _lines(outcome: Outcome) -> Iterator[str]:
+    test = outcome.expectation
+    question = " ".join(test.question.split())
+    if outcome.passed:
+        yield f"ok    {question}"
+        return
+    yield f"FAIL  {question}  ({test.where})" if test.where else f"FAIL  {question}"
+    for choice in test.contains:
+        mark, end = ("-", "  is missing") if choice in outcome.missing else (" ", "")
+        yield f"    {mark} {' or '.join(map(_quoted, choice))}{end}"
+    for text, where in outcome.unwanted:
+        yield f"    + {_quoted(text)}  should not be there: {where}"
+    if not outcome.silence_kept:
+        yield "    + nothing should be found" if test.abstains else "    - something should be found"
+    yield f"      found {outcome.hits}:" if outcome.hits else f"      found nothing. {outcome.why}".rstrip()
+    for where, score, text in outcome.found:
+        yield f"        {score:.2f}  {where}  {text}"
+    if outcome.hits > len(outcome.found):
+        yield f"        … and {outcome.hits - len(outcome.found)} more"
+
+
+def _quoted(text: str) -> str:
+    return f'"{" ".join(text.split())}"'

@@ -1,0 +1,416 @@
+"""State: what `memory.state` is. Reads the working state, and changes it so that it stays sound, small and whole.
+
+Invariant: every change is one journaled edit of `state.json`, made from the bytes that were read. What it takes out of
+the state is on a page before (`promote.py`); a broken file is left alone; the same change made again changes nothing.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base import clock
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.page_paths import STATE
+from looseleaf.base.paths import PROJECT
+from looseleaf.base.values import Receipt
+from looseleaf.log.heads import AGENT, PROGRAM
+from looseleaf.state.file import RESTORED, StateFile, hash_of
+from looseleaf.state.provenance import Provenance
+from looseleaf.state.rules import (
+    CLOSED,
+    WORD,
+    Change,
+    Room,
+    blocker_at,
+    blocker_text,
+    compact,
+    empty,
+    items_of,
+    moment,
+    move,
+    short,
+    task_named,
+    title_of,
+)
+from looseleaf.state.state_words import Words, author_of
+from looseleaf.state.text import Unsound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.base.policy import Policy
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.placer import Place
+    from looseleaf.state.rules import Item
+    from looseleaf.state.rules import State as Values
+    from looseleaf.store.protocol import Store
+
+_NAMED = 3
+"""What left the state, of which a note says the titles."""
+
+_TRIES = 100
+"""How often a change is made anew when somebody saves the file in the same moment, before saying so."""
+
+
+def sized(count: Callable[[str], int], most: int) -> Callable[[Values], int]:
+    """What a state costs in a prompt. A guess is enough where no vocabulary could make it more than there is room for;
+    counting loads one."""
+
+    def size(state: Values) -> int:
+        from looseleaf.models.tokens import at_most, estimate
+
+        text = compact(state)
+        highest = at_most(text)
+        return min(estimate(text), highest) if highest <= most else count(text)
+
+    return size
+
+
+def room_in(policy: Policy, count: Callable[[str], int]) -> Room:
+    return Room(sized(count, policy.state_tokens), policy.state_tokens, policy.state_least_tokens)
+
+
+def refuse_too_large(room: Room, before: Values, after: Values) -> None:
+    """What cannot be moved to a page must fit. A state that a person made too large may still get smaller."""
+    size = room.size(after)
+    if size > room.most and size > room.size(before):
+        raise Refused(
+            f"{STATE} was left as it is: it would take {size} tokens, and every prompt has room for {room.most}. Say "
+            "the goal, conventions and blockers in fewer words, or write them on PROJECT.md or a page in facts/."
+        )
+
+
+class State:
+    """`clean` takes secrets out of a text, `count` counts its tokens, `note` is told what could not be done."""
+
+    def __init__(
+        self,
+        store: Store,
+        pages: Pages,
+        policy: Policy,
+        clean: Callable[[Any], Any],
+        count: Callable[[str], int],
+        note: Callable[[str], None],
+        place: Callable[[], Place],
+    ) -> None:
+        self._place = place
+        self._store = store
+        self._pages = pages
+        self._policy = policy
+        self._clean = clean
+        self._note = note
+        self._room = room_in(policy, count)
+        self.file = StateFile(store, pages, note)
+        self.provenance = Provenance(store, pages, self.file, trusts=policy.trust_external_edits)
+
+    def __repr__(self) -> str:
+        return f"State({self.shown()!r})"
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def to_dict(self) -> Values:
+        """All of it. A file that is broken is Refused, with the place of the fault; there, `shown` says what it was."""
+        try:
+            found = self.file.read()[0] or {}
+        except Unsound as unsound:
+            raise self.file.refused(unsound) from None
+        whole = empty(0.0) | found
+        if "updated_at" not in found:
+            del whole["updated_at"]
+        return whole
+
+    def shown(self) -> Values:
+        """What of it a prompt carries; while the file is broken, of what it last was, and `memory.notes` says so."""
+        return self.file.shown()
+
+    @property
+    def goal(self) -> str:
+        return str(self.to_dict()["goal"])
+
+    @property
+    def now(self) -> str:
+        return str(self.to_dict()["now"])
+
+    @property
+    def decisions_recent(self) -> list[Item]:
+        return list(self.to_dict()["decisions_recent"])
+
+    @property
+    def tasks_open(self) -> list[Item]:
+        return list(self.to_dict()["tasks_open"])
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        return dict(self.to_dict()["conventions"])
+
+    @property
+    def blockers(self) -> list[Any]:
+        return list(self.to_dict()["blockers"])
+
+    # --- changing ------------------------------------------------------------------------------
+
+    def update(
+        self,
+        *,
+        goal: str | None = None,
+        now: str | None = None,
+        conventions: Mapping[str, str | int | float | bool | None] | None = None,
+        blockers: Sequence[str | Mapping[str, Any]] | None = None,
+        author: str | None = None,
+    ) -> Receipt:
+        """Say what is wanted and what is being done; "" clears. Conventions are laid over those that are there, and one
+        that is None or "" goes. Blockers are given all together."""
+        words = Words(self._clean)
+        texts = {
+            name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
+        }
+        named = words.conventions(conventions)
+        stops = words.blockers(blockers)
+
+        def change(state: Values, ts: float) -> Values:
+            new = state | texts
+            if named:
+                merged = {**_members(state, "conventions"), **named}
+                new["conventions"] = {
+                    name: value for name, value in merged.items() if value not in (None, "")
+                }
+            return new if stops is None else new | {"blockers": [each for each in stops if each]}
+
+        names = [
+            *texts,
+            *(f"conventions.{name}" for name in named),
+            *(["blockers"] if stops is not None else []),
+        ]
+        return self._edit(change, author, f"set: {', '.join(names)}" if names else "nothing set", words.said)
+
+    def add_task(self, title: str, status: str = "open", *, author: str | None = None) -> Receipt:
+        """Take on a task. One of the same title is there once; another status than `open` is then the new one."""
+        words = Words(self._clean)
+        title, status = words.title(title, "task"), words.word(status, "status") or "open"
+        if status.casefold() in CLOSED:
+            raise Refused(
+                f"No task was added: the status {status!r} is of one that is over, and {STATE} has open ones."
+            )
+
+        def change(state: Values, ts: float) -> Change:
+            made = self._move(state, ts, tasks=[(title, status)])
+            tasks = items_of(made.state, "tasks_open")
+            old = next((each for each in tasks if title_of(each).casefold() == title.casefold()), None)
+            if old is None or status == "open" or old.get("status") == status:
+                return made
+            new = old | {"status": status}
+            tasks = [new if each is old else each for each in tasks]
+            return Change(made.state | {"tasks_open": tasks}, made.settled, made.parked, made.done)
+
+        return self._edit(change, author, f"task: {title}", words.said)
+
+    def done(self, name: str, *, author: str | None = None) -> Receipt:
+        """A task is done, by its id or its title: it becomes an episode."""
+        which = Words(self._clean).which(name, "id or title of a task")
+
+        def change(state: Values, ts: float) -> Change:
+            task = task_named(items_of(state, "tasks_open"), name)
+            return self._move(state, ts, is_done=lambda each: each is task)
+
+        return self._edit(change, author, f"task done: {which}", [])
+
+    def decide(self, title: str, why: str = "", *, author: str | None = None) -> Receipt:
+        """Something was decided. The same decision is there once."""
+        words = Words(self._clean)
+        title, why = words.title(title, "decision"), words.line(why, "why")
+        return self._edit(
+            lambda state, ts: self._move(state, ts, decided=[(title, why)]),
+            author,
+            f"decided: {title}",
+            words.said,
+        )
+
+    def revise(
+        self,
+        *,
+        goal: str | None = None,
+        now: str | None = None,
+        tasks: Sequence[str] = (),
+        done: Sequence[str] = (),
+        decided: Sequence[tuple[str, str]] = (),
+        author: str | None = None,
+    ) -> Receipt:
+        """All of this as one edit, or none of it: what is wanted, what is being done, tasks that are taken on, tasks
+        (by id or title) that are done, decisions and why."""
+        words = Words(self._clean)
+        texts = {
+            name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
+        }
+        taken = [(words.title(title, "task"), "open") for title in tasks]
+        over = [words.which(name, "id or title of a task") for name in done]
+        settled = [(words.title(title, "decision"), words.line(why, "why")) for title, why in decided]
+
+        def change(state: Values, ts: float) -> Change:
+            finished = [task_named(items_of(state, "tasks_open"), name) for name in over]
+            return self._move(
+                state | texts,
+                ts,
+                tasks=taken,
+                decided=settled,
+                is_done=lambda each: any(each is task for task in finished),
+            )
+
+        names = [*texts, *("task" for _ in taken), *("done" for _ in over), *("decision" for _ in settled)]
+        return self._edit(change, author, f"set: {', '.join(dict.fromkeys(names))}", words.said)
+
+    def block(self, text: str, *, author: str | None = None) -> Receipt:
+        """Something stands in the way."""
+        words = Words(self._clean)
+        text = words.title(text, "blocker")
+
+        def change(state: Values, ts: float) -> Values:
+            there = items_of(state, "blockers")
+            is_there = any(blocker_text(each).casefold() == text.casefold() for each in there)
+            return state if is_there else state | {"blockers": [*there, text]}
+
+        return self._edit(change, author, f"blocker: {text}", words.said)
+
+    def unblock(self, name: str | int, *, author: str | None = None) -> Receipt:
+        """A blocker is out of the way: by its text, its id, or its number from 1."""
+        wanted = str(name) if type(name) is int else name
+        which = Words(self._clean).which(wanted, "blocker")
+
+        def change(state: Values, ts: float) -> Values:
+            there = items_of(state, "blockers")
+            at = blocker_at(there, str(wanted))
+            return state | {"blockers": [*there[:at], *there[at + 1 :]]}
+
+        return self._edit(change, author, f"unblocked: {which}", [])
+
+    def restore(self, *, author: str | None = None) -> Receipt:
+        """Put the last sound version in place of a file that is broken, or gone."""
+        author = author_of(author)
+        with self._pages.absorb.threads, self._store.lock():
+            base = None
+            try:
+                state, base = self.file.read()
+                if base is not None and state is not None:
+                    raise Refused(
+                        f"Nothing was restored: {STATE} is sound. `looseleaf undo {STATE}` takes back its last edit."
+                    )
+            except Unsound as unsound:
+                if unsound.line is None:  # it cannot even be read, so nothing could keep what it says
+                    raise self.file.refused(unsound) from None
+                base = self._pages.page(STATE).sha256
+            good = self.file.last_good()
+            if good is None:
+                raise Refused(
+                    f"Nothing was restored: no earlier version of {STATE} was sound. Mend it with an editor."
+                )
+            receipt = self._pages.edit(
+                STATE,
+                good.data.decode(),
+                base=base,
+                reason=f"{RESTORED}the version of {good.when}",
+                author=author,
+            )
+            self.file.built(good.state, receipt.new)
+        return receipt
+
+    # --- one change ----------------------------------------------------------------------------
+
+    def _edit(
+        self,
+        change: Callable[[Values, float], Change | Values],
+        author: str | None,
+        reason: str,
+        said: list[str],
+    ) -> Receipt:
+        author = author_of(author)
+
+        def made(state: Values) -> Change:
+            ts = clock.now()
+            found = change(state, ts)
+            found = found if isinstance(found, Change) else self._move(found, ts)
+            if found.state == state:
+                return found
+            state = found.state | {"updated_at": moment(ts)}
+            return Change(state, found.settled, found.parked, found.done)
+
+        receipt = self._change(made, clock.now(), author, reason, [])
+        for sentence in said:
+            self._note(sentence)
+        return receipt if not said else receipt.but(held=(*receipt.held, *said))
+
+    def _move(self, state: Values, ts: float, **given: Any) -> Change:
+        return move(state, ts, room=self._room, highest=self.provenance.highest, **given)
+
+    def move(self, change: Callable[..., Change], ts: float, reason: str, edits: list[str]) -> None:
+        """As talk of a time moves it: `change` makes of a state, the `room` there is and the `highest` ids what it is
+        then. `edits` gets the ids of all edits that were made, also if it is not finished."""
+
+        def made(state: Values) -> Change:
+            return change(state, room=self._room, highest=self.provenance.highest)
+
+        receipt = self._change(made, ts, PROGRAM, reason, edits)
+        edits += [receipt.id] if receipt.changed else []
+
+    def _change(
+        self,
+        change: Callable[[Values], Change],
+        ts: float,
+        author: str | None,
+        reason: str,
+        edits: list[str],
+    ) -> Receipt:
+        for _ in range(_TRIES):
+            with self._pages.absorb.threads, self._store.lock():
+                try:
+                    return self._try(change, ts, author, reason, edits)
+                except Stale:
+                    continue  # somebody saved in this moment: their change first, then ours on top of it
+        raise Refused(
+            f"{STATE} was not changed: something else keeps saving it. Close the program that does, and repeat."
+        )
+
+    def _try(
+        self,
+        change: Callable[[Values], Change],
+        ts: float,
+        author: str | None,
+        reason: str,
+        edits: list[str],
+    ) -> Receipt:
+        """What leaves the state is on a page before it does."""
+        try:
+            found, base = self.file.read()
+        except Unsound as unsound:
+            raise self.file.refused(unsound) from None
+        before = found if found is not None else empty(ts)
+        made = change(before)
+        text = ""
+        if made.state != before:
+            refuse_too_large(self._room, before, made.state)
+            text = self.file.text_of(made.state)
+        if made.done or made.settled or made.parked:
+            self._promote(made, ts, author or AGENT, edits)
+        if made.state == before:
+            return Receipt("", STATE, base, base, 0, 0, changed=False)
+        receipt = self._pages.edit(STATE, text, base=base, reason=reason, author=author)
+        self.file.built(made.state, hash_of(text))
+        return receipt
+
+    def _promote(self, made: Change, ts: float, author: str, edits: list[str]) -> None:
+        from looseleaf.place.promote import Promotion  # mostly the state is only read
+
+        trusts = self._policy.trust_external_edits
+        promotion = Promotion(self._pages, self._place(), self.provenance, author, trusts=trusts)
+        try:
+            promotion(made, ts)
+        finally:
+            edits += promotion.edits
+        moved = [title_of(each) for each in (*made.settled, *made.parked)]
+        if moved:
+            what = ", ".join(f"“{short(title, WORD)}”" for title in moved[:_NAMED])
+            more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
+            self._note(f"There was no more room in {STATE}: {what}{more} stands on facts/{PROJECT}.md now.")
+
+
+def _members(state: Values, name: str) -> dict[str, Any]:
+    found = state.get(name)
+    return found if isinstance(found, dict) else {}

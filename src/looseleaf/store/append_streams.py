@@ -1,0 +1,300 @@
+"""Appending to logs, and sealing them (FORMAT §3, §4).
+
+Invariants: an acknowledged record is on disk; bytes before the end of the last whole record are never changed;
+a file handle whose sync failed is never written to again.
+"""
+
+from __future__ import annotations
+
+import os
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.values import Position
+from looseleaf.store import records as codec
+from looseleaf.store.read_streams import SUMS, lines_back, segment_name, stream_files
+from looseleaf.store.root import unwritten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Record
+    from looseleaf.store.bodies import Bodies
+    from looseleaf.store.lock import Lock
+    from looseleaf.store.read_streams import Segments
+    from looseleaf.store.root import Root
+
+
+INTERRUPTED = Refused("The record was not written: the process was interrupted. Repeat it.")
+
+
+class _Active:
+    """The open end of a stream. `size` is where the last record that is known to be whole ends; -1: not known."""
+
+    __slots__ = ("fd", "identity", "segment", "size")
+
+    def __init__(self, fd: int, identity: tuple[int, int], segment: int, size: int) -> None:
+        self.fd, self.identity, self.segment, self.size = fd, identity, segment, size
+
+
+class _Job:
+    """One caller's records on their way to disk, perhaps carried there by another thread."""
+
+    __slots__ = ("done", "error", "lines", "positions")
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self.lines = lines
+        self.positions: list[Position] = []
+        self.done = False
+        self.error: Refused | None = None
+
+
+class Streams:
+    def __init__(self, root: Root, lock: Lock, policy: Policy, bodies: Bodies, segments: Segments) -> None:
+        self._root = root
+        self._disk = root.disk
+        self._lock = lock
+        self._policy = policy
+        self._bodies = bodies
+        self._segments = segments
+        self._active: dict[str, _Active] = {}
+        self._poisoned: set[tuple[int, int]] = set()
+        self._reset_waiting()
+
+    def _reset_waiting(self) -> None:
+        self._pid = os.getpid()
+        self._waiting: dict[str, list[_Job]] = {}
+
+    def close(self) -> None:
+        for stream in list(self._active):
+            self.forget(stream)
+
+    # --- appending -------------------------------------------------------------------
+
+    def append(self, stream: str, records: Sequence[Record]) -> list[Position]:
+        """Group commit: whichever thread gets the lock first writes for all that wait, with one sync."""
+        try:
+            job = _Job([self._encode(record) for record in records])
+        except OSError as error:
+            raise unwritten(f"A record of {stream}", error) from error
+        if not job.lines:
+            return []
+        if self._pid != os.getpid():
+            self._reset_waiting()  # a child after fork: jobs of the parent's threads are the parent's
+        waiting = self._waiting.setdefault(stream, [])
+        waiting.append(job)  # the one change of this list that needs no lock: appending is atomic
+        with self._lock.threads():
+            if not job.done:  # else another thread carried it meanwhile, and no file lock is needed
+                try:
+                    with self._lock:
+                        self._carry(stream, waiting)
+                finally:
+                    if not job.done:  # the lock was not to be had: nobody may write this job any more
+                        waiting.remove(job)
+        if job.error is not None:
+            raise job.error
+        return job.positions
+
+    def _encode(self, record: Record) -> bytes:
+        if "crc" in record or "bodies" in record:
+            raise Refused(
+                "The record was not written: the members `crc` and `bodies` belong to the log itself."
+            )
+        line = codec.encode(record)
+        if len(line) > self._policy.body_bytes:
+            line = codec.encode(self._bodies.take_out(record))
+        return line
+
+    def _carry(self, stream: str, waiting: list[_Job]) -> None:
+        jobs = waiting[:]
+        failed: Refused | None = INTERRUPTED
+        try:
+            self._write(stream, jobs)
+            failed = None
+        except OSError as error:
+            failed = unwritten(f"A record of {stream}", error)
+            failed.__cause__ = error
+        except Refused as refused:
+            failed = refused
+        finally:
+            del waiting[: len(jobs)]
+            for job in jobs:
+                job.error = failed
+                job.done = True
+
+    def _write(self, stream: str, jobs: list[_Job]) -> None:
+        lines = jobs[0].lines if len(jobs) == 1 else [line for job in jobs for line in job.lines]
+        buffer = lines[0] if len(lines) == 1 else b"".join(lines)
+        active = self._open_active(stream)
+        if active.size and active.size + len(buffer) > self._policy.segment_bytes:
+            self._rotate(stream, active)
+            active = self._open_active(stream)
+        start = active.size
+        try:
+            self._root.write_all(active.fd, buffer)
+            self._sync(active)
+        except BaseException:
+            self._take_back(active, start)
+            if active.identity in self._poisoned:
+                self._leave(stream, active)
+            raise
+        active.size = offset = start + len(buffer)
+        for job in reversed(jobs):
+            for line in reversed(job.lines):
+                offset -= len(line)
+                job.positions.append(Position(active.segment, offset))
+            job.positions.reverse()
+
+    def _sync(self, active: _Active) -> None:
+        """After a failed sync nobody knows what is on disk, and a second sync would say "fine" (FORMAT §3.6)."""
+        try:
+            self._disk.sync_data(active.fd)
+        except BaseException:
+            self._poisoned.add(active.identity)
+            raise
+
+    def _sync_or_leave(self, active: _Active) -> None:
+        """Sync what was acknowledged long ago, or by nobody. If that fails the file is left behind, and no more."""
+        try:
+            self._sync(active)
+        except OSError:
+            pass
+
+    def _take_back(self, active: _Active, size: int) -> None:
+        """Cut what a failed write left. If even that fails, the next append finds the torn end and cuts it."""
+        try:
+            self._disk.truncate(active.fd, size)
+        except OSError:
+            active.size = -1
+
+    def _leave(self, stream: str, active: _Active) -> None:
+        """Nothing is written to a poisoned file again: what is whole in it is sealed."""
+        try:
+            if active.size >= 0:
+                self._rotate(stream, active)
+                return
+        except (OSError, Refused):
+            pass
+        self.forget(stream)  # the next append looks at its end and rotates first: it is known to be poisoned
+
+    def forget(self, stream: str) -> None:
+        """Let go of the open end; the next append looks at the file anew."""
+        active = self._active.pop(stream, None)
+        if active is not None:
+            self._disk.close(active.fd)
+
+    # --- the open end ----------------------------------------------------------------
+
+    def _open_active(self, stream: str) -> _Active:
+        path, archive = stream_files(stream)
+        active = self._active.get(stream)
+        if active is not None:
+            try:
+                found = self._disk.stat(self._root.fd, path)
+            except FileNotFoundError:
+                found = None
+            # Another process may have rotated: the name, not our handle, says which file is the active one.
+            named = None if found is None else (found.st_dev, found.st_ino)
+            if found is not None and named == active.identity and named not in self._poisoned:
+                if found.st_size != active.size:
+                    active.size = self._whole_size(active, path, found.st_size, trusting=active.size >= 0)
+            else:
+                self.forget(stream)
+                active = None
+        if active is None:
+            active = self._open_new(stream, path, archive)
+        if active.identity in self._poisoned:
+            self._rotate(stream, active)
+            active = self._open_new(stream, path, archive)
+        return active
+
+    def _open_new(self, stream: str, path: str, archive: str) -> _Active:
+        self._root.make(path.rpartition("/")[0])
+        fd = self._root.open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            self._root.sync(path.rpartition("/")[0])
+            self._seal_missing(archive)
+            found = self._disk.fstat(fd)
+            active = _Active(fd, (found.st_dev, found.st_ino), self._segments.active_number(archive), -1)
+            active.size = self._whole_size(active, path, found.st_size, trusting=False)
+        except BaseException:
+            self._disk.close(fd)
+            raise
+        self._active[stream] = active
+        return active
+
+    def _whole_size(self, active: _Active, path: str, size: int, *, trusting: bool) -> int:
+        """Where the last whole record ends; whatever stands behind it is copied aside and cut.
+
+        `trusting`: other processes wrote since we last looked. They live, so the only damage there can be is a
+        write that one of them did not finish; checksums matter after a power cut, which no process survives.
+        """
+        fd = active.fd
+        if size == 0 or (trusting and self._disk.pread(fd, 1, size - 1) == b"\n"):
+            return size
+        offset, line, ended = next(lines_back(self._disk, fd, size))
+        # A line end that was hit glues the last records to one line: what is whole in it is not cut.
+        if ended and (not line or any(piece.record is not None for piece in codec.pieces(line))):
+            return size
+        self._root.put_aside(self._disk.pread(fd, size - offset, offset), f"torn-{path}-{offset}")
+        self._disk.truncate(fd, offset)
+        self._sync_or_leave(active)
+        return offset
+
+    def confirm(self, stream: str) -> None:
+        """Sync what is read at the end of a stream: its writer may have been killed before it did."""
+        active = self._open_active(stream)
+        try:
+            if active.size > 0:
+                self._sync(active)
+        except OSError:
+            self._leave(stream, active)
+            raise
+
+    def mend_end(self, stream: str) -> None:
+        """Cut an unfinished or damaged last record (a copy is kept), and seal what has no seal."""
+        self.forget(stream)
+        self._open_active(stream)
+
+    # --- segments --------------------------------------------------------------------
+
+    def rotate(self, stream: str) -> None:
+        try:
+            with self._lock:
+                active = self._open_active(stream)
+                if active.size > 0:
+                    self._rotate(stream, active)
+        except OSError as error:
+            raise unwritten(f"The seal of {stream}", error) from error
+
+    def _rotate(self, stream: str, active: _Active) -> None:
+        path, archive = stream_files(stream)
+        self._root.make(archive)
+        if active.identity not in self._poisoned:
+            # A seal vouches for every byte, also for a record whose writer was killed between write and sync.
+            self._sync_or_leave(active)
+        with self._root.parent(path) as (source, old), self._root.folder(archive) as target:
+            self._disk.rename_new(source, old, target, segment_name(active.segment))
+            self._disk.sync(target)
+            self._disk.sync(source)
+        self.forget(stream)
+        self._seal_missing(archive)
+
+    def _seal_missing(self, archive: str) -> None:
+        """Seal the newest segment if it has no seal yet: just rotated, or left without by a crash."""
+        names = [segment_name(number) for number in self._segments.numbers(archive)]
+        if not names:
+            return
+        seals = self._segments.seals(archive)
+        # Only the newest: an older one without a seal had one and lost it, which `check` must go on saying.
+        missing = [name for name in names[-1:] if name not in seals]
+        if missing:
+            old = self._root.read(f"{archive}/{SUMS}") or b""
+            if old and not old.endswith(b"\n"):
+                old += b"\n"
+            new = "".join(
+                f"{sha256(self._root.read(f'{archive}/{name}') or b'')}  {name}\n" for name in missing
+            )
+            self._root.replace(f"{archive}/{SUMS}", old + new.encode())

@@ -1,0 +1,361 @@
+"""`check` and `repair` for the log: re-read and re-hash everything; mend without losing a byte (FORMAT §8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.ids import new_id
+from looseleaf.base.values import Position, Problem
+from looseleaf.store import JOURNAL, records
+from looseleaf.store.bodies import BODIES, HASH
+from looseleaf.store.read_streams import (
+    SEAL,
+    SUMS,
+    lines,
+    missing,
+    segment_name,
+    segment_number,
+    stream_files,
+)
+from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from looseleaf.base.values import Record
+    from looseleaf.store.append_streams import Streams
+    from looseleaf.store.read_streams import Segments
+    from looseleaf.store.root import Root
+
+_MANY = 1000
+"""More segments than this, gone in one place, were never there: a file has a wrong name."""
+
+ENTRIES = "log/entries"
+ENTRY_FILES = {"raw.md": None, "meta.json": "entry.v1", "summary.json": "entry_summary.v1"}
+
+
+def check_log(root: Root, segments: Segments) -> Iterator[Problem]:
+    """Everything below `log/`, read and hashed again. Changes nothing."""
+    found: list[Problem] = []
+    streams = _streams(segments, found)
+    for stream in streams:
+        path, archive = stream_files(stream)
+        try:
+            yield from _check_stream(root, segments, stream, path, archive)
+        except OSError as error:
+            yield Problem(archive, None, str(unreadable(archive, error)))
+        except Refused as refused:
+            yield Problem(archive, None, str(refused))
+    for name in _names(root, "log/traces", found):
+        if f"traces/{name}" not in streams:
+            yield Problem(f"log/traces/{name}", None, "this is no agent's log; it is not read", "note")
+    yield from _check_bodies(root)
+    yield from _check_entries(root)
+    for name in _names(root, STAGED, found):
+        yield Problem(
+            f"{STAGED}/{name}", None, "a change was interrupted here; the next command completes it", "note"
+        )
+    for name in _names(root, ASIDE, found):
+        if name != "late":
+            yield Problem(f"{ASIDE}/{name}", None, "bytes that were displaced or cut are kept here", "note")
+    yield from dict.fromkeys(found)
+
+
+def _streams(segments: Segments, found: list[Problem]) -> list[str]:
+    try:
+        return segments.streams()
+    except Refused as refused:
+        found.append(Problem("log", None, str(refused)))
+        return [JOURNAL]
+
+
+def _names(root: Root, folder: str, found: list[Problem]) -> list[str]:
+    """The names in a folder; one that cannot be read is a problem, and none of the others is passed over for it."""
+    try:
+        return root.names(folder)
+    except OSError as error:
+        found.append(Problem(folder, None, str(unreadable(folder, error))))
+        return []
+
+
+def _check_stream(root: Root, segments: Segments, stream: str, path: str, archive: str) -> Iterator[Problem]:
+    strict = stream == JOURNAL  # people and importers may add traces; only the program writes the journal
+    if path.rpartition("/")[2] in root.names(path.rpartition("/")[0]):
+        yield from _check_file(root, segments, path, active=True, strict=strict)
+    for number in segments.numbers(archive):
+        name = f"{archive}/{segment_name(number)}"
+        yield from _check_file(root, segments, name, active=False, strict=strict)
+    yield from _check_seals(root, segments, archive)
+
+
+def _check_seals(root: Root, segments: Segments, archive: str) -> Iterator[Problem]:
+    yield from _check_sums(root, archive)
+    # No lock is held: what was sealed before we list the files must be there, and what is there be sealed after.
+    sealed = segments.seals(archive)
+    numbers = segments.numbers(archive)
+    seals = segments.seals(archive)
+    for first, count in _gaps(numbers, sealed):
+        yield missing(archive, first, count)
+    for name in sealed:
+        if _number(name) > _last(numbers, sealed):
+            yield Problem(f"{archive}/{name}", None, "a seal names this segment, and there never was one")
+    for number in numbers:
+        name = segment_name(number)
+        path = f"{archive}/{name}"
+        if name in seals:
+            try:
+                if sha256(root.read(path) or b"") != seals[name]:
+                    yield Problem(path, None, "this segment is not what was sealed: its sha256 differs")
+            except Refused as refused:
+                yield Problem(path, None, str(refused))
+        elif number == numbers[-1]:
+            yield Problem(path, None, "this segment has no seal yet; the next append seals it", "note")
+        else:  # a crash can leave only the newest without: the next is begun when it has been sealed
+            yield Problem(path, None, "the seal of this segment is missing")
+
+
+def _number(name: str) -> int:
+    return segment_number(name) or 0
+
+
+def _last(numbers: list[int], seals: dict[str, str]) -> int:
+    """The newest segment that there was. A seal tells of one that is gone, but not of one far from all others:
+    that seal has a damaged name."""
+    last = max(numbers, default=0)
+    while segment_name(last + 1) in seals:
+        last += 1
+    return last
+
+
+def _gaps(numbers: list[int], seals: dict[str, str]) -> Iterator[tuple[int, int]]:
+    """The first of some missing segments, and how many they are."""
+    expected = 1
+    for number in [*numbers, _last(numbers, seals) + 1]:
+        if number > expected:
+            yield expected, number - expected
+        expected = number + 1
+
+
+def _check_sums(root: Root, archive: str) -> Iterator[Problem]:
+    path = f"{archive}/{SUMS}"
+    *whole, rest = (root.read(path) or b"").split(b"\n")
+    for number, line in enumerate(whole, 1):
+        if not re.fullmatch(SEAL, line):
+            yield Problem(path, number, "this line is no seal")
+    if rest:
+        yield Problem(path, len(whole) + 1, "this line is not finished")
+
+
+def _check_file(
+    root: Root, segments: Segments, path: str, *, active: bool, strict: bool
+) -> Iterator[Problem]:
+    try:
+        fd = root.open_file(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return  # sealed while we looked: it is checked under its new name
+    except OSError as error:
+        yield Problem(path, None, str(unreadable(path, error)))
+        return
+    except Refused as refused:
+        yield Problem(path, None, str(refused))
+        return
+    found: list[Problem] = []
+    try:
+        for number, (begin, raw, ended) in enumerate(lines(root.disk, fd, 0), 1):
+            if active and not ended:
+                found.append(
+                    Problem(
+                        path, number, "this record is not finished; the next append keeps a copy and cuts it"
+                    )
+                )
+                break
+            if not raw:
+                found.append(Problem(path, number, "this line is empty", "error" if strict else "note"))
+            for line in segments.records(path, Position(0, begin), raw, number, found.append):
+                if not line.checked:
+                    message = "this record has no checksum"
+                    found.append(Problem(path, number, message, "error" if strict else "note"))
+            yield from found
+            found.clear()
+        yield from found
+    except OSError as error:
+        yield Problem(path, None, str(unreadable(path, error)))
+    finally:
+        root.disk.close(fd)
+
+
+def _check_bodies(root: Root) -> Iterator[Problem]:
+    found: list[Problem] = []
+    for name in _names(root, BODIES, found):
+        if not re.fullmatch(HASH, name):
+            yield Problem(f"{BODIES}/{name}", None, "this is no body; it is not read", "note")
+            continue
+        try:
+            data = root.read(f"{BODIES}/{name}")
+        except Refused as refused:
+            yield Problem(f"{BODIES}/{name}", None, str(refused))
+        else:
+            if data is not None and sha256(data) != name:
+                yield Problem(f"{BODIES}/{name}", None, "this body is damaged: its sha256 is not its name")
+    yield from found
+
+
+def _check_entries(root: Root) -> Iterator[Problem]:
+    found: list[Problem] = []
+    for topic in _names(root, ENTRIES, found):
+        for entry in _names(root, f"{ENTRIES}/{topic}", found):
+            for name, schema in ENTRY_FILES.items():
+                path = f"{ENTRIES}/{topic}/{entry}/{name}"
+                try:
+                    data = root.read(path)
+                except Refused as refused:
+                    yield Problem(path, None, str(refused))
+                    continue
+                if data is None:
+                    yield Problem(path, None, "this file of an entry is missing")
+                elif schema is not None:
+                    yield from _check_schema(path, data, schema)
+    yield from found
+
+
+def _check_schema(path: str, data: bytes, schema: str) -> Iterator[Problem]:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        yield Problem(path, getattr(error, "lineno", None), "this file is not JSON")
+        return
+    if not isinstance(value, dict) or value.get("schema") != schema:
+        yield Problem(path, None, f"this file does not say that its schema is {schema}")
+
+
+# --- repair ----------------------------------------------------------------------------
+
+
+def repair_log(root: Root, segments: Segments, streams: Streams) -> list[str]:
+    """Mend each damaged log file: the original is kept aside whole, each damaged stretch becomes a `lost` record.
+
+    Runs under the lock. Says what it did, a sentence each; a stream that cannot be read is left as it is.
+    """
+    done: list[str] = []
+    for stream in segments.streams():
+        path, archive = stream_files(stream)
+        try:
+            done += _cut_end(root, streams, stream, path)
+            done += _stand_in(root, segments, archive)
+            sealed = [f"{archive}/{segment_name(number)}" for number in segments.numbers(archive)]
+            for name in [*sealed, path]:
+                done += _repair_file(root, segments, name, strict=stream == JOURNAL)
+            done += _reseal(root, segments, archive)
+        except OSError as error:
+            raise unwritten("A repaired file", error) from error
+        except Refused as refused:
+            done.append(f"{path}: not repaired. {refused}")
+        finally:
+            streams.forget(stream)
+    return done + _retire_bodies(root)
+
+
+def _cut_end(root: Root, streams: Streams, stream: str, path: str) -> list[str]:
+    """An unfinished end was never acknowledged, or is a record whose end was cut; appending would cut it too."""
+    data = root.read(path)
+    if not data or data.endswith(b"\n"):
+        return []
+    before = set(root.names(ASIDE))
+    streams.mend_end(stream)
+    kept = [f"{ASIDE}/{name}" for name in root.names(ASIDE) if name not in before]
+    return [f"{path}: an unfinished record was cut; it is kept as {', '.join(kept)}"]
+
+
+def _stand_in(root: Root, segments: Segments, archive: str) -> list[str]:
+    """In the place of a segment that is gone, one that says so: numbers and positions after it stay true."""
+    seals, numbers = segments.seals(archive), segments.numbers(archive)
+    done: list[str] = []
+    for first, count in _gaps(numbers, seals):
+        if count > _MANY:
+            raise Refused(
+                f"{count} segments are missing before {archive}/{segment_name(first + count)}, which cannot be one "
+                "of this memory. Move it out of the memory."
+            )
+        for name in map(segment_name, range(first, first + count)):
+            root.replace(f"{archive}/{name}", records.encode(_lost(segment=name, sha256=seals.get(name))))
+            done.append(f"{archive}/{name}: it is gone; a record that says so stands in its place")
+    return done
+
+
+def _lost(**what: object) -> Record:
+    return {"schema": "lost.v1", "id": new_id(), "ts": time.time(), "kind": "lost", **what}
+
+
+def _repair_file(root: Root, segments: Segments, path: str, *, strict: bool) -> list[str]:
+    data = root.read(path)
+    if not data:
+        return []
+    mended: list[bytes] = []
+    lost: list[Record] = []
+    every = data.removesuffix(b"\n").split(b"\n")
+    hurt = not data.endswith(b"\n") or (strict and b"" in every)
+    for raw in filter(None, every):
+        for piece in records.pieces(raw):
+            span = raw[piece.start : piece.end]
+            record, kept = piece.record, None
+            if record is not None and "bodies" in record:
+                kept = {name: value for name, value in record.items() if name != "bodies"}
+                record = segments.bodies.put_in(record)[0]
+            if record is None or (strict and not piece.checked):
+                loss = _lost(bytes=len(span), sha256=sha256(span))
+                lost.append(loss if kept is None else loss | {"record": kept})
+                mended.append(b"")  # its line is made when it is known where the original is kept
+                continue
+            if piece.checked and not span.startswith(b" "):
+                span = b" " + span
+            hurt = hurt or span != raw
+            mended.append(span + b"\n")
+    if not hurt and not lost:
+        return []
+    aside = root.put_aside(data, f"damaged-{path}")
+    losses = iter(lost)
+    root.replace(path, b"".join(line or records.encode(next(losses) | {"aside": aside}) for line in mended))
+    count = f"{len(lost)} damaged record{'s' if len(lost) != 1 else ''}" if lost else "damaged line ends"
+    return [f"{path}: {count} set aside; the original file is kept as {aside}"]
+
+
+def _reseal(root: Root, segments: Segments, archive: str) -> list[str]:
+    """One seal for each segment as it is now. Old seals that are no longer true are kept aside."""
+    path = f"{archive}/{SUMS}"
+    old, seals = root.read(path) or b"", segments.seals(archive)
+    new: dict[str, str] = {}
+    for number in segments.numbers(archive):
+        name = segment_name(number)
+        new[name] = sha256(root.read(f"{archive}/{name}") or b"")
+    whole = "".join(f"{digest}  {name}\n" for name, digest in new.items()).encode()
+    if whole == old:
+        return []
+    if not whole.startswith(old):
+        root.put_aside(old, f"damaged-{path}")
+    root.replace(path, whole)
+    changed = [name for name, digest in new.items() if seals.get(name) != digest]
+    return [f"{archive}/{name}: sealed as it is now" for name in changed] or [f"{path}: written again"]
+
+
+def _retire_bodies(root: Root) -> list[str]:
+    """Damaged bodies go aside; the records that named them say by now that they are lost."""
+    done: list[str] = []
+    for problem in list(_check_bodies(root)):
+        if problem.severity == "note":
+            continue
+        try:
+            data = root.read(problem.path)
+        except Refused as refused:
+            done.append(f"{problem.path}: not repaired. {refused}")
+            continue
+        if data is not None:
+            aside = root.put_aside(data, f"damaged-{problem.path}")
+            root.discard(problem.path)
+            done.append(f"{problem.path}: a damaged body is kept as {aside}")
+    return done

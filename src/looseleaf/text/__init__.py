@@ -1,0 +1,1 @@
+"""Characters and lines: patterns, times, diffs, secrets, and how untrusted text is shown. Pure."""

@@ -1,0 +1,172 @@
+"""What changed between two texts, as hunks of whole lines from which either text gives back the other.
+
+Invariant: `apply(old, diff(old, new)) == new` and `apply(new, invert(diff(old, new))) == old`, byte for byte,
+for any two strings. A line ends at "\\n" and nowhere else; it keeps its end, so joined lines are the text.
+
+The time is bounded by n log n whatever the texts are: pages are untrusted, and a page that made its own
+diff slow would hold up every command that reads the memory. That is why difflib is not used here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from looseleaf.base.values import Hunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROUNDS = 8
+"""How often a stretch between two anchors is searched for anchors of its own. Edits people make need two
+or three; the bound is there for texts built to need thousands."""
+
+CONTEXT = 3
+"""Unchanged lines shown around a change, as git does."""
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    """The lines of `text` with their ends. Only "\\n" ends a line: "\\r", U+2028 and the like are content."""
+    lines = [line + "\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return (*lines, last) if last else tuple(lines)
+
+
+def diff(old: str, new: str) -> tuple[Hunk, ...]:
+    """The hunks, in order, that make `new` of `old`. Two of them never touch; equal texts have none."""
+    if old == new:
+        return ()
+    a, b = split_lines(old), split_lines(new)
+    hunks: list[Hunk] = []
+    stack = [(0, len(a), 0, len(b), ROUNDS)]
+    while stack:
+        a_from, a_to, b_from, b_to, rounds = stack.pop()
+        while a_from < a_to and b_from < b_to and a[a_from] == b[b_from]:
+            a_from, b_from = a_from + 1, b_from + 1
+        while a_from < a_to and b_from < b_to and a[a_to - 1] == b[b_to - 1]:
+            a_to, b_to = a_to - 1, b_to - 1
+        if a_from == a_to and b_from == b_to:
+            continue
+        anchors = _anchors(a, a_from, a_to, b, b_from, b_to) if rounds else []
+        if not anchors:
+            hunks.append(Hunk(a_from, a[a_from:a_to], b[b_from:b_to]))
+            continue
+        for i, j in reversed(anchors):  # the last stretch goes on the stack first, so hunks come in order
+            stack.append((i + 1, a_to, j + 1, b_to, rounds - 1))
+            a_to, b_to = i, j
+        stack.append((a_from, a_to, b_from, b_to, rounds - 1))
+    return tuple(hunks)
+
+
+def _anchors(
+    a: Sequence[str], a_from: int, a_to: int, b: Sequence[str], b_from: int, b_to: int
+) -> list[tuple[int, int]]:
+    """The longest run of lines that stand once in both stretches and in the same order in both."""
+    places_a = _lone_lines(a, a_from, a_to)
+    places_b = _lone_lines(b, b_from, b_to)
+    pairs = [(i, places_b[line]) for line, i in places_a.items() if line in places_b]
+    # Longest increasing subsequence by patience: `tops` holds the smallest end of a run of each length.
+    tops: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for n, (_, j) in enumerate(pairs):
+        length = bisect_left(tops, j)
+        before.append(ends[length - 1] if length else -1)
+        if length == len(tops):
+            tops.append(j)
+            ends.append(n)
+        else:
+            tops[length], ends[length] = j, n
+    chain: list[tuple[int, int]] = []
+    n = ends[-1] if ends else -1
+    while n >= 0:
+        chain.append(pairs[n])
+        n = before[n]
+    chain.reverse()
+    return chain
+
+
+def _lone_lines(lines: Sequence[str], start: int, stop: int) -> dict[str, int]:
+    """Where each line that stands exactly once stands, in order."""
+    places: dict[str, int] = {}
+    repeated: set[str] = set()
+    for i in range(start, stop):
+        line = lines[i]
+        if line in places:
+            repeated.add(line)
+        else:
+            places[line] = i
+    return {line: i for line, i in places.items() if line not in repeated}
+
+
+def apply(text: str, hunks: Iterable[Hunk]) -> str:
+    """`text` with the hunks applied; ValueError unless it holds exactly what they remove, where they say."""
+    lines = split_lines(text)
+    parts: list[str] = []
+    done = 0
+    for hunk in hunks:
+        end = hunk.at + len(hunk.removed)
+        if not done <= hunk.at <= len(lines) or lines[hunk.at : end] != hunk.removed:
+            raise ValueError(
+                f"the text does not hold, at line {hunk.at + 1}, the lines that the change replaces"
+            )
+        parts.extend(lines[done : hunk.at])
+        parts.extend(hunk.added)
+        done = end
+    parts.extend(lines[done:])
+    return "".join(parts)
+
+
+def invert(hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
+    """The hunks that undo `hunks`: their places are those of the new text."""
+    shift = 0
+    inverted: list[Hunk] = []
+    for hunk in hunks:
+        inverted.append(Hunk(hunk.at + shift, hunk.added, hunk.removed))
+        shift += len(hunk.added) - len(hunk.removed)
+    return tuple(inverted)
+
+
+def unified(old: str, new: str, path_a: str, path_b: str) -> str:
+    """The change as `diff -u` and git write it, for people and for `patch`; empty when there is none."""
+    lines = split_lines(old)
+    groups: list[list[Hunk]] = []
+    for hunk in diff(old, new):
+        if groups and hunk.at - _end(groups[-1][-1]) <= 2 * CONTEXT:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    if not groups:
+        return ""
+    parts = [f"--- {path_a}\n", f"+++ {path_b}\n"]
+    shift = 0
+    for group in groups:
+        start = max(0, group[0].at - CONTEXT)
+        stop = min(len(lines), _end(group[-1]) + CONTEXT)
+        grown = sum(len(hunk.added) - len(hunk.removed) for hunk in group)
+        sides = _span(start, stop - start), _span(start + shift, stop - start + grown)
+        parts.append(f"@@ -{sides[0]} +{sides[1]} @@\n")
+        done = start
+        for hunk in group:
+            parts += [_shown(" ", line) for line in lines[done : hunk.at]]
+            parts += [_shown("-", line) for line in hunk.removed]
+            parts += [_shown("+", line) for line in hunk.added]
+            done = _end(hunk)
+        parts += [_shown(" ", line) for line in lines[done:stop]]
+        shift += grown
+    return "".join(parts)
+
+
+def _end(hunk: Hunk) -> int:
+    return hunk.at + len(hunk.removed)
+
+
+def _span(start: int, length: int) -> str:
+    # An empty side names the line before it, and a single line leaves its length out: so reads `patch`.
+    if length == 0:
+        return f"{start},0"
+    return str(start + 1) if length == 1 else f"{start + 1},{length}"
+
+
+def _shown(sign: str, line: str) -> str:
+    return sign + line if line.endswith("\n") else f"{sign}{line}\n\\ No newline at end of file\n"

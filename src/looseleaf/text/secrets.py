@@ -1,0 +1,312 @@
+"""Secrets in text, found and replaced before anything is written: `[redacted github 3fa9c1]`.
+
+The six digits are a keyed hash of the secret, so that a repeat can be recognised and nothing else be learnt.
+Invariants: what is not a secret stays byte for byte (text without one is the very same object), and redacting
+twice changes nothing more.
+
+A secret is known by its look (one table of formats) or by the telling word it is given to. Text is untrusted:
+what a pattern reads is bounded or not read again, so that the work grows with the text and no faster.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import pairwise
+from operator import is_
+
+from looseleaf.text.telling import WORDS, compiled, fits, lower, told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from looseleaf.text.telling import Row
+
+    Span = tuple[int, int, str]
+
+_MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
+
+# Kind, literals of which one must be there, pattern: its group is the secret, or else the whole of it. `§` says that
+# what was read so far begins a token: not inside a word, nor behind a mark (which stands for one), yet behind what
+# only looks like a letter: the n of an escaped line end, the digits of %20 and \u0022, the m that ends a colour.
+# `␣` is a space, as it is or in an address; `¶` a value as it is typed to a shell: quoted, or with a digit in it.
+_TABLE = r"""
+anthropic    sk-ant-         sk-ant-[\w-]{20,}
+openrouter   sk-or-          sk-or-[\w-]{20,}
+openai       sk-             sk-§[\w-]{20,}
+openai       sk-proj-,sk-svcacct-,sk-admin-             sk-(?<![A-Za-z]sk-)(?:proj|svcacct|admin)-[\w-]{40,}
+groq         gsk_            gsk_[A-Za-z0-9]{40,}
+xai          xai-            xai-§[A-Za-z0-9]{40,}
+perplexity   pplx-           pplx-[A-Za-z0-9]{32,}
+replicate    r8_             r8_§[A-Za-z0-9]{30,}
+nvidia       nvapi-          nvapi-[\w-]{40,}
+langsmith    lsv2_           lsv2_(?:pt|sk)_[0-9a-f_]{32,}
+tavily       tvly-           tvly-[\w-]{20,}
+pinecone     pcsk_           pcsk_\w{30,}
+huggingface  hf_             hf_§[A-Za-z0-9]{30,}
+google       AIza            AIza§[\w-]{30,}
+google       ya29.,GOCSPX-   (?:ya29\.|GOCSPX-)[\w-]{20,}
+aws          AKIA,ASIA       A[KS]IA§[A-Z2-7]{16}(?![\w+/-])
+aws          AKIA,ASIA       (?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])
+github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_       g(?:h[pousr]|ithub_pat)_\w{30,}
+gitlab       glpat-,gldt-,glrt-,glptt-,glcbt-           gl(?:pat|[dr]t|ptt|cbt)-[\w-]{20,}
+slack        xapp-,xoxa-,xoxb-,xoxc-,xoxd-,xoxe-,xoxp-,xoxs-  x(?:app|ox[a-s])-[A-Za-z0-9-]{16,}
+slack        hooks.slack.    (?:https?:\\?/\\?/)?hooks\.slack\.com\\?/[a-z]{3,20}(?:[\w-]|\\?/){20,}
+stripe       k_live_,k_test_,whsec_                     (?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{16,}
+npm          npm_            npm_§[A-Za-z0-9]{30,}
+pypi         pypi-           pypi-[\w-]{40,}
+sendgrid     SG.             SG\.§[\w-]{16,64}\.[\w-]{16,}
+telegram     :AA             (?:(?<!\d)|(?<=%\d\d)|(?<=\\u\d{4}))\d{8,10}:AA[\w-]{30,}
+digitalocean _v1_            do[opr]_v1_[0-9a-f]{40,}
+shopify      shpat_,shpca_,shppa_,shpss_                shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}
+databricks   dapi            dapi§[0-9a-f]{32}(?:-\d{1,2})?(?!\w)
+azure        AccountKey=     AccountKey=([A-Za-z0-9+/]{40,}={0,2})
+azure        sig=            sig=([A-Za-z0-9+/%=_-]{40,})
+docker       dckr_pat_       dckr_pat_[\w-]{20,}
+docker       auth            auth(?<=["'_]auth)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?([A-Za-z0-9+/]{8,}={0,2})(?![\w+/=-])
+atlassian    ATATT3          ATATT3[\w=-]{40,}
+notion       ntn_            ntn_§[A-Za-z0-9]{40,}
+linear       lin_api_        lin_api_[A-Za-z0-9]{30,}
+grafana      glsa_           glsa_\w{32,}
+twilio       twilio          (?<![A-Za-z0-9])(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])
+discord      discord         (?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}
+discord      discord         (?:https?:\\?/\\?/)?(?:\w{2,8}\.)?discord(?:app)?\.com\\?/api(?:[\w-]|\\?/){50,}
+age          AGE-SECRET-KEY- AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{40,}
+jwt          eyJ             eyJ§[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}
+private-key  -----BEGIN      -----(BEGIN|END)␣(?:[A-Z0-9]|␣){0,30}PRIVATE␣KEY(?:␣BLOCK)?-----
+private-key  LS0tLS1CRUdJTi  LS0tLS1CRUdJTi(?:BQUklW|BFQyBQUklW|BSU0EgUFJJVk|BPUEVOU1NIIFBSSV|BFTkNSWVBU)[\w+/=]{40,}
+url-password ://             ://[^\s:/@\["'<>`]{0,99}:(?!\d{2,5}[/;,?#&])([^\s/"'<>`]{1,256}|(?:[^\s/@"'<>`]|/(?!/)){1,256})@
+authorization bearer         [Bb]earer {1,3}([\w.~+/=-]{16,})
+cookie       ookie     ookie\W{1,4}(?:[^;\s"'\[]{1,240}; ?){0,9}?[\w.-]{0,20}(?i:sess|sid)[\w.-]{0,9}=([\w.%~+/-]{16,})
+api-key      ?key=,&key=     [?&]key=([0-9a-fA-F]{32,})(?!\w)
+password     mysql,mariadb   (?:mysql|maria)[\w-]{0,8} (?:[^\n|;\[]{0,80}? ["']?)??-p¶
+password     sshpass         sshpass (?:[^\n|;\[]{0,40}? ["']?)??-p ?¶
+password     login           (?:docker|podman|registry|az|oc|nerdctl|buildah) login (?:[^\n|;\[]{0,80}? ["']?)??-p ?¶
+password     redis-cli       redis-cli (?:[^\n|;\[]{0,80}? ["']?)??-a ?¶
+password     identified      (?i)identified (?:with [\w`'"]{1,40} )?by (?:password )?\\?["']([^\s"'\\]{6,128})
+password     -u',-u"         ["']-u["'], ?["'][^\s:/"']{1,64}:(?=[^\s"']{0,60}?\d)([^\s"'\\]{6,128})
+password     curl            curl [^\n|;\[]{0,80}?(?:-u|--user)[ =]{0,2}["']?[^\s:/"']{1,64}:([^\s"'\\]{6,128})
+"""
+_SPACE = "(?:[ +]|%20)"
+_TYPED = r"(?:\\?[\"']([^\s\"'\\]{4,128})|(?=\S{0,60}?\d)([^\s\"'\\-][^\s\"'\\]{5,128}))"
+_EDGE = (
+    r"(?:(?<![\w-]%s)(?<![0-9a-f]{6}\]%s)|(?<=\\[nrt]%s)|(?<=%%[0-9A-Fa-f]{2}%s)|(?<=\\u[0-9A-Fa-f]{4}%s)"
+    r"|(?<=\x1b\[\dm%s)|(?<=\x1b\[\d\dm%s))"
+)
+
+
+def _rows(table: str) -> Iterator[Row]:
+    for line in table.strip().splitlines():
+        kind, literals, pattern = line.split(maxsplit=2)
+        start, edge, rest = pattern.partition("§")
+        pattern = start + _EDGE % ((start,) * 7) + rest if edge else pattern
+        pattern = pattern.replace("␣", _SPACE).replace("¶", _TYPED)
+        yield from ((kind, literal, pattern) for literal in literals.split(","))
+
+
+_FORMATS = tuple(_rows(_TABLE))
+_PEM_HALF = (  # a key whose end was cut off: headers, whole lines, perhaps a last short one
+    r"(?:\s{0,8}[A-Z][\w-]{1,30}: [^\n\\]{0,100}){0,4}"
+    r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]|[\"',>|]){0,12}(?:[A-Za-z0-9+/=]|%[23][BDFbdf]){16,})+"
+    r"(?:(?:\s|\\{1,3}[nr]|%0[AaDd]){1,4}[A-Za-z0-9+/]{1,15}={0,2}(?=\s*(?:$|\n|\\|[&%\"'])))?"
+)
+_PEM_LENGTH = 32_768  # no key is longer: an end that is farther away is another one's
+_WORDS = WORDS
+
+KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _, _ in _FORMATS + _WORDS))
+"""Where two claim the same text, the one that stands first gives it its name."""
+
+_DULL = b"abcdefghijklmnopqrstuvwxyz0123456789 \n\r\t\"',"
+_ENDS: dict[str, list[Row]] = {}
+_SHAPES: list[tuple[bytes, bytes, Row]] = []
+for _row in _FORMATS + _WORDS:
+    _name = _row[1]
+    if _name[-1] in "_-":
+        _ENDS.setdefault(_name[:-1].rsplit(_name[-1], 1)[-1][-3:] + _name[-1], []).append(_row)
+    else:
+        _SHAPES.append((_name.encode().translate(None, _DULL), _name.encode(), _row))
+
+
+def _suspects(text: str) -> list[Row]:
+    """The rows whose literal stands in the text.
+
+    To look for each of some eighty would take longer than all the rest. Those that end with _ or - are looked up
+    among the ends of what stands before these signs, others first in the text without its small letters.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    outline, low = data.translate(None, _DULL), data.lower()
+    ends = {part[-3:] + last for last in "_-" for part in text.split(last)[:-1]}
+    ends |= {end[-3:] for end in ends}
+    rows = [row for end in ends & _ENDS.keys() for row in _ENDS[end] if row[1] in text]
+    return rows + [row for sign, name, row in _SHAPES if sign in outline and name in (data if sign else low)]
+
+
+def _spans(text: str, rows: Iterable[Row]) -> Iterator[Span]:
+    words = [row for row in rows if row in _WORDS]
+    for kind, pattern in dict.fromkeys((row[0], row[2]) for row in rows if row not in words):
+        if pattern[0] == "-":
+            yield from _blocks(text, pattern)
+            continue
+        for found in compiled(pattern).finditer(text):
+            start, end = found.span(found.lastindex or 0)
+            if fits(kind, text[start:end]):
+                yield start, end, kind
+    yield from told(text, words)
+
+
+def _blocks(text: str, pattern: str) -> Iterator[Span]:
+    for here, then in pairwise([*compiled(pattern).finditer(text), None]):
+        if not here or here[1] == "END":
+            continue
+        stop = then.start() if then else len(text)
+        if then and then[1] == "END" and stop - here.end() < _PEM_LENGTH:
+            if compiled("(?:[A-Za-z0-9+/]|%2[BFbf]){24}").search(text, here.end(), stop):
+                yield here.start(), then.end(), "private-key"
+        elif half := compiled(_PEM_HALF).match(text, here.end(), stop):
+            yield here.start(), half.end(), "private-key"
+
+
+def redact(text: str, key: bytes) -> str:
+    """The text with its secrets replaced; the same object if it holds none. The key has at most 64 bytes."""
+    rows = _suspects(text)
+    return _replaced(text, rows, key) if rows else text
+
+
+def redact_value(value: Any, key: bytes) -> Any:
+    """The same for every string of a JSON value; under a telling key, a string is judged as if it were assigned.
+
+    What is untouched is the same object; a touched tuple becomes a list.
+    """
+    rows = _suspects(repr(value))  # it has all strings in it, and no literal looks different there
+    return _walk(value, rows, key, "") if rows else value
+
+
+def _replaced(text: str, rows: Iterable[Row], key: bytes, again: int = 3) -> str:
+    marks = [mark.span() for mark in _MARK.finditer(text)] if "[redacted " in text else []
+    ends = [end for _, end in marks]
+    merged: list[Span] = []
+    for start, end, kind in sorted(_spans(text, rows)):
+        after = bisect_right(ends, start)
+        if after < len(marks) and marks[after][0] < end:
+            continue  # it reads what was redacted before
+        if merged and start < merged[-1][1]:
+            first, last, other = merged.pop()
+            start, end, kind = first, max(last, end), min(kind, other, key=KINDS.index)
+        merged.append((start, end, kind))
+    parts, done = [], 0
+    for start, end, kind in merged:
+        parts += [text[done:start], _mark(text[start:end], kind, key)]
+        done = end
+    made = "".join([*parts, text[done:]]) if parts else text
+    # A mark may show what a secret hid: a word that was the end of it, or one that was too far away.
+    return _replaced(made, rows, key, again - 1) if parts and again else made
+
+
+def _mark(secret: str, kind: str, key: bytes) -> str:
+    import hashlib  # not at the top: most texts hold no secret
+
+    digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), key=key).hexdigest()
+    return f"[redacted {kind} {digest[:6]}]"
+
+
+_COMMANDS = ("curl", "mysql", "mariadb", "sshpass", "login", "redis-cli")
+_NAMES, _VALUES = ("name", "key", "parameterkey"), ("value", "parametervalue")
+_INNER = (*_VALUES, "string", "default", "plaintext")  # what a telling key's own object calls its value
+
+
+def _walk(value: Any, rows: list[Row], key: bytes, lead: str) -> Any:
+    """`lead` is what would stand before the value in a text, as far as it could be told by that."""
+    if isinstance(value, str):
+        judged = _led(value, rows, key, lead) if lead else None
+        if judged is not None:
+            return judged
+        low = lower(value)
+        here = [row for row in rows if row[1] in value or row[1] in low]
+        return _replaced(value, here, key) if here else value
+    if isinstance(value, dict):
+        made: dict[Any, Any] = {}
+        named = next((value[name] for name in value if _is_one_of(name, _NAMES)), None)
+        for name, inner in value.items():
+            new = _walk(name, rows, key, "") if isinstance(name, str) else name
+            while new in made:
+                new += "'"  # one of them was redacted before: none is lost
+            title = named if isinstance(named, str) and _is_one_of(name, _VALUES) else name
+            own = _lead(title, rows, isinstance(inner, list | tuple))
+            made[new] = _walk(inner, rows, key, own or (lead if _is_one_of(name, _INNER) else ""))
+        same = all(map(is_, made, value)) and all(map(is_, made.values(), value.values()))
+        return value if same else made
+    if isinstance(value, list | tuple):
+        items: list[Any] = []
+        command = ""
+        if any(row[1] in _COMMANDS for row in rows):
+            command = " ".join(item for item in value[:2] if isinstance(item, str) and len(item) < 40)
+        last = ""
+        for inner in _without_blocks(value, rows, key):  # one frame for each level: as deep as JSON may be
+            items += [_walk(inner, rows, key, lead or _listed(last, inner, command, rows))]
+            last = inner if isinstance(inner, str) and items[-1] is inner else ""
+        return value if all(map(is_, items, value)) else items
+    if lead and isinstance(value, int) and not isinstance(value, bool) and 10**5 <= value < 10**20:
+        return _led(str(value), rows, key, lead, value)
+    return value
+
+
+def _led(text: str, rows: list[Row], key: bytes, lead: str, same: Any = None) -> Any:
+    """The text as it is judged behind what leads to it; None if it cannot be quoted there."""
+    for left, right in [pair for pair in ('""', "''", "``", "“”") if pair[1] not in text][:1]:
+        start = lead + left
+        both = _replaced(start + text + right, rows, key)
+        if both.startswith(start) and both[-1] == right:
+            made = both[len(start) : -1]
+            return made if made != text else text if same is None else same
+    return same
+
+
+def _is_one_of(name: object, names: tuple[str, ...]) -> bool:
+    return isinstance(name, str) and name.lower() in names
+
+
+def _lead(title: object, rows: list[Row], many: bool = False) -> str:
+    low = lower(title).strip() if isinstance(title, str) else ""
+    if not any(row[1] in low for row in rows):
+        return ""
+    title = str(title).strip()
+    return f'"{title[:-1] if many and low.endswith("passwords") else title}": '
+
+
+def _listed(last: str, item: object, command: str, rows: list[Row]) -> str:
+    """What leads to an item of a list: the option before it, the telling word, the command it belongs to."""
+    if not isinstance(item, str) or not (last or command):
+        return ""
+    known = any(name in command for name in _COMMANDS)
+    if known and item[:1] == "-" and item[1:2] != "-":
+        return f"{command} "
+    if not compiled(r"-{0,2}[A-Za-z][\w.-]{0,40}").fullmatch(last):
+        return ""
+    if len(last) == 2:
+        return f"{command} {last} " if known else f'"{last}", '
+    return _lead(last, rows) if last[0] == "-" else _lead(last, rows).replace('": ', '", ')
+
+
+def _without_blocks(value: Any, rows: list[Row], key: bytes) -> Any:
+    """The items; where some are the lines of one private key, its mark and empty lines instead."""
+    pattern = next((row[2] for row in rows if row[2][0] == "-"), "")
+    if not pattern or not any(isinstance(item, str) and "-----BEGIN" in item for item in value):
+        return value
+    items, lines, starts, at = list(value), [], [], 0
+    for item in value:
+        # What is no line of a key ends it.
+        line = item if isinstance(item, str) and (len(item) < 100 or "-----" in item[-8:]) else "\n[]"
+        starts.append(at)
+        lines.append(line)
+        at += len(line) + 1
+    text = "\n".join(lines)
+    for start, end, kind in _blocks(text, pattern):
+        first, final = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
+        between = "".join(lines[first + 1 : final])
+        if first < final and not compiled(r"[^\w+/=:;,. \r-]|\w [a-z]").search(between):
+            items[first] = items[first][: start - starts[first]] + _mark(text[start:end], kind, key)
+            items[first + 1 : final] = [""] * (final - first - 1)
+            items[final] = items[final][end - starts[final] :]
+    return items

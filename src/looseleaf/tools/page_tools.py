@@ -1,0 +1,376 @@
+"""The five tools of seed 002: list, read, write, patch, append. A page is read with its hash and written against it.
+
+Every write goes through `Memory.propose`: line by line, journaled, with a receipt.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.page_paths import page_path, quoted
+from looseleaf.base.values import ANY
+from looseleaf.facts.placement import PROFILE
+from looseleaf.pages.grammar import drawer, new_page, parse, remove_line, set_summary, topic_of
+from looseleaf.pages.line_edits import without_known
+from looseleaf.pages.signing import LABEL as SIGNED
+from looseleaf.text import untrusted
+from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import FOUND, body
+from looseleaf.text.patches import patched
+from looseleaf.tools.answers import WRITTEN, object_of, written
+from looseleaf.tools.tool import Answer, Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.memory import Memory
+    from looseleaf.pages.page import Page
+
+_TEXT = {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+_LISTED = 500
+"""Pages that a list names at most: past that, asking is shorter than reading names."""
+
+_CUT = " [this line is longer than an answer, and was cut here]\n"
+_NAMED = 12
+"""Pages that are named to a model that asked for one which is not there."""
+
+_PATH = {"type": "string", "description": "USER.md, facts/<topic>.md or episodes/<yyyy-mm>.md"}
+_BASE = {
+    "anyOf": [{"type": "string", "pattern": "^[0-9a-f]{64}$"}, {"type": "null"}],
+    "description": "the sha256 that memory_read gave (null: there was no page): what changed since is left alone",
+}
+
+
+# --- reading ---------------------------------------------------------------------------
+
+
+def listed(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+    lines, more = pages_of(memory)
+    rows = [
+        {"path": path, "summary": summary, "size": size, "tokens": tokens}
+        for path, size, summary, tokens in lines
+    ]
+    text = "\n".join(
+        f"- {row['path']} ({row['size']:,} bytes, {row['tokens']:,} tokens)"
+        + (f": {row['summary']}" * bool(row["summary"]))
+        for row in rows
+    )
+    further = f"\nThere are {more} more; recall finds what they say." if more else ""
+    return Answer(rows, {"pages": rows, "more": more}, (text or "There are no pages yet.") + further)
+
+
+def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
+    """Path, size, summary and tokens of the pages that a model may read, the profile first, and how many more there
+    are. Each summary is the page's own: a prompt lists only what the user said or a person wrote of it."""
+    paths = _paths(memory)
+    chosen = paths[:_LISTED]
+    texts = memory.texts(chosen)
+    tokens = memory.count(texts)
+    rows = [
+        (path, len(text.encode("utf-8", "surrogatepass")), parse(path, text).summary or "", count)
+        for path, text, count in zip(chosen, texts, tokens, strict=True)
+    ]
+    return rows, len(paths) - len(rows)
+
+
+def _paths(memory: Memory) -> list[str]:
+    return [path for path in memory.pages() if path == PROFILE or path.startswith(("facts/", "episodes/"))]
+
+
+def read(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+    return show(memory, readable(memory, arguments["path"]), int(arguments.get("from_line", 1)))
+
+
+def readable(memory: Memory, path: str) -> Page:
+    """A page that is there and that a model may read."""
+    path = page_path(path)
+    if path.startswith("review/"):
+        raise Refused(f"{path} was not read: what is in it waits for a person's yes. Ask the user about it.")
+    page = memory.page(path)
+    if not page.exists:
+        known = _paths(memory)
+        there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
+        raise Refused(
+            f"Nothing was read: there is no page {path}. "
+            + (f"There are: {there}. recall searches all of them." if known else "There are none yet.")
+        )
+    return page
+
+
+def show(memory: Memory, page: Page, first: int = 1) -> Answer:
+    """A page from a line on, as far as an answer goes."""
+    lines = split_lines(page.text)
+    if first > max(1, len(lines)):
+        raise Refused(
+            f"Nothing was read: {page.path} has {len(lines)} lines, and line {first} is behind them."
+        )
+    shown, notice = _set_apart(memory, page, lines)
+    content, last = _within(shown[first - 1 :], memory.policy.tool_bytes)
+    content = f"{notice}\n{content}" if notice and untrusted.opened("") in content else content
+    end = first - 1 + last
+    data = {"path": page.path, "content": content, "sha256": page.sha256 or "", "lines": len(lines)}
+    notes = [f"{page.path}: sha256 {page.sha256}"]
+    if end < len(lines) or first > 1:
+        data["from_line"] = first
+        notes.append(f"lines {first} to {end} of {len(lines)}")
+    if end < len(lines):
+        data["next_line"] = end + 1
+        notes.append(f"from_line={end + 1} reads on")
+    if page.text.encode() != page.data:
+        notes.append(
+            "some bytes are not UTF-8 and show as �; the page cannot be changed until a person saves it as UTF-8"
+        )
+    joint = "" if content.endswith("\n") or not content else "\n"
+    return Answer(content, data, f"{content}{joint}[{'; '.join(notes)}]")
+
+
+def _set_apart(memory: Memory, page: Page, lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The lines of a page, and the notice that tells of fences if there are any: what agents found by tools stands in
+    them, each line by itself, so that any part of the page can be read."""
+    places = _doubtful_lines(memory, page, lines)
+    if not places:
+        return lines, ""
+    word = untrusted.word("page", page.sha256 or page.path, new_id())
+    shown = list(lines)
+    for at in places:
+        line = lines[at - 1]
+        end = "\n" if line.endswith("\n") else ""
+        words = body(line).lstrip()
+        mark = "- " if words.startswith(("- ", "* ", "+ ")) else ""
+        shown[at - 1] = f"{mark}{untrusted.fenced(words.lstrip('-*+ ') if mark else words, word)}{end}"
+    return shown, untrusted.notice(word)
+
+
+def _doubtful_lines(memory: Memory, page: Page, lines: Sequence[str]) -> list[int]:
+    """The numbers of the lines for which nobody vouches: what agents found; of episodes, what is in a model's own
+    words; of a day, a model's summary."""
+    read = parse(page.path, page.text)
+    if drawer(page.path) == "facts":
+        known = memory.facts(topic=topic_of(page.path))
+        tainted = {(fact.relation, fact.object) for fact in known if fact.level == "tainted"}
+        return [fact.line or 0 for fact in read.facts if (fact.relation, fact.object) in tainted]
+    if page.path.startswith("days/"):
+        return [at for at, line in enumerate(lines, 1) if line.startswith("  ") and line.strip()]
+    signed = {at for each in read.episodes if each.get(SIGNED) for at in range(each.line, each.end + 1)}
+    found = {at for at, line in enumerate(lines, 1) if line.startswith("- Found: ")}
+    told = (
+        {at for at in signed | found if lines[at - 1].strip()} if drawer(page.path) == "episodes" else set()
+    )
+    return sorted(told)
+
+
+def _within(lines: Sequence[str], most: int) -> tuple[str, int]:
+    """Whole lines of at most so many bytes, at least one, and how many they are. A line that is longer is cut."""
+    size = count = 0
+    for line in lines:
+        size += len(line.encode("utf-8", "surrogatepass"))
+        if size > most and count:
+            break
+        count += 1
+    text = "".join(lines[:count])
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= most:
+        return text, count
+    return f"{data[: most - len(_CUT)].decode('utf-8', 'ignore')}{_CUT}", count
+
+
+# --- writing ---------------------------------------------------------------------------
+
+
+def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+    path, content = page_path(arguments["path"]), untrusted.unfenced(str(arguments["content"]))
+    if not content.strip():
+        raise Refused(
+            f"{path} was not changed: the content is empty. memory_patch takes lines away; memory_forget asks the user "
+            "to have something forgotten."
+        )
+    refuse_long(memory, path, content)
+    bare, summary = without_summary(path, content)
+
+    if summary == memory.page(path).summary:
+        summary = ""  # it was read with the page, and nobody wants it
+
+    def change(old: str) -> str:
+        return with_summary(bare, old, path)
+
+    receipt = memory.propose(
+        path, change, base=arguments.get("base", ANY), reason="memory_write", summary=summary
+    )
+    return written(receipt)
+
+
+def without_summary(path: str, content: str) -> tuple[str, str]:
+    """A page's text without its summary line, and the summary: the program keeps that line."""
+    page = parse(path, content)
+    if page.summary is None:
+        return content, ""
+    at = page.roles.index("summary") + 1
+    bare = remove_line(content, at)
+    return bare.replace("\n\n\n", "\n\n", 1), page.summary
+
+
+def with_summary(bare: str, old: str, path: str) -> str:
+    """The new text with the summary line of the old one, which is no part of what was written."""
+    summary = parse(path, old).summary
+    return set_summary(bare, summary) if summary else bare
+
+
+def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+    path = page_path(arguments["path"])
+    given = [(str(each["oldText"]), str(each["newText"])) for each in arguments["patches"]]
+    patches = [(untrusted.unfenced(old), untrusted.unfenced(new)) for old, new in given]
+    if not patches:
+        raise Refused(f"{path} was not changed: there are no patches. Give at least one oldText and newText.")
+    page = memory.page(path)
+    if not page.exists:
+        raise Refused(f"{path} was not changed: there is no such page. memory_write makes one.")
+
+    def change(old: str) -> str:
+        new = patched(path, old, patches)
+        refuse_long(memory, path, new, before=old)
+        return new
+
+    summary = "" if page.summary is not None else None  # a page that has none is left without
+    receipt = memory.propose(
+        path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
+    )
+    is_done = receipt.changed or not receipt.held
+    return written(receipt, {"appliedCount": len(patches) if is_done else 0}, whole=True)
+
+
+def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
+    path, entry = page_path(arguments["path"]), untrusted.unfenced(str(arguments["entry"]))
+    summary = str(arguments.get("summary") or "")
+    if not entry.strip():
+        raise Refused(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
+    receipt = memory.propose(
+        path, lambda old: appended(memory, path, old, entry), reason="memory_append", summary=summary
+    )
+    return written(receipt)
+
+
+def appended(memory: Memory, path: str, old: str, entry: str) -> str:
+    """A page with a block of lines more at its end; a bullet follows a bullet, anything else a blank line."""
+    text, mark, found = (old if old.strip() else new_page(path)).partition(f"\n## {FOUND}\n")
+    text = text if text.endswith("\n") else f"{text}\n"
+    block = (without_known(path, text, entry) if drawer(path) == "facts" else entry).strip("\r\n")
+    if not block:
+        return old  # it says all of that already
+    last = text.rstrip("\r\n").rpartition("\n")[2]
+    is_list = block.startswith(("- ", "* ", "+ ")) and last.startswith(("- ", "* ", "+ "))
+    gap = "" if is_list or text.endswith("\n\n") else "\n"
+    new = f"{text}{gap}{block}\n{mark}{found}"
+    refuse_long(memory, path, new, before=old)
+    return new
+
+
+def refuse_long(memory: Memory, path: str, text: str, before: str = "") -> None:
+    """A page that a model could not read again in one piece. One that is too long already may get shorter."""
+    size, most = len(text.encode("utf-8", "surrogatepass")), memory.policy.tool_bytes
+    if size > most and size > len(before.encode("utf-8", "surrogatepass")):
+        stem = path.removesuffix(".md")
+        raise Refused(
+            f"{path} was not changed: it would have {size:,} bytes, and a page written by a tool has at most {most:,}. "
+            f"Split it: one topic for each page. Put what belongs together on a page of its own, such as {stem}-2.md, "
+            f"and name that page on {quoted(path)[1:-1]}."
+        )
+
+
+# --- the tools -------------------------------------------------------------------------
+
+_ROW = object_of("path summary size tokens", path=_TEXT, summary=_TEXT, size=_COUNT, tokens=_COUNT)
+
+LIST = Tool(
+    "memory_list",
+    "List memory pages",
+    "List the pages of the memory: path, summary, size in bytes and tokens. Read a page with memory_read.",
+    object_of(),
+    object_of("pages more", pages={"type": "array", "items": _ROW}, more=_COUNT),
+    listed,
+    reads=True,
+    repeats=True,
+)
+
+READ = Tool(
+    "memory_read",
+    "Read a memory page",
+    "Read a page of the memory. Gives its text and its sha256, which memory_write and memory_patch take as `base`.",
+    object_of(
+        "path",
+        path={"type": "string", "description": "as memory_list gives it, such as facts/user.md"},
+        from_line={"type": "integer", "minimum": 1, "description": "of a long page: the line to begin with"},
+    ),
+    object_of(
+        "path content sha256 lines",
+        path=_TEXT,
+        content=_TEXT,
+        sha256=_TEXT,
+        lines=_COUNT,
+        from_line=_COUNT,
+        next_line=_COUNT,
+    ),
+    read,
+    reads=True,
+    repeats=True,
+)
+
+WRITE = Tool(
+    "memory_write",
+    "Write a memory page",
+    "Create or replace a page of the memory. Facts are bullets, one each: `- Relation: value`. Lines that a person or "
+    "the user put there stay. To change single lines, prefer memory_patch.",
+    object_of(
+        "path content",
+        path=_PATH,
+        content={"type": "string", "description": "the whole page, Markdown"},
+        base=_BASE,
+    ),
+    WRITTEN,
+    write,
+    destroys=True,
+    repeats=True,
+)
+
+PATCH = Tool(
+    "memory_patch",
+    "Change lines of a memory page",
+    "Replace pieces of a page of the memory. Each oldText must stand in the page exactly once; all patches are "
+    "applied, or none.",
+    object_of(
+        "path patches",
+        path=_PATH,
+        patches={
+            "type": "array",
+            "items": object_of(
+                "oldText newText",
+                oldText={
+                    "type": "string",
+                    "description": "a piece of the page that stands there exactly once",
+                },
+                newText={"type": "string", "description": "what stands there instead"},
+            ),
+        },
+        base=_BASE,
+    ),
+    WRITTEN,
+    patch,
+    destroys=True,
+)
+
+APPEND = Tool(
+    "memory_append",
+    "Append to a memory page",
+    "Append a block of Markdown to a page of the memory: an episode (`## Title`, then `- Summary:`, `- Problem:`, "
+    "`- Solution:`, `- Lesson:`) to episodes/<yyyy-mm>.md after significant work, or facts to facts/<topic>.md.",
+    object_of(
+        "path entry",
+        path=_PATH,
+        entry={"type": "string", "description": "the block of Markdown"},
+        summary={"type": "string", "description": "the page's summary line from now on, under ten words"},
+    ),
+    WRITTEN,
+    append,
+)

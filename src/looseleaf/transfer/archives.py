@@ -1,0 +1,421 @@
+"""The kinds of a source: a file, a folder, a zip, a tar. Each has its files by name, and opens them one at a time."""
+
+from __future__ import annotations
+
+import os
+
+from looseleaf.base.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, BinaryIO
+
+MOST_FILES = 200_000
+"""Files that a source may have: more than any vault of notes, and few enough to be held by name."""
+
+LARGEST = 16 * 1024**3
+"""Bytes of one file, and of all that is unpacked of a tar."""
+
+SWELLS = 200
+"""Times its packed size that a file may have: text packs to a tenth, a bomb to a thousandth."""
+
+HARMLESS = 64 * 1024**2
+"""Bytes up to which nobody asks how well a file was packed."""
+
+_DEEPEST = 32
+
+_UNPACKERS = (("lzma", "LZMAError"), ("compression.zstd", "ZstdError"))
+"""What a zip may need, where this Python has it, and its own error for what is broken."""
+
+
+class Broken(Refused):
+    """One file of a source cannot be read (to its end). The others may be."""
+
+
+def packing_errors() -> tuple[type[Exception], ...]:
+    import sys
+    import zlib
+    from tarfile import TarError
+    from zipfile import BadZipFile
+
+    loaded = ((sys.modules.get(module), name) for module, name in _UNPACKERS)
+    others = (getattr(module, name) for module, name in loaded if hasattr(module, name))
+    return (
+        zlib.error,
+        BadZipFile,
+        TarError,
+        OSError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+        OverflowError,
+        *others,
+    )
+
+
+def told(error: BaseException) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+# --- which kind --------------------------------------------------------------------------
+
+
+def look(path: str, note: Callable[[str], None]) -> tuple[str, Pack]:
+    try:
+        if os.path.isdir(path):
+            return "folder", Folder(path, note)
+        stream = _opened(path)
+    except (OSError, ValueError) as error:
+        raise _unread(path, error) from error
+    try:
+        head = _head(stream, path)
+        if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+            return "zip", Zip(stream, path, note)
+        if head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar":
+            return "tar", Tar(stream, path, note, is_packed=head[:2] == b"\x1f\x8b")
+        if head[:3] == b"BZh" or head[:6] in (b"\xfd7zXZ\0", b"7z\xbc\xaf'\x1c") or head[:4] == b"Rar!":
+            raise Refused(
+                f"Nothing was imported: {path} is packed in a way that is not read here. Unpack it and give the folder."
+            )
+        return "file", File(stream, path)
+    except BaseException:
+        stream.close()
+        raise
+
+
+def _head(stream: BinaryIO, path: str) -> bytes:
+    try:
+        head = stream.read(512)
+        stream.seek(0)
+    except OSError as error:
+        raise _unread(path, error) from error
+    return head
+
+
+def _unread(path: str, error: BaseException) -> Refused:
+    return Refused(f"Nothing was imported: {path} cannot be read ({told(error)}). Give a file or a folder.")
+
+
+def _opened(path: str, flags: int = 0) -> BinaryIO:
+    """Only a regular file: a pipe may never answer, and a device never end."""
+    flags |= (
+        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    )
+    stream = os.fdopen(os.open(path, flags), "rb", buffering=0)
+    if os.fstat(stream.fileno()).st_mode & 0o170000 != 0o100000:
+        stream.close()
+        raise ValueError("it is no file")
+    return stream
+
+
+def _name_fault(name: str) -> str | None:
+    """Why a name from an archive is none here, or None."""
+    parts = name.split("/")
+    if not name:
+        return "is empty"
+    if name.startswith("/") or (len(name) > 1 and name[1] == ":"):
+        return "is absolute"
+    if ".." in parts:
+        return "leads out of the archive"
+    if len(parts) > _DEEPEST or len(name) > 1000:
+        return "is too long"
+    if not name.isprintable():
+        return "has invisible characters"
+    return None
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 120 else f"{name[:120]}…")
+
+
+def _too_many(path: str) -> Refused:
+    return Refused(
+        f"Nothing was imported: {path} has more than {MOST_FILES:,} files. Give the part of it that is to be imported."
+    )
+
+
+def _no_archive(path: str, error: BaseException) -> Refused:
+    return Refused(
+        f"Nothing was imported: {path} is a broken archive ({told(error)}). Get it once more, or unpack "
+        "it and give the folder."
+    )
+
+
+def _swelling(path: str) -> Refused:
+    return Refused(
+        f"Nothing was imported: {path} would swell beyond measure when it is unpacked. Unpack it yourself, if you "
+        "know what it is, and give the folder."
+    )
+
+
+# --- the four kinds ------------------------------------------------------------------------
+
+
+class Pack:
+    """Files by name; what a name stands for is the kind's own."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, Any] = {}
+
+    def close(self) -> None: ...
+
+    def size(self, name: str) -> int:
+        raise NotImplementedError
+
+    def modified(self, name: str) -> float | None:
+        raise NotImplementedError
+
+    def open(self, name: str) -> BinaryIO:
+        raise NotImplementedError
+
+    def add(self, name: str, what: Any, path: str, note: Callable[[str], None]) -> None:
+        """One more file of an archive, if its name may be one and is new."""
+        name = "/".join(part for part in name.replace("\\", "/").split("/") if part != ".")
+        fault = _name_fault(name) if name not in self.files else "is there twice; the first counts"
+        if fault is not None:
+            note(f"{_shown(name)} was passed over: the name {fault}.")
+            return
+        if len(self.files) >= MOST_FILES:
+            raise _too_many(path)
+        self.files[name] = what
+
+
+class File(Pack):
+    def __init__(self, stream: BinaryIO, path: str) -> None:
+        super().__init__()
+        stream.close()
+        self.files = {os.path.basename(path): path}
+
+    def size(self, name: str) -> int:
+        return os.stat(self.files[name]).st_size
+
+    def modified(self, name: str) -> float | None:
+        try:
+            return os.stat(self.files[name]).st_mtime
+        except OSError:  # it is gone meanwhile
+            return None
+
+    def open(self, name: str) -> BinaryIO:
+        try:
+            return _opened(self.files[name], self._flags)
+        except (OSError, ValueError) as error:
+            raise Broken(f"{name} was not read: {told(error)}.") from error
+
+    _flags = 0
+
+
+class Folder(File):
+    """Links are not followed, neither to files nor to folders."""
+
+    _flags = getattr(os, "O_NOFOLLOW", 0)
+
+    def __init__(self, path: str, note: Callable[[str], None]) -> None:
+        Pack.__init__(self)
+        self.files = dict(_walk(path, note))
+
+
+def _walk(top: str, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+    count = 0
+    waiting = [("", 0)]
+    while waiting:
+        folder, depth = waiting.pop()
+        below: list[tuple[str, int]] = []
+        for entry in _entries(os.path.join(top, folder), folder, note):
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_symlink():
+                note(f"{_shown(name)} was passed over: it is a link.")
+            elif entry.is_dir(follow_symlinks=False):
+                if depth < _DEEPEST:
+                    below.append((name, depth + 1))
+                else:
+                    note(f"{_shown(name)} was passed over: it is too deep.")
+            elif not entry.is_file(follow_symlinks=False):
+                note(f"{_shown(name)} was passed over: it is no file.")
+            else:
+                count += 1
+                if count > MOST_FILES:
+                    raise _too_many(top)
+                yield name, entry.path
+        waiting += below[::-1]
+
+
+def _entries(path: str, name: str, note: Callable[[str], None]) -> list[os.DirEntry[str]]:
+    found: list[os.DirEntry[str]] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                found.append(entry)
+                if len(found) > MOST_FILES:
+                    raise _too_many(path)
+    except OSError as error:
+        note(f"{_shown(name or path)} was passed over: {told(error)}.")
+    return sorted(found, key=lambda entry: entry.name)
+
+
+class Zip(Pack):
+    def __init__(self, stream: BinaryIO, path: str, note: Callable[[str], None]) -> None:
+        from zipfile import ZipFile
+
+        super().__init__()
+        self._path = path
+        if _directory_size(stream) > MOST_FILES * 400:
+            raise _too_many(path)
+        try:
+            self._zip = ZipFile(stream)
+        except packing_errors() as error:
+            raise _no_archive(path, error) from error
+        self._stream = stream
+        most, total = min(LARGEST, HARMLESS + SWELLS * os.fstat(stream.fileno()).st_size), 0
+        for info in self._zip.infolist():
+            if info.filename.endswith("/"):  # `is_dir` knows no name that is empty
+                continue
+            fault = _zip_fault(info)
+            if fault is not None:
+                note(f"{_shown(info.filename)} was passed over: it {fault}.")
+                continue
+            total += info.file_size
+            if total > most:  # also where its files share their bytes
+                self._zip.close()
+                raise _swelling(path)
+            self.add(info.filename, info, path, note)
+
+    def close(self) -> None:
+        self._zip.close()
+        self._stream.close()
+
+    def size(self, name: str) -> int:
+        return int(self.files[name].file_size)
+
+    def modified(self, name: str) -> float | None:
+        from calendar import timegm
+
+        try:
+            return float(timegm((*self.files[name].date_time, 0, 0, 0)))
+        except (ValueError, OverflowError):
+            return None
+
+    def open(self, name: str) -> BinaryIO:
+        try:
+            found: Any = self._zip.open(self.files[name])
+        except packing_errors() as error:
+            raise Broken(f"{os.path.basename(self._path)}: {name} was not read: {told(error)}.") from error
+        return found  # type: ignore[no-any-return]
+
+
+def _zip_fault(info: Any) -> str | None:
+    kind = (info.external_attr >> 16) & 0o170000
+    if kind not in (0, 0o100000):
+        return "is a link" if kind == 0o120000 else "is no file"
+    if info.flag_bits & 1:
+        return "is encrypted; unpack it with its password, and give the folder"
+    if info.file_size > LARGEST or info.file_size > HARMLESS + SWELLS * info.compress_size:
+        return "would swell beyond measure when it is unpacked"
+    return None
+
+
+def _directory_size(stream: BinaryIO) -> int:
+    """Bytes of a zip's list of files: reading it takes memory in proportion. The reader looks in the same places."""
+    size = stream.seek(0, os.SEEK_END)
+    begin = stream.seek(max(0, size - 65_557))
+    tail = stream.read(size - begin)
+    at = len(tail) - 22
+    if tail[at : at + 4] != b"PK\x05\x06" or tail[-2:] != b"\0\0":
+        at = tail.rfind(b"PK\x05\x06")
+    found = int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
+    if at >= 20 and tail[at - 20 : at - 16] == b"PK\x06\x07":
+        stream.seek(max(0, begin + at - 20 - 56))
+        long = stream.read(56)
+        found = max(found if found != 0xFFFFFFFF else 0, int.from_bytes(long[40:48], "little"))
+    stream.seek(0)
+    return found if found <= size else 0  # what cannot be is for the reader to say
+
+
+class Tar(Pack):
+    """Its list is read to the end, once; of each file only its place is kept."""
+
+    def __init__(self, stream: BinaryIO, path: str, note: Callable[[str], None], *, is_packed: bool) -> None:
+        import tarfile
+
+        super().__init__()
+        self._stream = stream
+        below: Any = _unpacked(stream, path) if is_packed else Careful(stream, path, None)
+        try:
+            self._tar = tarfile.TarFile(fileobj=below)
+            self._list(path, note)
+        except packing_errors() as error:
+            raise _no_archive(path, error) from error
+
+    def _list(self, path: str, note: Callable[[str], None]) -> None:
+        count = 0
+        while (info := self._tar.next()) is not None:
+            self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep every one
+            count += 1
+            if count > 2 * MOST_FILES:
+                raise _too_many(path)
+            if info.isdir():
+                continue
+            if not info.isreg() or info.issparse():
+                is_link = info.issym() or info.islnk()
+                note(f"{_shown(info.name)} was passed over: it is {'a link' if is_link else 'no file'}.")
+            elif info.size > LARGEST:
+                note(f"{_shown(info.name)} was passed over: it is too large.")
+            else:
+                self.add(info.name, (info.offset_data, info.size, info.mtime), path, note)
+
+    def close(self) -> None:
+        self._tar.close()
+        self._stream.close()
+
+    def size(self, name: str) -> int:
+        return int(self.files[name][1])
+
+    def modified(self, name: str) -> float | None:
+        return float(self.files[name][2])
+
+    def open(self, name: str) -> BinaryIO:
+        from tarfile import TarInfo
+
+        info = TarInfo(name)
+        info.offset_data, info.size, _ = self.files[name]
+        found: Any = self._tar.extractfile(info)
+        return found  # type: ignore[no-any-return]
+
+
+def _unpacked(stream: BinaryIO, path: str) -> Careful:
+    from gzip import GzipFile
+
+    packed = os.fstat(stream.fileno()).st_size
+    most = min(LARGEST, HARMLESS + SWELLS * packed)
+    return Careful(GzipFile(fileobj=stream), path, most)
+
+
+class Careful:
+    """Beneath a tar: reads only what a header or a piece of a file may have, and not further than a pack may swell."""
+
+    _HEADER = 16 * 1024 * 1024
+
+    def __init__(self, below: Any, path: str, most: int | None) -> None:
+        self._below = below
+        self._path = path
+        self._most = most
+
+    def read(self, size: int) -> bytes:
+        if size > self._HEADER:
+            raise ValueError("a name in it has more than 16 MB")
+        data: bytes = self._below.read(size)
+        self._measure(self._below.tell())
+        return data
+
+    def _measure(self, at: int) -> None:
+        if self._most is not None and at > self._most:
+            raise _swelling(self._path)
+
+    def tell(self) -> int:
+        found: int = self._below.tell()
+        return found
+
+    def seek(self, at: int) -> int:
+        self._measure(at)
+        found: int = self._below.seek(at)
+        return found

@@ -1,0 +1,297 @@
+"""The whole folder, as one file or as a copy: all that is the truth, and nothing that can be made again.
+
+A memory that is in use changes while it is copied. What lasts (sealed segments, bodies, entries) is most of it, and is
+copied without the lock; the rest under the lock, so that writers wait for as little as can be. People save pages
+without asking for a lock: so everything is looked at once more at the end, and if anything moved, it is begun anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from contextlib import ExitStack, suppress
+
+from looseleaf.base.errors import Refused, Unwritten
+from looseleaf.base.immutable import frozen
+from looseleaf.store.disk import this_disk
+from looseleaf.store.files import WRITER
+from looseleaf.store.lock import LOCK, TURN
+from looseleaf.store.read_streams import segment_number
+from looseleaf.store.root import LATE, STAGED, Root, unreadable
+from looseleaf.transfer.target import private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import gzip
+    from collections.abc import Callable, Iterator
+    from typing import Any, BinaryIO, Protocol
+
+    from looseleaf.memory import Memory
+
+    Mark = tuple[int, ...]
+else:
+    Protocol = object
+
+NOT_TAKEN = frozenset({"views", LOCK, TURN, WRITER, STAGED, LATE})
+"""What is made again by the next command, and what is only true while this machine works on the folder."""
+
+TRIES = 4
+"""How often it is begun. The last time, writers wait all the while; only people can move something then."""
+
+_CHUNK = 1 << 20
+
+
+class Sink(Protocol):
+    """What files are copied into."""
+
+    def begin(self) -> None:
+        """Empty it: what was copied before does not count."""
+
+    def folder(self, path: str, mtime: int) -> None: ...
+
+    def file(self, path: str, size: int, mtime: int, stream: BinaryIO) -> None: ...
+
+    def finish(self) -> None: ...
+
+    def close(self) -> None:
+        """Let go of what is open, finished or not."""
+
+
+@frozen
+class Whole:
+    """What was taken: how many files, of how many bytes, and which others were passed over."""
+
+    files: int
+    bytes: int
+    left_out: tuple[str, ...]
+
+
+@frozen
+class _Found:
+    """One file or folder of the memory; `mark` changes whenever its bytes may have."""
+
+    path: str
+    is_folder: bool
+    size: int
+    mtime: int
+    mark: Mark
+
+
+class _Moved(Exception):
+    """Something is not what it was a moment ago."""
+
+
+def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None] | None = None) -> Whole:
+    """Copy all of a memory, as it was at one moment."""
+    root = Root(this_disk(), memory.path)
+    try:
+        for left in reversed(range(TRIES)):
+            sink.begin()
+            try:
+                with ExitStack() as held:
+                    if left == 0:
+                        held.enter_context(memory.store.lock())
+                    taken = _copy(memory, root, sink, progress)
+            except _Moved:
+                continue
+            sink.finish()
+            return taken
+    finally:
+        sink.close()
+        root.close()
+    raise Refused(
+        f"Nothing was exported: somebody changed the memory each of the {TRIES} times that it was copied. "
+        "Repeat it when nobody writes."
+    )
+
+
+def _copy(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int], None] | None) -> Whole:
+    left_out: list[str] = []
+    found = list(_walk(root, []))
+    total = sum(each.size for each in found)
+    copier = _Copier(
+        root, sink, left_out, lambda done: progress(done, max(done, total)) if progress else None
+    )
+    for each in found:
+        if each.is_folder or _lasts(each.path):
+            copier.take(each)
+    memory.absorb()  # whoever is in the midst of a save is waited for here, and not while others wait for us
+    with ExitStack() as held:
+        try:
+            held.enter_context(memory.store.lock())
+            memory.store.recover()
+        except Unwritten:
+            pass  # on a disk that may only be read nobody writes, and if somebody does, it is seen below
+        memory.absorb()
+        strangers: list[str] = []
+        now = list(_walk(root, strangers))
+        marks = {each.path: each.mark for each in now}
+        if any(marks.get(path) != mark for path, mark in copier.taken.items()):
+            raise _Moved
+        for each in now:
+            if each.path not in copier.taken:
+                copier.take(each)
+        if {each.path: each.mark for each in _walk(root, [])} != marks:
+            raise _Moved
+    return Whole(copier.files, copier.bytes, (*strangers, *left_out))
+
+
+class _Copier:
+    def __init__(self, root: Root, sink: Sink, left_out: list[str], tell: Callable[[int], Any]) -> None:
+        self._root = root
+        self._sink = sink
+        self._left_out = left_out
+        self._tell = tell
+        self.taken: dict[str, Mark] = {}
+        self.files = self.bytes = 0
+
+    def take(self, each: _Found) -> None:
+        self.taken[each.path] = each.mark
+        if each.is_folder:
+            self._sink.folder(each.path, each.mtime)
+            return
+        try:
+            fd = self._root.open_file(each.path, os.O_RDONLY)
+        except FileNotFoundError:
+            raise _Moved from None
+        except (Refused, OSError) as error:
+            if each.path.startswith("log/"):  # without it the copy would be no memory
+                raise unreadable(each.path, error) if isinstance(error, OSError) else error from error
+            self._left_out.append(each.path)
+            return
+        with os.fdopen(fd, "rb") as stream:
+            self._sink.file(each.path, each.size, each.mtime, stream)
+        self.files += 1
+        self.bytes += each.size
+        self._tell(self.bytes)
+
+
+def _walk(root: Root, strangers: list[str]) -> Iterator[_Found]:
+    """All that is to be taken, by name: each folder ("" is the memory itself), its files, then the folders in it.
+    Links, pipes and devices go to `strangers`: they lead somewhere else."""
+    waiting = [""]
+    while waiting:
+        path = waiting.pop()
+        below: list[str] = []
+        try:
+            with root.folder(path) as folder:
+                yield _Found(path, True, 0, int(root.disk.fstat(folder).st_mtime), (0,))
+                for name in sorted(root.disk.names(folder)):
+                    each = f"{path}/{name}" if path else name
+                    seen = _seen(root, folder, name) if each not in NOT_TAKEN else None
+                    if seen is None:
+                        continue
+                    if stat.S_ISREG(seen.st_mode):
+                        mark = (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+                        yield _Found(each, False, seen.st_size, int(seen.st_mtime), mark)
+                    elif stat.S_ISDIR(seen.st_mode):
+                        below.append(each)
+                    else:
+                        strangers.append(each)
+        except FileNotFoundError:
+            pass  # gone meanwhile: who looks again finds it missing
+        except OSError as error:
+            raise unreadable(path or root.path, error) from error
+        waiting += reversed(below)
+
+
+def _seen(root: Root, folder: int, name: str) -> os.stat_result | None:
+    try:
+        return root.disk.stat(folder, name)
+    except FileNotFoundError:
+        return None
+
+
+def _lasts(path: str) -> bool:
+    """Whether a file is written once and never again, but for a forgetting."""
+    if not path.startswith("log/"):
+        return False
+    name = path.rpartition("/")[2]
+    return path.startswith(("log/bodies/", "log/entries/")) or segment_number(name) is not None
+
+
+# --- sinks -----------------------------------------------------------------------------
+
+
+class Tar:
+    """One .tar.gz. The same memory gives the same bytes: no owner, no mode and no time of the export is in it."""
+
+    def __init__(self, file: BinaryIO, top: str) -> None:
+        self._file = file
+        self._top = top
+        self._packed: gzip.GzipFile | None = None
+
+    def begin(self) -> None:
+        import gzip
+        import tarfile
+
+        self.close()
+        self._file.seek(0)
+        self._file.truncate()
+        self._packed = gzip.GzipFile(filename="", mode="wb", fileobj=self._file, mtime=0, compresslevel=6)
+        self._tar = tarfile.open(fileobj=self._packed, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
+        self._info: type[tarfile.TarInfo] = tarfile.TarInfo
+        self._kind = tarfile.DIRTYPE
+
+    def folder(self, path: str, mtime: int) -> None:
+        info = self._info(f"{self._top}/{path}".rstrip("/"))
+        info.type, info.mode, info.mtime = self._kind, 0o700, mtime
+        self._tar.addfile(info)
+
+    def file(self, path: str, size: int, mtime: int, stream: BinaryIO) -> None:
+        info = self._info(f"{self._top}/{path}")
+        info.size, info.mode, info.mtime = size, 0o600, mtime
+        self._tar.addfile(info, _Exactly(stream))  # type: ignore[arg-type]
+        self._tar.members.clear()  # type: ignore[attr-defined]  # it remembers each, for reading
+
+    def finish(self) -> None:
+        self._tar.close()
+        if self._packed is not None:
+            self._packed.close()
+
+    def close(self) -> None:
+        """One that is let go of open writes its end when nobody expects it any more."""
+        packed, self._packed = self._packed, None
+        with suppress(OSError):
+            if packed is not None:
+                packed.close()
+
+
+class _Exactly:
+    """A stream that has as many bytes as its file had: one that was cut meanwhile goes on with zeros, and the copy is
+    begun anew when that is seen."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        return self._stream.read(size).ljust(size, b"\0")
+
+
+class Copy:
+    """A folder with the same files, each private to its owner."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def begin(self) -> None:
+        shutil.rmtree(self._path, ignore_errors=True)
+        os.mkdir(self._path, 0o700)
+
+    def folder(self, path: str, mtime: int) -> None:
+        os.makedirs(os.path.join(self._path, path), mode=0o700, exist_ok=True)
+
+    def file(self, path: str, size: int, mtime: int, stream: BinaryIO) -> None:
+        where = os.path.join(self._path, path)
+        os.makedirs(os.path.dirname(where), mode=0o700, exist_ok=True)
+        with os.fdopen(private(where), "wb") as file:
+            shutil.copyfileobj(stream, file, _CHUNK)
+        os.utime(where, (mtime, mtime))
+
+    def close(self) -> None: ...
+
+    def finish(self) -> None:
+        sync: Callable[[], None] | None = getattr(os, "sync", None)
+        if sync is not None:
+            sync()

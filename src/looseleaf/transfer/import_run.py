@@ -1,0 +1,371 @@
+"""The import itself: items of a source become traces, or, where the user vouches for them, pages and facts.
+
+It can be repeated and interrupted. An item is noted as begun before anything of it is recorded, and as done after all
+of it is; one that is done and has not changed is passed over, one that went on gets only what is new, and of one that
+was only begun the log says what is there. What was forgotten does not come back.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.paths import IMPORTER
+from looseleaf.log.recorder import KEY, stream_of
+from looseleaf.store import records as codec
+from looseleaf.transfer.asking import Heard, asked_of
+from looseleaf.transfer.doubtful import Doubt, ask
+from looseleaf.transfer.forgotten import Forgotten
+from looseleaf.transfer.import_ledger import Chain, Hashes, Ledger, Recorded, record_of, sessions_of
+from looseleaf.transfer.items import Claim, Document, Said, Talk
+from looseleaf.transfer.new_items import New
+from looseleaf.transfer.place_items import Vouched
+from looseleaf.transfer.source import Broken, refuse_memory
+from looseleaf.transfer.summary import Tally
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from looseleaf.base.values import Record
+    from looseleaf.log.record_request import Asked
+    from looseleaf.memory import Memory
+    from looseleaf.transfer.formats import Format
+    from looseleaf.transfer.import_ledger import Prior
+    from looseleaf.transfer.items import Item
+    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.summary import Imported
+
+"""Under whose name histories are recorded: nobody's window, so that a long one floods none."""
+
+_TRACES = 500
+_CHARS = 4_000_000
+"""What is written with one sync at most."""
+
+
+def run(
+    memory: Memory,
+    source: Source,
+    format_: Format,
+    *,
+    mine: bool = False,
+    dry_run: bool = False,
+    step: Callable[[int, int], None] | None = None,
+) -> Imported:
+    """Import a source into a memory, as its agent. `mine`: the user vouches for it. `step` is told how many items are
+    done (of how many, nobody knows)."""
+    return Import(memory, format_.NAME, mine=mine, dry_run=dry_run).run(source, format_, step)
+
+
+class Import:
+    def __init__(self, memory: Memory, format_: str, *, mine: bool, dry_run: bool) -> None:
+        self._memory = memory
+        self._store = memory.store
+        self._format = format_
+        self._is_mine = mine
+        self._is_dry = dry_run
+        self._origin = None if mine else f"import:{format_}"
+        self._recorder = memory._talk.recorder
+        self._hashes = Hashes(self._key())
+        self._ledger = Ledger(self._store)
+        self._forgotten = Forgotten(self._store, memory._clean)
+        self._recorded: dict[str, Recorded] = {}
+        self._tally = Tally()
+        self._asked: list[Asked] = []
+        self._chars = 0
+        self._begun: list[Record] = []
+        self._done: list[Record] = []
+        self._doubts: list[Doubt] = []
+        self._is_full = False
+        """Whether review takes no more."""
+        self._names: set[str] = set()
+        self._hooked: set[str] = set()
+        """Sessions that hooks recorded while they were held."""
+        self._shared: set[str] = set()
+        """Sessions that another process imports in the same moment."""
+
+    def _key(self) -> bytes:
+        """A look leaves nothing behind, also no key."""
+        if not self._is_dry:
+            return self._recorder.redaction_key()
+        found = self._store.get(KEY)
+        return (found.data if found is not None else b"")[:32] or b"-"
+
+    @cached_property
+    def _vouched(self) -> Vouched:
+        return Vouched(self._memory, self._format, self._hashes, self._ledger, self._tally, self._forgotten)
+
+    def run(self, source: Source, format_: Format, step: Callable[[int, int], None] | None) -> Imported:
+        if not self._is_mine and self._memory.agent != IMPORTER:
+            raise Refused(
+                f"Nothing was imported: what nobody vouches for is recorded for the agent `{IMPORTER}` alone, and not "
+                f"for {self._memory.agent!r}, whose words it would stand among. Leave --agent out, or say --mine if "
+                "you vouch for it."
+            )
+        refuse_memory(source)
+        if getattr(format_, "HOOKED", False):
+            self._hooked = sessions_of(self._store)
+        self._ledger.catch_up()
+        if self._ledger.is_empty:  # it is the first, or somebody lost the ledger: then the log is asked
+            last = next(self._store.read_back(stream_of(self._memory.agent)), None)
+            self._ledger.is_damaged = last is not None
+        for sentence in source.notes:
+            self._tally.note(sentence)
+        try:
+            for item in self._items(source, format_):
+                self._take(item)
+                if step is not None:
+                    step(self._tally.items, 0)
+            self._vouch()
+        finally:
+            self._flush()  # what was read before an error is as good as what would have followed
+        return self._tally.done(self._format, self._memory.agent, is_mine=self._is_mine, is_dry=self._is_dry)
+
+    def _items(self, source: Source, format_: Format) -> Iterator[Item]:
+        try:
+            yield from format_.read(source, self._tally.note)
+        except Broken as broken:
+            self._tally.note(f"{broken} What follows it was not read.")
+
+    # --- one item ------------------------------------------------------------------------
+
+    def _take(self, item: Item) -> None:
+        what = type(item).__name__.lower()
+        first = self._hashes.of(self._format, what, item.key)
+        if first in self._names:  # the source has it twice
+            self._flush()
+        self._names.add(first)
+        name = self._name_of(item, what, first)
+        session = self._session_of(name)
+        if self._was_forgotten(item, name, session):
+            self._pass_over(item, "forgotten")
+        elif isinstance(item, Talk):
+            self._take_talk(item, name, session, first)
+        elif not self._is_mine:
+            self._take_text(item, name, session, first)
+        elif self._is_dry:
+            self._vouched.look(item, name)
+        else:
+            self._vouched.take(item, name)
+
+    def _name_of(self, item: Item, what: str, first: str) -> str:
+        """What was data and is vouched for now, and a page that its source has changed and nobody vouches for, are
+        items of their own: as the former they are there already, and stay what they are."""
+        prior = self._ledger.prior(first)
+        if isinstance(item, Talk):
+            other = self._hashes.of(self._format, what, item.key, "mine")
+            is_data = prior is not None and bool(prior.agent) and not prior.is_mine
+            return other if self._is_mine and (is_data or self._ledger.has(other)) else first
+        is_page = prior is not None and prior.is_mine and not self._is_mine
+        if is_page and prior is not None and prior.content != self._vouched.content(item):
+            return self._hashes.of(self._format, what, item.key, "data")
+        return first
+
+    def _was_forgotten(self, item: Item, name: str, session: str) -> bool:
+        gone = self._forgotten
+        if not gone.is_any or gone.item(name) or gone.session(session):
+            return gone.is_any
+        if isinstance(item, Claim):
+            return gone.claim(item)
+        return isinstance(item, Document) and gone.document(item.text)
+
+    def _pass_over(self, item: Item, fate: str) -> None:
+        """A talk is gone through all the same: a format may have to know what was in it, to tell copies of it."""
+        self._tally.add(type(item).__name__.lower(), fate)
+        try:
+            for _ in item.said if isinstance(item, Talk) else ():
+                pass
+        except Broken as broken:
+            self._tally.note(str(broken))
+
+    def _vouch(self) -> None:
+        if self._is_mine and not self._is_dry:
+            self._vouched.finish()
+
+    def _take_text(self, item: Document | Claim, name: str, session: str, first: str) -> None:
+        """A text that nobody vouches for is recorded like the answer of a tool: found by recall, and in no prompt."""
+        is_claim = isinstance(item, Claim)
+        title = item.topic if isinstance(item, Claim) else item.title
+        about = {"topic": title, "relation": item.relation} if isinstance(item, Claim) else {"title": title}
+        result = {key: value for key, value in about.items() if value} | {"text": item.text}
+        said = Said(
+            "", "tool_result", "", item.ts, "memory" if is_claim else "document", None, name[:16], result
+        )
+        prior = self._ledger.prior(name)
+        if prior is not None and prior.is_mine:
+            self._tally.add(type(item).__name__.lower(), "known")
+            return
+        taken = self._take_parts(
+            type(item).__name__.lower(), item.text if is_claim else title, [said], name, session
+        )
+        self._tally.outdated += bool(taken and name != first)
+        if not isinstance(item, Claim) or self._is_dry:
+            return
+        is_new = any(record["item"] == name for record in self._done[-1:])
+        was_full = prior is not None and prior.is_unasked and not self._is_full
+        if is_new or was_full:
+            again = None if is_new or prior is None else prior
+            self._doubts.append(Doubt(item, self._mark(said, name), session, name, again))
+            if len(self._doubts) >= _TRACES:
+                self._flush()
+
+    def _take_talk(self, talk: Talk, name: str, session: str, first: str) -> None:
+        if talk.key in self._hooked:
+            self._pass_over(talk, "known")
+            return
+        is_first = not self._ledger.has(name)
+        if self._take_parts("talk", talk.title, talk.said, name, session) and name != first and is_first:
+            self._tally.copies.append(self._session_of(first))
+
+    def _take_parts(self, what: str, title: str, said: Iterable[Said], name: str, session: str) -> int:
+        """How many traces it gave."""
+        prior = self._ledger.prior(name)
+        chain = Chain()
+        gone: set[str] = set()
+        new = New(self._marked(said, name, gone), chain, prior, lambda: set(self._marks(session, prior)))
+        heard = Heard(title)
+        taken = 0
+        is_whole = True
+        is_mine = self._is_mine or (prior is not None and prior.is_mine)
+        try:
+            for each, mark in new:
+                asked = self._cleaned(each, mark, session, heard, gone)
+                if asked is None:
+                    continue
+                if taken == 0:
+                    self._pend(self._begun, "begun", name, session=session, mine=is_mine)
+                taken += 1
+                self._add(asked)
+        except Broken as broken:
+            self._tally.note(f"{broken} The rest of it was not taken in.")
+            is_whole = False
+        if chain.count == 0:
+            if not is_whole:
+                self._tally.add(what, "bad")
+            return taken
+        is_same = (
+            prior is not None
+            and prior.is_done
+            and (prior.content, prior.count) == (chain.content, chain.count)
+        )
+        if is_whole and (taken or not is_same):
+            more = {"content": chain.content, "count": chain.count, "traces": taken, "mine": is_mine}
+            more |= {"loose": True} if new.is_loose else {}
+            self._pend(self._done, "done", name, session=session, **more)
+        self._tally.forgotten += len(gone)
+        fate = "known" if len(gone) < chain.count else "forgotten"
+        if taken:
+            fate = "grown" if prior is not None and prior.is_done else "new"
+        self._tally.add(what, fate, heard.title)
+        return taken
+
+    def _marked(self, said: Iterable[Said], name: str, gone: set[str]) -> Iterator[tuple[Said, str]]:
+        """Each part with its mark; `gone` are the marks of those that were forgotten, also where nothing is new."""
+        for each in said:
+            mark = self._mark(each, name)
+            if self._forgotten.item(mark):
+                gone.add(mark)
+            yield each, mark
+
+    def _pend(self, records: list[Record], kind: str, name: str, **more: Any) -> None:
+        if not self._is_dry:
+            records.append(record_of(kind, self._format, name, self._memory.agent, **more))
+
+    # --- what of it is new ---------------------------------------------------------------
+
+    def _marks(self, session: str, prior: Prior | None) -> dict[str, str]:
+        agent = (prior.agent if prior is not None else "") or self._memory.agent
+        if agent not in self._recorded:
+            self._recorded[agent] = Recorded(self._store, agent)
+        return self._recorded[agent].marks(session)
+
+    def _mark(self, said: Said, name: str) -> str:
+        """By which what was recorded is known again, and cannot be guessed."""
+        given = (said.role, said.text, said.name, said.args, said.call_id, said.result, said.error)
+        try:
+            return f"import-{self._hashes.of(name, said.key, list(given))[:20]}"
+        except Refused:  # it cannot be written out, and will not be recorded
+            return f"import-{self._hashes.of(name, said.key, repr(given)[:1000])[:20]}"
+
+    def _cleaned(self, said: Said, mark: str, session: str, heard: Heard, gone: set[str]) -> Asked | None:
+        """What is to be recorded; None (which is told) for what cannot be, or was forgotten."""
+        if mark in gone:
+            return None
+        ts = heard.hear(said)
+        try:
+            for value in (said.args, said.result):
+                if value is not None and not isinstance(value, str):
+                    codec.to_json([value])
+            asked = asked_of(said, mark, session, self._origin, ts)
+            if self._is_dry and not self._forgotten.is_any:  # a look makes no key
+                self._tally.at(ts)
+                return asked
+            clean = self._recorder.cleaned(asked)
+        except Refused as refused:
+            why = str(refused).partition(": ")[2] or str(refused)
+            self._tally.note(f"A message of {heard.title!r} was passed over: {why}")
+            return None
+        left = self._forgotten.asked(clean)
+        if left is None:
+            gone.add(mark)
+        else:
+            self._tally.forgotten += left is not clean
+            self._tally.at(ts)
+        return left
+
+    # --- writing -------------------------------------------------------------------------
+
+    def _add(self, asked: Asked) -> None:
+        self._tally.traces += 1
+        if self._is_dry:
+            return
+        self._asked.append(asked)
+        self._chars += len(asked.content) + len(str(asked.tool_result or "")) + 500
+        if len(self._asked) >= _TRACES or self._chars >= _CHARS:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Begun, recorded, done: in this order, and under one lock, so that of two imports of the same each item is
+        taken in once."""
+        asked, self._asked, self._chars = self._asked, [], 0
+        begun, self._begun = self._begun, []
+        done, self._done = self._done, []
+        doubts, self._doubts = self._doubts, []
+        if not (asked or done or doubts):
+            return
+        with self._store.lock():
+            self._shared |= {self._session_of(item) for item in self._ledger.catch_up()}
+            count = len(asked)
+            for session in {each.session or "" for each in asked} & self._shared:
+                there = self._marks(session, None)
+                asked = [
+                    each for each in asked if each.session != session or each.correlation_id not in there
+                ]
+            self._tally.traces -= count - len(asked)
+            self._ledger.append(begun)
+            made = {each.correlation_id: each.id for each in self._recorder.record_clean(asked)}
+            done = self._put_to_a_person(doubts, made, done) if doubts else done
+            self._ledger.append(done)
+
+    def _put_to_a_person(
+        self, doubts: list[Doubt], made: dict[str | None, str], done: list[Record]
+    ) -> list[Record]:
+        """What review has no place for is noted as not asked: another import asks again."""
+        traced = [
+            (doubt, trace)
+            for doubt in doubts
+            if (trace := made.get(doubt.mark) or self._marks(doubt.session, None).get(doubt.mark))
+        ]
+        added, unasked = ask(self._memory, traced, self._format)
+        self._tally.waiting += added
+        self._is_full = self._is_full or bool(unasked)
+        done = [record | {"unasked": True} if record["item"] in unasked else record for record in done]
+        for doubt in doubts:
+            if doubt.again is not None and doubt.name not in unasked:
+                more = {"content": doubt.again.content, "count": 1, "traces": 0, "mine": False}
+                self._pend(done, "done", doubt.name, session=doubt.session, **more)
+        return done
+
+    def _session_of(self, item: str) -> str:
+        return f"{self._format}-{item[:16]}"

@@ -1,0 +1,347 @@
+"""What the user vouches for: documents become the pages that they are, claims become lines on pages of facts.
+
+Nobody's page is overwritten: where a page is there and says something else, the document goes beside it, as
+`facts/<name>-imported.md`, with a number if need be. A page that an import made, and that nobody has touched since,
+follows its document when that is imported again. There is one state: another one, or a broken one, is passed over.
+Claims about the user go to `facts/user.md`, not to `USER.md`: what somebody else's program collected need not be in
+every prompt. Claims that do not fit on a page stand on `facts/<topic>-2.md`, and so on.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused, Stale
+from looseleaf.base.page_paths import STATE, is_page, path_fault
+from looseleaf.language.topic_words import topic_name
+from looseleaf.log.heads import PERSON
+from looseleaf.pages.grammar import add_fact, as_written, parse, replace_fact
+from looseleaf.pages.page import Page
+from looseleaf.state.text import Unsound
+from looseleaf.text.diff import split_lines
+from looseleaf.text.lines import NOTE, bullet_text
+from looseleaf.transfer.import_ledger import record_of
+from looseleaf.transfer.items import Claim, Document
+from looseleaf.transfer.reading import clipped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from looseleaf.memory import Memory
+    from looseleaf.transfer.forgotten import Forgotten
+    from looseleaf.transfer.import_ledger import Hashes, Ledger
+    from looseleaf.transfer.summary import Tally
+
+_MOST = 10
+"""Pages of one name that imports make beside each other."""
+
+_SPARE = 1000
+"""Bytes that a page of claims must have left for its heading."""
+
+_TRIES = 5
+_IN_A_ROW = 200
+"""Pages that are written before the folder is looked at again."""
+
+
+class Vouched:
+    def __init__(
+        self,
+        memory: Memory,
+        format_: str,
+        hashes: Hashes,
+        ledger: Ledger,
+        tally: Tally,
+        forgotten: Forgotten,
+    ) -> None:
+        self._memory = memory
+        self._format = format_
+        self._hashes = hashes
+        self._ledger = ledger
+        self._tally = tally
+        self._forgotten = forgotten
+        self._claims: dict[str, list[tuple[Claim, str]]] = {}
+        self._edits = 0
+        memory.absorb()  # looking at each page need not do it again
+
+    def look(self, item: Document | Claim, name: str) -> None:
+        """Only say what would be done."""
+        what = type(item).__name__.lower()
+        fate = self._fate(item, name)
+        if isinstance(item, Document):
+            fault = _state_fault(item.text) if _wanted(item) == STATE else None
+            if fault is not None:
+                fate = "bad"
+                self._tally.note(f"{item.title[:80]!r} would be passed over: {fault}")
+            elif self._would_be_there(item, fate):
+                fate = "known"
+        self._tally.add(what, fate, item.title if isinstance(item, Document) else clipped([item.text]))
+        if fate in ("new", "grown"):
+            self._tally.at(item.ts)
+            self._tally.facts += isinstance(item, Claim)
+            path = _wanted(item) if isinstance(item, Document) else _page_of(item)
+            if path not in self._tally.pages:
+                self._tally.pages.append(path)
+
+    def take(self, item: Document | Claim, name: str) -> None:
+        """A document at once; a claim together with the others of its page, by `finish`."""
+        fate = self._fate(item, name)
+        if fate not in ("new", "grown"):
+            self._tally.add(type(item).__name__.lower(), fate)
+        elif isinstance(item, Claim):
+            self._claims.setdefault(self._home_of(item, name), []).append((item, name))
+        else:
+            self._put(item, name, fate)
+
+    def finish(self) -> None:
+        for path, claims in self._claims.items():
+            self._add(path, claims)
+        self._claims = {}
+
+    def content(self, item: Document | Claim) -> str:
+        """The hash of what a page says of it."""
+        if isinstance(item, Document):
+            return self._hashes.of("text", self._memory._clean(item.text))
+        return self._line(*as_written(item.relation or NOTE, self._memory._clean(item.text)))
+
+    def _fate(self, item: Document | Claim, name: str) -> str:
+        prior = self._ledger.prior(name)
+        is_there = prior is not None and prior.is_done and prior.is_mine
+        if is_there and prior is not None and prior.content in (self.content(item), self._left(item)):
+            return "known"
+        return "grown" if is_there else "new"
+
+    def _left(self, item: Document | Claim) -> str:
+        """The same of what is left of a document in which something was forgotten."""
+        return self._hashes.of("text", self._text(item)) if isinstance(item, Document) else ""
+
+    def _text(self, document: Document) -> str:
+        text: str = self._memory._clean(document.text)
+        return self._forgotten.page(text)
+
+    def _line(self, relation: str, said: str) -> str:
+        return self._hashes.of("line", relation, said)
+
+    def _done(self, name: str, content: str, path: str) -> dict[str, Any]:
+        return record_of(
+            "done",
+            self._format,
+            name,
+            self._memory.agent,
+            content=content,
+            count=1,
+            traces=0,
+            mine=True,
+            page=self._hashes.of(path),
+        )
+
+    # --- documents -----------------------------------------------------------------------
+
+    def _would_be_there(self, document: Document, fate: str) -> bool:
+        """Whether the page says it already. A look takes out no secrets: it makes no key."""
+        page = Page(path := _wanted(document), self._memory._pages.absorb.read(path))
+        return fate == "new" and page.exists and page.text == document.text
+
+    def _put(self, document: Document, name: str, fate: str) -> None:
+        text = self._text(document)
+        wanted = _wanted(document)
+        fault = _state_fault(text) if wanted == STATE else None
+        where = () if fault is not None else (wanted, *(_beside(wanted) if wanted != STATE else ()))
+        for path in where:
+            try:
+                written = self._written(path, text, name)
+            except Refused as refused:
+                fault = str(refused)
+                break
+            if written is None:
+                continue
+            if not written:  # somebody, perhaps another import, put it there
+                self._ledger.catch_up()
+                fate = "known"
+            prior = self._ledger.prior(name)
+            if written or prior is None or not prior.is_mine or self._fate(document, name) != "known":
+                content = self._hashes.of("text", text)
+                self._ledger.append([self._done(name, content, path)])
+            self._tally.add("document", fate, document.title)
+            if written:
+                self._tally.forgotten += text != self._memory._clean(document.text)
+                self._tally.at(document.ts)
+                self._tally.pages.append(path)
+            return
+        self._tally.add("document", "bad")
+        beside = " and the pages beside it are" if wanted != STATE else " is"
+        why = fault or (
+            f"{wanted}{beside} there and {'say' if wanted != STATE else 'says'} something else. Move one of them "
+            "away, and import again."
+        )
+        self._tally.note(f"{document.title[:80]!r} was passed over: {why}")
+
+    def _written(self, path: str, text: str, name: str) -> bool | None:
+        """Whether the page was written now; it was free, or this document's own, as it was left. False: it said it
+        already. None: it says something else."""
+        for _ in range(_TRIES):
+            prior = self._ledger.prior(name)
+            page = Page(path, self._memory._pages.absorb.read(path))
+            if page.exists and page.text == text:
+                return False
+            is_own = prior is not None and prior.page == self._hashes.of(path)
+            is_left = prior is not None and prior.content == self._hashes.of("text", page.text)
+            if page.exists and not (is_own and is_left):
+                return None
+            reason = f"imported from {self._format}"
+            try:
+                self._edit(path, text, page.sha256, reason)
+            except Stale:  # somebody saved it in this moment: look again
+                self._ledger.catch_up()
+                continue
+            return True
+        return None
+
+    def _edit(self, path: str, text: str, base: str | None, reason: str) -> None:
+        """Looking at the whole folder before each of thousands of pages would take longer than all the rest."""
+        pages = self._memory._pages
+        pages.in_a_row = bool(self._edits % _IN_A_ROW)
+        self._edits += 1
+        try:
+            self._memory.edit(path, text, base=base, reason=reason, author=PERSON)
+        finally:
+            pages.in_a_row = False
+
+    # --- claims --------------------------------------------------------------------------
+
+    def _home_of(self, claim: Claim, name: str) -> str:
+        """The page of a claim: where its line was put before, else its topic's."""
+        path = _page_of(claim)
+        prior = self._ledger.prior(name)
+        was = prior.page if prior is not None and prior.is_mine else ""
+        return next((each for each in _further(path) if was == self._hashes.of(each)), path)
+
+    def _add(self, path: str, claims: list[tuple[Claim, str]]) -> None:
+        most = self._memory.policy.page_bytes - _SPARE
+        large = [each for each in claims if len(each[0].text.encode("utf-8", "replace")) * 2 > most]
+        if large:  # written out, it may be no line of any page
+            self._refuse(large, "it is longer than a page may be.")
+        left = [each for each in claims if each not in large]
+        pages = _further(_page_of(claims[0][0]))
+        for where in pages[pages.index(path) :] if left else ():
+            try:
+                left = self._add_to(where, left)
+            except Refused as refused:
+                self._refuse(left, str(refused))
+                return
+            if not left:
+                return
+        if left:
+            self._refuse(left, f"{path} and the pages after it are full.")
+
+    def _refuse(self, claims: list[tuple[Claim, str]], why: str) -> None:
+        for _ in claims:
+            self._tally.add("claim", "bad")
+        first = clipped([claims[0][0].text])
+        what = f"{len(claims):,} claims, the first {first!r}," if len(claims) > 1 else f"The claim {first!r}"
+        were = "were" if len(claims) > 1 else "was"
+        self._tally.note(f"{what} of {claims[0][0].topic[:80]!r} {were} passed over: {why}")
+
+    def _add_to(self, path: str, claims: list[tuple[Claim, str]]) -> list[tuple[Claim, str]]:
+        """As many claims as fit on a page, by one edit; those that do not. Repeated, because a crash came between, it
+        finds them there."""
+        most = self._memory.policy.page_bytes - _SPARE
+        fates: list[str] = []
+
+        def change(text: str) -> str:
+            fates.clear()
+            size = len(text.encode())
+            facts = parse(path, text).facts
+            here = {(fact.relation, fact.object) for fact in facts}
+            own = {self._line(fact.relation, fact.object): (fact.relation, fact.object) for fact in facts}
+            new: list[tuple[str, str]] = []
+            for claim, name in claims:
+                line = as_written(claim.relation or NOTE, self._memory._clean(claim.text))
+                if line in here:
+                    fates.append("known")
+                    continue
+                prior = self._ledger.prior(name)
+                before = own.get(prior.content) if prior is not None and prior.is_mine else None
+                size += _bytes(line) - (_bytes(before) if before is not None else 0)
+                if size > most:
+                    break
+                here.add(line)
+                fates.append(self._fate(claim, name))
+                if before is not None:
+                    text = _replaced(text, path, before, line)
+                else:
+                    new.append(line)
+            return _with_lines(text, path, new)
+
+        self._memory.edit(path, change, reason=f"imported from {self._format}", author=PERSON)
+        taken, left = claims[: len(fates)], claims[len(fates) :]
+        self._ledger.append([self._done(name, self.content(claim), path) for claim, name in taken])
+        for (claim, _), fate in zip(taken, fates, strict=True):
+            self._tally.add("claim", fate, clipped([claim.text]))
+            if fate != "known":
+                self._tally.at(claim.ts)
+        added = len(fates) - fates.count("known")
+        self._tally.facts += added
+        if added:
+            self._tally.pages.append(path)
+        return left
+
+
+def _state_fault(text: str) -> str | None:
+    """Why a text is no state that may be written, or None."""
+    from looseleaf.state.file import examined
+
+    try:
+        is_empty = examined(text.encode("utf-8", "surrogatepass")) is None
+    except Unsound as unsound:
+        where = f" (in {unsound.where})" if unsound.where else ""
+        return f"it is no sound state{where}: {unsound.why}."
+    return "it is an empty state." if is_empty else None
+
+
+def _wanted(document: Document) -> str:
+    """Where a document would stand; a place that is none is made one of facts."""
+    path = document.page or ""
+    if path and path_fault(path) is None and is_page(path):
+        return path
+    title = document.title.removesuffix(".md") or document.topic or "imported"
+    return f"facts/{topic_name(title)}.md"
+
+
+def _beside(path: str) -> list[str]:
+    """Where a document goes if its page is taken."""
+    name = path.rpartition("/")[2].removesuffix(".md").lower()
+    return [f"facts/{name}-imported{number}.md" for number in ("", *(f"-{each}" for each in range(2, _MOST)))]
+
+
+def _further(path: str) -> list[str]:
+    """The page of a topic, and those on which claims stand that found no place on it."""
+    stem = path.removesuffix(".md")
+    return [path, *(f"{stem}-{number}.md" for number in range(2, _MOST))]
+
+
+def _page_of(claim: Claim) -> str:
+    path = f"facts/{claim.topic}.md"
+    is_good = "/" not in claim.topic and path_fault(path) is None
+    return path if is_good else f"facts/{topic_name(claim.topic or 'imported')}.md"
+
+
+def _bytes(line: tuple[str, str]) -> int:
+    """What a line takes on a page, at most."""
+    return len(bullet_text(*line).encode()) + 4
+
+
+def _replaced(text: str, path: str, old: tuple[str, str], new: tuple[str, str]) -> str:
+    """The page with one line said anew, where nobody has changed it meanwhile."""
+    line = next(fact.line for fact in parse(path, text).facts if (fact.relation, fact.object) == old)
+    return replace_fact(text, path, line or 0, *new)
+
+
+def _with_lines(text: str, path: str, new: list[tuple[str, str]]) -> str:
+    """The page with these facts more: the first where a careful person would put it, the others below it."""
+    if not new:
+        return text
+    text = add_fact(text, path, *new[0])
+    line = max(fact.line or 0 for fact in parse(path, text).facts if (fact.relation, fact.object) == new[0])
+    lines = split_lines(text)
+    end = "\r\n" if lines[line - 1].endswith("\r\n") else "\n"
+    more = [f"- {bullet_text(*each)}{end}" for each in new[1:]]
+    return "".join((*lines[:line], *more, *lines[line:]))

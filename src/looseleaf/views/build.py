@@ -1,0 +1,260 @@
+"""Topic memory and global memory (FORMAT §11.6): facts by topic, and the few that must not be forgotten.
+
+A topic is made again when its facts or entries changed, or a file of it is missing; all others are left alone:
+`views/topics.json` says of each topic behind which record of the journal it was made. The global files are made of a
+shortlist (`views/essentials.json`, a cache), so they cost what changed, and not what there is.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.hashing import sha256
+from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import NOTED
+from looseleaf.base.origins import level_of
+from looseleaf.facts.ledger import ENTRIES
+from looseleaf.facts.outdated import outdated_by, over_and_now
+from looseleaf.facts.truth import true_at
+from looseleaf.log.entries import as_json, read_entry
+from looseleaf.store import records
+from looseleaf.views import shortlist as short
+from looseleaf.views.essentials import digest, global_md, global_memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any
+
+    from looseleaf.base.values import Fact, Position, Record
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.store.protocol import Store
+    from looseleaf.views.shortlist import Shortlist
+
+    Known = dict[str, tuple[list[int], float | None]]
+
+INDEX = "views/topics.json"
+FOLDER = "views/topics"
+GLOBAL = "views/GLOBAL_MEMORY"
+SHORTLIST = "views/essentials.json"
+SCHEMA = "topics.v1"
+BY_RULES = "rules/1"
+
+_FILES = {"topic_memory.json", "topic_memory.md"}
+
+
+@frozen
+class Built:
+    """What a build did: the topics that it made again, and how many there are."""
+
+    made: tuple[str, ...]
+    topics: int
+
+
+class Topics:
+    def __init__(self, store: Store, facts: Facts) -> None:
+        self._store = store
+        self._facts = facts
+        self._told: tuple[Position, list[dict[str, Any]]] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return self._facts.names
+
+    # --- reading -----------------------------------------------------------------------
+
+    def topic(self, name: str, as_of: float | None = None) -> dict[str, Any]:
+        """The memory of a topic, as it is now or was at a time."""
+        return self._made(name, as_of)[0]
+
+    def whole(self, as_of: float | None = None) -> dict[str, Any]:
+        """The global memory, as it is now or was at a time. As it is now, it is built: that costs what changed."""
+        if as_of is None:
+            try:
+                return self._up_to_date()[1]()
+            except Refused:
+                pass  # where nothing can be written, all of it can be read
+        return _not_after(as_of, global_memory(self._digest(name, as_of) for name in self.names))
+
+    def essentials(self) -> list[dict[str, Any]]:
+        """What must not be forgotten, as it is now. Does not look whether each file of each topic is there."""
+        at = self._facts.position
+        if self._told is None or self._told[0] != at:
+            try:
+                self._told = at, self._up_to_date(looks=False)[1]()["do_not_forget"]
+            except Refused:
+                return list(self.whole()["do_not_forget"])
+        return self._told[1]
+
+    def _made(self, name: str, as_of: float | None = None) -> tuple[dict[str, Any], list[Fact]]:
+        """The memory of a topic, and all facts that are true there."""
+        facts = true_at(self._facts.of(name), as_of)
+        if as_of is not None:  # what was true then is what is current in that memory
+            facts = [fact.but(status="current", valid_to=None, superseded_by=None) for fact in facts]
+        entries = self._entries(name, as_of)
+        from looseleaf.views.topic_memory import (  # not for those who only look
+            state_inputs_hash,
+            topic_memory,
+        )
+
+        made = topic_memory(name, facts, entries, as_of=as_of)
+        inputs = state_inputs_hash(name, facts, entries, as_of=as_of)
+        return _not_after(as_of, made) | {"state_by": BY_RULES, "state_inputs": inputs}, facts
+
+    def _digest(self, name: str, as_of: float | None = None) -> dict[str, Any]:
+        return digest(*self._made(name, as_of))
+
+    def _entries(self, name: str, as_of: float | None) -> list[dict[str, Any]]:
+        placed = sorted(
+            self._facts.entries_of(name).items(), key=lambda item: (item[1], item[0]), reverse=True
+        )
+        over, now = over_and_now(self._facts.of(name))
+        is_outdated = outdated_by(over, now)
+        found: list[dict[str, Any]] = []
+        for reference, ts in placed:
+            if len(found) == ENTRIES:
+                break
+            if as_of is not None and ts > as_of:
+                continue
+            try:
+                entry = read_entry(self._store, reference)
+            except Refused:
+                continue  # somebody removed or broke it; `check` says so
+            summary, trust = entry.summary, str(entry.meta.get("trust", "tainted"))
+            if trust == "tainted":
+                # What tools said stands in its summary; what the user and the assistant noted does not rest on that.
+                origins = entry.meta.get("sources") or {}
+                trust = "inferred"
+                summary = {"summary": ""} | {
+                    name: [
+                        each
+                        for each in summary.get(name, ())
+                        if level_of(str(origins.get(each.get("source"), ""))) != "tainted"
+                    ]
+                    for name in NOTED
+                }
+            elif over and as_of is None and summary.get("summary"):
+                summary = {**summary, "summary": _still(str(summary["summary"]), is_outdated)}
+            name_of = reference.rpartition("/")[2]
+            found.append({"entry_id": name_of, "ts": ts, "level": trust, "summary": summary})
+        return found
+
+    # --- making ------------------------------------------------------------------------
+
+    def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
+        """Bring the views up to date; `full`: make all of them again."""
+        made, _ = self._up_to_date(full=full, progress=progress)
+        return Built(tuple(made), len(self.names))
+
+    def _up_to_date(
+        self,
+        *,
+        full: bool = False,
+        looks: bool = True,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[Collection[str], Callable[[], dict[str, Any]]]:
+        """The topics that were made again, and the global memory, for whoever asks for it. Without `looks`, files that
+        somebody deleted are left for the next one to make again."""
+        if looks:
+            self._facts.make_whole()
+        made: dict[str, dict[str, Any]] = {}
+        known, built = ({}, "") if full else self._known()
+        now: Known = {}
+        names = self.names
+        for number, name in enumerate(names):
+            mark = list(self._facts.topics[name])
+            before = known.get(name)
+            if before is not None and before[0] == mark and (not looks or self._is_there(name)):
+                now[name] = before
+                continue
+            from looseleaf.views.topic_memory import topic_md
+
+            memory, facts = self._made(name)
+            self._store.view(f"{FOLDER}/{name}/topic_memory.json", as_json(memory))
+            self._store.view(f"{FOLDER}/{name}/topic_memory.md", topic_md(memory).encode())
+            made[name] = digest(memory, facts)
+            now[name] = mark, memory["updated_at"]
+            if progress is not None:
+                progress(number + 1, len(names))
+        if made or now != known or not self._has_global():
+            index = records.encode({"schema": SCHEMA, "topics": dict(sorted(now.items()))})
+            listed, whole = self._listed(built, made, known.keys() - now.keys(), now)
+            kept = {"schema": short.SCHEMA, "of": sha256(index)} | listed.to_record()
+            self._store.view(SHORTLIST, records.encode(kept))
+            self._store.view(f"{GLOBAL}.json", as_json(whole))
+            self._store.view(f"{GLOBAL}.md", global_md(whole).encode())
+            self._store.view(INDEX, index)
+            built = sha256(index)
+        if looks or made:
+            from looseleaf.views.agents import build_agents
+
+            build_agents(self._store, self._facts, made, full=full)
+        return made, lambda: self._listed(built, {}, (), now)[1]
+
+    def _listed(
+        self, built: str, made: Mapping[str, dict[str, Any]], gone: Collection[str], now: Known
+    ) -> tuple[Shortlist, dict[str, Any]]:
+        """The shortlist, and the global memory that it tells: by what changed, or else by all there is."""
+        updated_at = max((ts or 0.0 for _, ts in now.values()), default=0.0) or None
+        before = self._shortlist(built)
+        if before is not None:
+            listed = short.changed(before, {*made, *gone}, made.values())
+            whole = short.told(listed, len(now), updated_at)
+            if whole is not None:
+                return listed, whole
+        listed = short.shortlist(made[name] if name in made else self._digest(name) for name in now)
+        whole = short.told(listed, len(now), updated_at)
+        return listed, whole if whole is not None else global_memory(map(self._digest, now))
+
+    def _shortlist(self, built: str) -> Shortlist | None:
+        """The shortlist that was made with the index of this hash."""
+        try:
+            raw = self._record(SHORTLIST)[0]
+            is_ours = raw["schema"] == short.SCHEMA and raw["of"] == built
+            return short.Shortlist.from_record(raw) if is_ours else None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+    def _known(self) -> tuple[Known, str]:
+        """Of each topic, behind which record it was made and when it last changed, and the hash of the file that says
+        so; nothing if that is not whole."""
+        raw, name = self._record(INDEX)
+        try:
+            topics = raw["topics"] if raw["schema"] == SCHEMA else {}
+            return {each: (mark, updated_at) for each, (mark, updated_at) in topics.items()}, name
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return {}, ""
+
+    def _record(self, path: str) -> tuple[Record, str]:
+        """A view, if it is whole, and its hash."""
+        try:
+            document = self._store.get(path)
+        except Refused:
+            document = None
+        record = records.whole(document.data) if document else {}
+        return (record, document.sha256) if document and record else ({}, "")
+
+    def _is_there(self, name: str) -> bool:
+        there = {stat.path.rpartition("/")[2] for stat in self._store.list(f"{FOLDER}/{name}")}
+        return there >= _FILES
+
+    def _has_global(self) -> bool:
+        return all(self._store.stat(f"{GLOBAL}.{end}") is not None for end in ("json", "md"))
+
+
+def _still(summary: str, is_outdated: Callable[[str], bool]) -> str:
+    """What an entry's summary says, without the sentences that are true no longer."""
+    from looseleaf.language.sentences import sentences
+
+    lines = summary.split("\n")
+    for at, line in enumerate(lines):
+        found = sentences(line)
+        kept = [each for each in found if not is_outdated(each)]
+        if len(kept) < len(found):
+            lines[at] = " ".join(kept)
+    return "\n".join(lines)
+
+
+def _not_after(as_of: float | None, memory: dict[str, Any]) -> dict[str, Any]:
+    """As of a time, nothing was known later than then, whenever it was written down."""
+    updated = memory["updated_at"]
+    return memory if as_of is None or updated is None else memory | {"updated_at": min(updated, as_of)}

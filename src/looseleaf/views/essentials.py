@@ -1,0 +1,386 @@
+"""Essentials: which facts are not to be forgotten, and the global memory that holds them (seed 001).
+
+Invariant: only what a person confirmed or the user himself said is ever among them, and only while it holds. The size
+of the global memory is bounded by `Caps`, whatever the history; the same digests in any order make the same memory.
+
+The global memory is made of one small digest per topic, so making it costs what the topics cost, not their entries.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.immutable import frozen
+from looseleaf.base.values import KINDS
+from looseleaf.language.relations import BY_LABEL
+from looseleaf.language.relations import SALIENCE as OF_KINDS
+from looseleaf.text.lines import DOUBTFUL, NOTE, bullet_text, escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Literal
+
+    from looseleaf.base.values import Fact, Kind
+
+    Tier = Literal["core", "secondary"]
+    Digest = Mapping[str, Any]
+
+SCHEMA = "global_memory.v1"
+
+TIERS: tuple[Tier, ...] = ("core", "secondary")
+TYPES = KINDS
+"""In the order of seed 001: who somebody is, what is promised, what is forbidden, then the rest."""
+
+TRUSTED = frozenset(("confirmed", "said"))
+"""Levels that may be among the essentials: they are in every prompt, so nobody but the user may put them there."""
+
+
+# --- how much --------------------------------------------------------------------------
+
+
+@frozen
+class Caps:
+    """How much a topic memory and the global memory hold."""
+
+    # --- essentials: at most so many of each type, in the order of TYPES -----------------
+    core: tuple[int, ...] = (12, 8, 12, 10, 6, 4, 8)
+    """Who somebody is and what is forbidden is what an answer fails on; events matter for a while. All full, they are
+    60 lines: about 700 tokens, what a prompt can always carry."""
+
+    secondary: tuple[int, ...] = (6, 10, 6, 10, 16, 6, 10)
+    """Dropped first from a prompt, so these may be wider where core is narrow. All full: 64 lines, about 800 tokens."""
+
+    # --- the global memory -----------------------------------------------------------------
+    active_topics: int = 40
+    """More than anybody keeps in his head; a list that is read from the top."""
+
+    snapshot_chars: int = 240
+    """Of a topic's summary, in the global memory: two lines."""
+
+    snapshot_items: int = 3
+    """Of a topic's open questions and of its next actions there: the newest ones. The topic has the others."""
+
+    # --- a topic memory ----------------------------------------------------------------------
+    facts: int = 400
+    """Facts of one topic: more than a page that a person still reads. Those beyond it stay on the page."""
+
+    entries: int = 200
+    """The newest entries that a state is made of. What was left open before them, nobody has come back to."""
+
+    summary_words: int = 80
+    """Of a topic's summary: what is read in half a minute."""
+
+    summary_chars: int = 560
+    """The same where words are not separated by spaces."""
+
+    summary_facts: int = 6
+    """Facts that a summary begins with; the others are listed beside it."""
+
+    summary_entries: int = 3
+    """The newest entries that a summary takes sentences from."""
+
+    items: int = 12
+    """Open questions, next actions and bounds of a topic, each. A longer list is not worked off but skipped."""
+
+    # --- texts -----------------------------------------------------------------------------------
+    object_chars: int = 240
+    """Of one object, question or action: three lines. The page has the whole."""
+
+    quote_chars: int = 400
+    """Of a quote, and of any other text of a fact."""
+
+    sources: int = 10
+    """Of one fact: the newest. Something that is said every day would else have thousands."""
+
+    tags: int = 10
+    """Of one fact."""
+
+
+CAPS = Caps()
+
+
+def cut(text: str, chars: int) -> str:
+    """`text`, or its beginning and `…`, at most so many characters long."""
+    return text if len(text) <= chars else f"{text[: chars - 1].rstrip()}…"
+
+
+# --- which -----------------------------------------------------------------------------
+
+SALIENCE: dict[Kind | None, float] = dict([*OF_KINDS.items(), (None, 0.3)])
+"""How much a fact matters where nothing says so: by its kind. Without one it is a free note, or a label of which nobody
+has said the kind."""
+
+_BARS: dict[Kind, tuple[float, float]] = {
+    "identity": (0.85, 0.4),
+    "commitment": (0.85, 0.4),
+    "constraint": (0.85, 0.4),
+    "preference": (0.8, 0.4),  # standing ones; what somebody merely likes (0.6) is secondary
+    "trait": (0.9, 0.4),  # an allergy that somebody marked as grave; most are secondary
+    "event": (0.95, 0.5),  # what happened is history, however large
+    "decision": (0.9, 0.5),  # what was settled binds, but its topic says so too
+}
+"""The salience from which on a fact of this kind is core, and from which on it is secondary."""
+
+CORE_SCORE = 7.0
+NEVER_SCORE = 2.0
+_NO_SCORE = 5.0
+"""Scores are from 0 to 10: from seven on a person wants to see it, up to two he does not; none is neither."""
+
+PINNED = "pinned"
+UNVERIFIED = "unverified"
+_OF_DOUBTFUL = 0.85
+"""What the salience of a fact that may have changed counts."""
+DOUBTED = 0.5
+"""A confidence below this: more likely wrong than not."""
+
+
+def kind_of(fact: Fact) -> Kind | None:
+    """Its kind, or that of its relation; None for a note or an unknown label."""
+    if fact.kind is not None or fact.relation.casefold() == NOTE:
+        return fact.kind
+    relation = BY_LABEL.get(fact.relation.casefold())
+    return relation.kind if relation else None
+
+
+def tier(fact: Fact) -> Tier | None:
+    """Whether a fact is core, secondary or not among the essentials: the rule to swap for another one.
+
+    | asked in this order                            | then                                                         |
+    |------------------------------------------------|--------------------------------------------------------------|
+    | not current, or neither confirmed nor said     | none: whatever its score                                     |
+    | `user_fact_score` 7 or more · 2 or less        | core · none: the person's word outranks every rule           |
+    | tag `pinned`                                   | core                                                         |
+    | tag `unverified`, or confidence below 0.5      | none: a doubt in every prompt becomes a certainty            |
+    | time span `short_term`                         | none: for days, and the state holds what is being done now   |
+    | salience against the bars of its kind          | core, secondary or none                                      |
+
+    There is no clock here, so events do not age: newer ones displace them, since few fit and the newest go first.
+    """
+    if fact.status != "current" or fact.level not in TRUSTED:
+        return None
+    score = _within(fact.user_fact_score, 10.0, _NO_SCORE)
+    if score >= CORE_SCORE:
+        return "core"
+    if score <= NEVER_SCORE:
+        return None
+    if PINNED in fact.tags:
+        return "core"
+    if UNVERIFIED in fact.tags or _within(fact.confidence, 1.0, 1.0) < DOUBTED:
+        return None
+    if fact.time_span == "short_term":
+        return None
+    kind = kind_of(fact)
+    salience = _within(fact.salience, 1.0, SALIENCE[kind])
+    core, secondary = _BARS[kind or "trait"]
+    return "core" if salience >= core else "secondary" if salience >= secondary else None
+
+
+def _within(value: float | None, most: float, otherwise: float) -> float:
+    """A number that is none, or outside its range, says nothing."""
+    return value if value is not None and 0 <= value <= most else otherwise
+
+
+def rank(fact: Fact) -> tuple[Any, ...]:
+    """Sorts facts, the weightiest first: score, pinned, salience, confidence, newest, id. No two facts are equal."""
+    return _order(lambda name: getattr(fact, name), kind_of(fact), fact)
+
+
+def _order(read: Callable[[str], Any], kind: Kind | None, whole: object) -> tuple[Any, ...]:
+    return (
+        -_within(read("user_fact_score"), 10.0, _NO_SCORE),
+        PINNED not in read("tags"),
+        -_within(read("salience"), 1.0, SALIENCE[kind]) * (_OF_DOUBTFUL if DOUBTFUL in read("tags") else 1),
+        -_within(read("confidence"), 1.0, 1.0),
+        -(read("recorded_at") or read("entry_ts") or 0.0),
+        read("id") or "",
+        read("topic"),
+        "" if read("id") else repr(whole),  # slow, and only facts that were never journaled have no id
+    )
+
+
+# --- of one topic ----------------------------------------------------------------------
+
+_KEPT = (
+    "id topic subject relation object time_span confidence salience user_fact_score entry_id entry_ts level valid_from "
+    "valid_to recorded_at".split()
+)
+"""What of a fact stands in the global memory. Its quote and sources are in its topic."""
+
+
+def candidates(
+    facts: Iterable[Fact], *, tier_of: Callable[[Fact], Tier | None] = tier, caps: Caps = CAPS
+) -> list[dict[str, Any]]:
+    """Those facts of one topic that could be essentials of all: by tier, type and rank, as many as any memory takes."""
+    found: dict[tuple[Tier, Kind], list[Fact]] = {}
+    for fact in facts:
+        which = tier_of(fact)
+        # Asked again, because the rule can be swapped and this cannot.
+        if which is not None and fact.status == "current" and fact.level in TRUSTED:
+            found.setdefault((which, kind_of(fact) or "trait"), []).append(fact)
+    chosen: list[dict[str, Any]] = []
+    seen: set[tuple[str, ...]] = set()
+    for which, kind, most in places(caps):
+        ranked = sorted(found.get((which, kind), ()), key=rank)
+        chosen += _take((_small(fact, which, kind, caps) for fact in ranked), most, seen)
+    return chosen
+
+
+def places(caps: Caps) -> list[tuple[Tier, Kind, int]]:
+    """In the order in which they are told, and how many each holds."""
+    limits = zip(TIERS, (caps.core, caps.secondary), strict=True)
+    return [(which, kind, most) for which, row in limits for kind, most in zip(TYPES, row, strict=True)]
+
+
+def _small(fact: Fact, which: Tier, kind: Kind, caps: Caps) -> dict[str, Any]:
+    small: dict[str, Any] = {"tier": which, "type": kind}
+    for name in _KEPT:
+        value = getattr(fact, name)
+        small[name] = cut(value, caps.object_chars) if isinstance(value, str) else value
+    return small | {
+        # Said in any case, so that a fact is ranked among all as it is in its topic.
+        "salience": _within(fact.salience, 1.0, SALIENCE[kind_of(fact)]),
+        "tags": [cut(tag, caps.object_chars) for tag in tags_of(fact.tags, caps)],
+    }
+
+
+def tags_of(tags: Iterable[str], caps: Caps) -> list[str]:
+    """In one order, whoever read the fact, with `pinned` first: it is never cut off."""
+    return sorted(set(tags), key=lambda tag: (tag != PINNED, tag))[: caps.tags]
+
+
+def _same(small: Mapping[str, Any]) -> tuple[str, ...]:
+    """Equal for facts that say the same."""
+    return tuple(" ".join(small[name].casefold().split()) for name in ("subject", "relation", "object"))
+
+
+def _take(ranked: Iterable[dict[str, Any]], most: int, seen: set[tuple[str, ...]]) -> list[dict[str, Any]]:
+    taken: list[dict[str, Any]] = []
+    for each in ranked:
+        if len(taken) == most:
+            break
+        if _same(each) not in seen:
+            seen.add(_same(each))
+            taken.append(each)
+    return taken
+
+
+def digest(memory: Mapping[str, Any], facts: Iterable[Fact], *, caps: Caps = CAPS) -> dict[str, Any]:
+    """What the global memory has to know of a topic: of its `topic_memory`, and of all its facts."""
+    state = memory["state"]
+    return {
+        "topic": memory["topic"],
+        "updated_at": memory["updated_at"],
+        "summary": cut(state["summary"], caps.snapshot_chars),
+        "open_questions": _first(state["open_questions"], caps),
+        "next_actions": _first(state["next_actions"], caps),
+        "facts_count": len(memory["facts"]) + memory["facts_omitted"],
+        "candidates": candidates(facts, caps=caps),
+    }
+
+
+def _first(texts: Sequence[str], caps: Caps) -> list[str]:
+    return [cut(text, caps.object_chars) for text in texts[: caps.snapshot_items]]
+
+
+# --- of all ----------------------------------------------------------------------------
+
+
+def global_memory(topics: Iterable[Mapping[str, Any]], *, caps: Caps = CAPS) -> dict[str, Any]:
+    """The global memory, of one digest per topic."""
+    known = sorted(topics, key=activity)
+    updated_at = max((each["updated_at"] or 0.0 for each in known), default=0.0) or None
+    chosen = essentials([each for topic in known for each in topic["candidates"]], caps)
+    return snapshots(known, len(known), updated_at, chosen, caps)
+
+
+def snapshots(
+    active: Sequence[Digest], topics: int, updated_at: float | None, chosen: Sequence[Digest], caps: Caps
+) -> dict[str, Any]:
+    """The global memory of so many topics, of which the most active ones are given, and of its essentials."""
+    return {
+        "schema": SCHEMA,
+        "updated_at": updated_at,
+        "active_topics": [_snapshot(each, caps) for each in active[: caps.active_topics]],
+        "topics_omitted": max(0, topics - caps.active_topics),
+        "do_not_forget": chosen,
+    }
+
+
+def activity(topic: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The newest first; of those that were touched on the same day, the one that holds most."""
+    updated = topic["updated_at"] or 0.0
+    return -(updated // 86400), -topic["facts_count"], -updated, topic["topic"]
+
+
+def _snapshot(topic: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
+    return {
+        "topic": topic["topic"],
+        "updated_at": topic["updated_at"],
+        "facts_count": topic["facts_count"],
+        "state": {
+            "summary": cut(topic["summary"], caps.snapshot_chars),
+            "open_questions": _first(topic["open_questions"], caps),
+            "next_actions": _first(topic["next_actions"], caps),
+        },
+    }
+
+
+def essentials(found: Sequence[dict[str, Any]], caps: Caps) -> list[dict[str, Any]]:
+    """Those of all candidates that have a place."""
+    by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for each in found:
+        if each["level"] in TRUSTED:  # digests lie in a folder that anybody can write to
+            by_place.setdefault((each["tier"], each["type"]), []).append(each)
+    chosen: list[dict[str, Any]] = []
+    seen: set[tuple[str, ...]] = set()
+    for which, kind, most in places(caps):
+        chosen += _take(sorted(by_place.get((which, kind), []), key=order_of), most, seen)
+    return chosen
+
+
+def order_of(small: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Sorts candidates as `rank` does the facts that they were."""
+    return _order(small.__getitem__, small["type"], small)
+
+
+# --- for people ------------------------------------------------------------------------
+
+
+def global_md(memory: Mapping[str, Any]) -> str:
+    """The global memory as Markdown. Whatever a text holds, it is the rest of one line here."""
+    lines = ["# Global memory", "", *updated_line(memory["updated_at"])]
+    heading = ""
+    for each in memory["do_not_forget"]:
+        before, heading = heading, f"## Do not forget: {each['tier']}, {each['type']}"
+        lines += ["", heading, ""] if heading != before else []
+        # The topic stands last, so that no object can claim another one.
+        lines.append(f"- {said(each['relation'], each['object'])} ({escape(each['topic'])})")
+    for topic in memory["active_topics"]:
+        state = topic["state"]
+        lines += ["", f"## Topic: {escape(topic['topic'])}", ""]
+        lines += [f"> Summary: {escape(state['summary'])}", ""] if escape(state["summary"]) else []
+        lines += [f"- Open question: {escape(text)}" for text in state["open_questions"]]
+        lines += [f"- Next: {escape(text)}" for text in state["next_actions"]]
+        lines.append(f"- Facts: {topic['facts_count']}")
+    if memory["topics_omitted"]:
+        lines += ["", f"Topics that are not listed: {memory['topics_omitted']}"]
+    return "\n".join(lines) + "\n"
+
+
+def updated_line(updated_at: float | None) -> list[str]:
+    return [f"- Updated: {day_of(updated_at)}"] if updated_at is not None else []
+
+
+def said(relation: str, what: str) -> str:
+    """The text of a bullet; `…` where nothing visible is left of an object."""
+    return bullet_text(relation, escape(what) or "…")
+
+
+def day_of(ts: float) -> str:
+    """The day of a moment, in UTC, as ISO 8601 writes it."""
+    from datetime import UTC, datetime  # not at the top: loading it costs a command that needs no day
+
+    return datetime.fromtimestamp(min(max(ts, 0.0), _FARTHEST), UTC).date().isoformat()
+
+
+_FARTHEST = 253_402_300_799.0
+"""The last second of the year 9999."""

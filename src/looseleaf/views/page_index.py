@@ -1,0 +1,121 @@
+"""The listing: a line for each page that a prompt does not hold, by which a model knows what there is to read."""
+
+from __future__ import annotations
+
+import re
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
+from looseleaf.base.origins import is_trusted
+from looseleaf.facts.page_lines import shard_of
+from looseleaf.facts.truth import true_at
+from looseleaf.log.heads import AGENT, EXTERNAL, UNKNOWN
+from looseleaf.pages.grammar import parse
+from looseleaf.pages.page import Page
+from looseleaf.text.lines import FOUND
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Protocol
+
+    from looseleaf.base.values import PageText
+    from looseleaf.facts.known_facts import Facts
+    from looseleaf.pages.pages import Pages
+
+    class Place(Protocol):
+        """What makes the summary of a page."""
+
+        def summary_of(self, path: str, page: PageText) -> str: ...
+
+
+FACTS, EPISODES = "facts/", "episodes/"
+_MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md")
+
+
+@frozen
+class IndexLine:
+    """What a prompt says of a page that it does not hold."""
+
+    path: str
+    size: int
+    summary: str
+
+
+class Listing:
+    """Of what the journal and the facts know; whoever asks has brought them up to date."""
+
+    def __init__(self, pages: Pages, known: Facts, place: Callable[[], Place], *, trusts: bool) -> None:
+        self._trusts = trusts
+        self._pages = pages
+        self._known = known
+        self._place = place
+        self._made: dict[str, tuple[str | None, IndexLine]] = {}
+
+    def _paths(self) -> list[str]:
+        heads = self._pages.absorb.heads.pages
+        return [path for path, head in heads.items() if head.sha256 and path.startswith((FACTS, EPISODES))]
+
+    def lines(self, paths: Iterable[str] | None = None) -> list[IndexLine]:
+        """Of all pages of the drawers that a prompt lists, or of these. A page that cannot be read has no line."""
+        wanted = sorted(paths if paths is not None else self._paths(), key=_by_drawer)
+        return [line for line in map(self._line, wanted) if line is not None]
+
+    def newest(self, most: int) -> tuple[list[IndexLine], list[str]]:
+        """At most so many lines, of the pages that changed last, the newest first; and the paths of the others. Months
+        of episodes come first: their names say when they are from."""
+        paths = self._paths()
+        months = sorted((path for path in paths if path.startswith(EPISODES)), reverse=True)
+        topics = sorted((path for path in paths if path.startswith(FACTS)), key=self._age)
+        ranked = [path for path in (*months[: most // 4], *topics) if self.is_vouched_for(path)]
+        chosen = ranked[:most]
+        lines = {line.path: line for line in self.lines(chosen)}
+        further = sorted(set(paths) - set(chosen))
+        return [lines[path] for path in chosen if path in lines], further
+
+    def is_vouched_for(self, path: str) -> bool:
+        """Where edits on disk are nobody's word, a name is one too: only pages with a fact that is trusted are listed,
+        and months, whose names are dates."""
+        if self._trusts:
+            return True
+        if path.startswith(EPISODES):
+            return _MONTH.fullmatch(path) is not None
+        facts = true_at(self._known.of(shard_of(path) or ""))
+        return any(fact.path == path and is_trusted(fact.level) for fact in facts)
+
+    def _age(self, path: str) -> tuple[int, int, str]:
+        segment, offset, _ = self._known.topics.get(shard_of(path) or "", (0, 0, 0))
+        return -segment, -offset, path
+
+    def _line(self, path: str) -> IndexLine | None:
+        """Its summary rests on what the user said or a person wrote: a model's own is made again from that."""
+        head = self._pages.absorb.heads.get(path).sha256
+        made = self._made.get(path)
+        if made is None or made[0] != head:
+            try:
+                page = Page(path, self._pages.absorb.head_bytes(path))
+            except Refused:
+                return None
+            summary = page.summary or ""
+            if self._is_doubtful(path):
+                is_known = (
+                    path.startswith(FACTS) or self._trusts
+                )  # whose an episode is, only its signature says
+                summary = self._place().summary_of(path, parse(path, page.text)) if is_known else ""
+            found = page.text.count(" (found by ") if f"## {FOUND}" in page.text else 0
+            if found:  # how many, and none of their words
+                summary = f"{summary}{'; ' if summary else ''}{found} found by agents"
+            made = self._made[path] = head, IndexLine(path, len(page.data), summary)
+        return made[1]
+
+    def _is_doubtful(self, path: str) -> bool:
+        """Whether a page's summary was written by a model, or by anybody where edits on disk are nobody's word."""
+        sheet = self._known.sheet(path)
+        if sheet is None:
+            return not self._trusts
+        by = sheet.summary_by or ""
+        return by.startswith(AGENT) or (not self._trusts and by in (EXTERNAL, UNKNOWN))
+
+
+def _by_drawer(path: str) -> tuple[bool, str]:
+    return not path.startswith(FACTS), path

@@ -1,0 +1,400 @@
+"""Topic memory: what is known of one topic, and how things stand there (seed 001).
+
+Invariant: a function of the facts and entries alone. The same ones in any order make the same memory; its size is
+bounded by `Caps`; what an entry that is `tainted` says is nowhere in it. The state is made by rules here: it extracts
+and counts, and never says a thing that no fact or entry says. A model may write a better one from the same inputs,
+kept under `state_inputs_hash`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from looseleaf.base.hashing import sha256
+from looseleaf.base.immutable import frozen
+from looseleaf.language.sentences import (
+    is_conclusion,
+    is_constraint,
+    is_decision,
+    is_filler,
+    is_phatic,
+    is_question,
+    is_task,
+    sentences,
+)
+from looseleaf.language.topic_words import choose, topic_name, vocabulary, wording
+from looseleaf.text.lines import NOTE, escape
+from looseleaf.text.patterns import lazy
+from looseleaf.views.essentials import (
+    CAPS,
+    TRUSTED,
+    TYPES,
+    Caps,
+    cut,
+    day_of,
+    kind_of,
+    rank,
+    said,
+    tags_of,
+    updated_line,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from looseleaf.base.values import Fact
+
+__all__ = (
+    "SCHEMA",
+    "choose",
+    "fact_dict",
+    "state_inputs_hash",
+    "topic_md",
+    "topic_memory",
+    "topic_name",
+    "vocabulary",
+)
+
+SCHEMA = "topic_memory.v1"
+
+_FACT = (
+    "id topic subject relation object kind type time_span confidence salience user_fact_score tags entry_id entry_ts "
+    "sources quote origin level valid_from valid_to recorded_at status".split()
+)
+_STATED = "relation object kind level valid_from valid_to entry_id entry_ts recorded_at".split()
+"""What of a fact a state can depend on. Its order among the others says the rest."""
+
+_NOTED = ("decisions", "constraints", "tasks", "next_actions", "open_questions")
+
+
+def fact_dict(fact: Fact) -> dict[str, Any]:
+    """A fact as JSON has it: every member always there. `type` is what seed 001 calls `kind`."""
+    made = {name: getattr(fact, "kind" if name == "type" else name) for name in _FACT}
+    return made | {"tags": list(fact.tags), "sources": list(fact.sources)}
+
+
+def topic_memory(
+    topic: str,
+    facts: Sequence[Fact],
+    entries: Sequence[Mapping[str, Any]],
+    *,
+    as_of: float | None = None,
+    caps: Caps = CAPS,
+) -> dict[str, Any]:
+    """The memory of one topic. `facts` are those that are true at the asked time; entries made after `as_of` are left
+    out."""
+    known, told = _facts(facts), _entries(entries, as_of)
+    times = [fact.recorded_at or fact.entry_ts or 0.0 for fact in known] + [each["ts"] for each in told]
+    return {
+        "schema": SCHEMA,
+        "topic": topic,
+        "updated_at": max(times, default=0.0) or None,
+        "state": _state(_inputs(topic, known, told, caps), caps),
+        "facts": [_bounded(fact_dict(fact), caps) for fact in known[: caps.facts]],
+        "facts_omitted": max(0, len(known) - caps.facts),
+    }
+
+
+def _facts(facts: Iterable[Fact]) -> list[Fact]:
+    return sorted((each for each in facts if each.status == "current" and each.level != "tainted"), key=rank)
+
+
+def _entries(entries: Iterable[Mapping[str, Any]], as_of: float | None) -> list[Mapping[str, Any]]:
+    """The newest first."""
+    told = [each for each in entries if each["level"] != "tainted" and (as_of is None or each["ts"] <= as_of)]
+    return sorted(told, key=lambda each: (-each["ts"], each["entry_id"]))
+
+
+def _bounded(fact: dict[str, Any], caps: Caps) -> dict[str, Any]:
+    short = {name: cut(value, caps.quote_chars) for name, value in fact.items() if isinstance(value, str)}
+    lists = {"tags": tags_of(fact["tags"], caps), "sources": fact["sources"][-caps.sources :]}
+    lists = {name: [cut(each, caps.quote_chars) for each in values] for name, values in lists.items()}
+    return fact | short | lists
+
+
+# --- what a state is made of -----------------------------------------------------------
+
+
+def state_inputs_hash(
+    topic: str,
+    facts: Sequence[Fact],
+    entries: Sequence[Mapping[str, Any]],
+    *,
+    as_of: float | None = None,
+    caps: Caps = CAPS,
+) -> str:
+    """Of exactly what the state of this memory is made of, so that one that a model wrote is good until it changes."""
+    inputs = _inputs(topic, _facts(facts), _entries(entries, as_of), caps)
+    return sha256(json.dumps(inputs, sort_keys=True, separators=(",", ":")).encode())
+
+
+def _inputs(
+    topic: str, facts: Sequence[Fact], entries: Sequence[Mapping[str, Any]], caps: Caps
+) -> dict[str, Any]:
+    return {
+        "topic": topic,
+        "facts": [
+            {name: getattr(fact, name) for name in _STATED} | {"kind": kind_of(fact)} for fact in facts
+        ],
+        "entries": [_entry(each) for each in entries[: caps.entries]],
+    }
+
+
+def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+    summary = entry["summary"]
+    episode = summary.get("episode")
+    noted = {name: [item for each in summary.get(name) or () for item in _item(each)] for name in _NOTED}
+    return {
+        "entry_id": entry["entry_id"],
+        "ts": entry["ts"],
+        "summary": str(summary.get("summary") or ""),
+        "episode": sorted(map(str, episode.values())) if isinstance(episode, dict) else [],
+        **noted,
+    }
+
+
+_CLOSED = frozenset(("done", "closed", "cancelled", "canceled", "dropped"))
+_TICKED = lazy(r"\[[xX]\]\s")
+_BOX = lazy(r"\[[ xX]\]\s+")
+
+
+def _item(given: object) -> Iterator[tuple[str, bool]]:
+    """A noted sentence, and whether it says itself that it is closed. What is no sentence is passed over."""
+    item = given if isinstance(given, dict) else {"text": given}
+    text = item.get("text")
+    if isinstance(text, str) and text.strip():
+        is_closed = (
+            item.get("done") is True or str(item.get("status")) in _CLOSED or bool(_TICKED.match(text))
+        )
+        yield " ".join(_BOX.sub("", text, count=1).split()), is_closed
+
+
+# --- the state, by rules ---------------------------------------------------------------
+
+ENOUGH = 0.6
+"""The part of a question's words that one later statement must have to be taken for its answer; likewise of a task and
+the sentence that says it is done. Fewer, and things that share a word would close each other."""
+
+_LOOKED_AT = 10
+"""Times as many questions and tasks as are shown are looked at, so that enough are left when the closed ones go."""
+
+_SUMMARY_READ = 8000
+"""Characters of an entry's summary that are read: several times what a distiller may write."""
+
+_FINISHES = lazy(
+    r"\b(?:done|finished|fixed|resolved|solved|completed?|implemented|written|merged|shipped|released|closed|cancell?ed|"
+    r"dropped|added|removed|updated|booked|sent|paid|passes|works now|erledigt|fertig|abgeschlossen|behoben|gelöst|"
+    r"umgesetzt|terminée?s?|finie?s?|résolue?s?|corrigée?s?|hech[oa]s?|terminad[oa]s?|resuelt[oa]s?|list[oa])\b"
+    r"|完成|解决了|搞定|修好|做好|完了|解決し|終わり|済み",
+    re.IGNORECASE,
+)
+
+
+@frozen
+class _Open:
+    """Something that an entry left open."""
+
+    text: str
+    ts: float
+    entry_id: str
+
+
+def _state(inputs: Mapping[str, Any], caps: Caps) -> dict[str, Any]:
+    facts, entries = inputs["facts"], inputs["entries"]
+    return {
+        "summary": _summary(facts, entries, caps),
+        "bounds": _bounds(facts, entries, caps),
+        "open_questions": _questions(facts, entries, caps),
+        "next_actions": _actions(entries, caps),
+    }
+
+
+def _words_of(fact: Mapping[str, Any]) -> str:
+    return str(fact["object"]) if fact["relation"] == NOTE else f"{fact['relation']}: {fact['object']}"
+
+
+def _summary(facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps) -> str:
+    """The weightiest facts, then what the newest entries say, as whole sentences and as many as have room."""
+    parts: list[str] = []
+    for fact in [fact for fact in facts if fact["level"] in TRUSTED][: caps.summary_facts]:
+        told = "; ".join([*parts, cut(escape(_words_of(fact)), _FACT_CHARS).rstrip(".;。")])
+        if len(told.split()) <= caps.summary_words // 2 and len(told) <= caps.summary_chars // 2:
+            parts = [told]
+    parts = [f"{told}." for told in parts]
+    heard = {wording(part) for part in parts}
+    for entry in entries[: caps.summary_entries]:
+        for sentence in _best(entry["summary"]):
+            text = " ".join([*parts, sentence])
+            if len(text.split()) > caps.summary_words or len(text) > caps.summary_chars:
+                continue
+            if wording(sentence) not in heard:
+                heard.add(wording(sentence))
+                parts.append(sentence)
+    return " ".join(parts)
+
+
+_FACT_CHARS = 120
+"""Of one fact in a summary: a line."""
+
+_SPEAKER = lazy(r"(?:User|Assistant): ")
+_CALL = lazy(r"(?:Earlier calls|Named earlier): |[\w.-]{1,80}\(")
+_SENTENCES_EACH = 2
+
+
+def _best(summary: str) -> list[str]:
+    """The sentences of a summary that say what came out, in their order."""
+    found: list[tuple[float, int, str]] = []
+    for line in summary[:_SUMMARY_READ].splitlines():
+        if _CALL.match(line):
+            continue
+        for sentence in sentences(_SPEAKER.sub("", line, count=1)):
+            if not (is_phatic(sentence) or is_question(sentence) or is_filler(sentence)):
+                weight = 3 * is_decision(sentence) + 2 * is_conclusion(sentence) + is_constraint(sentence)
+                found.append((-weight, len(found), escape(sentence)))
+    best = sorted(found)[:_SENTENCES_EACH]
+    return [sentence for _, _, sentence in sorted(best, key=lambda each: each[1])]
+
+
+_DATE = lazy(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?(?![0-9])")
+
+
+def _bounds(
+    facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps
+) -> list[str]:
+    """The time that the facts cover, then what constrains: facts by rank, what entries say with the newest first."""
+    days = sorted(day for fact in facts for day in _days(fact))
+    covered = (
+        [f"Facts from {days[0]} to {days[-1]}" if days[0] < days[-1] else f"Facts of {days[0]}"]
+        if days
+        else []
+    )
+    ruled = [
+        str(fact["object"]) for fact in facts if fact["kind"] == "constraint" and fact["level"] in TRUSTED
+    ]
+    noted = [text for entry in entries for text, is_closed in entry["constraints"] if not is_closed]
+    return covered + _distinct([*ruled, *noted], caps.items - len(covered), caps)
+
+
+def _days(fact: Mapping[str, Any]) -> Iterator[str]:
+    named = [match[0] for name in ("valid_from", "valid_to") if (match := _DATE.match(fact[name] or ""))]
+    ts = fact["entry_ts"] or fact["recorded_at"]
+    yield from named or ([day_of(ts)] if ts else [])
+
+
+def _distinct(texts: Iterable[str], most: int, caps: Caps) -> list[str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        if len(found) == most:
+            break
+        if visible := escape(text):
+            found.setdefault(wording(visible) or visible, cut(visible, caps.object_chars))
+    return list(found.values())
+
+
+def _questions(
+    facts: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]], caps: Caps
+) -> list[str]:
+    """The newest first, without those that a later fact, decision or constraint answers."""
+    asked = _left_open(entries, ("open_questions",), len(entries), caps)
+    answers = [
+        (fact["entry_ts"] or fact["recorded_at"] or 0.0, fact["entry_id"], _words_of(fact)) for fact in facts
+    ]
+    answers += [
+        (entry["ts"], entry["entry_id"], text)
+        for entry in entries
+        for name in ("decisions", "constraints")
+        for text, _ in entry[name]
+    ]
+    return _distinct(_without_closed(asked, answers), caps.items, caps)
+
+
+def _actions(entries: Sequence[Mapping[str, Any]], caps: Caps) -> list[str]:
+    """Tasks, and what was intended lately; the newest first, without those that a later entry says are done."""
+    left = _left_open(entries, ("tasks",), len(entries), caps)
+    # What an assistant meant to do next is done or given up some entries later.
+    left += _left_open(entries, ("next_actions",), caps.summary_entries, caps)
+    done = [
+        (entry["ts"], entry["entry_id"], sentence)
+        for entry in entries
+        for sentence in _finished(entry)
+        if not is_task(sentence) and not is_question(sentence)
+    ]
+    return _distinct(_without_closed(sorted(left, key=lambda each: -each.ts), done), caps.items, caps)
+
+
+def _finished(entry: Mapping[str, Any]) -> Iterator[str]:
+    texts = (entry["summary"][:_SUMMARY_READ], *entry["episode"], *(text for text, _ in entry["decisions"]))
+    for text in texts:
+        if _FINISHES.search(text):
+            yield from (each for each in sentences(text[:_SUMMARY_READ]) if _FINISHES.search(each))
+
+
+def _left_open(
+    entries: Sequence[Mapping[str, Any]], names: Sequence[str], reach: int, caps: Caps
+) -> list[_Open]:
+    """What entries left open, the newest first. What one of them calls closed is closed in all before it."""
+    found: dict[str, _Open | None] = {}
+    for entry in entries[:reach]:
+        for text, is_closed in (item for name in names for item in entry[name]):
+            if len(found) == _LOOKED_AT * caps.items:
+                break
+            found.setdefault(
+                wording(text), None if is_closed else _Open(text, entry["ts"], entry["entry_id"])
+            )
+    return [each for each in found.values() if each is not None]
+
+
+def _without_closed(left: Sequence[_Open], later: Iterable[tuple[float, str | None, str]]) -> Iterator[str]:
+    """Those that no later text has enough words of. Without telling words ("what else?") there is nothing to keep."""
+    vocabularies = [vocabulary(each.text) for each in left]
+    having: dict[str, list[int]] = {}
+    for place, words in enumerate(vocabularies):
+        for word in words:
+            having.setdefault(word, []).append(place)
+    closed: set[int] = set()
+    for ts, entry_id, text in later:
+        shared: dict[int, int] = {}
+        for word in vocabulary(text[:_SUMMARY_READ]):
+            for place in having.get(word, ()):
+                shared[place] = shared.get(place, 0) + 1
+        for place, count in shared.items():
+            each = left[place]
+            if count >= ENOUGH * len(vocabularies[place]) and ts > each.ts and entry_id != each.entry_id:
+                closed.add(place)
+    return (each.text for place, each in enumerate(left) if vocabularies[place] and place not in closed)
+
+
+# --- for people ------------------------------------------------------------------------
+
+
+def topic_md(memory: Mapping[str, Any]) -> str:
+    """A topic memory as Markdown. Whatever a text holds, it is the rest of one line here."""
+    state = memory["state"]
+    lines = [f"# Topic: {escape(memory['topic'])}", ""]
+    lines += [f"> Summary: {summary}", ""] if (summary := escape(state["summary"])) else []
+    lines += updated_line(memory["updated_at"])
+    told = [
+        ("Bound", state["bounds"]),
+        ("Open question", state["open_questions"]),
+        ("Next", state["next_actions"]),
+    ]
+    bullets = [f"- {label}: {escape(text)}" for label, texts in told for text in texts]
+    lines += ["", "## State", "", *bullets] if bullets else []
+    for heading, facts in _sections(memory["facts"]):
+        lines += ["", f"## {heading}", "", *(f"- {said(fact['relation'], fact['object'])}" for fact in facts)]
+    if memory["facts_omitted"]:
+        lines += ["", f"Facts that are not listed: {memory['facts_omitted']}"]
+    return "\n".join(lines) + "\n"
+
+
+def _sections(facts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Facts under the name of their kind; what the assistant concluded stands apart from what people said."""
+    sections: dict[str, list[Mapping[str, Any]]] = {kind.capitalize(): [] for kind in TYPES}
+    sections |= {"Other": [], "Inferred": []}
+    for fact in facts:
+        place = "Inferred" if fact["level"] == "inferred" else (fact["kind"] or "other").capitalize()
+        sections[place].append(fact)
+    return ((heading, some) for heading, some in sections.items() if some)

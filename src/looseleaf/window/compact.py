@@ -1,0 +1,201 @@
+"""Compact: carrying a compaction out.
+
+Plan, distill, write the entry, move the mark, rotate the log. Nothing is held while a distiller works; under the lock
+the mark is looked at again, and a compaction that comes second is dropped. An entry's id follows from the traces it
+was made of, so one that was interrupted and one that is repeated are the same entry. Traces are never removed.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+
+from looseleaf.base import clock
+from looseleaf.base.errors import Refused, Unwritten
+from looseleaf.base.ids import new_id
+from looseleaf.base.messages import Distilled
+from looseleaf.distill.run import redacted, run
+from looseleaf.log.entries import FOLDER, distilled_of, read_entry
+from looseleaf.log.heads import SCHEMA
+from looseleaf.log.recorder import stream_of
+from looseleaf.store import JOURNAL
+from looseleaf.views.agents import build_agent
+from looseleaf.window.compaction_fit import Draft, Made
+from looseleaf.window.window import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from looseleaf.base.messages import Distiller, Trace
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Record
+    from looseleaf.log.heads import AgentHead
+    from looseleaf.log.trace_messages import Mark
+    from looseleaf.store.protocol import Store
+    from looseleaf.window.loss import Loss
+    from looseleaf.window.window import Count
+
+_BROKEN = 4
+"""Entries of one name that are passed over because they cannot be read."""
+
+
+class Gone:
+    """The material of a compaction: the traces that go, read from the log each time anew."""
+
+    def __init__(self, store: Store, stream: str, mark: Mark | None, gone: tuple[str, ...]) -> None:
+        self._store, self._stream, self._mark = store, stream, mark
+        self._ids = frozenset(gone)
+
+    def traces(self) -> Iterator[Trace]:
+        left = len(self._ids)
+        for trace, _, _ in shown(self._store, self._stream, self._mark) if left else ():
+            if trace.id in self._ids:
+                yield trace
+                left -= 1
+                if not left:
+                    return
+
+
+class Compact:
+    """Compactions of one agent's window."""
+
+    def __init__(
+        self,
+        store: Store,
+        policy: Policy,
+        agent: str,
+        head: Callable[[], AgentHead],
+        rules: Callable[[Callable[[str], int]], Distiller],
+        distiller: Callable[[], Distiller | None],
+        clean: Callable[[Any], Any],
+        outdated: Callable[..., Callable[[str], bool]],
+    ) -> None:
+        self._store = store
+        self._policy = policy
+        self._agent = agent
+        self._stream = stream_of(agent)
+        self._head = head
+        self._rules = rules
+        self._distiller = distiller
+        self._clean = clean
+        self._outdated = outdated
+        self._prepared: tuple[str | None, tuple[str, ...], Made] | None = None
+        self._preparing = allocate_lock()
+
+    def __call__(
+        self,
+        budget: int,
+        system: str | None,
+        count: Count,
+        *,
+        dry_run: bool = False,
+        is_over: bool = False,
+    ) -> Loss | None:
+        """Make the window fit `budget` tokens, as `count` counts them.
+
+        None: there is nothing to compact, or another process just did. `is_over`: the window does not fit as it is, so
+        that even where nothing can leave it, what is told of the past must become less.
+        """
+        head = self._head()
+        draft = self._draft(head, budget, system, count)
+        made = self._ready(head, draft)
+        if draft.plan.is_empty and not (is_over and draft.has_past):
+            return None
+        gone = Gone(self._store, self._stream, draft.mark, draft.plan.gone)
+        while made is None and draft.passed_over < _BROKEN:
+            try:
+                made = self._made_before(draft.entry, gone, draft.summary_tokens, count)
+                break
+            except (Refused, KeyError, TypeError):
+                draft.passed_over += 1  # it is left as it is, for whoever mends it
+        if made is None:
+            made = self._make(gone, draft.summary_tokens, count)
+        draft.is_outdated = self._outdated(made.noted, made.distilled)
+        mark, loss, files = draft.finish(new_id(), made, gone.traces)
+        if dry_run:
+            return loss
+        with self._store.lock():
+            if self._head().mark != head.mark:
+                return None
+            if mark.entry is not None:
+                self._store.publish(f"{FOLDER}/{mark.entry}", files, again=True)
+            record: Record = {"schema": SCHEMA, "id": mark.id, "ts": clock.now()}
+            self._store.append(JOURNAL, [record | mark.to_record()])
+            self._prepared = None
+            try:
+                self._store.rotate(self._stream)
+            except Unwritten:
+                pass  # the mark counts; a log that could not be sealed now is sealed another time
+            build_agent(self._store, self._agent)
+        return loss
+
+    def _made_before(self, entry: str | None, gone: Gone, tokens: int, count: Count) -> Made | None:
+        """What an entry says that a compaction of the same traces left, which came no further."""
+        if entry is None or self._store.stat(f"{FOLDER}/{entry}/meta.json") is None:
+            return None
+        found = read_entry(self._store, entry)
+        made = distilled_of(found.summary)
+        failures = tuple(map(str, found.meta["loss"]["failures"]))
+        level, name = str(found.meta["level"]), str(found.meta["distiller"])
+        return Made(made, self._by_rules(gone, tokens, count)[1], level, name, failures)
+
+    def _draft(self, head: AgentHead, budget: int, system: str | None, count: Count) -> Draft:
+        return Draft(self._store, self._policy, self._agent, head, count, budget, system)
+
+    # --- in the background -------------------------------------------------------------
+
+    def prepare(self, budget: int, system: str | None, count: Count) -> None:
+        """Distill what the next compaction will take, in a thread of its own; one at a time."""
+        from threading import Thread
+
+        if self._preparing.acquire(blocking=False):
+            Thread(target=self._prepare, args=(budget, system, count), daemon=True).start()
+
+    def _prepare(self, budget: int, system: str | None, count: Count) -> None:
+        try:
+            head = self._head()
+            if self._prepared is None or self._prepared[0] != head.mark:
+                draft = self._draft(head, budget, system, count)
+                draft.fit()
+                gone = draft.plan.gone
+                if gone:
+                    material = Gone(self._store, self._stream, draft.mark, gone)
+                    made = self._make(material, draft.summary_tokens, count)
+                    self._prepared = head.mark, gone, made
+        except Refused:
+            pass  # whoever compacts meets the same, and is told
+        finally:
+            self._preparing.release()
+
+    def wait(self) -> None:
+        """Until what is being prepared is ready."""
+        with self._preparing:
+            pass
+
+    def _ready(self, head: AgentHead, draft: Draft) -> Made | None:
+        """What was prepared, if it is of this epoch and leaves a window that fits; the draft is planned either way."""
+        if self._prepared is not None and self._prepared[0] == head.mark and draft.fit(self._prepared[1]):
+            return self._prepared[2]
+        draft.fit()
+        return None
+
+    # --- distilling --------------------------------------------------------------------
+
+    def _make(self, material: Gone, tokens: int, count: Count) -> Made:
+        """By the distiller; if it fails, by the rules, which have read the material in any case: what they noted must
+        still be told afterwards, whoever makes the summary."""
+        name, noted = self._by_rules(material, tokens, count)
+        failures: tuple[str, ...] = ()
+        distiller = self._distiller()
+        if distiller is not None:
+            made = run(distiller, material, tokens, self._policy.distill_seconds)
+            if isinstance(made, Distilled):
+                return Made(redacted(made, self._clean), noted, "distiller", distiller.name)
+            failures = (made,)
+        level = "rules" if noted.summary.strip() else "pointers"
+        return Made(noted, noted, level, name, failures)
+
+    def _by_rules(self, material: Gone, tokens: int, count: Count) -> tuple[str, Distilled]:
+        rules = self._rules(lambda text: count([text])[0])
+        return rules.name, rules.distill(material, tokens)

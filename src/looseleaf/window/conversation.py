@@ -1,0 +1,391 @@
+"""The talk of one agent: recorded, read back, told to a model within its budget.
+
+Two questions have two counters. *What fits* is counted here, before a call. *When to compact* is decided by what the
+provider reported after one: a flag in the journal, which the next call obeys.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import cached_property
+
+from looseleaf.base.errors import Refused
+from looseleaf.base.ids import new_id
+from looseleaf.base.messages import Message
+from looseleaf.log.heads import EARLY, FLAGS, HARD, SCHEMA
+from looseleaf.log.read_turns import (
+    last_turns,
+    one_turn,
+    recent,
+    session_turns,
+    sessions,
+    traces_back,
+    turn_range,
+)
+from looseleaf.log.record_request import ask
+from looseleaf.log.recorder import Recorder, stream_of
+from looseleaf.log.turns import blocks_of, interactions
+from looseleaf.store import JOURNAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from looseleaf.base.messages import Block, Distiller, Session, ToolInteraction, Trace, Turn
+    from looseleaf.base.policy import Policy
+    from looseleaf.facts.spoken import Spoken
+    from looseleaf.log.entries import Entry
+    from looseleaf.log.heads import AgentHead
+    from looseleaf.models.model_table import Budget, Model
+    from looseleaf.models.tokens import Counts
+    from looseleaf.store.protocol import Store
+    from looseleaf.window.compact import Compact
+    from looseleaf.window.loss import Loss
+    from looseleaf.window.window import Count, Window
+
+COUNTS = "views/tokens.sqlite"
+
+_LONGEST = 32
+"""Characters for each token of the budget that are read at most before a window is compacted: hardly any text has so
+many, and what is not read needs no memory."""
+
+_RAISED = (
+    *(ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, NameError, OSError),
+    *(RuntimeError, TypeError, ValueError),
+)
+"""What somebody's own counter may raise, and is told of; whatever else it raises is not for this program to answer."""
+
+_TRIES = 4
+"""Compactions that are tried when other processes record and compact in the same moment."""
+
+
+class Conversation:
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        policy: Policy,
+        agent: str,
+        head: Callable[[str], AgentHead],
+        place: Callable[[str], object],
+        outdated: Callable[..., Callable[[str], bool]],
+        note: Callable[[str], None],
+        session: str | None,
+        distiller: Callable[[], Distiller | None],
+        counter: Callable[[str], int] | None,
+    ) -> None:
+        self._store = store
+        self._path = path
+        self._policy = policy
+        self._agent = agent
+        self._stream = stream_of(agent)
+        self._note = note
+        self._place = place
+        self._outdated = outdated
+        self._distiller = distiller
+        self._counter = counter
+        self._counts: dict[str, Counts] = {}
+        self.last_loss: Loss | None = None
+        """What the last compaction lost, whoever asked for it."""
+        self._heard: tuple[tuple[object, ...], Spoken] | None = None
+        """What was said up to a trace: a model's change of a page asks several times."""
+        self._head: Callable[[], AgentHead] = lambda: head(agent)
+        self.recorder = Recorder(store, agent, session)
+
+    @cached_property
+    def window(self) -> Window:
+        from looseleaf.window.window import Window
+
+        return Window(self._store, self._stream, self._head)
+
+    def close(self) -> None:
+        self.recorder.save(now=True)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Of the views that are open, for as long as they are not needed."""
+        for counts in self._counts.values():
+            counts.close()
+        self._counts.clear()
+
+    # --- recording ---------------------------------------------------------------------
+
+    def record(self, asked: dict[str, Any]) -> Trace:
+        return self.recorder.record([ask(**asked)])[0]
+
+    def spoken(self) -> Spoken:
+        """What was said in the session that is being recorded: an agent's writing is judged by it. Where none is (a
+        server, to which a model writes while hooks record), by all that the agent's sessions of the last hour say."""
+        from looseleaf.base.own_tools import is_news
+        from looseleaf.facts.spoken import Spoken
+
+        session = self.recorder.session
+        last = next(traces_back(self._store, self._stream), None)
+        minute = int(time.time() // 60) if session is None else 0
+        key = (session, last.id if last is not None else "", minute, self._store.edition())
+        if self._heard is not None and self._heard[0] == key:
+            return self._heard[1]
+        if session is not None:
+            traces = [trace for turn in self.session(session) for trace in turn.traces]
+        else:
+            since = time.time() - self._policy.session_seconds
+            traces = recent(self._store, self._stream, since)
+        user = tuple(trace.content for trace in traces if trace.origin == "user" and trace.content)
+        others = (trace for trace in traces if trace.origin not in ("user", "assistant"))
+        told = ((each, f"{each.content}{each.tool_result or ''}{each.tool_error or ''}") for each in others)
+        news = [
+            (each.tool_name or "", text) for each, text in told if is_news(each.tool_name, each.tags, text)
+        ]
+        spoken = Spoken(user, bool(news), _stated, news)
+        self._heard = key, spoken
+        return spoken
+
+    # --- reading -----------------------------------------------------------------------
+
+    def turns(self, last: int, session: str | None) -> list[Turn]:
+        return last_turns(self._store, self._stream, last, session)
+
+    def turn(self, turn_id: str) -> Turn:
+        found = one_turn(self._store, self._stream, turn_id)
+        if found is None:
+            raise Refused(
+                f"Nothing was shown: there is no turn {turn_id!r}. `looseleaf turns` lists the last ones."
+            )
+        return found
+
+    def between(self, first: str, last: str) -> list[Turn]:
+        return turn_range(self._store, self._stream, first, last)
+
+    def session(self, session: str) -> list[Turn]:
+        return session_turns(self._store, self._stream, session)
+
+    def sessions(self, last: int) -> list[Session]:
+        return sessions(self._store, self._stream, last)
+
+    def tail(self, count: int, exclude: str | None) -> list[Trace]:
+        """The traces of the last so many turns, without the one that is excluded."""
+        found = [turn for turn in self.turns(count + 1, None) if turn.turn_id != exclude]
+        return [trace for turn in found[max(0, len(found) - count) :] for trace in turn.traces]
+
+    def interactions(self, turn_id: str | None) -> list[ToolInteraction]:
+        if turn_id is not None:
+            return interactions(self.turn(turn_id).traces)
+        self.window.read()
+        return interactions([*self.window.tail, *self.window.traces])
+
+    def blocks(self, turn_id: str) -> list[Block]:
+        turn = self.turn(turn_id)
+        self.recorder.catch_up()
+        current = self.recorder.tally.sessions.get(turn.session_id)
+        return blocks_of(turn, is_current=turn_id == current)
+
+    def expand(self, name: str) -> list[Trace]:
+        """What an entry was made of; or a turn, or one trace."""
+        from looseleaf.log.entries import read_entry, traces_of
+
+        if name.startswith("turn_"):
+            return list(self.turn(name).traces)
+        try:
+            entry = read_entry(self._store, name)
+        except Refused:
+            found = next((each for each in traces_back(self._store, self._stream) if each.id == name), None)
+            if found is None:
+                raise
+            return [found]
+        return list(traces_of(self._store, entry))
+
+    def entry(self, name: str) -> Entry:
+        from looseleaf.log.entries import read_entry
+
+        return read_entry(self._store, name)
+
+    # --- the budget --------------------------------------------------------------------
+
+    # What counts tokens and knows models is loaded when it is asked for: recording needs neither.
+
+    def model(self, name: str | None) -> Model:
+        from looseleaf.models.model_table import model
+
+        return model(name or self._policy.model)
+
+    def unit(self, name: str | None) -> str:
+        """In which tokens a model's texts are counted here."""
+        return "custom" if self._counter is not None else self.model(name).vocabulary
+
+    def budget(self, name: str | None) -> Budget:
+        from looseleaf.models.model_table import budget
+
+        policy = self._policy
+        return budget(
+            self.model(name),
+            context_tokens=policy.context_tokens,
+            max_tokens=policy.max_tokens,
+            safety_margin_tokens=policy.safety_margin_tokens,
+            compaction_ratio=policy.compaction_ratio,
+        )
+
+    def _room(self, name: str | None) -> int:
+        """The input budget in tokens as they are counted here."""
+        return int(self.budget(name).input / self.model(name).count_margin)
+
+    def usage(self, prompt_tokens: int, name: str | None, system: str | None) -> str | None:
+        if type(prompt_tokens) is not int or prompt_tokens < 0:
+            raise Refused(
+                f"Nothing was noted: prompt_tokens is a number of tokens, not {prompt_tokens!r}. "
+                "Give what the provider reported."
+            )
+        budget = self.budget(name)
+        flag = HARD if prompt_tokens > budget.input else EARLY if prompt_tokens > budget.early else None
+        if flag is not None:
+            self.flag(flag)
+        elif prompt_tokens > self._policy.prepare_ratio * budget.input and self._distiller() is not None:
+            self.prepare(system, name)
+        return flag
+
+    def flag(self, flag: str | None, before: AgentHead | None = None) -> None:
+        """Ask for a compaction before the next call, or take that back (if all is still as it was before).
+
+        A weaker flag does not replace a stronger one.
+        """
+        with self._store.lock():
+            head = self._head()
+            rank = [None, *FLAGS]
+            is_stronger = flag is None or rank.index(flag) > rank.index(head.flag)
+            if flag != head.flag and is_stronger and before in (None, head):
+                record = {"schema": SCHEMA, "id": new_id(), "ts": time.time(), "kind": "flag"}
+                self._store.append(JOURNAL, [record | {"agent": self._agent, "flag": flag}])
+
+    @property
+    def flagged(self) -> str | None:
+        return self._head().flag
+
+    # --- what a model is told ----------------------------------------------------------
+
+    def counter(self, name: str | None, *, quick: bool = False) -> Count:
+        """The counter of a model: somebody's own, or the vocabulary's, with what it has counted before in a view."""
+        own = self._counter
+        if own is not None:
+            return lambda texts: [_counted(own, text) for text in texts]
+        from looseleaf.models.tokens import Counts
+
+        vocabulary = self.model(name).vocabulary
+        if vocabulary not in self._counts:
+            self._counts[vocabulary] = Counts(os.path.join(self._path, COUNTS), vocabulary)
+        counts = self._counts[vocabulary]
+        return lambda texts: counts.count(texts, quick=quick)
+
+    def messages(self, system: str | None, name: str | None) -> list[Message]:
+        limit: int | None = _LONGEST * self._room(name)
+        for _ in range(_TRIES):
+            with self.window.alone():
+                is_whole = self.flagged is None and self.window.read(limit)
+                if is_whole and self.window.flag is None and self._fits(system, name):
+                    return [*([Message("system", system)] if system else []), *self.window.messages]
+            # Not under that lock: a distiller of somebody's may ask for messages too.
+            if self.compact(system, name, is_over=is_whole) is None:
+                limit = None  # there was nothing to compact: it may be long and fit all the same
+        raise Refused(
+            "No messages were given: other processes record for this agent faster than its window can be compacted. "
+            "Give each of them an agent's name of its own."
+        )
+
+    def _fits(self, system: str | None, name: str | None) -> bool:
+        """Without counting, where a byte a token would fit too."""
+        from looseleaf.models.tokens import at_most
+
+        def bounds(texts: Sequence[str]) -> list[int]:
+            return [at_most(text) for text in texts]
+
+        room = self._room(name)
+        at_worst = self._weigh(system, "bytes", bounds)
+        return at_worst <= room or self._weigh(system, self.unit(name), self.counter(name)) <= room
+
+    def tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
+        """What the window costs, with its system prompt."""
+        with self.window.alone():
+            return self._tokens(system, name, quick=quick)
+
+    def _tokens(self, system: str | None, name: str | None, *, quick: bool) -> int:
+        self.window.read()
+        unit = "estimate" if quick else self.unit(name)
+        return self._weigh(system, unit, self.counter(name, quick=quick))
+
+    def _weigh(self, system: str | None, unit: str, count: Count) -> int:
+        own = 0
+        if system:
+            from looseleaf.log.trace_messages import MESSAGE_TOKENS
+
+            own = count([system])[0] + MESSAGE_TOKENS
+        return own + self.window.weigh(unit, count)
+
+    # --- compaction --------------------------------------------------------------------
+
+    @cached_property
+    def _compact(self) -> Compact:
+        from looseleaf.distill.rules import Rules
+        from looseleaf.window.compact import Compact
+
+        return Compact(
+            self._store,
+            self._policy,
+            self._agent,
+            self._head,
+            Rules,
+            self._distiller,
+            self.recorder.without_secrets,
+            self._outdated,
+        )
+
+    def compact(
+        self,
+        system: str | None,
+        name: str | None,
+        *,
+        room: int | None = None,
+        dry_run: bool = False,
+        is_over: bool = False,
+    ) -> Loss | None:
+        """Compact the window, to the model's own budget or to `room` tokens."""
+        before = self._head()
+        count = self.counter(name)
+        room = self._room(name) if room is None else room
+        loss = self._compact(room, system, count, dry_run=dry_run, is_over=is_over)
+        if loss is None and not dry_run:
+            self.flag(None, before)  # there was nothing to be done about it
+        if loss is not None and not dry_run:
+            self.last_loss = loss
+            if loss.entry is not None:
+                self._place(loss.entry)
+        for failure in loss.failures if loss else ():
+            self._note(f"The last compaction did without its distiller: {failure.rstrip('.')}.")
+        return loss
+
+    def prepare(self, system: str | None, name: str | None) -> None:
+        self._compact.prepare(self._room(name), system, self.counter(name))
+
+
+def _stated(text: str) -> list[tuple[str, str]]:
+    """The facts that the rules read off a message of the user's."""
+    from looseleaf.distill.statements import statements
+
+    return [(each.relation, each.object) for each in statements(text, time.time()) if not each.ended]
+
+
+def _counted(counter: Callable[[str], int], text: str) -> int:
+    """What somebody's own counter says, if that is a number of tokens."""
+    try:
+        found: object = counter(text)
+    except _RAISED as error:
+        raise Refused(
+            f"Nothing was counted: the counter raised {type(error).__name__} for a text of {len(text):,} characters. "
+            "Give one that returns a number for every text."
+        ) from error
+    if type(found) is not int or found < 0:
+        told = "a negative number" if type(found) is int else type(found).__name__
+        raise Refused(
+            f"Nothing was counted: the counter returned {told}, which is no number of tokens. "
+            "Give one that returns a whole number, 0 or more, for every text."
+        )
+    return found

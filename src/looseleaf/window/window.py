@@ -1,0 +1,284 @@
+"""The window, read from the log: what was said since the last mark, and what the mark shows of what was before.
+
+A window object is kept by one process and reads on from where it was. Within an epoch its messages only grow. What was
+imported as data was not said to its agent: it is passed over, whoever speaks in it.
+"""
+
+from __future__ import annotations
+
+from looseleaf.base.errors import Unreadable
+from looseleaf.base.messages import Trace
+from looseleaf.base.origins import is_imported
+from looseleaf.base.values import START, Position
+from looseleaf.log.heads import NO_MARK
+from looseleaf.log.trace_messages import MESSAGE_TOKENS, Mark, extend, media_tokens, snapshot, texts_of
+from looseleaf.store import JOURNAL
+from looseleaf.store.lock import Threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from looseleaf.base.messages import Message
+    from looseleaf.base.values import Line
+    from looseleaf.log.heads import AgentHead
+    from looseleaf.store.protocol import Store
+
+    Count = Callable[[Sequence[str]], list[int]]
+    """The tokens of each text."""
+
+Where = str
+TAIL, HELD, SINCE, GONE = "tail", "held", "since", "gone"
+
+
+def read_mark(store: Store, head: AgentHead) -> Mark | None:
+    """The mark that an agent's head names."""
+    if head.mark is None:
+        return None
+    line = next(store.read(JOURNAL, Position(head.segment, head.offset)), None)
+    if line is None or line.record.get("id") != head.mark:
+        line = next((line for line in store.read_back(JOURNAL) if line.record.get("id") == head.mark), None)
+    try:
+        return Mark.from_record(line.record if line else {})
+    except (KeyError, TypeError, ValueError) as error:
+        raise Unreadable(
+            f"The window was not read: its mark, the journal's record {head.mark}, makes no sense ({error!r}). "
+            "`looseleaf check` says what is damaged."
+        ) from error
+
+
+def shown(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+    """The traces that a window shows, in the order of the log, and how; reading one at a time."""
+    return (each for each in _passed(store, stream, mark) if each[2] != GONE)
+
+
+def _passed(store: Store, stream: str, mark: Mark | None) -> Iterator[tuple[Trace, Line, Where]]:
+    """The same, with those in between that are gone."""
+    if mark is None:
+        for line in store.read(stream):
+            trace = Trace.from_record(line.record)
+            if trace is not None:
+                yield trace, line, GONE if is_imported(trace.origin) else SINCE
+        return
+    tail, held = frozenset(mark.tail), frozenset(mark.held)
+    last = _last_before(store, stream, mark)
+    for segment, offset, trace_id in mark.far:
+        for trace, line in _at(store, stream, segment, offset, trace_id):
+            yield trace, line, HELD
+    is_since = False
+    for line in _from(store, stream, mark):
+        trace = Trace.from_record(line.record)
+        if trace is not None and (is_since or (last is None and line.position > mark.until)):
+            yield trace, line, GONE if is_imported(trace.origin) else SINCE
+        elif trace is not None:
+            yield trace, line, TAIL if trace.id in tail else HELD if trace.id in held else GONE
+        is_since = (
+            is_since or line.record.get("id") == last
+        )  # also where only its place is left (FORMAT §17.2)
+
+
+def _last_before(store: Store, stream: str, mark: Mark) -> str | None:
+    """The id of the trace after which everything is told as it is. Mostly `since`; if that line was damaged, the last
+    one that the mark names; None: all of them were, and only the place is left to go by."""
+    line = next(store.read(stream, Position(*mark.until)), None)
+    if line is not None and line.record.get("id") == mark.since:
+        return mark.since
+    named = {*mark.tail, *mark.held, mark.start[2]}
+    last: str | None = None
+    for line in _from(store, stream, mark):
+        trace_id = line.record.get("id")
+        if trace_id == mark.since:
+            return mark.since
+        if isinstance(trace_id, str) and trace_id in named:
+            last = trace_id
+    return last
+
+
+def _at(store: Store, stream: str, segment: int, offset: int, trace_id: str) -> Iterator[tuple[Trace, Line]]:
+    line = next(store.read(stream, Position(segment, offset)), None)
+    if line is None or line.record.get("id") != trace_id:  # repair has moved it
+        line = next((line for line in store.read(stream) if line.record.get("id") == trace_id), None)
+    trace = Trace.from_record(line.record) if line is not None else None
+    if trace is not None and line is not None:
+        yield trace, line
+
+
+def _from(store: Store, stream: str, mark: Mark) -> Iterator[Line]:
+    """The lines from the mark's start on; if it is not where it was, from the beginning, past what is not shown."""
+    segment, offset, trace_id = mark.start
+    lines = store.read(stream, Position(segment, offset))
+    first = next(lines, None)
+    if first is not None and first.record.get("id") == trace_id:
+        yield first
+        yield from lines
+    else:
+        yield from store.read(stream)
+
+
+def _size(trace: Trace) -> int:
+    """How long a trace is, about."""
+    texts = (trace.content, trace.tool_result, trace.tool_args, trace.tool_error)
+    return sum(len(text) if isinstance(text, str) else len(repr(text)) for text in texts if text)
+
+
+class Scale:
+    """What a list of messages that only grows costs: each is counted once, but for the last, which may still change."""
+
+    def __init__(self) -> None:
+        self._sums = [0]
+
+    def weigh(self, messages: Sequence[Message], count: Count) -> list[int]:
+        """What the first of them cost, and the first two, and so on; before them 0."""
+        sure = max(len(messages) - 1, 0)
+        for cost in costs_of(messages[len(self._sums) - 1 : sure], count):
+            self._sums.append(self._sums[-1] + cost)
+        return [*self._sums, *(self._sums[-1] + cost for cost in costs_of(messages[sure:], count))]
+
+
+def costs_of(messages: Sequence[Message], count: Count) -> list[int]:
+    """What each of these messages costs."""
+    texts = [list(texts_of(message)) for message in messages]
+    counted = iter(count([text for own in texts for text in own]) if any(texts) else ())
+    return [
+        MESSAGE_TOKENS + media_tokens(message) + sum(next(counted) for _ in own)
+        for message, own in zip(messages, texts, strict=True)
+    ]
+
+
+def count_messages(messages: Iterable[Message], count: Count) -> int:
+    """What messages cost."""
+    return sum(costs_of(list(messages), count))
+
+
+class Window:
+    """`messages` of one agent since its last mark. `read` brings it up to date."""
+
+    def __init__(self, store: Store, stream: str, head: Callable[[], AgentHead]) -> None:
+        self._store = store
+        self._stream = stream
+        self._head = head
+        self.mark: Mark | None = None
+        self.head = NO_MARK
+        self.flag: str | None = None
+        self.alone = Threads()
+        self._edition: tuple[int, ...] | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._is_read = False
+        self._position: Position = START
+        self._last: str | None = None
+        self._ids: set[str] = set()
+        self.tail: list[Trace] = []
+        self.traces: list[Trace] = []
+        self.messages: list[Message] = []
+        self._after: dict[str, int] = {}
+        self._scales: dict[str, Scale] = {}
+
+    def read(self, limit: int | None = None) -> bool:
+        """Bring it up to date. False: it has more than `limit` characters, and was not read to its end."""
+        with self.alone():
+            head = self.head = self._head()
+            self.flag = head.flag
+            is_same = self._is_read and (self.mark.id if self.mark else None) == head.mark
+            edition = self._store.edition()
+            is_same = is_same and edition == self._edition  # else it may tell what was forgotten since
+            self._edition = edition
+            return (is_same and self._read_on()) or self._begin(head, limit)
+
+    def weigh(self, unit: str, count: Count) -> int:
+        """What the messages cost. `unit` names what is counted: what was counted in it before is not counted again."""
+        return self.weights(unit, count)[-1]
+
+    def weights(self, unit: str, count: Count) -> list[int]:
+        """What the messages cost up to each of them; before the first, 0."""
+        with self.alone():
+            return self._scales.setdefault(unit, Scale()).weigh(self.messages, count)
+
+    @property
+    def last(self) -> str | None:
+        """The id of the last trace that was read, also if the window does not show it."""
+        return self._last
+
+    def after(self, trace_id: str) -> int | None:
+        """How many messages there are up to the one that tells of this trace; None: it is not in the window."""
+        return self._after.get(trace_id)
+
+    def _tell(self, traces: Sequence[Trace], short: Mapping[str, str] | None = None) -> None:
+        before = self.traces[-len(traces) - 1] if len(self.traces) > len(traces) else None
+        for trace in traces:
+            extend(self.messages, (trace,), short, before)
+            self._after[trace.id] = len(self.messages)
+            before = trace
+
+    @property
+    def begins(self) -> int:
+        """How many messages stand before the first that tells of a trace: the snapshot, or none."""
+        return int(bool(self.messages) and (not self.traces or self._after[self.traces[0].id] > 1))
+
+    def first(self, left: Collection[str]) -> Message | None:
+        """The snapshot without these sentences of what must be kept; None if that leaves nothing."""
+        assert self.mark is not None
+        kept = tuple(sentence for sentence in self.mark.semantic if sentence not in left)
+        members = {name: getattr(self.mark, name) for name in self.mark.__match_args__}
+        return snapshot(Mark(**members | {"semantic": kept}), self.tail)
+
+    def read_through(self, mark: Mark | None, last: str) -> None:
+        """Read it as it was when this was the last trace."""
+        with self.alone():
+            self._forget()
+            self._fill(mark, None, last)
+
+    def _begin(self, head: AgentHead, limit: int | None) -> bool:
+        self._forget()
+        return self._fill(read_mark(self._store, head), limit)
+
+    def _fill(self, mark: Mark | None, limit: int | None, through: str | None = None) -> bool:
+        self.mark = mark
+        short = dict(self.mark.short) if self.mark else {}
+        last: Line | None = None
+        size = 0
+        for trace, line, where in _passed(self._store, self._stream, self.mark):
+            if last is not None and last.record.get("id") == through:
+                break
+            last = line
+            if where != GONE and self._is_new(trace):
+                (self.tail if where == TAIL else self.traces).append(trace)
+                size += 0 if trace.id in short else _size(trace)
+                if limit is not None and size > limit:
+                    self._forget()
+                    return False
+        first = snapshot(self.mark, self.tail) if self.mark else None
+        self.messages = [first] if first else []
+        self._tell(self.traces, short)
+        if last is not None:
+            self._position, self._last = last.position, last.record["id"]
+        self._is_read = True
+        return True
+
+    def _is_new(self, trace: Trace) -> bool:
+        """False for a line that somebody copied."""
+        is_new = trace.id not in self._ids
+        self._ids.add(trace.id)
+        return is_new
+
+    def _read_on(self) -> bool:
+        """False: the log is not the one that was read any more. The last trace known must still be where it was."""
+        if self._last is None:
+            return False
+        new: list[Trace] = []
+        is_known = False
+        for line in self._store.read(self._stream, self._position):
+            if not is_known:
+                if line.position != self._position or line.record.get("id") != self._last:
+                    return False
+                is_known = True
+                continue
+            trace = Trace.from_record(line.record)
+            if trace is not None:
+                self._position, self._last = line.position, trace.id
+                if self._is_new(trace) and not is_imported(trace.origin):
+                    new.append(trace)
+        self.traces += new
+        self._tell(new)
+        return is_known
