@@ -184,15 +184,9 @@ def test_decisions_are_numbered_without_a_gap() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-FOLDED = frozenset("cli demo doctor exporters forget importers memory".split())
-"""Packages that the design draws as one: a file for each verb, format or step, named by what it does."""
-
-
 def test_every_file_of_the_package_that_the_design_draws_exists() -> None:
     drawn = blocks(ROOT / "docs/DESIGN.md", "")[0].text
     names = set(re.findall(r"\b\w+\.py\b", drawn))
     files = [path.relative_to(ROOT / "src/looseleaf") for path in (ROOT / "src").rglob("*.py")]
     assert names - {path.name for path in files} == set()
-    one_by_one = {path.name for path in files if path.parts[0] not in FOLDED}
-    assert one_by_one - names - {"__init__.py", "__main__.py"} == set()
-    assert {name for name in FOLDED if f"── {name}/" not in drawn and f"  {name}/" not in drawn} == set()
+    assert {path.name for path in files} - names - {"__init__.py", "__main__.py"} == set()
