@@ -18,8 +18,7 @@ from looseleaf.base.errors import Cancelled, ModelFailed, Refused, TooLong
 from looseleaf.base.messages import Message
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, ToolSpec, Usage
-from looseleaf.models import ClaudeCode, Codex, GeminiCLI, choose
-from looseleaf.models import choose as choice
+from looseleaf.models import ClaudeCode, Codex, GeminiCLI, choice, choose
 from programs import BY_CLAUDE, Program, fact, is_alive, of_claude, path_with, until
 
 ASK = (Message("system", "You distil."), Message("user", "I moved to Lyon."))

@@ -120,7 +120,7 @@ def keys(environ: Mapping[str, str] | None = None) -> Finding:
 
 
 def _variables() -> Iterator[str]:
-    from looseleaf.models.choose import ADDRESS, KEY, PROVIDERS
+    from looseleaf.models.choice import ADDRESS, KEY, PROVIDERS
 
     for provider in PROVIDERS.values():
         yield from provider.keys
@@ -147,7 +147,7 @@ def _is_address(url: str) -> bool:
 def ollama(environ: Mapping[str, str] | None = None) -> Finding:
     """Only on this machine: nothing else is asked."""
     from looseleaf.models.address import full, is_loopback, shown
-    from looseleaf.models.choose import LOCAL, first_model
+    from looseleaf.models.choice import LOCAL, first_model
 
     environ = os.environ if environ is None else environ
     at = full(environ.get("OLLAMA_HOST") or LOCAL)
@@ -166,7 +166,7 @@ def ollama(environ: Mapping[str, str] | None = None) -> Finding:
 def model(policy: Policy, environ: Mapping[str, str] | None = None) -> Finding:
     """What a chat, or a distiller that asks a model, would take."""
     from looseleaf.models.address import full, is_loopback
-    from looseleaf.models.choose import ADDRESS, choose_distiller
+    from looseleaf.models.choice import ADDRESS, choose_distiller
 
     environ = os.environ if environ is None else environ
     given = {name: full(environ[name]) for name in (ADDRESS, "OLLAMA_HOST") if environ.get(name)}

@@ -258,7 +258,7 @@ class Parts:
         from looseleaf.distill.model import ModelDistiller
 
         if self.model is None:
-            from looseleaf.models.choose import choose_distiller
+            from looseleaf.models.choice import choose_distiller
 
             self.model = choose_distiller(self.policy)
         if self.model is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looseleaf.models.choose import choose
+    from looseleaf.models.choice import choose
     from looseleaf.models.providers.anthropic import Anthropic
     from looseleaf.models.providers.command_line import ClaudeCode, Codex, GeminiCLI
     from looseleaf.models.providers.gemini import Gemini
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> object:
 
         return getattr(command_line, name)
     if name == "choose":
-        from looseleaf.models.choose import choose
+        from looseleaf.models.choice import choose
 
         return choose
     raise AttributeError(f"module 'looseleaf.models' has no attribute {name!r}")

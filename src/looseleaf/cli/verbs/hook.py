@@ -262,7 +262,7 @@ def _what_is_sent(options: Options) -> str:
     what = "your prompts, the agent's answers, and the beginning of what its tools said"
     after = f"After each answer, what is new ({what}) is sent"
     off = "`looseleaf hook install --distill-with rules` ends that."
-    from looseleaf.models.choose import COMMAND_LINES
+    from looseleaf.models.choice import COMMAND_LINES
 
     provider, _, _ = name.partition("/")
     if provider not in COMMAND_LINES:
