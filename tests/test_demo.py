@@ -1,7 +1,9 @@
-"""The demo: what it says is so. Its whole output is a golden file; `python tests/test_demo.py` writes that again."""
+"""The demo: what it says is so. Its output and the folder that it leaves are golden; `python tests/test_demo.py` makes
+both again."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -30,6 +32,7 @@ from looseleaf.pages.init import init
 from masks import masked
 
 GOLDEN = Path(__file__).parent / "golden/demo.txt"
+FOLDER = Path(__file__).parent / "golden/folder.txt"
 
 
 @dataclass(frozen=True)
@@ -143,18 +146,30 @@ def test_a_page_can_be_read_as_it_was_after_a_session(memory: Memory) -> None:
     assert not memory.page_as_of("USER.md", "2025-02-01").exists
 
 
-def test_two_demos_are_the_same_to_the_byte(played: Played, again: Played) -> None:
-    def contents(home: Path) -> dict[str, bytes]:
-        """All but what is made of chance on purpose, and of where it is: a key, a lock, the views."""
-        files = (path for path in home.rglob("*") if path.is_file())
-        named = {path.relative_to(home).as_posix(): path for path in files}
-        made = (folder.MARK, "views/", "log/key", "log/lock")
-        return {name: path.read_bytes() for name, path in named.items() if not name.startswith(made)}
+def contents(home: Path) -> dict[str, bytes]:
+    """All but what is made of chance on purpose, and of where it is: a key, a lock, the views."""
+    files = (path for path in home.rglob("*") if path.is_file())
+    named = {path.relative_to(home).as_posix(): path for path in files}
+    made = (folder.MARK, "views/", "log/key", "log/lock")
+    return {name: path.read_bytes() for name, path in named.items() if not name.startswith(made)}
 
+
+def hashes(home: Path) -> str:
+    """A line for each file of a demo: its hash and its path."""
+    found = sorted(contents(home).items())
+    return "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in found)
+
+
+def test_two_demos_are_the_same_to_the_byte(played: Played, again: Played) -> None:
     one, other = contents(played.home), contents(again.home)
     assert {"USER.md", "state.json", "log/journal.jsonl", "log/prompts/main.jsonl"} < one.keys()
     assert [name for name in one if one[name] != other.get(name)] == []
     assert one.keys() == other.keys()
+
+
+def test_every_file_of_the_folder_is_the_golden_one(played: Played) -> None:
+    """A change of the code that is not meant to change a memory changes no byte of this one."""
+    assert hashes(played.home) == FOLDER.read_text("utf-8")
 
 
 def test_the_facts_are_those_that_mira_said(memory: Memory) -> None:
@@ -497,4 +512,6 @@ def test_the_package_can_be_installed_without_the_checkout() -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
-        GOLDEN.write_text(at_home(Played(Path(place) / "looseleaf-demo", play(Path(place)))), "utf-8")
+        made = Played(Path(place) / "looseleaf-demo", play(Path(place)))
+        GOLDEN.write_text(at_home(made), "utf-8")
+        FOLDER.write_text(hashes(made.home), "utf-8")
