@@ -17,9 +17,8 @@ from dialects import ADDRESSES, MODELS, PICTURE, conversations, good_messages, h
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Said, ToolSpec
-from looseleaf.models import dialect
 from looseleaf.models.dialect import Options, Rendered
-from looseleaf.models.dialects import NAMES
+from looseleaf.models.dialects import NAMES, dialect
 from looseleaf.models.layout import hash_of
 from looseleaf.models.message_repair import BEGIN, GO_ON, NO_RESULT
 from looseleaf.models.naming import Spelling, with_own_names

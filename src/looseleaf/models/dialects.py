@@ -1,10 +1,8 @@
-"""Dialects: one file for each shape in which providers are spoken to. All of it pure: no SDK, no network, no clock."""
+"""Which dialect a provider speaks: one module for each shape. All of them pure: no SDK, no network, no clock."""
 
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-
-# Loaded first: a module that is loaded later would take the name of the function below.
 from looseleaf.models.dialect import Dialect
 
 NAMES = ("openai", "openai-chat", "anthropic", "gemini", "ollama")
