@@ -27,8 +27,8 @@ from looseleaf.cli.arguments import parse
 from looseleaf.cli.demo_stage import Plain, Stage, plain_output
 from looseleaf.cli.demo_story import FEBRUARY, MAY, PLANTED, SEPTEMBER, SESSIONS, User
 from looseleaf.cli.main import main
-from looseleaf.pages.history import parse_when
 from looseleaf.pages.init import init
+from looseleaf.text.given_times import parse_when
 from masks import masked
 
 GOLDEN = Path(__file__).parent / "golden/demo.txt"

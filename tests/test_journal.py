@@ -34,9 +34,9 @@ from looseleaf.log.journal import (
     undo_target,
     version,
 )
-from looseleaf.pages.history import parse_when
 from looseleaf.pages.init import init
 from looseleaf.store import records
+from looseleaf.text.given_times import parse_when
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Record

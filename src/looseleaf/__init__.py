@@ -71,8 +71,6 @@ __all__ = [
     "Unwritten",
     "Usage",
 ]
-__version__ = "0.1.0"
-
 _HOMES = (
     {"Agent": "agent.loop", "Budget": "models.model_table", "Entry": "log.entries", "Loss": "window.loss"}
     | dict.fromkeys(("Extension", "Model", "Reply", "ToolSpec", "Usage"), "base.replies")
@@ -91,6 +89,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from looseleaf.base.version import VERSION
+
+        return VERSION
     if name not in __all__:
         raise AttributeError(f"module 'looseleaf' has no attribute {name!r}")
     from importlib import import_module

@@ -184,7 +184,7 @@ def explain(arguments: Sequence[str]) -> Options:
     """The same table as argparse's: it prints help, or says what is wrong, and ends the program."""
     import argparse  # not at the top, for the reason above
 
-    from looseleaf import __version__
+    from looseleaf.base.version import VERSION
     from looseleaf.cli.mistaken import mistaken
 
     class Told(argparse.ArgumentParser):
@@ -207,7 +207,7 @@ def explain(arguments: Sequence[str]) -> Options:
     about = "A memory for LLM agents: a folder of Markdown that never loses what was written."
     parser = Told(prog="looseleaf", description=about, epilog=_EPILOG, allow_abbrev=False)
     parser.set_defaults(run=ALONE)
-    parser.add_argument("--version", action="version", version=f"looseleaf {__version__}")
+    parser.add_argument("--version", action="version", version=f"looseleaf {VERSION}")
     verbs = parser.add_subparsers(metavar="VERB", required=False, parser_class=Mixed)
     for name, shared in SHARED.items():
         parser.add_argument(name, **shared)

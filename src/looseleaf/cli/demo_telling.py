@@ -16,7 +16,7 @@ _PACE = 40.0
 
 def begins(session: Session) -> float:
     """When it began, by the clock on the wall here."""
-    from looseleaf.pages.history import parse_when
+    from looseleaf.text.given_times import parse_when
 
     return parse_when(session.begins, start=True)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
+from looseleaf.store import JOURNAL_SCHEMA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.base.values import Position, Record
 
-SCHEMA = "journal.v1"
+SCHEMA = JOURNAL_SCHEMA
 KNOWN_SCHEMAS = frozenset({SCHEMA, "lost.v1"})
 
 EARLY = "early"

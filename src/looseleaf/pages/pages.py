@@ -102,7 +102,7 @@ class Pages:
         """What a page said at a time: an ISO date or date and time (its last moment), or epoch seconds."""
         path = page_path(path)
         if isinstance(when, str):
-            from looseleaf.pages.history import parse_when
+            from looseleaf.text.given_times import parse_when
 
             when = parse_when(when)
         self.absorb_to_read()

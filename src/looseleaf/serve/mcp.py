@@ -51,7 +51,7 @@ Before you answer what may depend on earlier work, look: `recall` searches every
 
 def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
     """The server of a memory. `read_only`: with the tools that change nothing."""
-    from looseleaf import __version__
+    from looseleaf.base.version import VERSION
     from looseleaf.tools.toolset import TOOLS
 
     tools = {name: tool for name, tool in TOOLS.items() if tool.reads or not read_only}
@@ -106,7 +106,7 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
 
     return Server(
         "looseleaf",
-        version=__version__,
+        version=VERSION,
         title="Looseleaf memory",
         instructions=READING if read_only else INSTRUCTIONS,
         get_tool_input_schema=lambda name: tools[name].parameters if name in tools else None,

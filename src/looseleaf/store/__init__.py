@@ -10,6 +10,9 @@ carry everything above it:
 
 from __future__ import annotations
 
+JOURNAL_SCHEMA = "journal.v1"
+"""What each of its records says of its form."""
+
 JOURNAL = "journal"
 """The stream that holds every change; the only one that `put` and `delete` write to."""
 

@@ -11,8 +11,7 @@ import time
 from looseleaf.base.errors import Refused, Stale, Unreadable
 from looseleaf.base.hashing import SHA256_OF_NOTHING, sha256
 from looseleaf.base.ids import new_id
-from looseleaf.log.heads import SCHEMA
-from looseleaf.store import JOURNAL
+from looseleaf.store import JOURNAL, JOURNAL_SCHEMA
 from looseleaf.store.root import ASIDE, LATE, STAGED, unwritten
 
 TYPE_CHECKING = False
@@ -125,7 +124,7 @@ class Exchange:
 
     def note(self, kind: str, path: str, edit: str, reason: str, aside: list[str]) -> None:
         record: Record = {
-            "schema": SCHEMA,
+            "schema": JOURNAL_SCHEMA,
             "id": new_id(),
             "ts": time.time(),
             "kind": kind,

@@ -132,8 +132,8 @@ def show(options: Options) -> int:
 
 
 def diff(options: Options) -> int:
-    from looseleaf.pages.history import parse_when
     from looseleaf.text.diff import unified
+    from looseleaf.text.given_times import parse_when
 
     with open_memory(options) as memory:
         if options.since is None:
