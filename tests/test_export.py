@@ -101,7 +101,8 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 def unpacked(tar: Path, where: Path) -> Path:
     with tarfile.open(tar) as file:
-        file.extractall(where, filter="data")
+        safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # since 3.11.4
+        file.extractall(where, **safely)
     (only,) = where.iterdir()
     return only
 
