@@ -839,6 +839,8 @@ APART = (
     "looseleaf.cli.verbs.facts",
     "looseleaf.cli.verbs.views",
     "looseleaf.place",
+    "looseleaf.facts",
+    "looseleaf.state",
     "looseleaf.views",
     "looseleaf.distill",
 )
@@ -865,7 +867,7 @@ def test_listing_facts_loads_no_distiller_and_no_model(told: Run, folder: Path) 
     assert "looseleaf.cli.verbs.facts" in loaded
     apart = (
         "looseleaf.views",
-        "looseleaf.llm",
+        "looseleaf.models",
         "looseleaf.distill.rules",
         "looseleaf.cli.verbs.window",
         "argparse",

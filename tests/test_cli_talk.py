@@ -921,7 +921,7 @@ def test_recording_loads_nothing_heavy(folder: Path) -> None:
     }  # writing needs it
     assert sorted(loaded & heavy) == []
     apart = (
-        "looseleaf.llm",
+        "looseleaf.models",
         "looseleaf.distill",
         "looseleaf.window.compact",
         "looseleaf.window.compaction_fit",
@@ -939,6 +939,12 @@ def test_showing_a_page_loads_nothing_of_the_conversation(folder: Path) -> None:
     loaded = modules_after(code, "--memory", folder, "show", "USER.md")
     assert "looseleaf.pages.pages" in loaded
     assert (
-        sorted(loaded & {f"looseleaf.{name}" for name in ("cli_talk", "conversation", "record", "talk")})
+        sorted(
+            loaded
+            & {
+                f"looseleaf.{name}"
+                for name in ("cli.verbs.window", "window.conversation", "log.recorder", "base.messages")
+            }
+        )
         == []
     )

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 COMMAND = "from looseleaf.cli.main import main\nmain(sys.argv[1:])"
 
-JUDGING = ("frames", "clauses", "evidence", "datewords")
-"""Modules of core/ that judge words, with hundreds of patterns."""
+JUDGING = ("language.frames", "language.clauses", "facts.evidence", "language.datewords")
+"""Modules that judge words, with hundreds of patterns."""
 
 
 @pytest.mark.parametrize("verb", ["facts", "turns", "receipts"])
@@ -38,7 +38,7 @@ def test_a_command_that_lists_in_a_pipe_loads_no_judging_and_nothing_of_a_termin
     run(verb)
     loaded = modules_after(COMMAND, "--memory", folder, verb)
     assert "looseleaf.cli.table" in loaded
-    apart = {f"looseleaf.core.{name}" for name in JUDGING} | {"rich", "argparse", "threading", "hashlib"}
+    apart = {f"looseleaf.{name}" for name in JUDGING} | {"rich", "argparse", "threading", "hashlib"}
     assert sorted(loaded & apart) == []
 
 

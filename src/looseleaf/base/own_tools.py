@@ -24,7 +24,7 @@ RECALLED = "recalled"
 """The tag of text that memory itself put into a prompt: distilling it again would make memory of memory."""
 
 FENCE = "<<data "
-"""How a fence begins (`core.fence`): behind it stands what nobody vouches for, also where we answered it."""
+"""How a fence begins (`text/untrusted.py`): behind it stands what nobody vouches for, also where we answered it."""
 
 
 def is_own(name: str | None) -> bool:

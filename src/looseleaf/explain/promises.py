@@ -1,7 +1,7 @@
 """What was promised in a turn, by the user's asking or the model's saying so, beside what was written in it.
 
-A promise is kept by a write of its turn that bears on it, never by words. The detectors (`core.promises`) know forms of
-words in six languages, and miss others: no flag is no proof.
+A promise is kept by a write of its turn that bears on it, never by words. The detectors (`language/promises.py`) know
+forms of words in six languages, and miss others: no flag is no proof.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _MOST = 5
 """Places that are followed: a word like `the` is everywhere."""
 
 _TOLD = re.compile("- (now|no longer) says: (.*)")
-"""A line on a page that changed, as `core.changes` tells it."""
+"""A line on a page that changed, as `prompt/changes.py` tells it."""
 
 
 @frozen

@@ -140,9 +140,9 @@ class Judged:
 
     def named_by(self, witnesses: Sequence[Witness], name: str) -> Judged:
         """The same of a thing that the user does not name: a conclusion, or what an agent found if others name it."""
-        from looseleaf.facts.evidence import Claim, forms_of
+        from looseleaf.facts.evidence import forms_of
 
-        words = {word.form for word in Claim(name).words}
+        words = _words_of(name)
         foreign = (_foreign(each) for each in witnesses)
         if not any(words & forms_of(text) for text in foreign if text):
             return self.concluded() if is_at_least(self.level, "said") else self
@@ -234,20 +234,36 @@ def holders_of(quote: str, witnesses: Sequence[Witness]) -> list[Witness]:
     """The messages of the user's in whose own words a quote stands."""
     from looseleaf.language.clauses import located
 
-    users = [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
-    return [each for each in users if quote.strip() and located(quote, _own(each)) is not None]
+    users = _users(witnesses) if quote.strip() else ()
+    return [each for each in users if located(quote, _own(each)) is not None]
+
+
+def _users(witnesses: Iterable[Witness]) -> list[Witness]:
+    return [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
+
+
+def _said_by(own: Iterable[str]) -> frozenset[str]:
+    """The forms of all words of these texts."""
+    from looseleaf.facts.evidence import forms_of
+
+    return frozenset().union(*map(forms_of, own))
+
+
+def _words_of(claim: str) -> set[str]:
+    """The forms of the words that a claim needs."""
+    from looseleaf.facts.evidence import Claim
+
+    return {word.form for word in Claim(claim).words}
 
 
 def _is_carried(proposal: Proposal, witnesses: Sequence[Witness]) -> bool:
     """Whether the assistant only carries on what a tool brought: half of the words that are not the user's stand
     there."""
-    from looseleaf.facts.evidence import Claim, forms_of
+    from looseleaf.facts.evidence import forms_of
 
-    users = (_own(each) for each in witnesses if is_at_least(level_of(each.origin), "said"))
     is_known = relation_of(proposal.relation).label.casefold() in BY_LABEL
     said = proposal.object if is_known else f"{proposal.relation} {proposal.object}"
-    left = {word.form for word in Claim(said).words}
-    left -= frozenset().union(*map(forms_of, users))
+    left = _words_of(said) - _said_by(map(_own, _users(witnesses)))
     foreign = (each.text for each in witnesses if level_of(each.origin) == "tainted")
     return bool(left) and any(2 * len(left & forms_of(text)) >= len(left) for text in foreign)
 
@@ -280,7 +296,7 @@ def rests_on(proposal: Proposal, witnesses: Sequence[Witness]) -> Witness | None
     """The user's message that a conclusion rests on: it holds the quote in the user's own words, at least half of the
     value's words are the user's, none of the others comes from elsewhere, and numbers, paths and names are the user's.
     Taint follows words: that a tool spoke in the session takes nothing away."""
-    users = [each for each in witnesses if is_at_least(level_of(each.origin), "said")]
+    users = _users(witnesses)
     holders = holders_of(proposal.quote, witnesses)
     if not holders:
         return None
@@ -299,7 +315,7 @@ def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: 
     said."""
     from looseleaf.facts.evidence import Claim, brings_along, forms_of
 
-    said = frozenset().union(*map(forms_of, own))
+    said = _said_by(own)
     wanted = Claim(value)
     words = {word.form for word in wanted.words}
     left = words - said
@@ -309,9 +325,7 @@ def is_drawn_from(value: str, own: Sequence[str], others: Iterable[str], label: 
         or brings_along(f"{label.casefold()} {value}", "\n".join(own))
     ):
         return False
-    foreign = left | (
-        {word.form for word in Claim(label).words} - said - _LABELLING if label else frozenset()
-    )
+    foreign = left | (_words_of(label) - said - _LABELLING if label else frozenset())
     if foreign and any(foreign & forms_of(text) for text in others):
         return False
     return _denies_alike(value, words, own)
@@ -326,7 +340,7 @@ _LABELLING = frozenset(
     "status style supplier support system target task team term test time title tool type unit user value version "
     "week work year".split()
 )
-"""Words of which labels are made, whoever else uses them."""
+"""Words that labels are made of, also where a tool uses them."""
 
 _TAG = lazy(
     r",? (?:do|does|is|are|was|were|wo|would|ca|could|have|has)n't (?:i|you|he|she|it|we|they)\?\s*\Z"
@@ -422,13 +436,12 @@ def _sayers(proposal: Proposal, witnesses: Sequence[Witness], *, spelt_otherwise
 
     claim = claim_of(proposal)
     said = [each for each, place in places if claim.is_said_in(place, each.ts)]
-    name = relation_of(proposal.relation).label.casefold()
+    was, relation = proposal.was or "", relation_of(proposal.relation)
+    name = relation.label.casefold()
     is_of_a_person = name in OF_A_PERSON and proposal.topic.casefold() in ME
     is_sentence = name in SENTENCES or (name in BY_LABEL and not is_of_a_person)
     if not said and is_sentence and not proposal.ended:
         said = [each for each, _ in places if is_copied(proposal.object, _own(each))]
-    was, relation = proposal.was or "", relation_of(proposal.relation)
-    name = relation.label.casefold()
     if said and was and relation.many:
         # Another value is to go as well: somebody of no lower level must have named it.
         return [each for each in said if _is_named(was, name, level_of(each.origin), witnesses)]
@@ -467,11 +480,8 @@ def is_named_as(value: str, relation: str, witnesses: Sequence[Witness]) -> bool
 
 def is_plain_label(label: str, witnesses: Sequence[Witness]) -> bool:
     """Whether a label or the name of a thing brings no word to a line but the user's and such as labels are made of."""
-    from looseleaf.facts.evidence import Claim, forms_of
-
-    own = (_own(each) for each in witnesses if is_at_least(level_of(each.origin), "said"))
-    said = frozenset().union(*map(forms_of, own))
-    return {word.form for word in Claim(label).words} <= said | _LABELLING and len(label) <= _LONGEST_LABEL
+    said = _said_by(map(_own, _users(witnesses)))
+    return _words_of(label) <= said | _LABELLING and len(label) <= _LONGEST_LABEL
 
 
 _LONGEST_LABEL = 60
@@ -484,9 +494,8 @@ def is_from(title: str, witnesses: Sequence[Witness]) -> bool:
 
 def is_named_by(name: str, witnesses: Sequence[Witness]) -> bool:
     """Whether every word of a name is the user's own, in whatever order."""
-    from looseleaf.facts.evidence import Claim, brings_along, forms_of
+    from looseleaf.facts.evidence import brings_along
 
     own = [own_words(each.text) for each in witnesses if each.origin in ("user", "person")]
-    said = frozenset().union(*map(forms_of, own))
-    words = {word.form for word in Claim(name).words}
-    return bool(words) and words <= said and not brings_along(name, "\n".join(own))
+    words = _words_of(name)
+    return bool(words) and words <= _said_by(own) and not brings_along(name, "\n".join(own))

@@ -127,23 +127,22 @@ class Plan(PageChanges):
             fact = fact.but(tags=(*fact.tags, CHECKED), confidence=_IF_CHECKED)
         if fact is None:
             return
-        self.put(fact, proposal, score)
-        act = self.outcomes[-1].act if self.outcomes else ""
-        over = proposal.ended and act in ("drop", "doubt")
-        if (over or (was and act in ("add", "supersede", "contest"))) and self.outcomes[
-            -1
-        ].fact.id == fact.id:
+        made = self.put(fact, proposal, score)
+        if made is None or made.fact.id != fact.id:
+            return
+        over = proposal.ended and made.act in ("drop", "doubt")
+        if over or (was and made.act in ("add", "supersede", "contest")):
             is_users = bool(holders_of(proposal.quote, witnesses))
             is_said = kinship.may_change(fact) and bool(proposal.was) and not over
             self._outdate(
                 fact, proposal.object if over else was, over=over, is_said=is_said, is_users=is_users
             )
 
-    def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> None:
-        """A fact whose level is known already."""
+    def put(self, fact: Fact, proposal: Proposal, score: float | None = None) -> Outcome | None:
+        """A fact whose level is known already. None: it was only worth a line if it had changed something."""
         self._taken.add(fact.id or "")
         if PERHAPS in proposal.tags and not self._replace(fact, proposal):
-            return
+            return None
         fact = fact.but(user_fact_score=score)
         while fact.id in self._taken_back:  # said, taken back and said again in one entry
             fact = fact.but(id=fact_id(fact.id or "", "again"))
@@ -162,7 +161,8 @@ class Plan(PageChanges):
             fact = self._dated(fact, proposal, facts)
         if act in ("supersede", "end"):
             self._say_no_more(fact, facts)
-        self.outcomes.append(Outcome(act, fact, why))
+        outcome = Outcome(act, fact, why)
+        self.outcomes.append(outcome)
         match act:
             case "add" | "supersede":
                 self._supersede(fact, facts)
@@ -190,6 +190,7 @@ class Plan(PageChanges):
             self._never_held(fact, proposal.was)
         if (proposal.correction or proposal.ended) and act != "older" and PERHAPS not in proposal.tags:
             self._replace(fact, proposal)
+        return outcome
 
     # --- changes of what has no slot ---------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Memory: the one object users hold, by what is done with it: pages, talk, telling, finding, facts."""
+"""Memory: the one object users hold, by what is done with it: pages, talk, window, finding, review."""
 
 from looseleaf.memory.memory import Memory
 

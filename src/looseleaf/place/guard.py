@@ -170,7 +170,7 @@ class Guard:
         self, path: str, agent: str, made: Guarded, ts: float, *, exists: bool = True
     ) -> tuple[str, dict[Said, str]]:
         """Put what was held back into a drawer, or before a person where that would change a person's line; what was
-        turned down stays so. The edit, if any, and what became of each line (`core.guard.FATES`). `exists`: there is
+        turned down stays so. The edit, if any, and what became of each line (`guard_rules.FATES`). `exists`: there is
         such a page."""
         if not made.held:
             return "", {}
@@ -189,9 +189,8 @@ class Guard:
             if fate is None:
                 fact = self._concluded(topic, path, agent, relation, said, ts)
                 names[fact.id or ""] = held
-                before = len(plan.outcomes)
-                plan.put(fact, Proposal(relation, said, "", topic))
-                act = plan.outcomes[-1].act if len(plan.outcomes) > before else "drop"
+                outcome = plan.put(fact, Proposal(relation, said, "", topic))
+                act = outcome.act if outcome is not None else "drop"
                 fate = _FATES.get(act, "found" if fact.level == "tainted" else "noted")
             fates[held] = fate
         # The page itself is being changed: what would stand on it waits for a person instead.

@@ -18,7 +18,7 @@ _TOLD = 20
 WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not write it again."
 
 _DRAWER = "stands in a drawer"
-"""How a sentence begins on a line that was written elsewhere (`core.guard.FATES`)."""
+"""How a sentence begins on a line that was written elsewhere (`place/guard_rules.py: FATES`)."""
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}

@@ -1,5 +1,5 @@
-"""The conversation of one agent: recorded, read back, told to a model within its budget, compacted.
+"""The talk of one agent that a model still sees: told within its budget, and compacted.
 
-`conversation.py` puts the parts together: `asked` and `record` write traces, `turns` reads them, `window` is what a
-model is told, `draft` and `compact` make it shorter.
+`conversation.py` puts the parts together; `window.py` is what a model is told, `compaction_fit.py` and `compact.py`
+make it shorter.
 """
