@@ -31,8 +31,7 @@ from typing import Any
 
 from looseleaf import Memory, Policy
 from looseleaf.base.values import Fact
-from looseleaf.language.relations import BY_LABEL
-from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.relations import BY_LABEL, relation_of, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.trace_messages import texts_of
 from looseleaf.pages.grammar import parse

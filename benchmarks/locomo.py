@@ -57,7 +57,7 @@ from benchmarks.window import QUICK, folder  # noqa: E402
 from looseleaf import Memory  # noqa: E402
 from looseleaf.base.policy import Ranking  # noqa: E402
 from looseleaf.index.protocol import Only  # noqa: E402
-from looseleaf.language.stopwords import by_language  # noqa: E402
+from looseleaf.language.stems import by_language  # noqa: E402
 from looseleaf.models.tokens import load  # noqa: E402
 from looseleaf.recall import recall as recalling  # noqa: E402
 from looseleaf.recall.question import Question  # noqa: E402

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.report import options, report
 
 from looseleaf import Memory
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.messages import Proposal
 from looseleaf.base.replies import Reply, Usage
 from looseleaf.base.values import Fact
@@ -453,8 +453,8 @@ def next_prompt(stream: str) -> None:
             ):
                 play(memory, session)
                 if model.key not in known:
+                    from looseleaf.distill.make_entry import Watched
                     from looseleaf.distill.material import undistilled
-                    from looseleaf.distill.run import Watched
 
                     head = memory._pages.absorb.agent("main").through
                     for stretch in undistilled(memory.store, "main", head, set(), 0.0, time.time()):

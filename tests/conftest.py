@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 import looseleaf
 from looseleaf.cli.main import main
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 
 Run = Callable[..., tuple[int, str, str]]
 """A command: its code, and what it printed."""

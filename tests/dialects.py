@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import ToolSpec
-from looseleaf.models.dialect import Options
-from looseleaf.models.values import sound
+from looseleaf.models.dialect import Options, sound
 
 if TYPE_CHECKING:
     from looseleaf.base.messages import MessageRole

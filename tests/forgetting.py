@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from looseleaf import Memory
-from looseleaf.base.clock import at
+from looseleaf.base.ids import at
 from looseleaf.base.policy import Policy
 from looseleaf.pages.grammar import drawer, new_page
-from looseleaf.text.words import is_nothing_else, masked
+from looseleaf.text.spellings import is_nothing_else, masked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from looseleaf.memory import Memory
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 from looseleaf.store.disk import Disk
 
 SECRET = "canary-5d41402abc4b2a76"

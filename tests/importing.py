@@ -14,10 +14,9 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.paths import IMPORTER
 from looseleaf.memory import Memory
 from looseleaf.transfer.formats import detect, named
+from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run
-from looseleaf.transfer.items import Claim, Document, Said, Talk
-from looseleaf.transfer.source import Broken, Source
-from looseleaf.transfer.summary import Imported
+from looseleaf.transfer.source import Broken, Claim, Document, Said, Source, Talk
 
 SAMPLES = Path(__file__).parent / "exports"
 TALKS = {

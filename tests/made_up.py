@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from looseleaf.distill.sorts import families
+from looseleaf.distill.slot_tables import families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

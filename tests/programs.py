@@ -14,8 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from looseleaf.distill.answer import SCHEMA
-from looseleaf.distill.model import VERSION
+from looseleaf.distill.model import SCHEMA, VERSION
 from looseleaf.distill.rules import Rules
 
 _SOURCE = """#!{python} -IS

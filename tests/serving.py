@@ -14,7 +14,7 @@ from typing import Any
 
 from looseleaf.memory import Memory
 from looseleaf.memory.thread import Keeper
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 from looseleaf.serve import http
 from looseleaf.serve.mcp import server
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.base.messages import NOTED, Trace
-from looseleaf.distill.answer import SCHEMA, Words, read_answer
-from looseleaf.distill.run import _fault
+from looseleaf.distill.make_entry import _fault
+from looseleaf.distill.model import SCHEMA, Words, read_answer
 from looseleaf.facts.gate import proposal_of
 from talking import trace
 

@@ -18,16 +18,14 @@ from hypothesis import strategies as st
 from conftest import Run
 from looseleaf import Memory
 from looseleaf.agent.events import Answered, ToolReturned
-from looseleaf.base.errors import Cancelled, ModelFailed, Refused
-from looseleaf.base.extras import package_of, to_get
+from looseleaf.base.errors import Cancelled, ModelFailed, Refused, package_of, to_get
 from looseleaf.base.messages import Message, ToolCallSpec
 from looseleaf.base.replies import Reply, Retrying, Said, ToolSpec, Usage
 from looseleaf.cli import chat_commands as cli_commands
 from looseleaf.cli.arguments import parse
 from looseleaf.cli.chat import NO_MODEL, Chat, Pipe, line_of
 from looseleaf.cli.chat_commands import COMMANDS
-from looseleaf.cli.chat_terminal import Terminal
-from looseleaf.cli.markdown import Blocks, Shown
+from looseleaf.cli.chat_terminal import Blocks, Shown, Terminal
 from looseleaf.models import ScriptedModel
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message
 from looseleaf.base.policy import Policy, policy_from
 from looseleaf.models import choice, model_table
-from looseleaf.models.address import is_here, is_loopback, origin, safe
+from looseleaf.models.failures import is_here, is_loopback, origin, safe
 from providing import Provider
 
 KEYS = {

@@ -25,7 +25,7 @@ from looseleaf.cli import arguments as cli_parse
 from looseleaf.cli import verb_table as cli_verbs
 from looseleaf.cli.main import main
 from looseleaf.memory import Memory
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore

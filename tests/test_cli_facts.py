@@ -21,7 +21,7 @@ from looseleaf.cli import arguments as cli_parse
 from looseleaf.cli import verb_table as cli_verbs
 from looseleaf.cli.main import main
 from looseleaf.cli.verbs import facts as cli_facts
-from looseleaf.cli.verbs.tools import _times
+from looseleaf.cli.verbs.pages import _times
 from looseleaf.memory import Memory
 from looseleaf.place.notebook import Source
 from test_cli import EVIL, STEERING, modules_after, on_a_terminal, plain, snapshot
@@ -858,7 +858,7 @@ def test_who_reads_pages_loads_nothing_of_facts(told: Run, folder: Path, argumen
 
 def test_recording_loads_nothing_of_facts(told: Run, folder: Path) -> None:
     loaded = modules_after(COMMAND, "--memory", folder, "record", "user", "hi")
-    assert "looseleaf.cli.verbs.record" in loaded
+    assert "looseleaf.cli.verbs.everyday" in loaded
     assert sorted(name for name in loaded if name.startswith((*APART, "looseleaf.cli.verbs.window"))) == []
 
 

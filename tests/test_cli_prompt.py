@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looseleaf.cli.columns import columns as columns_of
+from looseleaf.cli.output import columns as columns_of
 from looseleaf.cli.verbs import prompt as cli_prompt
 from looseleaf.explain.prompt_costs import Analysis, Compared, Row
 from looseleaf.explain.trail import Step

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf.cli import progress as cli_progress
+from looseleaf.cli import output as cli_progress
 from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 

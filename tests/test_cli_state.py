@@ -194,7 +194,7 @@ def test_showing_the_state_loads_nothing_heavy(run: Run, folder: Path) -> None:
         "toons",
         "argparse",
         "dataclasses",
-        "looseleaf.place.promote",
+        "looseleaf.place.tidy",
     }
 
 

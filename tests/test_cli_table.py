@@ -18,12 +18,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from looseleaf.base.errors import Refused
-from looseleaf.cli import progress as cli_progress
-from looseleaf.cli.asking import ask
-from looseleaf.cli.columns import bar, cell, columns, filled
+from looseleaf.cli import output as cli_progress
 from looseleaf.cli.main import main
-from looseleaf.cli.progress import Progress, progress
-from looseleaf.cli.table import table
+from looseleaf.cli.output import Progress, ask, bar, cell, columns, filled, progress, table
 from looseleaf.memory import Memory
 from test_cli import SCRIPT, STEERING
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from looseleaf import Memory
-from looseleaf.cli.verbs.tools import print_who
+from looseleaf.cli.verbs.pages import print_who
 from looseleaf.explain import Signed
 from looseleaf.tools.toolset import TOOLS
 from test_cli import EVIL, STEERING, modules_after, on_a_terminal, plain

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
+from looseleaf.cli.arguments import nearest
 from looseleaf.cli.main import main
-from looseleaf.cli.mistaken import nearest
 from looseleaf.cli.verb_table import SHARED, VERBS
 from looseleaf.memory import Memory
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -153,7 +153,7 @@ def test_the_nearest_verb_is_found_by_spelling_and_by_meaning(word: str, verb: s
 
 
 def test_every_word_that_is_taken_for_a_verb_is_none_and_means_one() -> None:
-    from looseleaf.cli.mistaken import _MEANT
+    from looseleaf.cli.arguments import _MEANT
 
     assert not _MEANT.keys() & VERBS.keys()
     assert set(_MEANT.values()) <= VERBS.keys() | {"", "--help", "--version"}

@@ -37,7 +37,7 @@ def test_a_command_that_lists_in_a_pipe_loads_no_judging_and_nothing_of_a_termin
     run("distill")
     run(verb)
     loaded = modules_after(COMMAND, "--memory", folder, verb)
-    assert "looseleaf.cli.table" in loaded
+    assert "looseleaf.cli.output" in loaded
     apart = {f"looseleaf.{name}" for name in JUDGING} | {"rich", "argparse", "threading", "hashlib"}
     assert sorted(loaded & apart) == []
 
@@ -141,6 +141,6 @@ def test_values_that_do_not_fit_are_refused_from_the_first(
 
 
 def test_values_of_the_package_are_pickled_whether_compiled_or_not() -> None:
-    from looseleaf.cli.finding import Finding
+    from looseleaf.cli.doctor_checks import Finding
 
     assert pickle.loads(pickle.dumps(Finding("a", "ok", "b"))) == Finding("a", "ok", "b")

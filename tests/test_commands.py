@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.page_paths import DRAWERS, TOP_PAGES, is_page, path_fault
+from looseleaf.base.paths import DRAWERS, TOP_PAGES, is_page, path_fault
 from looseleaf.base.policy import Policy
 from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _size, run
 from looseleaf.integrations.anthropic_paths import ROOT, Names, parts_of

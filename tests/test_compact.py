@@ -27,8 +27,7 @@ from looseleaf.base.messages import (
 from looseleaf.base.policy import Policy
 from looseleaf.log.trace_messages import EPISODIC, RECENT, SEMANTIC
 from looseleaf.log.turns import interactions, turn_number
-from looseleaf.window.compaction_plan import Item, Plan, plan
-from looseleaf.window.loss import Loss, kept
+from looseleaf.window.compaction_plan import Item, Loss, Plan, kept, plan
 from secret_lines import planted
 from talking import Words, conversations, spelt_out
 

@@ -13,7 +13,7 @@ import pexpect
 import pytest
 
 from looseleaf.cli.verb_table import SHARED, VERBS
-from looseleaf.cli.verbs.completion import _bash, _fish, _zsh
+from looseleaf.cli.verbs.setup import _bash, _fish, _zsh
 from looseleaf.memory import Memory
 from looseleaf.transfer.formats import FORMATS
 from test_cli import SCRIPT

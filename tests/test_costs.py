@@ -25,7 +25,7 @@ from looseleaf.memory import Memory
 from looseleaf.models import Anthropic, OpenAI, OpenAIChat, ScriptedModel
 from looseleaf.models.costs import STREAM, Ceiling, Costs, Share, Spent, dollars
 from looseleaf.models.prices import PRICES, cost
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 from looseleaf.store.files import FileStore
 from providing import KEY, Answer, Provider, Status
 

@@ -11,7 +11,7 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
-from looseleaf.place import review_page
+from looseleaf.place import entry_pages as review_page
 from placing import THEN, document_says, journal, one, pages, stub, tell, text_of, tool_says, values
 
 if TYPE_CHECKING:

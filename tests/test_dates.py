@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.language import datewords
+from looseleaf.language import dates as datewords
 from looseleaf.language.dates import Dated, absolute, found
 
 WEDNESDAY = datetime(2026, 2, 25, 12, tzinfo=UTC).timestamp()

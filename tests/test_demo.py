@@ -21,14 +21,13 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
-from looseleaf.cli import demo_folder as folder
-from looseleaf.cli import demo_scenes as scenes
+from looseleaf.cli import demo as folder
+from looseleaf.cli import demo as scenes
 from looseleaf.cli.arguments import parse
-from looseleaf.cli.demo_stage import Plain, Stage, plain_output
-from looseleaf.cli.demo_story import FEBRUARY, MAY, PLANTED, SEPTEMBER, SESSIONS, User
+from looseleaf.cli.demo import FEBRUARY, MAY, PLANTED, SEPTEMBER, SESSIONS, Plain, Stage, User, plain_output
 from looseleaf.cli.main import main
-from looseleaf.pages.init import init
-from looseleaf.text.given_times import parse_when
+from looseleaf.pages.folder import init
+from looseleaf.text.times import parse_when
 from masks import masked
 
 GOLDEN = Path(__file__).parent / "golden/demo.txt"
@@ -502,7 +501,7 @@ def test_the_next_steps_name_the_program_that_is_running(
 
 def test_the_package_can_be_installed_without_the_checkout() -> None:
     """What the demo needs is in the package: it runs where there is nothing else."""
-    code = "from looseleaf.cli import demo_scenes, demo_story; print(len(demo_story.SESSIONS))"
+    code = "from looseleaf.cli import demo; print(len(demo.SESSIONS))"
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, cwd="/"
     )

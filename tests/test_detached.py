@@ -20,7 +20,7 @@ from hooking import Agent
 from looseleaf import Memory
 from looseleaf.base.messages import Trace
 from looseleaf.base.policy import Policy
-from looseleaf.cli.verbs.hook import patient
+from looseleaf.cli.verbs.setup import patient
 from looseleaf.integrations import detached
 from looseleaf.integrations.hook_session import read_view
 from looseleaf.log.entries import read_entry

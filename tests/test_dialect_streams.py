@@ -15,10 +15,8 @@ from dialects import MODELS, strings_of
 from looseleaf.base.errors import ModelFailed, TooLong
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
-from looseleaf.models.dialect import Options
-from looseleaf.models.dialects import NAMES, dialect
-from looseleaf.models.faults import Passing
-from looseleaf.models.values import HELD, _written_flat, written
+from looseleaf.models.choice import NAMES, dialect
+from looseleaf.models.dialect import HELD, Options, Passing, _written_flat, written
 
 if TYPE_CHECKING:
     from looseleaf.base.replies import Event

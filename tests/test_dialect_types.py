@@ -14,9 +14,9 @@ import typing_extensions
 from dialects import MODELS, PICTURE, WAV, conversations, holds, strings_of, told_in
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import ToolSpec
+from looseleaf.models.choice import NAMES, dialect
 from looseleaf.models.dialect import Options
-from looseleaf.models.dialects import NAMES, dialect
-from looseleaf.models.layout import hash_of
+from looseleaf.models.stream_parts import hash_of
 
 each_dialect = pytest.mark.parametrize("name", NAMES)
 

@@ -17,12 +17,11 @@ from dialects import ADDRESSES, MODELS, PICTURE, conversations, good_messages, h
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Said, ToolSpec
-from looseleaf.models.dialect import Options, Rendered
-from looseleaf.models.dialects import NAMES, dialect
-from looseleaf.models.layout import hash_of
+from looseleaf.models.choice import NAMES, dialect
+from looseleaf.models.dialect import Options, Rendered, Spelling, with_own_names
 from looseleaf.models.message_repair import BEGIN, GO_ON, NO_RESULT
-from looseleaf.models.naming import Spelling, with_own_names
-from looseleaf.text import apart
+from looseleaf.models.stream_parts import hash_of
+from looseleaf.text import untrusted as apart
 
 if TYPE_CHECKING:
     from looseleaf.base.replies import Event

@@ -24,7 +24,7 @@ import pytest
 from blocks import ROOT, Block, Step, all_blocks, blocks, commands, looseleaf_of, pattern, steps
 from looseleaf.base.policy import policy_from
 from looseleaf.cli.arguments import parse
-from looseleaf.cli.demo_stage import Plain
+from looseleaf.cli.demo import Plain
 from looseleaf.cli.main import main
 from looseleaf.cli.verb_table import SHARED, VERBS
 from looseleaf.recall.recall_tests import load

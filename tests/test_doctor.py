@@ -21,12 +21,14 @@ import pytest
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Policy
-from looseleaf.cli import around, examine, machine
+from looseleaf.cli import doctor as examine
+from looseleaf.cli import doctor as machine
+from looseleaf.cli import doctor_checks as around
 from looseleaf.cli import doctor_checks as looked_at
-from looseleaf.cli.finding import Finding
+from looseleaf.cli.doctor_checks import Finding
 from looseleaf.distill import selector
 from looseleaf.memory import Memory
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 from looseleaf.store.disk import Disk
 from programs import Program
 

@@ -23,9 +23,8 @@ from hypothesis import strategies as st
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import text_hash
-from looseleaf.index.background import Background
 from looseleaf.index.bert import Bert
-from looseleaf.index.embed import Embedder, endpoint, minilm
+from looseleaf.index.embed import Background, Embedder, endpoint, minilm
 from looseleaf.index.vectors import Vectors
 from looseleaf.index.wordpiece import WordPiece
 
@@ -317,7 +316,7 @@ def own_and_theirs() -> tuple[WordPiece, Any]:
 
 def test_importing_it_loads_nothing_heavy() -> None:
     script = (
-        "import sys; import looseleaf.index.embed, looseleaf.index.vectors, looseleaf.index.background; "
+        "import sys; import looseleaf.index.embed, looseleaf.index.vectors, looseleaf.index.embed; "
         "print({'numpy', 'urllib.request', 'threading', 'typing', 'json', 'hashlib', 'unicodedata'} & set(sys.modules))"
     )
     ran = subprocess.run(
@@ -625,7 +624,7 @@ def test_rows_that_are_no_numbers_are_kept_as_a_sentence(place: Path) -> None:
 def test_it_never_keeps_a_process_from_ending(place: Path) -> None:
     script = """
 import sys, threading
-from looseleaf.index.background import Background
+from looseleaf.index.embed import Background
 from looseleaf.index.vectors import Vectors
 began = threading.Event()
 def forever(texts):
@@ -644,7 +643,7 @@ ENDS = """
 import os, sys, time
 import numpy
 from looseleaf.base.hashing import text_hash
-from looseleaf.index.background import Background
+from looseleaf.index.embed import Background
 from looseleaf.index.vectors import Vectors
 def ones(texts):
     return numpy.array([[1.0, len(text), int(text)] for text in texts])

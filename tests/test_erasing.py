@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
+from looseleaf.distill.cues import is_formed, is_of_work
 from looseleaf.distill.forbidding import forbidden, named_in, order_of
-from looseleaf.distill.forms import is_formed, is_of_work
 from looseleaf.distill.selector import Scores, select
-from looseleaf.distill.sorts import lexicon
+from looseleaf.distill.slot_tables import lexicon
 from looseleaf.facts.erasing import MEANT, SURELY_MEANT, Order, Told, erasing_signs, meant_by
 from looseleaf.text.lines import undoubted
 from placing import THEN

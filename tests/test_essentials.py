@@ -19,16 +19,19 @@ from looseleaf.views.essentials import (
     TIERS,
     TYPES,
     Caps,
+    Shortlist,
     candidates,
+    changed,
     cut,
     day_of,
     digest,
     global_md,
     global_memory,
     rank,
+    shortlist,
     tier,
+    told,
 )
-from looseleaf.views.shortlist import Shortlist, changed, shortlist, told
 from looseleaf.views.topic_memory import topic_memory
 
 NOW = 1_770_000_000.0

@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.text.excerpt import LEAST, excerpt, pack
-from looseleaf.text.graphemes import ceil, floor
+from looseleaf.text.excerpt import LEAST, ceil, excerpt, floor, pack
 
 Count = Callable[[str], int]
 

@@ -38,13 +38,11 @@ from looseleaf.store import files
 from looseleaf.store.disk import Disk
 from looseleaf.store.records import to_json
 from looseleaf.transfer import export_folder as whole
-from looseleaf.transfer.export_folder import Copy, Tar, Whole, export_whole
-from looseleaf.transfer.export_rows import _with_past, fact_lines
+from looseleaf.transfer.export_folder import Copy, New, Tar, Whole, export_whole, private
+from looseleaf.transfer.export_rows import _messages, _with_past, fact_lines, message_lines
 from looseleaf.transfer.formats import detect, named
 from looseleaf.transfer.import_run import run as import_from
-from looseleaf.transfer.messages import _messages, message_lines
 from looseleaf.transfer.source import Source
-from looseleaf.transfer.target import New, private
 from talking import conversations, trace
 
 SMALL = Policy(segment_bytes=2_000, body_bytes=1_500)
@@ -498,7 +496,7 @@ def test_what_an_export_that_was_killed_left_is_removed_by_the_next_one(
 ) -> None:
     """A real one, killed while it writes; what another writes now, or somebody else has, stays."""
     begins = (
-        "import sys, time\nfrom looseleaf.transfer.target import New, private\n"
+        "import sys, time\nfrom looseleaf.transfer.export_folder import New, private\n"
         "with New('killed', sys.argv[1]) as new:\n    private(new.draft)\n    print('begun', flush=True)\n"
         "    sys.stdin.read()"
     )

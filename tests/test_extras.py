@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from looseleaf.base.extras import EXTRAS, hint, is_there, package_of, to_get
+from looseleaf.base.errors import EXTRAS, hint, is_there, package_of, to_get
 
 ROOT = Path(__file__).parents[1]
 

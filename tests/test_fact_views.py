@@ -19,8 +19,7 @@ from looseleaf.base.values import Document
 from looseleaf.facts.known_facts import FOLDER, INDEX, Facts
 from looseleaf.facts.ledger import fact_id
 from looseleaf.facts.page_lines import Shard
-from looseleaf.pages.page import Rewritten
-from looseleaf.pages.pages import Pages
+from looseleaf.pages.pages import Pages, Rewritten
 from looseleaf.store import JOURNAL, records
 from looseleaf.store.files import FileStore
 from test_ledger import HASTY

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from looseleaf import Memory
 from looseleaf.base.policy import Policy
 from looseleaf.log.trace_messages import RECENT
+from looseleaf.prompt.fit import trimmed
 from looseleaf.prompt.manifest import Prompt
-from looseleaf.prompt.trim import trimmed
 from looseleaf.text import untrusted
 
 WORD = untrusted.word("a mark", "a trace")

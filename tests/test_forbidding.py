@@ -16,10 +16,10 @@ from faults import DyingDisk
 from killing import CHANGES, NamesOfCalls, Site, ends
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
-from looseleaf.base.own_tools import FORBIDDEN, may_forbid
+from looseleaf.base.origins import FORBIDDEN, may_forbid
 from looseleaf.distill import forbidding
 from looseleaf.distill.forbidding import allowed, bears_on, forbidden, permitted, telling
-from looseleaf.distill.shape import changed
+from looseleaf.distill.requests import changed
 from looseleaf.distill.statements import sentences_of
 from looseleaf.place import distill_and_place as making
 from looseleaf.place.obey import Obey

@@ -31,9 +31,8 @@ from forgetting import (
     without_words,
 )
 from looseleaf import Memory
-from looseleaf.base.clock import at
 from looseleaf.base.errors import Refused
-from looseleaf.base.ids import new_id
+from looseleaf.base.ids import at, new_id
 from looseleaf.facts.tombstones import FILE
 from looseleaf.store import JOURNAL, records
 from placing import RULES, Stub
@@ -473,7 +472,7 @@ memory.close()
 def test_a_page_that_is_saved_in_the_same_moment_stays_and_the_probe_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from looseleaf.store import switch
+    from looseleaf.store import replace as switch
 
     real = switch.finish
 

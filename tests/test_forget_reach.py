@@ -13,13 +13,11 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.cli.main import main
-from looseleaf.forget.needles import Needles
-from looseleaf.forget.probe import probe
+from looseleaf.forget.probe import Needles, probe
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_found, undoubted
-from looseleaf.text.spellings import folded
-from looseleaf.text.words import masked
+from looseleaf.text.spellings import folded, masked
 from looseleaf.tools.toolset import call
 
 CANARY = "Zebrafish"
@@ -341,7 +339,7 @@ def test_what_was_shown_is_what_goes(tmp_path: Path, monkeypatch: pytest.MonkeyP
             text = other.page("USER.md").text.replace("- Allergy: tea", "- Name: Ada\n- Allergy: tea")
             other.edit("USER.md", text, reason="mine", author="person")
 
-    monkeypatch.setattr("looseleaf.cli.asking.ask", answered)
+    monkeypatch.setattr("looseleaf.cli.output.ask", answered)
     assert main(["--memory", str(tmp_path / "m"), "forget", "--fact", "USER.md:5"]) == 0
     with open_memory(tmp_path / "m") as memory:
         assert known(memory) == ["user Allergy: garlic", "user Name: Ada"]

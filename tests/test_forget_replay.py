@@ -21,11 +21,10 @@ from forgetting import (
     seen,
 )
 from looseleaf import Memory
-from looseleaf.base.clock import at, now
 from looseleaf.base.errors import Refused
-from looseleaf.base.ids import new_id
+from looseleaf.base.ids import at, new_id, now
 from looseleaf.base.values import START, Position
-from looseleaf.forget.world import World
+from looseleaf.forget.replay_store import World
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.store import JOURNAL
 from placing import RULES, Stub, fact, tool_says

@@ -11,11 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf.forget.cut import Cut
-from looseleaf.forget.needles import Needles, worth
+from looseleaf.forget.probe import Needles, worth
 from looseleaf.forget.rebase_edits import cut_state, merged, merged_page, merged_state
 from looseleaf.text.diff import split_lines
-from looseleaf.text.spellings import folded, places, unescaped
-from looseleaf.text.words import MASK, each_text, is_nothing_else, masked, masked_value, sentences_in
+from looseleaf.text.spellings import (
+    MASK,
+    each_text,
+    folded,
+    is_nothing_else,
+    masked,
+    masked_value,
+    places,
+    sentences_in,
+    unescaped,
+)
 
 SHORT = st.text(alphabet="abÅßİ .\n", max_size=30)
 

@@ -19,9 +19,8 @@ from looseleaf.base.values import Fact
 from looseleaf.distill.forbidding import permitted
 from looseleaf.distill.material import witnesses_of
 from looseleaf.distill.statements import statements
-from looseleaf.facts.gate import Witness, is_supported, judge, mentions, proposal_of, rests_on, says
+from looseleaf.facts.gate import Spoken, Witness, is_supported, judge, mentions, proposal_of, rests_on, says
 from looseleaf.facts.placement import Plan
-from looseleaf.facts.spoken import Spoken
 from looseleaf.language.own_words import own_words
 from looseleaf.text.lines import is_found, undoubted
 from payloads import CLAIMS, TEXTS, USER_SAYS

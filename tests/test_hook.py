@@ -22,7 +22,7 @@ from hooking import Agent
 from looseleaf import Memory
 from looseleaf.base.policy import Policy
 from looseleaf.cli.main import main
-from looseleaf.cli.verbs.hook import PATIENCE, hurried
+from looseleaf.cli.verbs.setup import PATIENCE, hurried
 from looseleaf.integrations import claude_code
 from looseleaf.integrations.claude_code import LONGEST, given_in, named
 from looseleaf.text.lines import FOUND, is_found
@@ -365,7 +365,7 @@ def test_a_writing_that_nobody_can_judge_is_stopped_with_a_sentence(
 ) -> None:
     agent.ask("Go on.")
     agent.call(OWN, ENTRY)
-    monkeypatch.setattr("looseleaf.cli.verbs.hook.PATIENCE", 0.05)
+    monkeypatch.setattr("looseleaf.cli.verbs.setup.PATIENCE", 0.05)
     with (folder / "log/lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert agent.before_tool() == {
@@ -532,7 +532,7 @@ def test_a_lock_that_somebody_holds_costs_a_sentence_and_not_the_prompt(
 ) -> None:
     agent.ask("I live in Lyon.")
     agent.write("user", "I work in Paris.")
-    monkeypatch.setattr("looseleaf.cli.verbs.hook.PATIENCE", 0.05)
+    monkeypatch.setattr("looseleaf.cli.verbs.setup.PATIENCE", 0.05)
     with (folder / "log/lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert "lock" in agent.tell("user-prompt", prompt="And I like tea.")["systemMessage"]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from looseleaf.base.errors import Refused
-from looseleaf.base.own_tools import PREFIX
+from looseleaf.base.origins import PREFIX
 from looseleaf.cli.main import main
 from looseleaf.integrations import claude_settings as settings
 from looseleaf.integrations.claude_settings import EVENTS, installed, parsed, removed

@@ -20,12 +20,10 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.values import Fact
 from looseleaf.facts.identity import Decision, decide
 from looseleaf.facts.truth import true_at
-from looseleaf.language.relations import BY_LABEL, RELATIONS
-from looseleaf.language.slots import relation_of, slot
-from looseleaf.language.synonyms import SYNONYMS
+from looseleaf.language.relations import BY_LABEL, RELATIONS, SYNONYMS, relation_of, slot
 from looseleaf.language.value_keys import key, near, same
 from looseleaf.language.words import american, fold, singular, stem
-from looseleaf.text.moments import TICK, last_moment, moment, with_iso_dates
+from looseleaf.text.times import TICK, last_moment, moment, with_iso_dates
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Level, Status

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Run
 from importing import SAMPLES, conversation, export, open_memory, take, zip_of
-from looseleaf.transfer.summary import NAMED
+from looseleaf.transfer.import_ledger import NAMED
 
 
 def told(out: str) -> list[str]:

@@ -20,15 +20,14 @@ from hypothesis import strategies as st
 from conftest import Run
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
-from looseleaf.base.page_paths import is_page, path_fault
+from looseleaf.base.paths import is_page, path_fault
 from looseleaf.memory import Memory
 from looseleaf.pages.grammar import covered, parse
 from looseleaf.transfer.formats import FORMATS, detect, named, notes
 from looseleaf.transfer.formats.basic_memory import stated
+from looseleaf.transfer.import_ledger import Imported
 from looseleaf.transfer.import_run import run as import_from
-from looseleaf.transfer.items import Claim, Document, Talk
-from looseleaf.transfer.source import Source
-from looseleaf.transfer.summary import Imported
+from looseleaf.transfer.source import Claim, Document, Source, Talk
 
 Item = Claim | Document | Talk
 

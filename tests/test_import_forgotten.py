@@ -24,7 +24,7 @@ from looseleaf.base.ids import new_id
 from looseleaf.facts.tombstones import SCHEMA as TOMBSTONES_SCHEMA
 from looseleaf.facts.tombstones import fact_text, hashed
 from looseleaf.memory import Memory
-from looseleaf.transfer.items import Claim, Document, Said, Talk
+from looseleaf.transfer.source import Claim, Document, Said, Talk
 
 
 def forget(memory: Memory, *what: tuple[str, str]) -> None:

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from importing import SAMPLES, TALKS, conversation, export, files_of, line_of, read, zip_of
 from looseleaf.base.errors import Refused
 from looseleaf.transfer.formats import FORMATS, detect, named
-from looseleaf.transfer.items import Document, Said, Talk
-from looseleaf.transfer.reading import clipped, when
-from looseleaf.transfer.source import Source
+from looseleaf.transfer.source import Document, Said, Source, Talk, clipped, when
 
 WHOLE = {
     "chatgpt": {

@@ -35,8 +35,7 @@ from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import new_items as news
 from looseleaf.transfer.import_ledger import SCHEMA
 from looseleaf.transfer.import_run import run
-from looseleaf.transfer.items import Claim, Document, Said, Talk
-from looseleaf.transfer.source import Broken, Source
+from looseleaf.transfer.source import Broken, Claim, Document, Said, Source, Talk
 
 # --- once ------------------------------------------------------------------------------------
 

@@ -14,9 +14,7 @@ import pytest
 
 from looseleaf import Refused
 from looseleaf.transfer.formats import detect, named
-from looseleaf.transfer.items import Said, Talk
-from looseleaf.transfer.reading import when
-from looseleaf.transfer.source import Broken, Source, refuse_memory
+from looseleaf.transfer.source import Broken, Said, Source, Talk, refuse_memory, when
 
 
 def read(path: Path, format_: str | None = None) -> tuple[dict[str, list[Said]], list[str]]:

@@ -16,11 +16,11 @@ from importing import (
 )
 from looseleaf.base.errors import Stale
 from looseleaf.memory import Memory
-from looseleaf.place import review_page
+from looseleaf.place import entry_pages as review_page
 from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import place_items as vouched
-from looseleaf.transfer.items import Claim, Document
-from looseleaf.transfer.summary import Imported
+from looseleaf.transfer.import_ledger import Imported
+from looseleaf.transfer.source import Claim, Document
 
 # --- documents and claims ------------------------------------------------------------------------
 

@@ -444,8 +444,8 @@ MUTANTS: tuple[tuple[str, Any, Way], ...] = (
     ("looseleaf.place.placer.is_found", lambda said: False, by_tools),
     ("looseleaf.tools.page_tools._set_apart", lambda memory, page, lines: (lines, ""), by_tools),
     ("looseleaf.tools.page_tools._set_apart", lambda memory, page, lines: (lines, ""), by_pages),
-    ("looseleaf.facts.page_changes.page_of", lambda fact: "USER.md", by_tools),
-    ("looseleaf.facts.spoken.Spoken.has", lambda self, said, relation="note": True, by_pages),
+    ("looseleaf.facts.placement.page_of", lambda fact: "USER.md", by_tools),
+    ("looseleaf.facts.gate.Spoken.has", lambda self, said, relation="note": True, by_pages),
 )
 
 

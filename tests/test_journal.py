@@ -22,11 +22,13 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import Edit, Problem
 from looseleaf.cli import main as cli
 from looseleaf.cli.output import REFUSED
-from looseleaf.log.heads import NO_PAGE, Head, fold
 from looseleaf.log.journal import (
+    NO_PAGE,
     Broken,
+    Head,
     backward,
     edit_of,
+    fold,
     forward,
     happened_back,
     make_edit,
@@ -34,9 +36,9 @@ from looseleaf.log.journal import (
     undo_target,
     version,
 )
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 from looseleaf.store import records
-from looseleaf.text.given_times import parse_when
+from looseleaf.text.times import parse_when
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Record

@@ -23,13 +23,11 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import Edit, Fact, Hunk
 from looseleaf.facts.known_facts import Facts
 from looseleaf.facts.ledger import Ledger, fact_id
-from looseleaf.facts.moves import Lines
-from looseleaf.facts.page_lines import Shard, Sheet
+from looseleaf.facts.page_lines import Lines, Shard, Sheet
 from looseleaf.facts.truth import true_at
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.pages.grammar import parse, topic_of
-from looseleaf.pages.page import Rewritten
-from looseleaf.pages.pages import Pages
+from looseleaf.pages.pages import Pages, Rewritten
 from looseleaf.store.files import FileStore
 from looseleaf.text.times import clock, day, written
 from pages import page_texts

@@ -32,7 +32,8 @@ from looseleaf.base.errors import Refused
 from looseleaf.cli.main import main
 from looseleaf.memory import Memory
 from looseleaf.memory.thread import Keeper
-from looseleaf.serve import resources, stdio
+from looseleaf.serve import mcp as resources
+from looseleaf.serve import stdio
 from looseleaf.serve.mcp import server
 from looseleaf.tools.tool import Answer, Tool
 from looseleaf.tools.toolset import TOOLS

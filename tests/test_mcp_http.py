@@ -27,9 +27,10 @@ import pytest
 from conftest import Run
 from looseleaf.base.errors import Refused
 from looseleaf.cli.arguments import parse
-from looseleaf.cli.verbs.serve import PORT
+from looseleaf.cli.verbs.setup import PORT
 from looseleaf.memory import Memory
-from looseleaf.serve import connection, http
+from looseleaf.serve import http
+from looseleaf.serve import http as connection
 from looseleaf.serve.token import default_path, token
 from looseleaf.tools.tool import Answer, Tool
 from looseleaf.tools.toolset import TOOLS

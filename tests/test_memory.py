@@ -12,8 +12,7 @@ import pytest
 from looseleaf import Memory
 from looseleaf.base.errors import Refused, Unreadable
 from looseleaf.base.policy import Policy
-from looseleaf.pages.folder import find, is_memory
-from looseleaf.pages.init import PRIVATE, init
+from looseleaf.pages.folder import PRIVATE, find, init, is_memory
 
 SKELETON = [".gitignore", "days", "episodes", "facts", "log", "review", "views"]
 

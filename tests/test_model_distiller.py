@@ -21,14 +21,13 @@ from looseleaf.base.messages import Distilled, Trace
 from looseleaf.base.policy import Policy
 from looseleaf.base.replies import Reply, Usage
 from looseleaf.base.values import Fact
-from looseleaf.distill.answer import SCHEMA
-from looseleaf.distill.model import INSTRUCTIONS, ModelDistiller, fault_of
+from looseleaf.distill.make_entry import _fault, run
+from looseleaf.distill.material import Transcript, clipped, pieces
+from looseleaf.distill.model import INSTRUCTIONS, SCHEMA, ModelDistiller, fault_of
 from looseleaf.distill.rules import estimate
-from looseleaf.distill.run import _fault, run
-from looseleaf.distill.transcript import Transcript, clipped, pieces
 from looseleaf.models.providers.scripted import ScriptedModel
-from looseleaf.text.json_text import object_in
 from looseleaf.text.lines import FOUND, is_found, undoubted
+from looseleaf.text.notation import object_in
 from looseleaf.text.untrusted import closed, opened
 from placing import text_of, values
 from talking import trace as any_trace

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from looseleaf.base.messages import Message
 from looseleaf.base.replies import Reply, Said, Thought, ToolSpec, Usage
-from looseleaf.models.lines import lines
+from looseleaf.models.stream_thread import lines
 from providing import KEY, WIRES, Answer, Asked, Malformed, Provider, shared
 from wires import reading, writing
 

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from looseleaf import models
-from looseleaf.base.errors import CeilingReached, ModelFailed, Refused
-from looseleaf.base.extras import to_get
+from looseleaf.base.errors import CeilingReached, ModelFailed, Refused, to_get
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import (
     Called,
@@ -33,8 +32,8 @@ from looseleaf.base.replies import (
     Usage,
 )
 from looseleaf.models.call import Wanted
-from looseleaf.models.extensions import TokenUsage
-from looseleaf.models.lines import with_text
+from looseleaf.models.partial_reply import TokenUsage
+from looseleaf.models.stream_thread import with_text
 from providing import KEY, KINDS, WIRES, Answer, Asked, Cut, Malformed, NoJson, Provider, Status, shared
 
 LOOK = ToolSpec(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from looseleaf.base.values import Fact
-from looseleaf.facts.outdated import outdated_by, over_and_now, stands_in
+from looseleaf.facts.placement import outdated_by, over_and_now, stands_in
 
 
 def fact(quote: str, status: str = "current", relation: str = "Home") -> Fact:

@@ -28,7 +28,7 @@ from looseleaf.base.hashing import sha256, sha256_or_none
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Receipt
 from looseleaf.log.journal import backward, forward
-from looseleaf.pages.init import init
+from looseleaf.pages.folder import init
 from looseleaf.pages.pages import Pages
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore

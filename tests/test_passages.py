@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.recall.passages import AIM, LONGEST, passages
+from looseleaf.recall.items import AIM, LONGEST, passages
 
 pieces = st.sampled_from(
     (

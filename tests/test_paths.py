@@ -32,7 +32,7 @@ from hostile import (
 )
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
-from looseleaf.base.page_paths import (
+from looseleaf.base.paths import (
     DRAWERS,
     STATE,
     TOP_PAGES,
@@ -47,7 +47,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.cli.main import main
 from looseleaf.log.journal import make_edit, record_of
 from looseleaf.memory import Memory
-from looseleaf.pages.page import Page
+from looseleaf.pages.pages import Page
 from looseleaf.store import files
 from looseleaf.store.disk import Disk
 

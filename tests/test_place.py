@@ -21,8 +21,8 @@ from looseleaf.base.messages import Distilled, Proposal
 from looseleaf.base.policy import Policy
 from looseleaf.distill import material
 from looseleaf.facts import placement as placing_of_core
-from looseleaf.language.endings import is_done
-from looseleaf.place import review_page
+from looseleaf.language.sentences import is_done
+from looseleaf.place import entry_pages as review_page
 from looseleaf.state.rules import empty, moved
 from looseleaf.text.lines import is_found, undoubted
 from placing import (

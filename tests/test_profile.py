@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from looseleaf import Memory
 from looseleaf.base.values import KINDS, Fact
-from looseleaf.facts.profile import LINES, PEOPLE, group_of, is_passed, line_before
+from looseleaf.facts.placement import LINES, PEOPLE, group_of, is_passed, line_before
 from looseleaf.place import placer as place_module
 from placing import THEN, Stub, fact, text_of
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.language.promise_words import wanted
 from looseleaf.language.promises import (
     asks_to_forget,
     bare,
@@ -25,6 +24,7 @@ from looseleaf.language.promises import (
     requests_in,
     tells_of_waiting,
     things_of,
+    wanted,
 )
 
 

@@ -34,9 +34,9 @@ from looseleaf.log.trace_messages import (
     guard,
     texts_of,
 )
+from looseleaf.prompt.fit import trimmed
 from looseleaf.prompt.manifest import Prompt
 from looseleaf.prompt.slot_forms import plain
-from looseleaf.prompt.trim import trimmed
 
 GOLDEN = Path(__file__).parent / "prompts"
 QUICK = Policy(quiet_seconds=0.001, settle_seconds=0.01)

@@ -13,10 +13,10 @@ from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.policy import Ranking
 from looseleaf.models.tokens import estimate
-from looseleaf.recall import sources
+from looseleaf.recall import index_sync as sources
+from looseleaf.recall.items import speaker_of
 from looseleaf.recall.question import Question
 from looseleaf.recall.recall import Recall
-from looseleaf.recall.texts import speaker_of
 from placing import THEN, one, tell
 from recalling import ANYTHING, begin, go_on, open_memory, recall, texts
 from talking import trace
@@ -326,9 +326,9 @@ def test_below_the_threshold_there_is_nothing_and_it_says_so(full: Memory) -> No
 def test_what_is_not_there_any_more_is_not_shown(full: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index is believed of where things stand, never of what they say."""
     assert texts(full, "violet lantern harbour")
-    monkeypatch.setattr("looseleaf.recall.read.Read._trace", lambda self, found: None)
+    monkeypatch.setattr("looseleaf.recall.hits.Read._trace", lambda self, found: None)
     monkeypatch.setattr(
-        "looseleaf.recall.read.Read._entry", lambda self, found: (_ for _ in ()).throw(Refused("gone"))
+        "looseleaf.recall.hits.Read._entry", lambda self, found: (_ for _ in ()).throw(Refused("gone"))
     )
     hits = recall(full, "violet lantern harbour", kinds=("trace", "entry"))
     assert len(hits) == 0

@@ -15,7 +15,7 @@ from looseleaf.agent.reflector import Reflector, is_trivial
 from looseleaf.base.errors import ModelFailed, Refused, Stale
 from looseleaf.base.messages import ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Reply, Usage
-from looseleaf.distill.run import _fault
+from looseleaf.distill.make_entry import _fault
 from looseleaf.models.providers.scripted import ScriptedModel
 from looseleaf.pages.grammar import parse
 from looseleaf.text.lines import FOUND

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from looseleaf import Memory
 from looseleaf.base.values import Fact
-from looseleaf.distill.sorts import lexicon
+from looseleaf.distill.slot_tables import lexicon
 from looseleaf.facts import placement as placing_module
 from looseleaf.facts.replacing import (
     DOUBT,
@@ -308,7 +308,7 @@ def test_what_a_person_confirmed_is_asked_about_and_never_superseded_by_talk(pla
 
 def test_talk_that_outranks_a_person_fails_that_test(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: whoever spoke last is right."""
-    monkeypatch.setattr("looseleaf.facts.kinship.outranks", lambda old, new: False)
+    monkeypatch.setattr("looseleaf.facts.placement.outranks", lambda old, new: False)
     with confirmed_and_spoken_against(place) as memory:
         assert not any(each.relation.startswith("No longer") for each in memory.facts(status="pending"))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf.base.messages import TRACE_TYPES, Distilled, Distiller, Noted, Trace
 from looseleaf.distill import collect as gather
-from looseleaf.distill import noting
+from looseleaf.distill import collect as noting
 from looseleaf.distill.rules import Rules, estimate
 
 AMPLE = 10_000

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from looseleaf import Memory
-from looseleaf.base.page_paths import why_sealed
+from looseleaf.base.paths import why_sealed
 from looseleaf.integrations.anthropic_commands import run as memory_command
 from looseleaf.tools.toolset import call
 

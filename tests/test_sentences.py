@@ -9,23 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.language.endings import (
+from looseleaf.language.sentences import (
     closes,
     content,
-    is_done,
-    is_fault,
-    is_lesson,
-    is_request,
-    is_sure_lesson,
-)
-from looseleaf.language.sentences import (
     is_conclusion,
     is_constraint,
     is_decision,
+    is_done,
+    is_fault,
     is_filler,
     is_intention,
+    is_lesson,
     is_phatic,
     is_question,
+    is_request,
+    is_sure_lesson,
     is_task,
     pieces,
     sentences,

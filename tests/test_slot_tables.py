@@ -17,13 +17,16 @@ from looseleaf.distill.slot_tables import (
     _pattern,
     _sorts_in,
     _sorts_of_words,
+    families,
+    family_of,
+    is_name,
+    is_sound,
     languages,
     may_match,
     read,
+    sorts_of,
     table,
 )
-from looseleaf.distill.sorts import families, family_of, is_name, sorts_of
-from looseleaf.distill.sound import is_sound
 from looseleaf.language.relations import BY_LABEL
 from made_up import made_up, nested, parsed
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from looseleaf.base.errors import Refused
+from looseleaf.state.file import carried
 from looseleaf.state.rules import (
     OPEN,
     RECENT,
@@ -29,7 +30,6 @@ from looseleaf.state.rules import (
     task_named,
     title_of,
 )
-from looseleaf.state.state_view import carried
 from looseleaf.state.text import DEEPEST, Unsound, named, parsed, place_of, rendered
 from looseleaf.text.notation import decode, encode
 

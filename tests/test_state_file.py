@@ -27,8 +27,8 @@ from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.policy import Policy
 from looseleaf.models.tokens import load
 from looseleaf.pages.pages import Pages
-from looseleaf.place import promote
-from looseleaf.place.promote import Promotion
+from looseleaf.place import tidy as promote
+from looseleaf.place.tidy import Promotion
 from looseleaf.state import file as state_file
 from looseleaf.state.file import SOUND
 from looseleaf.state.rules import compact, for_prompt
@@ -216,7 +216,7 @@ def test_without_the_schemas_library_reading_goes_on_and_says_so(
 
 # --- what is not loaded -------------------------------------------------------------------
 
-HEAVY = {"jsonschema_rs", "toons", "splintr", "looseleaf.place.promote", "dataclasses", "decimal"}
+HEAVY = {"jsonschema_rs", "toons", "splintr", "looseleaf.place.tidy", "dataclasses", "decimal"}
 SHOWN = "from looseleaf import Memory\nwith Memory(sys.argv[1]) as memory: memory.state.shown()"
 
 
@@ -371,13 +371,13 @@ def test_a_task_done_before_midnight_is_no_second_episode_after_it(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last_second = 1_769_903_999.0  # 2026-01-31 23:59:59 UTC
-    monkeypatch.setattr("looseleaf.base.clock.time.time", lambda: last_second)
+    monkeypatch.setattr("looseleaf.base.ids.time.time", lambda: last_second)
     memory.state.add_task("write")
     with pytest.MonkeyPatch.context() as crash:
         crash.setattr(memory._pages, "edit", _die)
         with pytest.raises(InterruptedError):
             memory.state.done("write")
-    monkeypatch.setattr("looseleaf.base.clock.time.time", lambda: last_second + 5)
+    monkeypatch.setattr("looseleaf.base.ids.time.time", lambda: last_second + 5)
     memory.state.done("write")
     assert titles(memory)["episodes"] == ["write"]
     assert memory.page("episodes/2026-01.md").exists

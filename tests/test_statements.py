@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from looseleaf.base.messages import Proposal
+from looseleaf.distill.requests import changed
 from looseleaf.distill.selector import KINDS, Scores
-from looseleaf.distill.shape import changed
 from looseleaf.distill.slot_tables import languages, table
 from looseleaf.distill.statements import LOW, SENTENCES, SURE_RULE, kind_of, sentences_of, statements
 from looseleaf.distill.wording import NOTE_CHARS

@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looseleaf import Memory
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.messages import Message, Proposal
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Fact
 from looseleaf.distill import forbidding
-from looseleaf.distill.held import TOKENS, held_lines, labels_in_use
+from looseleaf.distill.model import TOKENS, held_lines, labels_in_use
 from looseleaf.distill.rules import estimate
 from looseleaf.facts import gate
 from looseleaf.facts import placement as placing
 from looseleaf.facts.evidence import Claim
 from looseleaf.facts.gate import Witness, is_drawn_from, judge
 from looseleaf.models.providers.scripted import ScriptedModel
-from looseleaf.place import archive
+from looseleaf.place import tidy as archive
 from looseleaf.text.lines import contested, is_doubtful, is_found, signed_as_found, undoubted, worded
 from placing import THEN
 

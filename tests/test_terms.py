@@ -14,7 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.language import stems, stopwords, unspaced
+from looseleaf.language import stems
+from looseleaf.language import stems as stopwords
+from looseleaf.language import terms as unspaced
 from looseleaf.language.terms import LONGEST, Word, fold, language, terms, words
 from looseleaf.recall import near_matches as typos
 from recall_languages import ASKED, LINES

@@ -15,8 +15,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, Said, Thought, ToolSpec, Usage
 from looseleaf.models.blocks import NAMELESS, written
-from looseleaf.models.inert import inert_calls, inert_json
-from looseleaf.models.text_calls import as_text, decode, describe, parse
+from looseleaf.models.text_calls import as_text, decode, describe, inert_calls, inert_json, parse
 from looseleaf.text.untrusted import closed, opened
 
 if TYPE_CHECKING:

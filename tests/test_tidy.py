@@ -25,10 +25,10 @@ from looseleaf.base.policy import Policy, policy_from
 from looseleaf.cli.main import main
 from looseleaf.facts.ledger import copy_id
 from looseleaf.facts.placement import PROFILE
-from looseleaf.language.slots import slot
+from looseleaf.language.relations import slot
 from looseleaf.language.value_keys import key
 from looseleaf.pages.grammar import parse
-from looseleaf.pages.page import Rewritten
+from looseleaf.pages.pages import Rewritten
 from looseleaf.place.tidy import REASON, Tidied, Tidy
 from looseleaf.place.tidy_plan import PAGE
 from looseleaf.store import files

@@ -13,9 +13,9 @@ from jsonschema_rs import Draft202012Validator
 
 from growth import growth
 from looseleaf import Memory, Refused
-from looseleaf.base.own_tools import NAMES
+from looseleaf.base.origins import NAMES
 from looseleaf.base.policy import Policy
-from looseleaf.facts.spoken import Spoken
+from looseleaf.facts.gate import Spoken
 from looseleaf.place.guard_rules import guarded
 from looseleaf.text.lines import FOUND, is_found, undoubted
 from looseleaf.tools.tool import Answer

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from looseleaf.base.page_paths import is_page, name_fault
+from looseleaf.base.paths import is_page, name_fault
 from looseleaf.base.values import KINDS, Fact
 from looseleaf.language.topic_words import NAME_CHARS, TEXT_CHARS, TEXT_WORDS, stem, topic_of_text, wording
 from looseleaf.pages.grammar import parse

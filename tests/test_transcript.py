@@ -20,12 +20,12 @@ from hooking import line
 from looseleaf import Memory
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Trace
-from looseleaf.base.own_tools import is_own
+from looseleaf.base.origins import is_own
 from looseleaf.facts import gate
-from looseleaf.integrations import agent_transcript as transcript_module
 from looseleaf.integrations import hook_session as sitting_module
-from looseleaf.integrations.agent_transcript import AT_ONCE, NoTranscript, Spot, Transcript
+from looseleaf.integrations import transcript as transcript_module
 from looseleaf.integrations.hook_session import Sitting
+from looseleaf.integrations.transcript import AT_ONCE, NoTranscript, Spot, Transcript
 from looseleaf.transfer.formats.agent_lines import UNREAD
 
 NOW = time.time() - 5000

@@ -11,7 +11,7 @@ import pytest
 
 from looseleaf import Memory
 from looseleaf.base.errors import Refused, Unreadable
-from looseleaf.log.upgrade import entry_from_v0
+from looseleaf.log.entries import entry_from_v0
 from placing import entries, journal, log_files, one, pages, stub, tell, text_of, values
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from looseleaf.base.values import (
     Receipt,
     Stat,
 )
-from looseleaf.log.heads import Head
+from looseleaf.log.journal import Head
 
 # --- frozen, beside a dataclass --------------------------------------------------------
 

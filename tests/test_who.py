@@ -14,7 +14,7 @@ from growth import LINEAR, growth
 from looseleaf import Memory, Policy, Refused
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.values import Edit, Hunk
-from looseleaf.explain.signed import sign
+from looseleaf.explain.sources import sign
 from looseleaf.log.journal import forward, make_edit
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body

@@ -19,8 +19,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.explain.trail import Needle, Step, Trail, folded
 from looseleaf.explain.why import Answer
 from looseleaf.memory import Memory
-from looseleaf.prompt.changes import HEADING
-from looseleaf.prompt.slot_forms import HEADINGS, LISTED, READ
+from looseleaf.prompt.slot_forms import HEADING, HEADINGS, LISTED, READ
 
 SAID = "My name is Zhang San. Write code in English."
 LONG = "with many words " * 20

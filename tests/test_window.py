@@ -30,8 +30,8 @@ from looseleaf.log.trace_messages import (
     snapshot,
     texts_of,
 )
+from looseleaf.prompt.fit import trimmed
 from looseleaf.prompt.manifest import text_of
-from looseleaf.prompt.trim import trimmed
 from looseleaf.text import untrusted
 from talking import conversations, trace
 

@@ -25,8 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from looseleaf.base.values import Fact
 from looseleaf.distill.forbidding import forbids, order_of
 from looseleaf.distill.selector import Scores, head
-from looseleaf.distill.slot_tables import read
-from looseleaf.distill.sorts import LINKS, is_name, matters_of, plain_terms, sorts_of
+from looseleaf.distill.slot_tables import LINKS, is_name, matters_of, plain_terms, read, sorts_of
 from looseleaf.distill.statements import KINDS_OF_FACTS, kind_of, sentences_of, statements
 from looseleaf.facts.erasing import MEANT, SURELY_MEANT, erasing_signs, told_by
 from looseleaf.facts.gate import Witness, reading_of

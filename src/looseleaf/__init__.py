@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from looseleaf.memory import Memory
     from looseleaf.models import ScriptedModel
     from looseleaf.models.model_table import Budget
-    from looseleaf.pages.page import Page
+    from looseleaf.pages.pages import Page
     from looseleaf.prompt.manifest import Manifest, Prompt
-    from looseleaf.window.loss import Loss
+    from looseleaf.window.compaction_plan import Loss
 
 __all__ = [
     "Agent",
@@ -72,11 +72,11 @@ __all__ = [
     "Usage",
 ]
 _HOMES = (
-    {"Agent": "agent.loop", "Budget": "models.model_table", "Entry": "log.entries", "Loss": "window.loss"}
+    {"Agent": "agent.loop", "Budget": "models.model_table", "Entry": "log.entries", "Loss": "window.compaction_plan"}
     | dict.fromkeys(("Extension", "Model", "Reply", "ToolSpec", "Usage"), "base.replies")
     | {"ScriptedModel": "models"}
     | dict.fromkeys(("Manifest", "Prompt"), "prompt.manifest")
-    | {"Memory": "memory", "Page": "pages.page", "Policy": "base.policy"}
+    | {"Memory": "memory", "Page": "pages.pages", "Policy": "base.policy"}
     | dict.fromkeys(
         ("Distilled", "Distiller", "Message", "Noted", "ToolCallSpec", "Trace", "Turn"), "base.messages"
     )

@@ -35,7 +35,7 @@ from compaction import CROWD, STEPS, Template, cost, judge_both, marks_of, open_
 from looseleaf.base.errors import Refused  # noqa: E402
 from looseleaf.base.ids import new_id  # noqa: E402
 from looseleaf.base.messages import Distilled  # noqa: E402
-from looseleaf.log.heads import SCHEMA  # noqa: E402
+from looseleaf.log.journal import SCHEMA  # noqa: E402
 from looseleaf.store import JOURNAL  # noqa: E402
 from looseleaf.window.compact import Compact  # noqa: E402
 from looseleaf.window.compaction_fit import TOPIC, Draft  # noqa: E402

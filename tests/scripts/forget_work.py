@@ -28,9 +28,10 @@ import ctypes  # noqa: E402
 
 from forgetting import POLICY, THEN, Op, differences, holding, live, seen  # noqa: E402
 from looseleaf import Memory  # noqa: E402
-from looseleaf.base.clock import at  # noqa: E402
 from looseleaf.base.errors import Refused  # noqa: E402
-from looseleaf.store import files, switch  # noqa: E402
+from looseleaf.base.ids import at  # noqa: E402
+from looseleaf.store import files  # noqa: E402
+from looseleaf.store import replace as switch  # noqa: E402
 from looseleaf.store.root import PLAN  # noqa: E402
 from scripts import crash_work  # noqa: E402
 from workload import Verdict  # noqa: E402

@@ -14,21 +14,17 @@ from looseleaf.agent.events import (
     Compacted,
     Done,
     Failed,
+    Ingest,
     Interrupted,
+    Processors,
     Prompted,
     Reflected,
     ToolCalled,
     ToolReturned,
     UserMessage,
 )
-from looseleaf.agent.given import check, check_numbers
-from looseleaf.agent.hands import Hands, Running, writable
-from looseleaf.agent.ledger import Ledger
-from looseleaf.agent.memory_hands import memory_hands
-from looseleaf.agent.pictures import absolute, carried
-from looseleaf.agent.processors import Ingest, Processors
-from looseleaf.agent.request import CONTINUE, Requests
-from looseleaf.agent.tool_runner import hand
+from looseleaf.agent.request import CONTINUE, Requests, absolute, carried, check, check_numbers
+from looseleaf.agent.tool_runner import Hands, Running, hand, memory_hands, writable
 from looseleaf.base.errors import Cancelled, ModelFailed, Refused, TooLong
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import ToolCallSpec
@@ -40,13 +36,43 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
     from typing import Any
 
-    from looseleaf.agent.events import Event
-    from looseleaf.agent.processors import Processor
+    from looseleaf.agent.events import Event, Processor
     from looseleaf.agent.request import Request
     from looseleaf.agent.tool_runner import Hand
-    from looseleaf.base.replies import Flag, Model
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Flag, Model, Reply
     from looseleaf.memory import Memory
+    from looseleaf.models.costs import Costs
     from looseleaf.place.placer import Placed
+
+
+# The ledger of costs as one call of the agent's is told to it.
+
+
+class Ledger:
+    """The ledger of costs, for one call. A model of somebody's own may tell its extensions nothing: then it is told
+    here."""
+
+    def __init__(self, costs: Costs, model: Model, purpose: str) -> None:
+        self._costs = costs
+        self._about = {"model": model.name, "dialect": str(getattr(model, "dialect", "")), "purpose": purpose}
+        self._is_told = False
+
+    def look(self, messages: Sequence[Message]) -> None:
+        """Whether anything may be spent at all."""
+        self._costs.before_invoke(messages, {}, **self._about)
+
+    def before_invoke(self, messages: Sequence[Message], payload: dict[str, Any], **about: Any) -> None:
+        self._is_told = True
+        self._costs.before_invoke(messages, payload, **about)
+
+    def after_invoke(self, messages: Sequence[Message], response: Reply, **about: Any) -> None:
+        self._costs.after_invoke(messages, response, **about)
+
+    def count(self, messages: Sequence[Message], reply: Reply) -> None:
+        if not self._is_told:
+            self._costs.after_invoke(messages, reply, **self._about)
+
 
 CHAT = "chat"
 """The purpose of the loop's own calls, in the ledger of costs."""

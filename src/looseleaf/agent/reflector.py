@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.agent.hands import Hands
 from looseleaf.agent.page_copy import Overlay
-from looseleaf.agent.tool_runner import Hand
+from looseleaf.agent.tool_runner import Hand, Hands
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Message, ToolCallPayload, ToolResultPayload
-from looseleaf.base.own_tools import RECALLED, is_own
+from looseleaf.base.origins import RECALLED, is_own
 from looseleaf.base.paths import PROFILE
 from looseleaf.base.replies import ToolSpec
+from looseleaf.distill.material import Transcript, clipped
+from looseleaf.distill.material import pieces as in_pieces
 from looseleaf.distill.model import NOTHING, Bill, size_of
 from looseleaf.distill.rules import Rules, estimate
-from looseleaf.distill.transcript import Transcript, clipped
-from looseleaf.distill.transcript import pieces as in_pieces
 from looseleaf.language.sentences import is_phatic, is_question, pieces
 from looseleaf.pages.grammar import parse
 from looseleaf.text.untrusted import fenced

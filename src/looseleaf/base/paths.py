@@ -1,7 +1,173 @@
 """Names that all parts know: the user's own topic and page, the topic of the work, what waits, and how facts are
-tagged."""
+tagged.
+"""
 
 from __future__ import annotations
+
+from looseleaf.base.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+
+# Names: which text may name a file of a memory, and what kind of file it then is (FORMAT §2).
+
+TOP_PAGES = ("SOUL.md", "PROJECT.md", "PROJECT.local.md", "USER.md")
+STATE = "state.json"
+DRAWERS = ("facts", "episodes", "days", "review")
+PEOPLE_ONLY = frozenset({"SOUL.md"})
+"""Pages that people write and the program only reads (seed 003)."""
+
+_PORTS = (f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³")
+_DEVICES = frozenset(("con", "prn", "aux", "nul", "clock$", "conin$", "conout$", *_PORTS))
+_HEX = frozenset("0123456789abcdefABCDEF")
+_FORBIDDEN = frozenset('\\:*?"<>|')
+_NAME_BYTES = 120
+"""Shorter than any file system's limit, with room for what the store appends to a name."""
+_PARTS = 16
+"""Three times as many folders as any path of a memory has; beyond that systems begin to differ."""
+
+
+def name_fault(name: str) -> str | None:
+    """What is wrong with one component of a path, or None."""
+    if name in ("", ".", ".."):
+        return "has an empty, `.` or `..` part"
+    if name[0] in ".~-":
+        return f"has a part that begins with `{name[0]}`"
+    if name != name.strip() or name.endswith("."):
+        return "has a part that begins or ends with a space or ends with a dot"
+    # Hardly ever, and every look at a folder asks.
+    if not name.isprintable() or not _FORBIDDEN.isdisjoint(name):
+        for character in name:
+            if character in _FORBIDDEN:
+                return f"contains `{character}`"
+            if not character.isprintable():
+                return f"contains the invisible or unknown character U+{ord(character):04X}"
+    if "%" in name and _is_percent_encoded(name):
+        return "contains a percent-encoded character"
+    # Windows looks at what stands before the first dot, without the spaces behind it.
+    if name.partition(".")[0].rstrip(" ").lower() in _DEVICES:
+        return "uses a name that Windows reserves for a device"
+    if len(name.encode()) > _NAME_BYTES:
+        return f"has a part longer than {_NAME_BYTES} bytes"
+    return None if name.isascii() else _unicode_fault(name)
+
+
+def _is_percent_encoded(name: str) -> bool:
+    """Whether some reader could take part of a name for another character: `%2e`, `%u002e`."""
+    for code in name.split("%")[1:]:
+        digits = code[1:5] if code[:1] in ("u", "U") else code[:2]
+        if len(digits) in (2, 4) and _HEX.issuperset(digits):
+            return True
+    return False
+
+
+def _unicode_fault(name: str) -> str | None:
+    if _normal("NFC", name) != name:
+        return "is not in Unicode normal form C, the one spelling that is read"
+    # A dot or slash in disguise: one system or tool that folds it would be led out of the folder.
+    plain = _normal("NFKC", name)
+    if "/" in plain or "\\" in plain or not plain.strip("."):
+        return "has a character that some systems take for a dot or a slash"
+    return None
+
+
+def path_fault(path: str) -> str | None:
+    """What is wrong with a relative path in its one spelling, or None."""
+    if path.startswith("/"):
+        return "is absolute"
+    parts = path.split("/")
+    if len(parts) > _PARTS:
+        return f"has more than {_PARTS} parts"
+    return next(filter(None, map(name_fault, parts)), None)
+
+
+def canonical(path: str) -> str:
+    """The one spelling of a relative path, or Refused."""
+    normal = _spelled(path)
+    fault = path_fault(normal)
+    if fault:
+        raise _bad(path, fault)
+    return normal
+
+
+def page_path(path: str) -> str:
+    """The canonical path of a page: Markdown at the top of the folder or in a drawer."""
+    normal = canonical(path)
+    if not is_page(normal):
+        raise _bad(path, "is not the place of a page")
+    return normal
+
+
+def is_page(path: str) -> bool:
+    """Whether a canonical path is a page's: `*.md` at the top or directly in a drawer, and the state."""
+    if path == STATE:
+        return True
+    drawer, slash, name = path.rpartition("/")
+    return name.endswith(".md") and len(name) > 3 and (not slash or drawer in DRAWERS)
+
+
+def why_sealed(path: str) -> str | None:
+    """Why a model may not write a page, whatever it says there; None: it may, line by line."""
+    name = folded(path)
+    if name == STATE:
+        return "it has a tool of its own, memory_state"
+    if name.startswith("review/"):
+        return "it waits for a person"
+    if name.startswith("days/"):
+        return "the program writes what happened on a day. Use facts/<topic>.md or episodes/<yyyy-mm>.md"
+    if name == "soul.md" or (name.startswith("project") and "/" not in name):
+        return "only people write it. Propose the change to the user instead"
+    return None
+
+
+def safe_name(name: str, what: str) -> str:
+    """A single component (an agent, a topic, an entry id) that will name a file or folder."""
+    normal = _spelled(name)
+    fault = "contains a slash" if "/" in normal else name_fault(normal)
+    if fault:
+        raise Refused(
+            f"Nothing was done: the {what} {quoted(name)} {fault}. Use a plain name of letters and digits."
+        )
+    return normal
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names are one file on a system that ignores case or Unicode form."""
+    return folded(one) == folded(other)
+
+
+def folded(name: str) -> str:
+    """The same for any two names that such a system takes for one."""
+    return name.lower() if name.isascii() else _normal("NFKC", _normal("NFKC", name).casefold())
+
+
+def _spelled(text: str) -> str:
+    if not isinstance(text, str):
+        raise Refused(
+            f"Nothing was done: a path or a name is text, not {type(text).__name__}. Give it as text, such as USER.md."
+        )
+    return text if text.isascii() else _normal("NFC", text)
+
+
+def _normal(form: Literal["NFC", "NFKC"], text: str) -> str:
+    import unicodedata  # not at the top: plain names do not need it
+
+    return unicodedata.normalize(form, text)
+
+
+def _bad(path: str, fault: str) -> Refused:
+    return Refused(
+        f"Nothing was done: the path {quoted(path)} {fault}. Use the name of a page, "
+        "such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md or days/<yyyy-mm-dd>.md."
+    )
+
+
+def quoted(text: str) -> str:
+    """As Python writes it, and not much longer than a line: what was asked may be a megabyte."""
+    return repr(text) if len(text) <= _NAME_BYTES else f"{text[:_NAME_BYTES]!r}…"
+
 
 USER = "user"
 PROJECT = "project"

@@ -12,7 +12,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from looseleaf.base.errors import Refused
 from looseleaf.cli.main import main
 from looseleaf.cli.output import clipped, say
-from looseleaf.log.heads import PERSON
+from looseleaf.log.journal import PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _first(text: str) -> tuple[str, str]:
 def _cost(memory: Memory, given: str) -> None:
     """Of this memory itself: its ledger has what was spent a moment ago."""
     from looseleaf.cli.arguments import parse
-    from looseleaf.cli.verbs.cost import tell
+    from looseleaf.cli.verbs.status import tell
     from looseleaf.models.costs import WHATS
 
     asked = {"by": "day", "days": "7"}

@@ -3,18 +3,173 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from looseleaf.cli.examine import examine
-from looseleaf.cli.output import PROBLEMS, first_path, next_step, print_json
-from looseleaf.cli.table import table
+from looseleaf.base.errors import Refused
+from looseleaf.cli import doctor_checks as around
+from looseleaf.cli import doctor_checks as folder
+from looseleaf.cli.doctor_checks import Finding
+from looseleaf.cli.output import PROBLEMS, first_path, next_step, print_json, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from looseleaf.cli.arguments import Options
 
 
+# The machine: Python, its SQLite, the disk that the memory is on.
+
+LEAST = (3, 11)
+"""The first Python that this runs on."""
+
+_MEGABYTE = 1 << 20
+SCARCE, TIGHT = 64 * _MEGABYTE, 1024 * _MEGABYTE
+"""Bytes free: with less than the first a write may fail any moment; with less than the second, soon."""
+
+
+def python(version: tuple[int, ...] | None = None) -> Finding:
+    import platform
+
+    found = tuple(version or sys.version_info[:3])
+    said = f"{'.'.join(map(str, found))} on {platform.system()} {platform.machine()}"
+    if found < LEAST:
+        return Finding("python", "broken", said, "Use Python 3.11 or newer.")
+    return Finding("python", "ok", said)
+
+
+def sqlite() -> Finding:
+    """Recall needs full text search in it."""
+    import sqlite3
+
+    said = f"SQLite {sqlite3.sqlite_version}"
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+    except sqlite3.Error as error:
+        then = "Use a Python whose SQLite has FTS5: nothing can be recalled without it."
+        return Finding("sqlite", "broken", f"{said} without full text search ({error})", then)
+    finally:
+        connection.close()
+    return Finding("sqlite", "ok", f"{said} with full text search")
+
+
+def learnt() -> Finding:
+    """Rules distil by it, and a message is read by it before it is recorded."""
+    from looseleaf.distill.selector import heads
+
+    return Finding("selector", "ok", f"its trained data is complete ({len(heads())} parts)")
+
+
+def disk(path: str) -> Finding:
+    """Whether locks hold there."""
+    from looseleaf.store.disk import mount_type, this_disk
+
+    here = this_disk()
+    root = here.open_root(_existing(path))
+    try:
+        share, device = here.network_type(root), here.fstat(root).st_dev
+    finally:
+        here.close(root)
+    if share is not None:
+        then = "Move the memory to a local disk, or see to it that only one machine writes to it."
+        return Finding("disk", "look", f"a network share ({share}), on which locks may not hold", then)
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+            kind = mount_type(mounts.read(), os.major(device), os.minor(device))
+    except OSError:  # pragma: no cover - not Linux
+        kind = None
+    return Finding("disk", "ok", f"local ({kind})" if kind else "local")
+
+
+def space(path: str) -> Finding:
+    import shutil
+
+    free = shutil.disk_usage(_existing(path)).free
+    said = f"{free / _MEGABYTE:,.0f} MB are free" if free < 1e10 else f"{free / 1e9:,.0f} GB are free"
+    if free < SCARCE:
+        return Finding("space", "broken", said, "Make room: a write that does not fit is refused.")
+    if free < TIGHT:
+        return Finding("space", "look", said, "Make room before the disk is full.")
+    return Finding("space", "ok", said)
+
+
+def _existing(path: str) -> str:
+    """The folder itself, or the nearest one over it that is there."""
+    path = os.path.abspath(path)
+    while not os.path.isdir(path):
+        path = os.path.dirname(path)
+    return path
+
+
+# Everything that is looked at, in order, each for a limited time.
+
+SECONDS = 3.0
+"""For one look. Most take some milliseconds; a share that does not answer takes forever."""
+
+SOUND_SECONDS = 10.0
+"""For re-reading everything, which is done here only if it can be done in this time."""
+
+
+def examine(path: str, agent: str, named_by: str | None) -> Iterator[Finding]:
+    """All findings on the memory at a path. Each comes when it is made."""
+    yield within(SECONDS, "python", python)
+    yield within(SECONDS, "sqlite", sqlite)
+    yield within(SECONDS, "selector", learnt)
+    yield within(SECONDS, "disk", lambda: disk(path))
+    yield within(SECONDS, "space", lambda: space(path))
+    there = within(SECONDS, "memory", lambda: folder.where(path, named_by))
+    yield there
+    policy = None
+    if there.verdict == "ok":
+        settings = within(SECONDS, "settings", lambda: folder.settings(path, agent))
+        yield settings
+        yield within(SECONDS, "permissions", lambda: folder.permissions(path))
+        yield within(SECONDS, "lock", lambda: folder.lock(path))
+        if settings.verdict == "ok":
+            from looseleaf.pages.folder import settings as read
+
+            policy = read(path, agent)
+            yield within(SECONDS, "index", lambda: folder.index(path, agent))
+            yield within(SOUND_SECONDS, "sound", lambda: folder.sound(path, agent))
+        yield within(SECONDS, "git", lambda: folder.git(path))
+    yield within(SECONDS, "hooks", around.hooks)
+    yield within(SECONDS, "extras", around.extras)
+    yield within(SECONDS, "keys", around.keys)
+    yield within(SECONDS, "ollama", around.ollama)
+    if policy is None:
+        from looseleaf.base.policy import Policy
+
+        policy = Policy()
+    yield within(SECONDS, "model", lambda: around.model(policy))
+
+
+def within(seconds: float, name: str, look: Callable[[], Finding]) -> Finding:
+    """What a look finds, if it comes to an end in time."""
+    import threading
+
+    found: list[Finding] = []
+    thread = threading.Thread(target=lambda: found.append(_found(name, look)), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if found:
+        return found[0]
+    then = "`looseleaf check` takes the time that it needs." if name == "sound" else "Look at it by hand."
+    return Finding(name, "look", f"no answer within {seconds:g} seconds", then)
+
+
+def _found(name: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except Refused as refused:
+        return Finding(name, "broken", str(refused), "Do what it says, and look again.")
+    except OSError as error:
+        why = f"it could not be looked at ({error.strerror or error})"
+        return Finding(name, "look", why, "See whether you may read it, and whether the disk answers.")
+
+
 def doctor(options: Options) -> int:
-    from looseleaf.cli.progress import progress
+    from looseleaf.cli.output import progress
     from looseleaf.pages.folder import find
     from looseleaf.text.secrets import redact_value
 

@@ -92,11 +92,11 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = chat
         case "completion":
-            from looseleaf.cli.verbs import completion
+            from looseleaf.cli.verbs import setup as completion
 
             module = completion
         case "cost":
-            from looseleaf.cli.verbs import cost
+            from looseleaf.cli.verbs import status as cost
 
             module = cost
         case "demo":
@@ -108,7 +108,7 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = doctor
         case "exporting":
-            from looseleaf.cli.verbs import exporting
+            from looseleaf.cli.verbs import transfer as exporting
 
             module = exporting
         case "facts":
@@ -116,15 +116,15 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = facts
         case "forget":
-            from looseleaf.cli.verbs import forget
+            from looseleaf.cli.verbs import review as forget
 
             module = forget
         case "hook":
-            from looseleaf.cli.verbs import hook
+            from looseleaf.cli.verbs import setup as hook
 
             module = hook
         case "importing":
-            from looseleaf.cli.verbs import importing
+            from looseleaf.cli.verbs import transfer as importing
 
             module = importing
         case "pages":
@@ -136,15 +136,15 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = prompt
         case "recall":
-            from looseleaf.cli.verbs import recall
+            from looseleaf.cli.verbs import everyday as recall
 
             module = recall
         case "record":
-            from looseleaf.cli.verbs import record
+            from looseleaf.cli.verbs import everyday as record
 
             module = record
         case "remember":
-            from looseleaf.cli.verbs import remember
+            from looseleaf.cli.verbs import everyday as remember
 
             module = remember
         case "review":
@@ -152,7 +152,7 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = review
         case "serve":
-            from looseleaf.cli.verbs import serve
+            from looseleaf.cli.verbs import setup as serve
 
             module = serve
         case "status":
@@ -160,7 +160,7 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = status
         case "state":
-            from looseleaf.cli.verbs import state
+            from looseleaf.cli.verbs import status as state
 
             module = state
         case "window":
@@ -168,7 +168,7 @@ def _carrier(run: str) -> Callable[[Options], int]:
 
             module = window
         case "tools":
-            from looseleaf.cli.verbs import tools
+            from looseleaf.cli.verbs import pages as tools
 
             module = tools
         case _:

@@ -12,11 +12,113 @@ from looseleaf.base.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from types import TracebackType
     from typing import Any
 
     from looseleaf.base.values import Edit
     from looseleaf.cli.arguments import Options
     from looseleaf.memory import Memory
+
+
+# How far something is: a bar on a terminal, of what takes longer than a moment.
+
+PATIENCE = 1.0
+"""Seconds before it is shown how far something is."""
+
+OFTEN = 0.1
+"""Seconds between two drawings: as often as an eye can follow."""
+
+_LONGEST, _SHORTEST = 40, 10
+"""Columns of the bar. Where there is no room for the shortest, there is none."""
+
+
+def progress(what: str, unit: str = "") -> Progress:
+    """`with progress("importing", unit="conversations") as step:` and in it `step(done, total)`; a total that nobody
+    knows is 0."""
+    return Progress(what, unit)
+
+
+class Progress:
+    """Called with how much is done, and of how much. What never calls it is shown to be going on all the same, with
+    the seconds that it took so far."""
+
+    def __init__(self, what: str, unit: str = "") -> None:
+        self._what, self._unit = what, unit
+        self._since = time.monotonic()
+        self._drawn = 0.0
+        self._done = self._total = 0
+        self._shown = 0
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._clock: Any = None
+
+    def __enter__(self) -> Progress:
+        if self._is_terminal:
+            import threading
+
+            self._ended, self._drawing = threading.Event(), threading.Lock()
+            self._clock = threading.Thread(target=self._watch, daemon=True)
+            self._clock.start()
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        self._done, self._total = done, total
+        now = time.monotonic()
+        if self._clock is not None and now - self._since >= PATIENCE and now - self._drawn >= OFTEN:
+            self._draw()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._clock is None:
+            return
+        self._ended.set()
+        self._clock.join()
+        self._clock = None
+        self._write("")
+
+    def _watch(self) -> None:
+        """In a thread of its own: what is waited for may say nothing for a long time."""
+        wait = PATIENCE
+        while not self._ended.wait(wait):
+            self._draw()
+            wait = OFTEN
+
+    def _draw(self) -> None:
+        with self._drawing:
+            self._drawn = time.monotonic()
+            self._write(self._line(_columns()))
+
+    def _write(self, line: str) -> None:
+        """Over what stood there, with spaces: every terminal can do that."""
+        wiped = f"\r{' ' * self._shown}\r" if len(line) < self._shown else "\r" if line else ""
+        self._shown = len(line)
+        try:
+            sys.stderr.write(f"{wiped}{line}")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # nobody looks any more; what is done goes on
+            self._ended.set()
+
+    def _line(self, width: int) -> str:
+        done, total = self._done, self._total
+        unit = f" {self._unit}" if self._unit else ""
+        if total <= 0:
+            count = f"{done:,}{unit}, " if done else ""
+            return f"{self._what} … {count}{time.monotonic() - self._since:.0f} s"[: width - 1]
+        count = f"{min(done, total):,} of {total:,}{unit}"
+        room = min(_LONGEST, width - len(self._what) - len(count) - 5)
+        if room < _SHORTEST:
+            return f"{self._what} {count}"[: width - 1]
+        filled = room * min(done, total) // total
+        return f"{self._what} [{'#' * filled}{' ' * (room - filled)}] {count}"
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
 
 PROBLEMS = 1
 REFUSED = 2
@@ -166,3 +268,179 @@ def plain(text: str, keep: str = "") -> str:
 def _written_out(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+# A question to the person at the terminal, before something that is not done unasked.
+
+
+def ask(question: str, *, nobody: str, no: str) -> None:
+    """Return if the answer is yes. `nobody`: the sentence where there is no terminal to ask at; `no`: for any other
+    answer."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Refused(nobody)
+    sys.stderr.write(f"{plain(question)} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Refused(no)
+
+
+# Texts in columns of a terminal: how wide one is, cut to a width, filled up to one.
+
+WIDTH = 100
+"""Columns where nothing says how wide the terminal is."""
+_NARROW, _WIDE = 60, 160
+
+
+def columns(text: str) -> int:
+    """The columns that a text takes: letters of East Asia take two, marks over a letter none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
+
+
+def cell(text: str, width: int) -> str:
+    """A text on one line, and in at most so many columns; it cannot steer the terminal."""
+    line = plain(" ".join(text[: 8 * width].split()))
+    if columns(line) <= width and len(text) <= 8 * width:
+        return line
+    left = width - 1
+    for at, each in enumerate(line):
+        left -= columns(each)
+        if left < 0:
+            return f"{line[:at]}…"
+    return f"{line}…"
+
+
+def filled(text: str, width: int) -> str:
+    return text + " " * (width - columns(text))
+
+
+def terminal_width() -> int:
+    """Of a table that is made for it: one that is narrower or wider than these would not be read."""
+    from shutil import get_terminal_size
+
+    return min(max(get_terminal_size((WIDTH, 24)).columns, _NARROW), _WIDE)
+
+
+def bar(part: int, whole: int, width: int = 24) -> str:
+    """As long as a share: something that is there at all is seen."""
+    return "━" * max(int(part > 0), round(width * part / whole)) if whole else ""
+
+
+# Tables: rich on a terminal, aligned plain text in a pipe.
+
+_ID = 26
+"""Columns up to which a cell stands on one line: an id is as long."""
+
+_LEAST = 24
+"""Columns that words need; with fewer, they stand under the rest of their row."""
+
+_GAP = 2
+
+_STYLES = {"share": "cyan"}
+"""Columns that have a colour, by their heads."""
+
+MARKS = {"ok": "green", "look": "yellow", "broken": "red"}
+"""Words that have a colour where a row begins with them."""
+
+
+def on_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Collection[str] = (),
+    lines: Iterable[str] | None = None,
+) -> None:
+    """Print rows under their heads. `right`: heads of columns that are set to the right. `lines`: what a pipe is given
+    instead of columns, where other programs read that already."""
+    cells = [tuple(map(str, row)) for row in rows]
+    if on_terminal():
+        _print_rich(heads, cells, right)
+    elif lines is not None:
+        say("\n".join(lines))
+    else:
+        say("\n".join(_aligned([tuple(heads), *cells], [head in right for head in heads])))
+
+
+def _aligned(rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> Iterable[str]:
+    cleaned = [[plain(" ".join(cell.split("\n"))) for cell in row] for row in rows]
+    widths = [max(map(columns, column)) for column in zip(*cleaned, strict=True)]
+    for row in cleaned:
+        placed = (
+            " " * (width - columns(cell)) + cell if right else filled(cell, width)
+            for cell, width, right in zip(row, widths, is_right, strict=True)
+        )
+        yield (" " * _GAP).join(placed).rstrip()
+
+
+# --- on a terminal -----------------------------------------------------------------------
+
+
+def console() -> Any:
+    """rich's, without anything that reads meaning into a text: no markup, no emoji, no highlighting."""
+    import os
+
+    from rich.console import Console
+
+    # NO_COLOR asks for no colours; bold and dim are left out with them.
+    without: Any = {"color_system": None} if os.environ.get("NO_COLOR") else {}
+    return Console(markup=False, emoji=False, highlight=False, **without)
+
+
+def _print_rich(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> None:
+    out = console()
+    cleaned = [[plain(cell, keep="\n") for cell in row] for row in rows]
+    widths = [
+        max(columns(line) for cell in column for line in cell.split("\n"))
+        for column in zip(heads, *cleaned, strict=True)
+    ]
+    fixed = [width if width <= _ID and at < len(widths) - 1 else 0 for at, width in enumerate(widths)]
+    free = [min(width, _LEAST) for width, own in zip(widths, fixed, strict=True) if not own]
+    if sum(fixed) + sum(free) + _GAP * (len(widths) - 1) > out.width:
+        _print_stacked(out, cleaned)
+    else:
+        _print_table(out, heads, cleaned, [head in right for head in heads], fixed)
+
+
+def _print_table(
+    out: Any,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    is_right: Sequence[bool],
+    fixed: Sequence[int],
+) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_edge=False)
+    for head, right, width in zip(heads, is_right, fixed, strict=True):
+        made.add_column(
+            Text(head),
+            justify="right" if right else "left",
+            no_wrap=bool(width),
+            min_width=width or None,
+            overflow="fold",
+            style=_STYLES.get(head),
+        )
+    for row in rows:
+        made.add_row(*(Text(cell, MARKS.get(cell, "") if at == 0 else "") for at, cell in enumerate(row)))
+    out.print(made)
+
+
+def _print_stacked(out: Any, rows: Sequence[Sequence[str]]) -> None:
+    """For a narrow terminal: a row on one line as far as it goes, and its words under that."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for *first, last in rows:
+        head = (" " * _GAP).join(" ".join(cell.split("\n")) for cell in first if cell)
+        if head:
+            out.print(Text(head, "dim"), overflow="fold")
+        if last:
+            out.print(Padding(Text(last, overflow="fold"), (0, 0, 0, _GAP if head else 0)))

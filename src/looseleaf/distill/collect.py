@@ -7,23 +7,28 @@ it fail, and whatever it takes from one stands on one line.
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 
 from looseleaf.base.immutable import frozen
-from looseleaf.base.own_tools import is_own
-from looseleaf.distill.episode import Episodes
-from looseleaf.distill.noting import NOTED, Noting, Open
+from looseleaf.base.messages import Noted
+from looseleaf.base.origins import PREFIX, RECALLED, is_own
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.stating import Stating
-from looseleaf.language.endings import is_done
 from looseleaf.language.sentences import (
+    closes,
+    content,
     is_conclusion,
     is_constraint,
     is_decision,
+    is_done,
+    is_fault,
     is_filler,
     is_intention,
+    is_lesson,
     is_phatic,
     is_question,
+    is_request,
+    is_sure_lesson,
     is_task,
     pieces,
 )
@@ -36,8 +41,213 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from looseleaf.base.messages import Trace
+    from looseleaf.base.messages import Proposal, Trace
     from looseleaf.distill.statements import Sentence
+
+
+# What a distiller notes of the material while it reads: sentences, each once, and never more than a few
+# hundred.
+
+NOTED = 500
+"""The most decisions, constraints and so on that are kept of one material."""
+
+
+class Noting:
+    """Sentences worth keeping, each once, the newest last; of too many the oldest go."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Noted] = {}
+
+    def add(self, text: str, source: str) -> None:
+        key = text.casefold()
+        self._found.pop(key, None)
+        self._found[key] = Noted(text, source)
+        if len(self._found) > NOTED:
+            del self._found[next(iter(self._found))]
+
+    def clear(self) -> None:
+        self._found.clear()
+
+    def all(self) -> tuple[Noted, ...]:
+        return tuple(self._found.values())
+
+
+class Open(Noting):
+    """Work that is left. What is said to be done is left no more."""
+
+    def close(self, text: str) -> None:
+        done = content(text)
+        for key in [key for key in self._found if closes(done, content(key))]:
+            del self._found[key]
+
+
+# What a distiller holds of the facts that users stated while it reads.
+
+_WRITERS = frozenset({"memory", "memory_append", "memory_patch", "memory_write", "remember"})
+_MOST_CALLS = 100
+ASKED_CHARS = 400
+"""Of what the assistant said last: its end, where it asks."""
+
+
+class Stating:
+    """What users stated, each once, the newest last; of too many the oldest go. `everything`: the material was given to
+    be remembered, and every sentence of it is kept."""
+
+    def __init__(self, limit: int, *, everything: bool = False) -> None:
+        self._limit = limit
+        self._everything = everything
+        self._found: dict[tuple[str, str, str, bool], Proposal] = {}
+        self._told: dict[str, str] = {}
+        self.asked = ""
+        """What the assistant said last: an answer is read with it."""
+
+    def heard(self, trace: Trace) -> None:
+        """The assistant spoke."""
+        self.asked = trace.content[-ASKED_CHARS:]
+
+    def take(self, trace: Trace) -> None:
+        """Only what was written as the user counts (the gate asks by whom), and not what was recalled."""
+        asked, self.asked = self.asked, ""
+        if trace.trace_type != "user" or RECALLED in trace.tags:
+            return
+        # The weights take a moment to load: talk without a user needs none of them.
+        from looseleaf.distill.statements import statements
+
+        for each in statements(trace.content, trace.ts, trace.id, asked=asked, everything=self._everything):
+            key = (each.topic, each.relation.casefold(), each.object.casefold(), each.ended)
+            self._found.pop(key, None)
+            self._found[key] = each
+            if len(self._found) > self._limit:
+                del self._found[next(iter(self._found))]
+
+    def used(self, trace: Trace) -> None:
+        """A tool of ours was called, or answered. What the model wrote down at once needs no note of the same."""
+        call = str(trace.tool_call_id)
+        if trace.trace_type == "tool_call":
+            if str(trace.tool_name).removeprefix(PREFIX) in _WRITERS and len(self._told) < _MOST_CALLS:
+                self._told[call] = str(trace.tool_args)
+            return
+        said = self._told.pop(call, "")
+        if not said or trace.tool_error:
+            return
+        from looseleaf.language.promises import bears, tells_of_waiting
+
+        if tells_of_waiting(str(trace.tool_result or trace.content)):
+            return  # nobody said yes to it: the user's own words stand
+        for key in [key for key in self._found if key[1] == "note" and bears(key[2], said, sure=True)]:
+            del self._found[key]
+
+    def all(self) -> tuple[Proposal, ...]:
+        return tuple(self._found.values())
+
+
+# What was done in the material, and what was learnt: the one piece of work that was asked for, worked on
+# and finished.
+
+TITLE_WORDS = 8
+SUMMARY_WORDS = 9
+"""A summary has fewer than ten words, as the format says."""
+TITLE_CHARS = 80
+_LEAST_WORDS = 2
+"""Words of its own that a request must have to be an episode: "then fix it" is none."""
+
+_POLITE = lazy(
+    r"\A\W*(?:(?:hi|hello|hey|ok|okay|so|now|then|please|kindly|can you|could you|would you|will you|i'd like you to|"
+    r"i need you to|i want you to|let's|help me(?: to)?)\b[\s,!:]*)+",
+    re.IGNORECASE,
+)
+
+
+class Work:
+    """One request, what it took, and how it ended."""
+
+    def __init__(self, request: str) -> None:
+        self.request = request
+        self.fault = ""
+        self.calls = 0
+        self.answers = 0
+        self.solution = ""
+        self.lesson = ""
+
+    @property
+    def is_finished(self) -> bool:
+        return bool(self.solution) and (self.calls > 0 or self.answers > 1)
+
+
+class Episodes:
+    """Follows the talk, message by message; holds the work under way and the longest that was finished."""
+
+    def __init__(self) -> None:
+        self._now: Work | None = None
+        self._best: Work | None = None
+
+    def asked(self, sentences: list[str]) -> None:
+        """A user's message. A request begins new work; a fault that is told with it is the problem."""
+        request = next(
+            (each for each in sentences if is_request(each) and len(content(each)) >= _LEAST_WORDS), ""
+        )
+        if request:
+            self._settle()
+            self._now = Work(request)
+            self._now.fault = next((each for each in sentences if is_fault(each)), "")
+        self._learn(sentences)
+
+    def called(self) -> None:
+        if self._now is not None:
+            self._now.calls += 1
+
+    def answered(self, sentences: list[str]) -> None:
+        if self._now is None or not sentences:
+            return
+        self._now.answers += 1
+        done = [each for each in sentences if is_done(each)]
+        if done:
+            about = content(self._now.request)
+            best = max(done, key=lambda each: len(about & content(each)))
+            if self._now.calls or about & content(best):
+                self._now.solution = best
+        self._learn(sentences)
+
+    def _learn(self, sentences: list[str]) -> None:
+        work = self._now
+        if work is None:
+            return
+        for each in sentences:
+            # What is only a reason gives way to what is called a lesson or a cause.
+            if each != work.request and is_lesson(each) and (is_sure_lesson(each) or not work.lesson):
+                work.lesson = each
+
+    def _settle(self) -> None:
+        work = self._now
+        if work is not None and work.is_finished and (self._best is None or work.calls >= self._best.calls):
+            self._best = work
+        self._now = None
+
+    def told(self) -> dict[str, str] | None:
+        """The episode, or nothing, where nothing was finished."""
+        self._settle()
+        work = self._best
+        if work is None:
+            return None
+        title = first_words(_POLITE.sub("", work.request) or work.request, TITLE_WORDS)
+        told = {
+            "title": clipped(title[:1].upper() + title[1:], TITLE_CHARS, "…"),
+            "summary": first_words(work.solution, SUMMARY_WORDS),
+        }
+        told |= {"problem": work.fault} if work.fault else {"task": work.request}
+        told["solution"] = work.solution
+        if work.lesson:
+            told["lesson"] = work.lesson
+        return told
+
+
+def first_words(text: str, most: int) -> str:
+    """The beginning of a sentence; where there are no spaces, twice as many characters."""
+    words = text.split()
+    if len(words) > most:
+        return " ".join(words[:most]).rstrip(",;:.") + "…"
+    return clipped(" ".join(words).rstrip(".?!"), 10 * most, "…")
+
 
 SENTENCE_CHARS = 300
 """A sentence is cut here: longer ones are lists, or were pasted."""

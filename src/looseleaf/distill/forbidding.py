@@ -11,19 +11,21 @@ import re
 from functools import lru_cache
 
 from looseleaf.base.immutable import frozen
-from looseleaf.base.own_tools import RECALLED
-from looseleaf.distill.cues import cue_words, has_forbidding_word, says_to_forget
-from looseleaf.distill.forms import (
+from looseleaf.base.origins import RECALLED
+from looseleaf.distill.cues import (
+    cue_words,
+    has_forbidding_word,
     is_formed,
     is_meant_otherwise,
     is_of_work,
     is_order,
     may_be_order,
     may_be_told,
+    says_to_forget,
     says_what,
 )
 from looseleaf.distill.requests import asked_to_keep
-from looseleaf.distill.sorts import plain_terms
+from looseleaf.distill.slot_tables import plain_terms
 from looseleaf.distill.statements import sentences_of
 from looseleaf.facts.erasing import EARLIER, Order
 from looseleaf.facts.replacing import WIDE

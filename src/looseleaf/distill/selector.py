@@ -24,13 +24,13 @@ from looseleaf.distill.cues import (
     READ_CHARS,
     READ_TOKENS,
     cued,
+    forms_of,
     has_forbidding_word,
     heard,
     is_wide,
     may_forbid,
     tokens_of,
 )
-from looseleaf.distill.forms import forms_of
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""Slots: relations whose value a sentence states in an unambiguous form; one table of forms per language.
+r"""Slots: relations whose value a sentence states in an unambiguous form; one table of forms per language.
 
 A table (`data/slots/<language>.txt`) has a line for each form: topic, label and form, separated by tabs. A form is a
 regular expression; `{type}`, or a capture group, marks the value. A value without the shape of its type is discarded:
@@ -8,31 +8,237 @@ form whose own words occur is tried.
     user	Home	i live in {place}
     user	-Employer	i (?:quit|left) {org}        what ends: a label with a minus
     user	Answers=short	keep (?:it|answers) short    a value that the form itself says
-    user	!Name	\\Amy name is {name}\\Z            so plain that it is believed whatever the selector says
+    user	!Name	\Amy name is {name}\Z            so plain that it is believed whatever the selector says
     project	*	our {meeting} is {when}              a label that the sentence names
     -	was	switched from {old} to {thing}           what a change replaces
 """
 
 from __future__ import annotations
 
+import json
 import re
+from bisect import bisect_left
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 from looseleaf.base.immutable import frozen
-from looseleaf.distill.sorts import DATA, families, family_of
-from looseleaf.distill.sound import is_sound
-from looseleaf.facts.replacing import WIDE
+from looseleaf.facts.replacing import WIDE, Lexicon
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+# What words are names of: databases, editors, diets; which aspect of life they tell of; and which are
+# plain words.
+
+DATA = Path(__file__).parent / "data"
+
+
+@cache
+def families() -> dict[str, frozenset[str]]:
+    """Names that are of one sort (databases, editors, diets): `sort: name, name`."""
+    return _read_sorts("families.txt")
+
+
+@cache
+def family_of() -> dict[str, frozenset[str]]:
+    """From a name to the sorts that it is of."""
+    return _turned(families())
+
+
+def _read_sorts(file: str) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for line in (DATA / file).read_text(encoding="utf-8").splitlines():
+        name, colon, members = line.partition(":")
+        if colon and not line.startswith("#"):
+            known = {each.strip().lower() for each in members.split(",")} - {""}
+            found[name.strip()] = found.get(name.strip(), frozenset()) | known
+    return found
+
+
+def _turned(sorts: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for sort, members in sorts.items():
+        for member in members:
+            found.setdefault(member, set()).add(sort)
+    return {member: frozenset(each) for member, each in found.items()}
+
+
+def sorts_of(name: str) -> frozenset[str]:
+    """The sorts that a word is a name of, and the aspects of life that it tells of (`about_home`)."""
+    return family_of().get(name, frozenset()) | aspects().get(name, frozenset())
+
+
+@cache
+def aspects() -> dict[str, frozenset[str]]:
+    return _turned(_read_sorts("aspects.txt"))
+
+
+def matters_of(name: str) -> frozenset[str]:
+    """The aspects of life that a word tells of, and the private matters."""
+    return (aspects().get(name, frozenset()) | matters().get(name, frozenset())) - _OF_MEMORY
+
+
+_OF_MEMORY = frozenset({"about_answers", "about_notes", "about_logs", "about_database"})
+"""Aspects that orders to a memory speak of, whatever they mean."""
+
+
+@cache
+def matters() -> dict[str, frozenset[str]]:
+    """Matters that people want forgotten: codes, faith, money. Read for an order to forget only."""
+    return _turned(_read_sorts("matters.txt"))
+
+
+def is_name(term: str) -> bool:
+    """Whether a term is probably a name: it begins no known word of everyday talk."""
+    if not term.isascii():
+        return True
+    words = _common_in_order()
+    at = bisect_left(words, term)
+    return at == len(words) or not words[at].startswith(term)
+
+
+@cache
+def _common_in_order() -> list[str]:
+    return sorted(common())
+
+
+@cache
+def common() -> frozenset[str]:
+    """Words of everyday talk: none of them is a name, as long as it is written small. Made with the weights."""
+    path = DATA / "common.txt"
+    return frozenset(path.read_text(encoding="utf-8").split()) if path.is_file() else frozenset()
+
+
+@cache
+def plain_terms() -> tuple[frozenset[str], frozenset[str]]:
+    """Terms that tell nothing apart, and those of forbidding."""
+    plain, forbidding = (DATA / "plain_terms.txt").read_text(encoding="utf-8").splitlines()[:2]
+    return frozenset(plain.split()), frozenset(forbidding.split())
+
+
+LINKS = DATA / "links.json"
+"""Weights of the signs that a change is about a line (`change`), and that an order to forget means it (`erase`)."""
+
+
+@cache
+def lexicon() -> Lexicon:
+    weights = json.loads(LINKS.read_text(encoding="utf-8"))
+    return Lexicon(sorts_of, plain_terms()[0], is_name, weights["change"], matters_of, weights["erase"])
+
+
+# Whether a value has the shape of its type: a common noun is not a name, a pronoun not a place, half a
+# phrase not a thing.
+
+_I = re.IGNORECASE
+_HOLLOW = frozenset(
+    "it this that them these those him her me us you i we they he she there here what which who and or but "
+    "so to of in on at "
+    "my our your his their job es das ihn sie ihm ça cela le la les lo eso esto isso isto ciò questo dit "
+    "dat het".split()
+)
+_TITLES = frozenset("dr mr mrs ms prof st sr jr mme mlle hr fr sra dott".split())
+"""A value that ends in a title was cut short, and is no name."""
+_NAME = lazy(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*)*")
+_TRADE = lazy(
+    r".*(?:er|or|ist|ian|ant|ent|man|woman|nurse|chef|cook|vet|coach|clerk|judge|pilot|guide|intern|"
+    r"trainee|apprentice|lead|"
+    r"head|cto|ceo|cfo|pm|dev|sre|devops|po|qa|freelance|midwife|student|mechanic|analyst|smith|wright|"
+    r"herd|guard|lawyer|"
+    r"scientist|architect|professor|postdoc|phd|researcher|founder|manager|director|artist|designer|"
+    r"butcher|baker)s?\Z",
+    _I,
+)
+_NO_TRADE = frozenset(
+    "er her other another beginner newcomer customer user fan supporter lover reader member owner sucker "
+    "prayer number letter "
+    "computer paper parent owner person winner loser killer hater believer different sort of kind man "
+    "woman human".split()
+)
+_DATE_LIKE = lazy(
+    r".*[0-9]|.*\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", _I
+)
+_ZONE = lazy(
+    r"(?:utc|gmt)(?: ?[+-] ?\d{1,2}(?::?\d\d)?)?|(?:c|e|w|m|p|ak|h|b|i|j|k|s|hk|nz|ae|ac|aw|ms|br|ar|a|"
+    r"n)[sd]?[est]?t|cest|"
+    r"aest|aedt|acst|awst|nzst|nzdt|[a-z]+/[a-z_]+|(?:eastern|pacific|central|mountain|atlantic)(?: time)?",
+    _I,
+)
+_COMMAND = lazy(
+    r"`[^`]+`|(?:\./|(?:npm|npx|pnpm|yarn|bun|make|just|task|pytest|tox|nox|uv|poetry|pdm|hatch|cargo|go|"
+    r"mvn|gradle|\./gradlew|"
+    r"docker|docker-compose|podman|kubectl|helm|fly|flyctl|vercel|netlify|heroku|rake|bundle|bin/|mix|"
+    r"dotnet|ctest|cmake|ninja|"
+    r"bazel|sbt|php|composer|vitest|jest|rspec|deno|python|python3|sh|bash|terraform|ansible-playbook|git|"
+    r"gcloud|aws|az)\b).*",
+    _I,
+)
+
+
+def _is_plain_word(word: str, kept: Table) -> bool:
+    """Whether a word is an everyday word, not a name."""
+    return word.islower() and (word in common() or word in kept.words["plain"])
+
+
+def _is_trade(word: str, kept: Table) -> bool:
+    """Whether a word names what people do: by the table's `@trades`, words and endings (`-erin`), or else by the
+    English endings."""
+    known = kept.words.get("trades")
+    if known is None:
+        return _TRADE.fullmatch(word) is not None and word not in _NO_TRADE
+    return word in known or any(each[0] == "-" and word.endswith(each[1:]) for each in known)
+
+
+def is_sound(kind: str, value: str, kept: Table) -> bool:
+    """Whether a value has the shape of its type."""
+    if not value or not any(map(str.isalnum, value)):
+        return False
+    words = value.split()
+    if kind in ("old", "thing") and kept.language not in ("zh", "ja"):
+        return words[0].lower() not in _HOLLOW and words[-1].lower() not in kept.words["plain"]
+    if kind == "" and words[0].lower() in _HOLLOW:
+        return False
+    if kind in families() or kind in ("", "rest", "when", "thing", "old", "word", "people"):
+        return kind != "word" or value.isalnum()
+    language, plain = kept.language, kept.words["plain"]
+    if language in ("zh", "ja"):
+        return (
+            1 <= len(value) <= 20
+            and value not in plain
+            and not any(each in value for each in kept.words["never"])
+        )
+    if len(words) > 1 and words[0].lower() == "the" and words[1][0].isupper():
+        words = words[1:]
+    first, last = words[0].lower(), words[-1].lower()
+    if kind == "date":
+        return _DATE_LIKE.match(value) is not None
+    if kind == "zone":
+        return len(value) > 2 and _ZONE.fullmatch(value) is not None
+    if kind == "command":
+        return _COMMAND.fullmatch(value) is not None
+    if kind == "trade":
+        return last not in families()["diet"] and _is_trade(last, kept) and first not in kept.words["never"]
+    if (
+        first in plain
+        or last in plain
+        or last.rstrip(".") in _TITLES
+        or (len(value) == 1 and value.isascii())
+    ):
+        return False
+    if kind in ("name", "person"):
+        return _NAME.fullmatch(value) is not None and not any(_is_plain_word(each, kept) for each in words)
+    has_name = any(each[:1].isupper() or not _is_plain_word(each, kept) for each in words)
+    # "We moved from MySQL to Postgres": what is a name of something else is no place.
+    is_none = kind == "place" and (any(map(str.isdigit, value)) or value.lower() in family_of())
+    return has_name and not is_none
+
 
 LONGEST = 400
 """Longer sentences are not read."""
 
-_I = re.IGNORECASE
 _WORDS = {
     "name": 2, "person": 2, "place": 3, "org": 3, "trade": 4, "thing": 5, "when": 9, "old": 4, "word": 0, "people": 9,
     "date": 5, "zone": 2, "command": 11, "rest": 17,
@@ -354,8 +560,7 @@ def _languages_of(text: str) -> Sequence[str]:
         if _HANGUL.search(text):
             return ("ko",)
         return ("ja",) if _KANA.search(text) else ("zh",)
-    from looseleaf.language.stems import language
-    from looseleaf.language.stopwords import speaking_for
+    from looseleaf.language.stems import language, languages_by_word
 
     words = _LITERAL.findall(text)
     heard = language(words).tongue
@@ -363,7 +568,7 @@ def _languages_of(text: str) -> Sequence[str]:
         return ("en",)
     if heard in _CODES:
         return ("en", _CODES[heard])
-    speaking = speaking_for()
+    speaking = languages_by_word()
     likely = {tongue for word in words for tongue in speaking.get(word, ())}
     return ("en", *(code for tongue, code in _CODES.items() if tongue in likely and code in languages()))
 
@@ -406,3 +611,27 @@ def _is_taken_back(kept: Table, small: str, start: int) -> bool:
         return any(word in clause for word in kept.words["not"])
     words = _LITERAL.findall(clause)
     return any(word in kept.words["not"] for word in words[-5:])
+
+
+# The items of a list in a sentence: `peanuts, eggs and kiwi`.
+
+_AND = r"(?:and|or|und|oder|et|ou|y|e|o|en|of)"
+_LIST_ITEM = lazy(
+    rf"(?:\s*,\s*(?:{_AND}\s+)?|\s+{_AND}\s+)([^\W\d_][\w'-]*(?: [\w'-]+)?)(?=\s*(?:[,.;!)]|\Z|{_AND}\s))",
+    re.IGNORECASE,
+)
+_NO_ITEM = frozenset(
+    "i i'm im i've so but please pls thanks btw which no not too also we my he she it they you ich bitte je".split()
+)
+"""Words that begin something else."""
+
+
+def with_items(text: str, readings: Iterable[Reading]) -> Iterator[Reading]:
+    """What was read, and what else stands in a list that a value begins: where a missing item is grave."""
+    for first in readings:
+        yield first
+        if first.label == "Allergy" and not first.ended:
+            at = max(text.find(first.value, first.start), 0) + len(first.value)
+            while (item := _LIST_ITEM.match(text, at)) and item[1].lower().split()[0] not in _NO_ITEM:
+                at = item.end(1)
+                yield Reading(first.topic, first.label, item[1], item.start(1), at, is_plain=first.is_plain)

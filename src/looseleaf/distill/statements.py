@@ -15,14 +15,11 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Proposal
 from looseleaf.base.paths import PROJECT, USER
 from looseleaf.distill.cues import has_orders, orders_of
-from looseleaf.distill.items import with_items
-from looseleaf.distill.requests import asked_to_keep
+from looseleaf.distill.requests import asked_to_keep, changed, made, tidy
 from looseleaf.distill.selector import Around, marks_of, select
-from looseleaf.distill.shape import changed, made, tidy
-from looseleaf.distill.slot_tables import read
+from looseleaf.distill.slot_tables import read, with_items
 from looseleaf.distill.wording import AHEAD, LEANS, PAST, clipped, dated, part_of, trimmed
-from looseleaf.facts.placement import PERHAPS
-from looseleaf.facts.profile import PEOPLE
+from looseleaf.facts.placement import PEOPLE, PERHAPS
 from looseleaf.facts.replacing import PLAIN, WIDE
 from looseleaf.language.dates import found as dates_in
 from looseleaf.language.own_words import masked, speaks_of_text, works_on_language, zones

@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from looseleaf.explain.lines import Signed, who
     from looseleaf.explain.promises import Flag, Promise, Reconciled, reconcile
+    from looseleaf.explain.sources import Signed, who
     from looseleaf.explain.writes import Written, receipts
 
 __all__ = ["Flag", "Promise", "Reconciled", "Signed", "Written", "receipts", "reconcile", "who"]
@@ -21,7 +21,7 @@ def __getattr__(name: str) -> Any:
         case "Written" | "receipts":
             from looseleaf.explain import writes as module
         case "Signed" | "who":
-            from looseleaf.explain import lines as module
+            from looseleaf.explain import sources as module
         case "Flag" | "Promise" | "Reconciled" | "reconcile":
             from looseleaf.explain import promises as module
         case _:

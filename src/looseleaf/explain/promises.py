@@ -10,10 +10,9 @@ from collections import Counter
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.own_tools import RECALLED
-from looseleaf.base.page_paths import page_path
+from looseleaf.base.origins import RECALLED
+from looseleaf.base.paths import page_path
 from looseleaf.explain.writes import LAST, Written, is_of, is_writer, span_of, written_in
-from looseleaf.language.promise_words import wanted
 from looseleaf.language.promises import (
     asks_to_forget,
     bare,
@@ -22,6 +21,7 @@ from looseleaf.language.promises import (
     requests_in,
     tells_of_waiting,
     things_of,
+    wanted,
 )
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_blank

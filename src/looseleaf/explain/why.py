@@ -11,10 +11,9 @@ import re
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.page_paths import STATE
-from looseleaf.explain.standing import Standing, is_of, named
+from looseleaf.base.paths import STATE
 from looseleaf.explain.trail import Needle, Step, Trail, bare, line_at, under
-from looseleaf.explain.why_not import Absent
+from looseleaf.explain.why_not import Absent, Standing, is_of, named
 from looseleaf.log.trace_messages import texts_of
 from looseleaf.state.rules import for_prompt
 from looseleaf.views.essentials import said

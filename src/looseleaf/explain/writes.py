@@ -12,9 +12,9 @@ from itertools import islice
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.log.entries import read_entry
-from looseleaf.log.heads import AGENT, OBEYED, PERSON, PROGRAM
-from looseleaf.log.read_turns import traces_back
+from looseleaf.log.journal import AGENT, OBEYED, PERSON, PROGRAM
 from looseleaf.log.recorder import stream_of
+from looseleaf.log.turns import traces_back
 from looseleaf.text.lines import body
 
 TYPE_CHECKING = False

@@ -34,9 +34,8 @@ from looseleaf.language.clauses import (
 )
 from looseleaf.language.dates import found as found_dates
 from looseleaf.language.frames import KINDS, OF_TIME
-from looseleaf.language.relations import RELATIONS
+from looseleaf.language.relations import RELATIONS, WHOSE
 from looseleaf.language.same_words import KNOWN, SAME, SAME_WIDE, SEVERAL, SPELT
-from looseleaf.language.synonyms import WHOSE
 from looseleaf.language.words import american, plain, stem
 from looseleaf.text.patterns import lazy
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 import re
 
 from looseleaf.base.immutable import frozen
-from looseleaf.facts.address import address, slot_of
-from looseleaf.facts.truth import first_known, is_past, start_of
+from looseleaf.facts.truth import address, first_known, is_past, slot_of, start_of
 from looseleaf.language.aliases import ANTONYMS
 from looseleaf.language.relations import OPPOSITES
 from looseleaf.language.value_keys import base_of, key, near, parts_of, same
 from looseleaf.language.words import is_number
 from looseleaf.text.lines import NOTE
-from looseleaf.text.moments import moment
 from looseleaf.text.patterns import lazy
+from looseleaf.text.times import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from looseleaf.base.values import Fact
-    from looseleaf.facts.address import Address
+    from looseleaf.facts.truth import Address
 
     Act = Literal["add", "restate", "supersede", "contest", "end", "doubt", "older", "review", "drop"]
 

@@ -13,7 +13,7 @@ from looseleaf.base.hashing import sha256, sha256_or_none
 from looseleaf.base.paths import REVIEW, TICKED
 from looseleaf.base.values import START, Position
 from looseleaf.facts.page_lines import Shard, shard_of
-from looseleaf.log.heads import refuse_unknown
+from looseleaf.log.journal import refuse_unknown
 from looseleaf.pages.outside_edits import belongs
 from looseleaf.store import JOURNAL, records
 from looseleaf.text.patterns import lazy

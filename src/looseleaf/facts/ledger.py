@@ -13,10 +13,21 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.origins import CONFIDENCE, level_of, lowest
 from looseleaf.base.paths import APPROVED, PINNED, TICKED
 from looseleaf.base.values import Edit, Fact, Hunk
-from looseleaf.facts.moves import PUT, TAKEN, Left, Lines, Moves, drop, latest, merged, says_same
-from looseleaf.facts.page_lines import Shard, Sheet, shard_of
-from looseleaf.log.heads import EXTERNAL, OBEYED, PERSON, UNKNOWN
-from looseleaf.log.journal import edit_of
+from looseleaf.facts.page_lines import (
+    PUT,
+    TAKEN,
+    Left,
+    Lines,
+    Moves,
+    Shard,
+    Sheet,
+    drop,
+    latest,
+    merged,
+    says_same,
+    shard_of,
+)
+from looseleaf.log.journal import EXTERNAL, OBEYED, PERSON, UNKNOWN, edit_of
 from looseleaf.pages.grammar import drawer
 from looseleaf.text.diff import split_lines
 from looseleaf.text.times import written
@@ -49,7 +60,7 @@ def copy_id(name: str) -> str:
 
 
 def _kind_of(relation: str) -> Kind:
-    from looseleaf.language.slots import relation_of
+    from looseleaf.language.relations import relation_of
 
     return relation_of(relation).kind
 

@@ -10,16 +10,24 @@ import re
 
 from looseleaf.base import paths
 from looseleaf.base.errors import Refused
+from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.immutable import frozen
-from looseleaf.base.origins import CONFIDENCE, is_trusted
+from looseleaf.base.origins import CONFIDENCE, is_imported, is_trusted
 from looseleaf.base.paths import APPROVED, TICKED
 from looseleaf.base.values import Fact
-from looseleaf.facts import kinship
-from looseleaf.facts.gate import MIXED, UNVERIFIED, holders_of, is_named_as, is_plain_label, judge
+from looseleaf.facts.gate import (
+    MIXED,
+    UNVERIFIED,
+    Witness,
+    holders_of,
+    is_named_as,
+    is_plain_label,
+    judge,
+    proposal_of,
+    reading_of,
+)
 from looseleaf.facts.identity import decide
 from looseleaf.facts.ledger import fact_id
-from looseleaf.facts.page_changes import PageChanges, page_of
-from looseleaf.facts.profile import PEOPLE
 from looseleaf.facts.replacing import (
     PLAIN,
     SURE,
@@ -33,9 +41,9 @@ from looseleaf.facts.replacing import (
     words_of,
 )
 from looseleaf.language.clauses import is_over, is_told, spelled
-from looseleaf.language.relations import BY_LABEL, SALIENCE
-from looseleaf.language.slots import relation_of, slot
-from looseleaf.log.heads import PERSON
+from looseleaf.language.relations import BY_LABEL, SALIENCE, relation_name, relation_of, slot
+from looseleaf.language.value_keys import key
+from looseleaf.log.journal import PERSON
 from looseleaf.pages.grammar import as_written
 from looseleaf.text.lines import (
     DOUBTFUL,
@@ -54,12 +62,394 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from looseleaf.base.messages import Proposal
-    from looseleaf.base.values import Kind
+    from looseleaf.base.messages import Distilled, Proposal
+    from looseleaf.base.values import Ended, Fact, Kind
     from looseleaf.facts.gate import Judged, Witness
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.facts.replacing import Lexicon
 
+
+# Sentences that were true and are not any more: those whose fact was superseded, ended or rejected, known
+# again by the words that the fact is from.
+
+_LONG_ENOUGH = 8
+"""Characters of a quote by which a sentence is known again; fewer stand in many."""
+
+
+def over_and_now(known: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Of facts, those that are over and those that are current. A note may say again what others say, and vouches for
+    none of it but itself."""
+    facts = list(known)
+    now = [fact for fact in facts if fact.status == "current"]
+    told = {undoubted(fact.object) for fact in now if fact.relation == NOTE}
+    over = [fact for fact in facts if fact.status in ("superseded", "rejected")]
+    over = [fact for fact in over if fact.relation != NOTE or undoubted(fact.object) not in told]
+    return over, [fact for fact in now if fact.relation != NOTE]
+
+
+def outdated_by(over: Iterable[Fact], now: Iterable[Fact]) -> Callable[[str], bool]:
+    """Tells of a sentence whether it is outdated."""
+    gone = list(over)
+    past, present = _quotes(gone), _quotes(now)
+    values = {(_plain(fact.quote or ""), _plain(undoubted(fact.object))) for fact in gone}
+
+    def is_said_of(words: str) -> bool:
+        """Whether it is the part of such words that says the value."""
+        return (
+            len(words) >= _LONG_ENOUGH
+            and any(
+                len(value) > 1 and stands_in(words, quote) and stands_in(value, words)
+                for quote, value in values
+            )
+            and not any(stands_in(words, quote) for quote in present)
+        )
+
+    def is_outdated(sentence: str) -> bool:
+        words = _plain(sentence)
+        return (any(stands_in(quote, words) for quote in past) or is_said_of(words)) and not any(
+            stands_in(quote, words) for quote in present
+        )
+
+    return is_outdated
+
+
+def stands_in(quote: str, words: str) -> bool:
+    """Whether it is there as words of its own: "I like tea" is not in "I like teaching"."""
+    at = words.find(quote)
+    while at >= 0:
+        end = at + len(quote)
+        if not (words[at - 1 : at].isalnum() or words[end : end + 1].isalnum()):
+            return True
+        if not quote[:1].isascii():
+            return True  # of a script without spaces nobody can tell
+        at = words.find(quote, at + 1)
+    return False
+
+
+def _quotes(facts: Iterable[Fact]) -> list[str]:
+    quotes = {_plain(fact.quote) for fact in facts if fact.quote}
+    return sorted(quote for quote in quotes if len(quote) >= _LONG_ENOUGH)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+# How facts are related: the same, said in one breath, one retelling another, one outranking another.
+
+ENDS = "ends"
+NO_LONGER = "No longer "
+"""The tag of an item in review that asks whether something has ended; and how its relation begins."""
+
+
+def in_one_breath(fact: Fact, other: Fact) -> bool:
+    """Whether two facts were said by the same words of the same message."""
+    return bool(fact.quote) and fact.quote == other.quote and fact.sources[:1] == other.sources[:1]
+
+
+def may_change(fact: Fact) -> bool:
+    return is_trusted(fact.level) and UNVERIFIED not in fact.tags
+
+
+def outranks(old: Fact, new: Fact) -> bool:
+    """Whether a person wrote what only the user's talk speaks against."""
+    return old.level in (None, "confirmed") and new.level != "confirmed"
+
+
+def retells(note: Fact, fact: Fact) -> bool:
+    """Whether a note is the sentence that a fact is from, kept because it says more: it ends with the fact."""
+    if note.relation != NOTE or note.status != "current" or not fact.quote:
+        return False
+    said = fact.quote.casefold().rstrip(".!")
+    return note.entry_id == fact.entry_id and " ".join(said.split()) in note.object.casefold()
+
+
+def is_same_fact(fact: Fact, other: Fact) -> bool:
+    return slot(fact.topic, fact.relation) == slot(other.topic, other.relation) and (
+        key(fact.object, fact.relation) == key(other.object, other.relation)
+    )
+
+
+def sources_of(*facts: Fact) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
+
+
+def ending(fact: Fact) -> Fact:
+    """The review item that asks whether a fact has ended."""
+    return fact.but(status="pending", relation=f"{NO_LONGER}{fact.relation}", tags=(*fact.tags, ENDS))
+
+
+def joined(fact: Fact, waits: Fact) -> Fact:
+    return fact.but(id=waits.id, sources=sources_of(waits, fact), user_fact_score=waits.user_fact_score)
+
+
+def is_guess_of(old: Fact, fact: Fact) -> bool:
+    """Whether a conclusion says what the user says now."""
+    is_guess = old.status == "current" and not is_trusted(old.level) and old.level is not None
+    return is_guess and is_same_fact(old, fact)
+
+
+def is_document(origin: str) -> bool:
+    """Whether it was given to the memory as a text, or imported: a person brought it, and a person says yes to it."""
+    return is_imported(origin) or origin == "document"
+
+
+# The changes that a plan makes to pages: which lines come and go, which facts end by that, and what
+# becomes history.
+
 USER, PROJECT, PROFILE = paths.USER, paths.PROJECT, paths.PROFILE
+
+AT_TOP = 0.4
+"""The salience from which on a fact of the user's stands on USER.md, which is in every prompt."""
+
+
+@frozen
+class Line:
+    """One change of one page: a fact to add, one to take away, or one in place of another. `waited`: the fact to add
+    waited in review, under the same id."""
+
+    add: Fact | None = None
+    remove: Fact | None = None
+    waited: bool = False
+
+
+def page_of(fact: Fact) -> str:
+    """The top of the folder is in every prompt: only what the user said, or a person confirmed, stands there."""
+    is_worth = fact.level == "confirmed" or (
+        is_trusted(fact.level) and (1.0 if fact.salience is None else fact.salience) >= AT_TOP
+    )
+    return PROFILE if fact.topic == USER and is_worth else f"facts/{fact.topic}.md"
+
+
+class PageChanges:
+    """`held` gives all facts of a topic."""
+
+    def __init__(self, entry_id: str, entry_ts: float, held: Callable[[str], list[Fact]]) -> None:
+        self._entry_id, self._entry_ts, self._load = entry_id, entry_ts, held
+        self._held: dict[str, list[Fact]] = {}
+        self._new: set[str] = set()
+        self._taken_back: set[str] = set()
+        self._reworded: set[str] = set()
+        self.lines: dict[str, list[Line]] = {}
+        """What is to be done to each page."""
+        self.settled: list[str] = []
+        """What waited in review, and stands on a page now because the user said it."""
+        self.ended: dict[str, list[Ended]] = {}
+        self.history: list[Fact] = []
+        self.raised: list[Fact] = []
+        self.retold: list[tuple[str, Fact]] = []
+        self.ended_there: list[Ended] = []
+        """Facts that take the place of others on lines that stay as they are, and those that end by that."""
+
+    def _held_in(self, topic: str) -> list[Fact]:
+        """All that is held of a topic. A line whose fact has ended goes: a crash came before that was done."""
+        if topic not in self._held:
+            self._held[topic] = held = self._load(topic)
+            for each in held:
+                if each.status == "superseded" and each.line is not None:
+                    self._take_line(each)
+        return self._held[topic]
+
+    def give_up(self, fact: Fact) -> None:
+        """A fact that nothing says any more goes from its page. Nobody said that it ended: it never held."""
+        self._held_in(fact.topic)
+        self._end(fact, (fact,))
+
+    def keep_lines(self) -> None:
+        """To be called at the end. A line that would be replaced by itself stays; the fact on it is another one."""
+        for lines in self.lines.values():
+            for line in list(lines):
+                old, new = line.remove, line.add
+                if old and new and (old.relation, old.object) == (new.relation, new.object):
+                    lines.remove(line)
+                    self.retold.append((old.id or "", new))
+                    ended = self.ended.get(old.topic, [])
+                    self.ended_there += [each for each in ended if each[0] == old.id]
+                    ended[:] = [each for each in ended if each[0] != old.id]
+
+    def _add(self, fact: Fact, replaced: Sequence[Fact], page: str | None = None) -> None:
+        """On its page; in place of a fact that stands there, or beside what is there."""
+        page = page or page_of(fact)
+        self._held[fact.topic].append(fact)
+        self._new.add(fact.id or "")
+        is_finding = is_found(fact.object)
+        there = next(
+            (old for old in replaced if old.path == page and is_found(old.object) == is_finding), None
+        )
+        self.lines.setdefault(page, []).append(Line(fact, there, fact.id in self.settled))
+        for old in replaced:
+            if old is not there:
+                self._take_line(old)
+
+    def _supersede(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        self._add(fact, self._over(facts, fact.valid_from or "", fact.id))
+
+    def _end(self, fact: Fact, facts: Sequence[Fact]) -> None:
+        for old in self._over(facts, fact.valid_from or "", None):
+            self._take_line(old)
+
+    def _over(self, facts: Sequence[Fact], when: str, by: str | None) -> list[Fact]:
+        """Those that end, and stand on a page. What is only to be put on one by this plan never gets there."""
+        standing: list[Fact] = []
+        for old in facts:
+            held = self._held[old.topic]
+            held[:] = [each for each in held if each.id != old.id]
+            over = old.but(status="superseded", valid_to=max(when, old.valid_from or when), superseded_by=by)
+            if old.id in self._reworded:
+                self._new.discard(old.id)
+                self._never_reworded(old, by)
+                standing += self._withdraw(old)
+                continue
+            held.append(over)
+            if old.id in self._new:
+                self._new.discard(old.id)
+                self._taken_back.add(old.id or "")
+                self.history.append(over)
+                standing += self._withdraw(old)
+            else:
+                self.ended.setdefault(old.topic, []).append((old.id or "", over.valid_to or when, by))
+                standing.append(old)
+        return standing
+
+    def _never_reworded(self, fact: Fact, by: str | None) -> None:
+        """Words that this plan gave a fact but never wrote: what replaces them replaces the fact itself."""
+        held, ended = self._held[fact.topic], self.ended.get(fact.topic, [])
+        for facts in (held, self.history):
+            facts[:] = [
+                each.but(superseded_by=by) if each.superseded_by == fact.id else each for each in facts
+            ]
+        ended[:] = [(old, when, by if it == fact.id else it) for old, when, it in ended]
+
+    def _withdraw(self, fact: Fact) -> list[Fact]:
+        """Take a line back that is not written yet: the fact that it was to replace still stands."""
+        for lines in self.lines.values():
+            for line in lines:
+                if line.add is not None and line.add.id == fact.id:
+                    lines.remove(line)
+                    return [line.remove] if line.remove is not None else []
+        return []
+
+    def _take_line(self, fact: Fact) -> None:
+        if fact.path is not None:
+            self.lines.setdefault(fact.path, []).append(Line(None, fact))
+
+    def _go(self, facts: Sequence[Fact], by: Fact) -> None:
+        """What is over, and whose place another fact took elsewhere."""
+        for old in self._over(facts, by.valid_from or "", by.id):
+            self._take_line(old)
+
+    def _restate_as(self, old: Fact, by: Fact, said: str, tags: tuple[str, ...] | None = None) -> None:
+        """The same fact in other words on the same line."""
+        label, said = as_written(old.relation, said)
+        name = fact_id(self._entry_id, old.topic, label, said, old.id or "")
+        new = old.but(id=name, relation=label, object=said, tags=old.tags if tags is None else tags)
+        new = new.but(
+            valid_from=by.valid_from, path=None, line=None, entry_id=self._entry_id, entry_ts=self._entry_ts
+        )
+        self._add(new, self._over((old,), by.valid_from or "", name), page=old.path)
+        self._reworded.add(name)
+
+    def _raise(self, old: Fact, better: Fact) -> None:
+        """The same line in the same place: the fact stays, and rests on better words."""
+        members = ("level", "origin", "quote", "confidence", "tags", "sources", "entry_id", "entry_ts")
+        raised = old.but(**{name: getattr(better, name) for name in members})
+        held = self._held[old.topic]
+        held[:] = [raised if each.id == old.id else each for each in held]
+        self.raised.append(raised)
+
+    def _never_held(self, fact: Fact, said: str) -> None:
+        """The user says that something is over which is not held: older talk that is read later may still speak of it,
+        and must not bring it back."""
+        if not is_trusted(fact.level) or UNVERIFIED in fact.tags:
+            return
+        name = fact_id(self._entry_id, fact.topic, fact.relation, said, "ended")
+        over = fact.but(id=name, object=said, valid_from=None, valid_to=fact.valid_from, status="superseded")
+        if all(each.id != name and not is_same_fact(over, each) for each in self._held[fact.topic]):
+            self._held[fact.topic].append(over)
+            self.history.append(over)
+
+    def _older(self, fact: Fact, newer: Sequence[Fact]) -> None:
+        """It was true before what holds now: history, and no line."""
+        until = min((each.valid_from for each in newer if each.valid_from), default=fact.valid_to)
+        past = fact.but(status="superseded", valid_to=fact.valid_to or until, path=None)
+        self._held[fact.topic].append(past)
+        self.history.append(past)
+
+    def _dated(self, fact: Fact, proposal: Proposal, replaced: Sequence[Fact]) -> Fact:
+        """True since the date that the words name, if that is past and leaves what it replaces its time."""
+        since = proposal.valid_from
+        if (
+            since
+            and since <= (fact.valid_from or "")
+            and all(since >= (old.valid_from or "") for old in replaced)
+        ):
+            return fact.but(valid_from=since)
+        return fact
+
+
+# What is worth a place on USER.md, which is in every prompt: in which order, how many lines, and for how
+# long.
+
+LINES = 40
+"""Lines that USER.md holds: what a person reads at a glance, and every prompt can carry."""
+
+PEOPLE = "people"
+"""The tag of a line about another person."""
+
+_GROUPS = (
+    frozenset("name pronouns home hometown nationality age birthday gender".split()) | {"time zone"},
+    frozenset("answers language rule".split()) | {"code language"},
+    frozenset("role employer education manager colleague works on".split()) | {"works on"},
+    frozenset("diet allergy condition".split()),
+    frozenset("partner child sibling parent pet friend".split()) | {"marital status"},
+)
+_WHO, _RULES, _WORK, _HEALTH, _PEOPLE, _TRAITS, _TASTES, _PLANS, _EVENTS = range(9)
+_OF_KINDS: dict[Kind | None, int] = {
+    "constraint": _RULES,
+    "identity": _WHO,
+    "preference": _TASTES,
+    "trait": _TRAITS,
+    "commitment": _PLANS,
+    "decision": _WORK,
+    "event": _EVENTS,
+}
+
+
+def group_of(fact: Fact) -> int:
+    """The lower, the nearer to the top of the page."""
+    name = relation_name(fact.relation)
+    for number, names in enumerate(_GROUPS):
+        if name in names:
+            return number
+    if PEOPLE in fact.tags:
+        return _PEOPLE
+    if fact.relation != NOTE and fact.kind == "identity":
+        return _TRAITS
+    return _OF_KINDS.get(fact.kind, _TRAITS)
+
+
+def line_before(fact: Fact, standing: Sequence[Fact]) -> int | None:
+    """The line of the first fact that stands lower than this one should; None: it goes behind them all. `standing` are
+    the facts of the page, in its order."""
+    mine = group_of(fact)
+    behind = [other for other in standing if group_of(other) > mine]
+    ahead = [other for other in standing if group_of(other) <= mine]
+    if not behind or (ahead and (ahead[-1].line or 0) > (behind[-1].line or 0)):
+        return None
+    first = next(other for other in behind if not ahead or (other.line or 0) > (ahead[-1].line or 0))
+    return first.line
+
+
+_DATE = lazy(r"(?<!\d)([12]\d{3})-(\d\d)(?:-(\d\d))?(?!\d)")
+
+
+def is_passed(fact: Fact, today: str) -> bool:
+    """Whether a plan or a deadline is over: every date that it names is before today (`2026-03-01`)."""
+    if fact.kind != "commitment":
+        return False
+    dates = [f"{year}-{month}-{day or '31'}" for year, month, day in _DATE.findall(fact.object)]
+    return bool(dates) and max(dates) < today
+
 
 _QUOTE = 300
 
@@ -133,7 +523,7 @@ class Plan(PageChanges):
         over = proposal.ended and made.act in ("drop", "doubt")
         if over or (was and made.act in ("add", "supersede", "contest")):
             is_users = bool(holders_of(proposal.quote, witnesses))
-            is_said = kinship.may_change(fact) and bool(proposal.was) and not over
+            is_said = may_change(fact) and bool(proposal.was) and not over
             self._outdate(
                 fact, proposal.object if over else was, over=over, is_said=is_said, is_users=is_users
             )
@@ -149,14 +539,12 @@ class Plan(PageChanges):
         self._taken.add(fact.id or "")
         held = self._held_in(fact.topic)
         act, facts, why = self._decide(fact, proposal, held)
-        waits = next(
-            (each for each in held if each.status == "pending" and kinship.is_same_fact(fact, each)), None
-        )
+        waits = next((each for each in held if each.status == "pending" and is_same_fact(fact, each)), None)
         if act in ("add", "supersede", "contest") and waits is not None and fact.level != "tainted":
             # It is one fact: it leaves review for its page.
             held.remove(waits)
             self.settled.append(waits.id or "")
-            fact = kinship.joined(fact, waits)
+            fact = joined(fact, waits)
         if act in ("add", "supersede"):
             fact = self._dated(fact, proposal, facts)
         if act in ("supersede", "end"):
@@ -180,8 +568,8 @@ class Plan(PageChanges):
                 self._older(fact, facts)
             case "review":
                 asked = fact.but(object=undoubted(fact.object))
-                waiting = asked.but(status="pending") if not proposal.ended else kinship.ending(asked)
-                if not any(each.status == "pending" and kinship.is_same_fact(waiting, each) for each in held):
+                waiting = asked.but(status="pending") if not proposal.ended else ending(asked)
+                if not any(each.status == "pending" and is_same_fact(waiting, each) for each in held):
                     self.review.append((waiting, why))
                     held.append(waiting)
         if proposal.ended and act == "drop":
@@ -203,9 +591,7 @@ class Plan(PageChanges):
         def is_beside(other: Fact) -> bool:
             is_new = other.id in self._new or other.entry_id == self._entry_id
             is_same = bool(fact.quote) and other.quote == fact.quote and (is_new or other.relation == NOTE)
-            is_same = (
-                is_same or kinship.in_one_breath(fact, other) or (fact.quote, other.id) in self._said_again
-            )
+            is_same = is_same or in_one_breath(fact, other) or (fact.quote, other.id) in self._said_again
             return is_same or (is_new and not is_sure and other.sources[:1] == fact.sources[:1])
 
         return [
@@ -225,7 +611,7 @@ class Plan(PageChanges):
 
     def _replace(self, fact: Fact, proposal: Proposal) -> bool:
         """Take away, or doubt, the lines that a change speaks against. Whether there are any."""
-        if self._lexicon is None or not kinship.may_change(fact):
+        if self._lexicon is None or not may_change(fact):
             return False
         was = proposal.object if proposal.ended else proposal.was
         said = proposal.quote or proposal.object
@@ -240,7 +626,7 @@ class Plan(PageChanges):
             held = [each for each in held if each.relation == NOTE]
         found = replaced_by(change, held, self._lexicon)
         for old in found.gone:
-            if kinship.outranks(old, fact):
+            if outranks(old, fact):
                 self._ask_whether(old)
             elif was and old.relation == NOTE and (rest := without(old.object, saying(was))):
                 self._restate_as(old, fact, rest)
@@ -248,7 +634,7 @@ class Plan(PageChanges):
                 self._go((old,), fact)
         doubtful = [*found.doubtful, *(each for each in held if is_told_with(each, found.doubtful, said))]
         for old in dict.fromkeys(doubtful):
-            if not kinship.outranks(old, fact) and not is_doubtful(old.object):
+            if not outranks(old, fact) and not is_doubtful(old.object):
                 self._doubt(old, fact)
         # After a crash, what it replaces may be gone already.
         every = (each for topic in self._held for each in self._held[topic])
@@ -257,7 +643,7 @@ class Plan(PageChanges):
     def _has_gone(self, was: str, fact: Fact) -> bool:
         """Whether a slot that the same words fill has taken the place of the value that they say is gone."""
         every = [each for topic in self._held for each in self._held[topic]]
-        by = {each.id for each in every if kinship.in_one_breath(fact, each)}
+        by = {each.id for each in every if in_one_breath(fact, each)}
         return any(saying(was)(each.object) for each in every if each.superseded_by in by)
 
     def _say_no_more(self, fact: Fact, over: Sequence[Fact]) -> None:
@@ -267,9 +653,9 @@ class Plan(PageChanges):
             if old.relation == NOTE:
                 continue
             for note in naming(old.object, self._held[fact.topic]):
-                if note.relation != NOTE or kinship.outranks(note, fact) or note.quote == fact.quote:
+                if note.relation != NOTE or outranks(note, fact) or note.quote == fact.quote:
                     continue
-                if kinship.retells(note, old):
+                if retells(note, old):
                     self._go((note,), fact)
                 elif len(old.object) < _TELLING:
                     continue
@@ -292,7 +678,7 @@ class Plan(PageChanges):
     def _outdate(self, fact: Fact, was: str, *, over: bool, is_said: bool, is_users: bool) -> None:
         """Words say what they take the place of, or (`over`) end: a conclusion goes. What the user said goes if the
         user says that, too (`is_said`); where only a model does, it is marked with the user's words (`is_users`)."""
-        is_own = kinship.may_change(fact) or _is_drawn(fact)
+        is_own = may_change(fact) or _is_drawn(fact)
         quoted = spelled(fact.quote or "")
         if not (is_own or is_users) or not is_told(quoted, len(quoted) - 1) or _IF.match(quoted):
             return
@@ -315,7 +701,7 @@ class Plan(PageChanges):
                 is_near = is_near and is_shared
             is_meant = wanted <= quote or is_near or (is_whole and (is_shared or not is_trusted(old.level)))
             is_later = not set(fact.sources) & set(old.sources)
-            if kinship.outranks(old, fact) or not (is_later and is_meant):
+            if outranks(old, fact) or not (is_later and is_meant):
                 continue
             if (not is_trusted(old.level) and fact.level != "tainted") or (is_said and is_whole):
                 self._end(fact, (old,)) if over else self._go((old,), fact)
@@ -328,7 +714,7 @@ class Plan(PageChanges):
         if relation_of(fact.relation).many or not _is_drawn(fact):
             return
         for old in facts:
-            is_said = is_trusted(old.level) and not kinship.outranks(old, fact)
+            is_said = is_trusted(old.level) and not outranks(old, fact)
             is_later = fact.quote != old.quote and not set(fact.sources) & set(old.sources)
             if is_said and is_later and not is_doubtful(old.object):
                 self._doubt(old, fact)
@@ -339,18 +725,16 @@ class Plan(PageChanges):
 
     def _ask_whether(self, old: Fact) -> None:
         """A person wrote it: a person says whether it is over."""
-        waiting = kinship.ending(
-            old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None)
-        )
+        waiting = ending(old.but(id=fact_id(self._entry_id, old.id or "", "over"), path=None, line=None))
         if not any(
-            each.status == "pending" and kinship.is_same_fact(waiting, each) for each in self._held[old.topic]
+            each.status == "pending" and is_same_fact(waiting, each) for each in self._held[old.topic]
         ):
             self.review.append((waiting, "the talk says that it has changed"))
             self._held[old.topic].append(waiting)
 
     def confirm(self, fact: Fact, now: float, by: tuple[str, ...] = (APPROVED,)) -> None:
         """A person says yes to a fact: it stands, whatever stood against it. Or, to an ending: what it ends goes."""
-        if kinship.ENDS in fact.tags:
+        if ENDS in fact.tags:
             self._confirm_end(fact, now)
             return
         tags = (*(tag for tag in fact.tags if tag not in (UNVERIFIED, TICKED)), *by)
@@ -381,7 +765,7 @@ class Plan(PageChanges):
 
     def _confirm_end(self, fact: Fact, now: float) -> None:
         over = fact.but(
-            relation=fact.relation.removeprefix(kinship.NO_LONGER),
+            relation=fact.relation.removeprefix(NO_LONGER),
             level="confirmed",
             tags=(),
             valid_from=written(now),
@@ -398,9 +782,7 @@ class Plan(PageChanges):
             # What nobody vouched for waits for a person; the user's own word is that.
             held = [each for each in held if each.status != "pending" or is_trusted(each.level)]
             # A conclusion that says the same gives way to it, and decides nothing among what was said.
-            guesses = (
-                tuple(each for each in held if kinship.is_guess_of(each, fact)) if not proposal.ended else ()
-            )
+            guesses = tuple(each for each in held if is_guess_of(each, fact)) if not proposal.ended else ()
             held = [each for each in held if each not in guesses]
         # What a line in the user's words replaces is found below: a note has no slot that another value could take.
         was = proposal.was if fact.relation != NOTE else None
@@ -419,7 +801,7 @@ class Plan(PageChanges):
     ) -> tuple[str, tuple[Fact, ...], str]:
         """What an agent concluded from tools: it stands under a heading of its own, as long as there is room, and ends
         nothing."""
-        if kinship.is_document(fact.origin or "") and act in ("add", "supersede", "contest"):
+        if is_document(fact.origin or "") and act in ("add", "supersede", "contest"):
             return "review", facts, f"it comes from {fact.origin}"
         if act in ("end", "doubt", "review"):
             return "drop", facts, "a tool's word ends nothing"
@@ -460,7 +842,7 @@ class Plan(PageChanges):
         tags = tuple(tag for tag in proposal.tags if tag != PERHAPS)
         tags = tags if found.verified else (*tags, UNVERIFIED)
         said_at = written(found.ts)
-        if found.level == "tainted" and not kinship.is_document(found.origin):
+        if found.level == "tainted" and not is_document(found.origin):
             said = signed_as_found(
                 said, self._agent, said_at[:10], (each.tool for each in witnesses if each.tool)
             )
@@ -490,12 +872,12 @@ class Plan(PageChanges):
 
     def _restate(self, fact: Fact, old: Fact) -> None:
         """One more source; never a higher level by repeating, but the user's own word is worth more than a guess."""
-        if is_doubtful(old.object) and kinship.may_change(fact) and not kinship.outranks(old, fact):
+        if is_doubtful(old.object) and may_change(fact) and not outranks(old, fact):
             self._supersede(fact, (old,))  # said again, it is in doubt no more
             return
         is_better = is_trusted(fact.level) and not is_trusted(old.level)
         if old.status == "current" and (is_better or (fact.level == "inferred" and is_found(old.object))):
-            better = fact.but(sources=kinship.sources_of(old, fact))
+            better = fact.but(sources=sources_of(old, fact))
             if old.path == page_of(fact) and (old.relation, old.object) == (fact.relation, fact.object):
                 self._raise(old, better)
             else:
@@ -542,3 +924,43 @@ _NOW = lazy(
 """Words by which a change is told."""
 _CLAUSE_WORDS = _TELLING = 4
 """A value of fewer letters stands in many notes."""
+
+
+# Which sentences were true and are not any more: those whose fact was superseded, ended or rejected.
+
+
+def outdated(facts: Facts, *found: Distilled, topics: Iterable[str] | None = None) -> Callable[[str], bool]:
+    """Tells of a sentence whether it is outdated, by all that is known (of some topics) and what was just found."""
+    known = [fact for topic in topics for fact in facts.of(topic)] if topics is not None else facts.all()
+    over, now = over_and_now(known)
+    for distilled in found:
+        plan = _planned(facts, distilled)
+        over += plan.history
+        ended = {name for each in plan.ended.values() for name, _, _ in each}
+        over += [fact for fact in now if fact.id in ended]
+        now = [fact for fact in now if fact.id not in ended]
+        now += [line.add for lines in plan.lines.values() for line in lines if line.add is not None]
+    return outdated_by(over, now)
+
+
+def _planned(facts: Facts, distilled: Distilled) -> Plan:
+    """What placing it would do; nothing of it is done."""
+    plan = Plan("", 0.0, facts.of, lambda proposal: USER if proposal.topic.casefold() == USER else PROJECT)
+    for number, raw in enumerate(distilled.facts):
+        proposal = proposal_of(raw)
+        if proposal is not None:
+            said_at = time_of(proposal.source) if is_id(proposal.source) else 0.0
+            ts = said_at + number * 1e-6  # of two in one trace, the second is the later
+            plan.take(
+                proposal,
+                [
+                    Witness(
+                        proposal.source,
+                        "user",
+                        proposal.quote,
+                        ts,
+                        frozenset({reading_of(proposal)}),
+                    )
+                ],
+            )
+    return plan

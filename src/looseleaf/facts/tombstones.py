@@ -45,7 +45,7 @@ def sentence_text(sentence: str) -> str:
 
 def fact_text(topic: str, relation: str, said: str) -> str:
     """A fact as tombstones of the kind `fact` know it: its slot and its object, in their normal forms."""
-    from looseleaf.language.slots import slot
+    from looseleaf.language.relations import slot
     from looseleaf.language.value_keys import key
 
     return f"{slot(topic, relation)}\n{key(said, relation)}"

@@ -5,18 +5,175 @@ from __future__ import annotations
 import json
 import re
 
-from looseleaf.text.spellings import folded
-from looseleaf.text.words import masked
+from looseleaf.base.origins import is_own
+from looseleaf.forget.probe import worth
+from looseleaf.log.entries import FOLDER
+from looseleaf.log.journal import AGENT, PROGRAM
+from looseleaf.place.entry_pages import HELP
+from looseleaf.text.spellings import each_text, folded, masked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
-    from looseleaf.base.values import Record
+    from looseleaf.base.values import Edit, Record
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.remake_entries import Remade
-    from looseleaf.forget.writes import Writes
+
+
+# What an agent wrote, or asked to have written, by calls of tools that go: it goes with them.
+
+_RECEIPT = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+
+
+class Writes:
+    """Of the calls in these traces, oldest first, that are `gone`. What was imported wrote nothing here."""
+
+    def __init__(
+        self, traces: Iterable[tuple[str, Record]] = (), is_gone: Callable[[str, Record], bool] | None = None
+    ) -> None:
+        self._receipts: set[str] = set()
+        self._spans: list[tuple[str, float, float]] = []
+        calls: dict[tuple[str, str], float] = {}
+        for stream, record in traces:
+            name = stream, str(record.get("tool_call_id"))
+            kind, origin = record.get("trace_type"), str(record.get("origin"))
+            if kind == "tool_call":
+                calls.pop(name, None)
+                is_ours = is_own(record.get("tool_name")) and not origin.startswith("import")
+                if is_gone is not None and is_ours and is_gone(stream, record):
+                    calls[name] = float(record.get("ts") or 0.0)
+            elif kind == "tool_result" and name in calls:
+                texts = each_text([record.get("tool_result"), record.get("content")])
+                self._receipts.update(each for text in texts for each in _RECEIPT.findall(text))
+                agent = f"{AGENT}{stream.partition('/')[2]}"
+                self._spans.append((agent, calls.pop(name), float(record.get("ts") or 0.0)))
+
+    def has(self, edit: Edit) -> bool:
+        """Whether an edit was made by one of them: by the agent itself, or by the program, which asks for it."""
+        author = edit.author
+        if author == PROGRAM and edit.path.startswith("review/") and edit.facts:
+            asking = {str(each.get("origin")) for each in edit.facts}
+            author = asking.pop() if len(asking) == 1 else ""
+        if not author.startswith(AGENT):
+            return False
+        if edit.id in self._receipts:
+            return True
+        return any(agent == author and begin <= edit.ts <= end for agent, begin, end in self._spans)
+
+
+# What a fact rests on, after some sources went.
+
+
+class Rests:
+    """`traces` are the ids of those that go, `entries` the references."""
+
+    def __init__(self, traces: Iterable[str], entries: Iterable[str]) -> None:
+        self._gone = set(traces)
+        for reference in entries:
+            self._gone |= {f"{FOLDER}/{reference}/raw.md", reference.rpartition("/")[2]}
+        self._facts: set[str] = set()
+
+    def add(self, facts: Iterable[str]) -> None:
+        """The ids of facts that rested on an agent's word alone, which goes."""
+        self._facts.update(facts)
+
+    def _left(self, told: Record) -> list[str]:
+        return [each for each in _sources(told) if each.partition("#")[0] not in self._gone]
+
+    def are_gone(self, told: Record) -> bool:
+        """Whether all that a fact was made of went: a person's yes to it is a word on what is not there."""
+        words = [each for each in _sources(told) if "@" not in each]
+        if words:
+            return not {*words} & {*self._left(told)}
+        if not told.get("entry_id") and told.get("id") in self._facts:
+            return True
+        return told.get("entry_id") in self._gone
+
+    def has_lost(self, told: Record) -> bool:
+        """Whether something of it went."""
+        return self._left(told) != _sources(told) or told.get("entry_id") in self._gone
+
+    def without(self, told: Record) -> Record:
+        """What is told of a fact, without what went; nobody knows whose the quote was."""
+        return {name: value for name, value in told.items() if name != "quote"} | {
+            "sources": self._left(told)
+        }
+
+
+def _sources(told: Record) -> list[str]:
+    return [str(each) for each in told.get("sources") or ()]
+
+
+# What a trace says, and what the program itself writes: the one is looked for when it went, the other
+# never.
+
+TOPICS = frozenset(("user", "project", "sessions"))
+OWN_WORDS = (
+    *"main assistant tool import document person program external agent nobody confirmed said inferred tainted".split(),
+    *"current superseded pending rejected forgotten identity commitment constraint preference trait event".split(),
+    *"short_term medium_term long_term future rules facts episodes days review entries traces prompts".split(),
+    *"summary updated entry date problem task solution lesson waits held back distilled from".split(),
+    HELP,
+)
+"""What the program itself writes into records and on pages."""
+
+ROLES = re.compile(
+    r"\b(?:User|Assistant|Tool call|Tool result)(?: \([0-9A-Z]{26}\))?:|^# What entry .*$", re.MULTILINE
+)
+"""What the program puts before what somebody said."""
+
+_NOT_SAID = frozenset(
+    "id ts turn_id seq trace_type source_event session_id origin tool_call_id correlation_id".split()
+)
+
+
+def said_in(record: Record) -> Record:
+    return {name: value for name, value in record.items() if name not in _NOT_SAID}
+
+
+def said_by(record: Record) -> list[object]:
+    """What a trace says, without the names of its members."""
+    return list(said_in(record).values())
+
+
+def texts_of(record: Record) -> Iterator[str]:
+    """The texts of a trace; the names of members in what tools were given and gave, only where they are words."""
+    names = {name for name in member_names(said_by(record)) if not any(map(str.isspace, name))}
+    yield from (text for text in each_text(said_by(record)) if text not in names)
+
+
+def member_names(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from member_names(inner)
+
+
+def json_of(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def words_of(record: Record) -> str:
+    return " ".join(" ".join(each_text(said_by(record))).split())
+
+
+def lost_of(old: Record, left: Record) -> str:
+    """The sentences of a trace that go."""
+    kept = set(worth(texts_of(left)))
+    return " ".join(each for each in worth(texts_of(old)) if each not in kept) or words_of(old)
+
+
+def names_one_of(words: set[str], texts: Iterable[str]) -> bool:
+    said = folded(" ".join(texts))
+    return any(word in said for word in words)
+
 
 _HEAD = re.compile(r"\(turns? [0-9]+(?: to [0-9]+)?; looseleaf expand [0-9A-Z]+\)")
 

@@ -6,19 +6,17 @@ made again and every byte of the folder is looked at. Nothing that is to go is w
 
 from __future__ import annotations
 
-from looseleaf.base.clock import now
 from looseleaf.base.errors import Refused
-from looseleaf.base.ids import new_id
+from looseleaf.base.ids import new_id, now
 from looseleaf.base.immutable import frozen
 from looseleaf.facts.tombstones import FILE, KEY, Tombstones, hashed
 from looseleaf.facts.tombstones import SCHEMA as STONES
-from looseleaf.forget.needles import Needles
+from looseleaf.forget.cut import asked, cut_for
 from looseleaf.forget.plan import Plan
-from looseleaf.forget.probe import Probe, probe
-from looseleaf.forget.select import asked, cut_for
-from looseleaf.log.heads import SCHEMA
+from looseleaf.forget.probe import Needles, Probe, probe
+from looseleaf.log.journal import SCHEMA
 from looseleaf.store import records
-from looseleaf.store.switch import Put
+from looseleaf.store.replace import Put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,40 +7,39 @@ from functools import cached_property
 
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.messages import Trace
-from looseleaf.base.own_tools import RECALLED
-from looseleaf.base.page_paths import is_page
+from looseleaf.base.origins import RECALLED
+from looseleaf.base.paths import is_page
 from looseleaf.facts.tombstones import fact_text, sentence_text
-from looseleaf.forget.dependents import Told, said_alone
-from looseleaf.forget.lines import Lines
-from looseleaf.forget.needles import LEAST, Needles, worth
-from looseleaf.forget.remake_entries import remake
-from looseleaf.forget.replay import Replay
-from looseleaf.forget.rewrite_log import rewritten
-from looseleaf.forget.select import canonical_topics
-from looseleaf.forget.spoken import (
+from looseleaf.forget.cut import canonical_topics
+from looseleaf.forget.dependents import (
     OWN_WORDS,
     ROLES,
     TOPICS,
+    Told,
+    Writes,
     json_of,
     lost_of,
     member_names,
     names_one_of,
+    said_alone,
     said_by,
     said_in,
     texts_of,
     words_of,
 )
-from looseleaf.forget.world import World
-from looseleaf.forget.writes import Writes
+from looseleaf.forget.probe import LEAST, Needles, worth
+from looseleaf.forget.remake_entries import remake
+from looseleaf.forget.replay import Replay
+from looseleaf.forget.replay_store import World
+from looseleaf.forget.rewrite_log import Lines, rewritten
 from looseleaf.log.entries import FOLDER
-from looseleaf.log.heads import AGENT
-from looseleaf.place.review_page import HELP
+from looseleaf.log.journal import AGENT
+from looseleaf.place.entry_pages import HELP
 from looseleaf.store import JOURNAL, TOMBSTONES
-from looseleaf.store.bodies import BODIES
+from looseleaf.store.records import BODIES
+from looseleaf.store.replace import Put, Removal
 from looseleaf.store.root import ASIDE, LATE, STAGED
-from looseleaf.store.switch import Put, Removal
-from looseleaf.text.spellings import folded
-from looseleaf.text.words import each_text, masked_value
+from looseleaf.text.spellings import each_text, folded, masked_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

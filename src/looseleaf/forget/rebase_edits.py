@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.relations import relation_of, slot
 from looseleaf.pages.grammar import drawer, new_page, parse, remove_line
-from looseleaf.place import review_page
+from looseleaf.place import entry_pages as review_page
 from looseleaf.state.rules import empty, highest_id, title_of
 from looseleaf.state.text import Unsound, parsed, rendered
 from looseleaf.text.diff import diff, split_lines

@@ -21,8 +21,7 @@ from looseleaf.log.entries import (
     summary_json,
     traces_of,
 )
-from looseleaf.text.spellings import folded
-from looseleaf.text.words import each_text, is_nothing_else, masked, masked_value
+from looseleaf.text.spellings import each_text, folded, is_nothing_else, masked, masked_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from looseleaf.base.clock import at
 from looseleaf.base.errors import Refused
-from looseleaf.base.ids import new_id
-from looseleaf.base.page_paths import STATE, path_fault
-from looseleaf.forget.dependents import cleaned
+from looseleaf.base.ids import at, new_id
+from looseleaf.base.paths import STATE, path_fault
+from looseleaf.forget.dependents import Rests, cleaned
 from looseleaf.forget.rebase_edits import (
     brought,
     given_back,
@@ -26,10 +25,8 @@ from looseleaf.forget.rebase_edits import (
     without_facts,
 )
 from looseleaf.forget.replay_store import Then, highest_of, said_in, touched
-from looseleaf.forget.rests import Rests
 from looseleaf.log.entries import read_entry
-from looseleaf.log.heads import PERSON, PROGRAM
-from looseleaf.log.journal import Broken, backward, edit_of, forward, make_edit, record_of
+from looseleaf.log.journal import PERSON, PROGRAM, Broken, backward, edit_of, forward, make_edit, record_of
 from looseleaf.pages.grammar import parse, topic_of
 from looseleaf.pages.history import History
 from looseleaf.place.placer import known
@@ -45,7 +42,7 @@ if TYPE_CHECKING:
     from looseleaf.forget.cut import Cut
     from looseleaf.forget.dependents import Told
     from looseleaf.forget.remake_entries import Remade
-    from looseleaf.forget.world import World
+    from looseleaf.forget.replay_store import World
     from looseleaf.log.entries import Entry
     from looseleaf.store.protocol import Store
 

@@ -7,21 +7,209 @@ it finds another one there, and reads again.
 
 from __future__ import annotations
 
+import json
+import re
+
 from looseleaf.base.hashing import sha256
-from looseleaf.forget.lines import bodies_of, resealed, segments
-from looseleaf.log.heads import SCHEMA
+from looseleaf.log.journal import SCHEMA
 from looseleaf.store import JOURNAL, records
-from looseleaf.store.read_streams import stream_files
-from looseleaf.store.switch import Put
+from looseleaf.store.read_streams import SUMS, segment_number, stream_files
+from looseleaf.store.records import BODIES, Bodies
+from looseleaf.store.replace import Put
+from looseleaf.text.spellings import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.values import Record
-    from looseleaf.forget.lines import Collected
-    from looseleaf.forget.needles import Needles
+    from looseleaf.forget.probe import Needles
     from looseleaf.store.protocol import Store
+
+
+# Log files after a cut, byte for byte as long as they were (FORMAT §17.2): a line that goes becomes a
+# line of the same length that says nothing, and one that loses words is filled up with spaces.
+
+if TYPE_CHECKING:
+    Left = Callable[[Record], Record | None]
+
+
+GONE = "gone.v1"
+
+
+def filler(record: Record) -> Record:
+    """What stands for a line that went: its id, and the number of its turn, which stays used."""
+    kept = {name: record[name] for name in ("id", "turn_id") if isinstance(record.get(name), str)}
+    return {"schema": GONE, "kind": "gone", **kept}
+
+
+def segments(store: Store, stream: str) -> Iterator[tuple[str, bytes]]:
+    """The files of a stream, sealed ones first, with their bytes."""
+    path, archive = stream_files(stream)
+    names = [stat.path for stat in store.list(archive) if segment_number(stat.path.rpartition("/")[2])]
+    for name in [*sorted(names, key=lambda each: segment_number(each.rpartition("/")[2]) or 0), path]:
+        document = store.get(name)
+        if document is not None:
+            yield name, document.data
+
+
+class Collected(Bodies):
+    """Bodies that are to be, and are not written yet."""
+
+    def __init__(self, store: Store, limit: int) -> None:
+        self._store = store
+        self._limit = limit
+        self.files: dict[str, bytes] = {}
+        self.named: set[str] = set()
+        """The hashes of bodies that lines still name."""
+
+    def _keep(self, data: bytes) -> str:
+        digest = sha256(data)
+        self.files[f"{BODIES}/{digest}"] = data
+        return digest
+
+    def whole(self, record: Record) -> Record:
+        """The record with its long members, as far as they are there."""
+        found = {name: value for name, value in record.items() if name != "bodies"}
+        for name, digest, form in bodies_of(record):
+            document = self._store.get(f"{BODIES}/{digest}")
+            if document is not None:
+                text = document.data.decode("utf-8", "replace")
+                found[name] = text if form == "text" else _json(text)
+        return found
+
+    def is_whole(self, record: Record) -> bool:
+        """Whether all that a record keeps beside the log is there, as it was."""
+        return all(
+            (found := self._store.get(f"{BODIES}/{digest}")) is not None and found.sha256 == digest
+            for _, digest, _ in bodies_of(record)
+        )
+
+    def line(self, record: Record) -> bytes:
+        line = records.encode(record)
+        if len(line) > self._limit:
+            record = self.take_out(record)
+            self.named |= {digest for _, digest, _ in bodies_of(record)}
+            line = records.encode(record)
+        return line
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def bodies_of(record: Record) -> Iterator[tuple[str, str, str]]:
+    """(member, hash, form) of each body that a record names."""
+    bodies = record.get("bodies")
+    for name, body in bodies.items() if isinstance(bodies, dict) else ():
+        if isinstance(body, dict) and isinstance(body.get("sha256"), str):
+            yield name, body["sha256"], str(body.get("as"))
+
+
+class Lines:
+    """The streams but the journal. `left` says what is left of a record of a stream; `needles` are looked for in what
+    is damaged."""
+
+    def __init__(self, store: Store, limit: int, needles: Needles) -> None:
+        self._store = store
+        self.bodies = Collected(store, limit)
+        self._needles = needles
+        self.puts: list[Put] = []
+        self.dropped: set[str] = set()
+        """The hashes of bodies that lines named before they changed."""
+        self.changed = 0
+
+    def take(self, stream: str, left: Left) -> None:
+        sums: dict[str, str] = {}
+        archive = stream_files(stream)[1]
+        for path, data in segments(self._store, stream):
+            new = self._rewritten(data, left)
+            assert len(new) == len(data)
+            if new != data:
+                self.puts.append(Put(path, new))
+                sums[path.rpartition("/")[2]] = sha256(new)
+        self.puts += resealed(self._store, archive, sums)
+
+    def _rewritten(self, data: bytes, left: Left) -> bytes:
+        parts: list[bytes] = []
+        for raw in data.split(b"\n"):
+            parts += [self._line(raw, left), b"\n"]
+        return b"".join(parts[:-1])
+
+    def _line(self, raw: bytes, left: Left) -> bytes:
+        if not raw:
+            return raw
+        made = [
+            self._piece(raw[piece.start : piece.end], piece.record, left) for piece in records.pieces(raw)
+        ]
+        return b"".join(made)
+
+    def _piece(self, raw: bytes, record: Record | None, left: Left) -> bytes:
+        if record is None:
+            return b"\n" * len(raw) if self._needles.hits(raw) else raw
+        whole = self.bodies.whole(record) if "bodies" in record else record
+        kept = left(whole)
+        if kept is whole:
+            self.bodies.named |= {digest for _, digest, _ in bodies_of(record)}
+            return raw
+        self.changed += 1
+        self.dropped |= {digest for _, digest, _ in bodies_of(record)}
+        for each in () if kept is None else (kept, unmarked(kept)):
+            line = self._fitted(each, record, len(raw))
+            if line is not None:
+                return line
+        return self._fitted(filler(record), {}, len(raw)) or b"\n" * len(raw)
+
+    def _fitted(self, kept: Record, record: Record, length: int) -> bytes | None:
+        """A record in so many bytes; None: it has more. Members that were beside the log stay there."""
+        names = [name for name, _, _ in bodies_of(record) if name in kept]
+        if names:
+            short = {name: value for name, value in kept.items() if name not in names}
+            kept = short | {"bodies": {name: self._beside(kept[name]) for name in names}}
+        line = records.encode(kept, length + 1)[:-1]
+        if len(line) > length:
+            return None
+        self.bodies.named |= {digest for _, digest, _ in bodies_of(kept)}
+        return line
+
+    def _beside(self, value: object) -> dict[str, object]:
+        data = value.encode("utf-8", "backslashreplace") if isinstance(value, str) else records.to_json(value)
+        form = "text" if isinstance(value, str) else "json"
+        return {"sha256": self.bodies._keep(data), "bytes": len(data), "as": form}
+
+
+def unmarked(record: Record) -> Record:
+    """A record without the marks of what went, where there is no room for them."""
+    return {name: _away(value) for name, value in record.items()}
+
+
+def _away(value: object) -> object:
+    if isinstance(value, str):
+        return re.sub(rf"{re.escape(MASK)}[.!?…。！？]?", "", value).strip() if MASK in value else value
+    if isinstance(value, dict):
+        return {name: _away(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_away(inner) for inner in value]
+    return value
+
+
+def resealed(store: Store, archive: str, sums: dict[str, str]) -> list[Put]:
+    """The seals of an archive with those of the segments that changed."""
+    path = f"{archive}/{SUMS}"
+    document = store.get(path)
+    if document is None or not sums:
+        return []
+    lines = []
+    for line in document.data.split(b"\n"):
+        digest, _, name = line.partition(b"  ")
+        new = sums.get(name.decode("utf-8", "replace"))
+        lines.append(line if new is None or not digest else f"{new}  ".encode() + name)
+    data = b"\n".join(lines)
+    return [Put(path, data)] if data != document.data else []
+
 
 _Piece = tuple[str | None, int, bytes]
 """The id of a record that was there before (None: it is new, or no record), where it ended, and its bytes now."""

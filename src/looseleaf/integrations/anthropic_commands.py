@@ -12,8 +12,7 @@ from __future__ import annotations
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.immutable import frozen
 from looseleaf.integrations.anthropic_paths import DRAWERS, ROOT, Names, parts_of, shown
-from looseleaf.text.diff import split_lines
-from looseleaf.text.patches import line_at, places
+from looseleaf.text.diff import line_at, places, split_lines
 from looseleaf.tools.tool import Answer
 
 TYPE_CHECKING = False
@@ -287,7 +286,9 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Done:
             raise Refused(f"The path {shown(old)} does not exist")
         moves = [(page, names.page(target))]
     _refuse_below_a_file(names, target)
-    from looseleaf.integrations.move import move_all  # what judges lines is loaded where lines move
+    from looseleaf.integrations.anthropic_paths import (
+        move_all,  # what judges lines is loaded where lines move
+    )
 
     receipts = move_all(memory, moves, shown(old), shown(new))
     return _Done(f"Successfully renamed {old} to {new}", old, receipts)

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from looseleaf.base.errors import Refused
-from looseleaf.base.extras import to_get
+from looseleaf.base.errors import Refused, to_get
 from looseleaf.integrations.anthropic_commands import run
 
 try:

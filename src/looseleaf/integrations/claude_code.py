@@ -14,12 +14,11 @@ from zlib import crc32
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.immutable import frozen
-from looseleaf.base.page_paths import safe_name
-from looseleaf.base.paths import REVIEW
+from looseleaf.base.paths import REVIEW, safe_name
 from looseleaf.base.values import START
 from looseleaf.integrations import detached
-from looseleaf.integrations.agent_transcript import AT_ONCE, WHILE_ASKED, NoTranscript
 from looseleaf.integrations.hook_session import Sitting
+from looseleaf.integrations.transcript import AT_ONCE, WHILE_ASKED, NoTranscript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

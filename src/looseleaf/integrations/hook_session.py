@@ -13,15 +13,17 @@ import time
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.messages import FARTHEST, Trace
-from looseleaf.base.own_tools import FORBIDDEN, RECALLED, is_served
+from looseleaf.base.origins import FORBIDDEN, RECALLED, is_served
 from looseleaf.base.values import START, Position
-from looseleaf.integrations.agent_transcript import AT_ONCE, Spot, Transcript
 from looseleaf.integrations.transcript import (
     ANSWER,
+    AT_ONCE,
     PROMPT,
     SLACK,
     TAIL,
     Past,
+    Spot,
+    Transcript,
     alike,
     ending,
     is_call,
@@ -31,9 +33,9 @@ from looseleaf.integrations.transcript import (
     viewed,
     was_missed,
 )
-from looseleaf.log.read_turns import made, traces_back
 from looseleaf.log.record_request import ask
 from looseleaf.log.recorder import stream_of
+from looseleaf.log.turns import made, traces_back
 from looseleaf.pages.outside_edits import belongs
 from looseleaf.store import records
 from looseleaf.transfer.formats.agent_lines import OTHERS, Said, parted

@@ -5,7 +5,7 @@ Invariant: an alias is another name of the very same thing; what is merely alike
 
 from __future__ import annotations
 
-from looseleaf.language.synonyms import rows
+from looseleaf.language.relations import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

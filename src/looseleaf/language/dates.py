@@ -16,15 +16,257 @@ Days are those of UTC. Looking takes time linear in the text; a date that does n
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 from looseleaf.base.immutable import frozen
-from looseleaf.language import datewords as words
+from looseleaf.text.patterns import NEVER, lazy, one_of
+from looseleaf.text.times import MONTH_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import date
 
+
+# The words of dates in six languages, and the patterns that are made of them.
+
+_WEEKDAYS = (
+    "monday mon montag lundi lunes 一 月",
+    "tuesday tue tues dienstag mardi martes 二 火",
+    "wednesday wed mittwoch mercredi miércoles miercoles 三 水",
+    "thursday thu thur thurs donnerstag jeudi jueves 四 木",
+    "friday fri freitag vendredi viernes 五 金",
+    "saturday sat samstag sonnabend samedi sábado sabado 六 土",
+    "sunday sun sonntag dimanche domingo 日 天",
+)
+_NUMBERS = (
+    "zero 零",
+    "one a an ein eine einem einer einen un une uno una 一 1",
+    "two zwei deux dos 二 两 couple",
+    "three drei trois tres 三",
+    "four vier quatre cuatro 四",
+    "five fünf cinq cinco 五",
+    "six sechs seis 六",
+    "seven sieben sept siete 七",
+    "eight acht huit ocho 八",
+    "nine neun neuf nueve 九",
+    "ten zehn dix diez 十",
+    "eleven elf onze once 十一",
+    "twelve zwölf douze doce 十二",
+)
+_UNITS = {
+    "day": "day days tag tage tagen jour jours día días dia dias 天 日",
+    "week": "week weeks woche wochen semaine semaines semana semanas 周 週間 星期",
+    "month": "month months monat monate monaten mois mes meses 个月 個月 ヶ月 か月 カ月",
+    "year": "year years jahr jahre jahren an ans année années año años ano anos 年",
+    "weekend": "weekend week-end wochenende 周末 週末",
+}
+_SEASONS = {
+    "spring": (3, "spring frühling frühjahr printemps primavera"),
+    "summer": (6, "summer sommer été verano"),
+    "autumn": (9, "autumn herbst automne otoño"),
+    "winter": (12, "winter hiver invierno"),
+}
+_BEFORE = {
+    1: "next nächste nächsten nächster nächstes próximo próxima proximo proxima",
+    0: "this coming upcoming diese diesen dieser dieses diesem kommende kommenden kommender kommendes este "
+    "esta ce "
+    "cette cet",
+    -1: "last past previous letzte letzten letzter letztes letztem vergangene vergangenen vergangenes "
+    "pasado pasada",
+}
+_AFTER = {
+    1: "prochain prochaine próximo próxima que\\ viene qui\\ vient",
+    -1: "dernier dernière passé passée pasado pasada",
+}
+DAYS = {
+    "today": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+    "day after tomorrow": 2,
+    "yesterday": -1,
+    "last night": -1,
+    "the day before yesterday": -2,
+    "day before yesterday": -2,
+    "heute": 0,
+    "übermorgen": 2,
+    "gestern": -1,
+    "vorgestern": -2,
+    "aujourd'hui": 0,
+    "demain": 1,
+    "après-demain": 2,
+    "hier": -1,
+    "avant-hier": -2,
+    "hoy": 0,
+    "pasado mañana": 2,
+    "ayer": -1,
+    "anteayer": -2,
+    "今天": 0,
+    "今日": 0,
+    "今晚": 0,
+    "明天": 1,
+    "明日": 1,
+    "后天": 2,
+    "大后天": 3,
+    "明後日": 2,
+    "あさって": 2,
+    "昨天": -1,
+    "昨日": -1,
+    "前天": -2,
+    "一昨日": -2,
+    "おととい": -2,
+}
+SPANS = {
+    "今年": ("year", 0),
+    "明年": ("year", 1),
+    "来年": ("year", 1),
+    "后年": ("year", 2),
+    "再来年": ("year", 2),
+    "去年": ("year", -1),
+    "昨年": ("year", -1),
+    "前年": ("year", -2),
+    "一昨年": ("year", -2),
+    "来月": ("month", 1),
+    "先月": ("month", -1),
+    "今月": ("month", 0),
+    "下个月": ("month", 1),
+    "上个月": ("month", -1),
+    "这个月": ("month", 0),
+    "本月": ("month", 0),
+}
+
+
+def may_name_date(text: str) -> bool:
+    """Whether a text has a digit or a word that any date needs; most sentences have neither, so no pattern for dates is
+    compiled."""
+    if not text.isascii() and max(text) >= "\u2e80":
+        return True  # in scripts without spaces words cannot be told apart
+    return not _needed().isdisjoint(_WORD.findall(text.casefold()))
+
+
+_WORD = lazy(r"[^\W\d_]+|[0-9]")
+
+
+@cache
+def _needed() -> frozenset[str]:
+    """The longest part of each word for a day, month, season or span of time, and the digits."""
+    every = (*WEEKDAYS, *MONTHS, *SEASONS, *UNITS, *DAYS, "morgen", "mañana")
+    parts = (_WORD.findall(word.casefold()) for word in every if word[0] < "\u2e80")
+    return frozenset({*map(str, range(10)), *(max(part, key=len) for part in parts)})
+
+
+def _places(groups: tuple[str, ...], start: int = 0) -> dict[str, int]:
+    return {word: place for place, words in enumerate(groups, start) for word in words.split()}
+
+
+WEEKDAYS = _places(_WEEKDAYS)
+MONTHS = _places(MONTH_NAMES, 1)
+NUMBERS = _places(_NUMBERS)
+UNITS = {word: unit for unit, words in _UNITS.items() for word in words.split()} | {
+    "fin de semana": "weekend"
+}
+SEASONS = {word: (first, name) for name, (first, words) in _SEASONS.items() for word in words.split()}
+_PREFIXED = {word: sign for sign, words in _BEFORE.items() for word in words.split()}
+_POSTFIXED = {word: sign for sign, words in _AFTER.items() for word in words.replace("\\ ", "_").split()}
+SIGNS = {word.replace("_", " "): sign for word, sign in (_PREFIXED | _POSTFIXED).items()}
+
+
+def _any(words: Iterable[str]) -> str:
+    return one_of(re.escape(word).replace("_", " ") for word in words if word)
+
+
+def _ascii_or_latin(words: Iterable[str]) -> list[str]:
+    return [word for word in words if word[0] < "\u2e80"]
+
+
+_WIDE_WEEKDAYS = "一二三四五六日天"
+_WEEKDAY = _any(_ascii_or_latin(WEEKDAYS))
+_LONG_WEEKDAY = _any(word for word in _ascii_or_latin(WEEKDAYS) if len(word) > 4)
+_MONTH = _any(_ascii_or_latin(MONTHS))
+_LONG_MONTH = _any(word for word in _ascii_or_latin(MONTHS) if len(word) > 3 or word in ("may", "mai"))
+_UNIT = _any(word for word in _ascii_or_latin(UNITS) if UNITS[word] != "weekend")
+_THING = _any(
+    {
+        *_ascii_or_latin(WEEKDAYS),
+        *_ascii_or_latin(MONTHS),
+        *_ascii_or_latin(SEASONS),
+        *(word for word in _ascii_or_latin(UNITS) if word not in ("an", "day", "jour", "tag")),
+    }
+)
+_NUMBER = rf"[0-9]{{1,3}}|a couple of|(?:{_any(_ascii_or_latin(NUMBERS))})"
+_WIDE_NUMBER = r"(?:[0-9]{1,3}|十[一二]?|[一二两三四五六七八九])"
+_YEAR = r"(?:19|20)[0-9]{2}"
+_I = re.IGNORECASE
+
+ISO = lazy(r"(?<![\w-])([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?(?![\w-])")
+DAY_WORD = lazy(
+    rf"\b(?:{_any(word for word in DAYS if word[0] < '⺀')})\b"
+    # The German and the Spanish word also mean the morning.
+    r"|(?<!\bguten )(?<!\bam )(?<!\bjeden )\b(?-i:morgen)\b|(?<!\bla )(?<!\bcada )(?<!\besta )\bmañana\b",
+    _I,
+)
+WIDE_DAY = lazy(_any(word for word in DAYS if word[0] >= "⺀"), in_ascii=NEVER)
+SIGNED = lazy(rf"\b(?:(?:el|la) )?({_any(_PREFIXED)}) ({_THING})\b", _I)
+SIGNED_AFTER = lazy(rf"\b(?:(?:el|la|le) |l')?({_THING}) ({_any(_POSTFIXED)})\b", _I)
+AHEAD = lazy(rf"\b(?:in|dans|dentro de|en) (?:about )?({_NUMBER}) ({_UNIT})\b(?! ago)", _I)
+FROM_NOW = lazy(rf"\b({_NUMBER}) ({_UNIT}) from (?:now|today)\b", _I)
+BACK = lazy(rf"\b(?:about )?({_NUMBER}) ({_UNIT}) ago\b", _I)
+BACK_BEFORE = lazy(rf"\b(?:vor|hace|il y a) (?:etwa |unos )?({_NUMBER}) ({_UNIT})\b", _I)
+MONTH_DAY = lazy(rf"\b({_MONTH})\.? (?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? ({_YEAR})\b)?", _I)
+DAY_MONTH = lazy(
+    rf"(?<![0-9]-[0-9]{{2}}-)\b(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of |de )?({_MONTH})\b"
+    rf"(?:\.?,?(?: de| of)? ({_YEAR})\b)?",
+    _I,
+)
+DAY_ALONE = lazy(
+    r"\bon the ([0-9]{1,2})(?:st|nd|rd|th)\b(?! (?!at\b|in the (?:morning|evening|afternoon)|and\b|or\b|"
+    r"so\b|but\b|for\b|"
+    r"with\b|from\b|then\b)[a-z])",
+    _I,
+)
+MONTH_YEAR = lazy(rf"\b({_LONG_MONTH})(?: de| of|,)? ({_YEAR})\b", _I)
+IN_MONTH = lazy(
+    r"\b(?:in|since|by|until|till|before|after|im|seit|bis|ab|en|depuis|desde|around|early|late|mid|from|"
+    r"for)"
+    rf" (?:early |late |mid-?)?({_LONG_MONTH})\b(?! [0-9])",
+    _I,
+)
+IN_YEAR = lazy(
+    r"\b(?:in|since|from|until|till|by|before|after|around|seit|im jahr|depuis|desde|en|bis|ab) "
+    rf"({_YEAR})\b(?![-/.:]\w)",
+    _I,
+)
+WEEKDAY = lazy(
+    rf"(?<!\bevery )(?<!\beach )(?<!\bjeden )(?<!\bcada )(?<!\blos )(?<!\bchaque )(?<!\ble )(?<!\w-)"
+    rf"\b(?:({_LONG_WEEKDAY})|(?:(?<=on )|(?<=by ))({_WEEKDAY}))\b(?!s\b)(?!-)",
+    _I,
+)
+WIDE_WEEK_DAY = lazy(
+    rf"(下下|下个?|上个?|这个?|本|来|先|今)?(?:周|星期|礼拜|週)(?:の)?([{_WIDE_WEEKDAYS}]|[月火水木金土日]曜日?)"
+    r"|([月火水木金土日])曜日",
+    in_ascii=NEVER,
+)
+WIDE_WEEK = lazy(
+    r"(下下|下个?|上个?|这个?|本|来|先|今)(周末|週末|周|星期|礼拜|週)(?![一二三四五六日天]|の[月火水木金土日]曜)",
+    in_ascii=NEVER,
+)
+WIDE_SPAN = lazy(_any(SPANS), in_ascii=NEVER)
+WIDE_SHIFT = lazy(
+    rf"({_WIDE_NUMBER})(天|日|周|週間|星期|个星期|个月|個月|ヶ月|か月|カ月|年)(之?后|以后|後|之?前|以前)",
+    in_ascii=NEVER,
+)
+WIDE_DATE = lazy(
+    r"(?:((?:19|20)[0-9]{2})年|(今年|明年|来年|去年|昨年)の?)?([0-9]{1,2})月(?:([0-9]{1,2})[日号])?|((?:19|20)[0-9]{2})年",
+    in_ascii=NEVER,
+)
+
+if TYPE_CHECKING:
     Span = tuple[date, date]
     Read = Callable[[re.Match[str], date, bool], Span | None]
 
@@ -52,7 +294,7 @@ class Dated:
             return self.first[:4]
         if self.first[:7] == self.last[:7] and self.first.endswith("-01") and self.last[8:] >= "28":
             return self.first[:7]
-        for season, (first, name) in words.SEASONS.items():
+        for season, (first, name) in SEASONS.items():
             if season == name and self.first[5:] == f"{first:02d}-01" and self.first[:7] != self.last[:7]:
                 return f"{name} {self.first[:4]}"
         from datetime import date
@@ -89,7 +331,7 @@ def absolute(text: str, ts: float, *, past: bool = False) -> str:
 
 
 def _read(text: str, today: date, past: bool) -> Iterator[Dated]:
-    if not words.may_name_date(text):
+    if not may_name_date(text):
         return
     for pattern, read, is_relative in _READERS:
         for match in pattern.finditer(text):
@@ -203,7 +445,7 @@ def _iso(match: re.Match[str], today: date, past: bool) -> Span:
 
 
 def _day_word(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, "day", words.DAYS.get(match[0].lower(), 1))
+    return _shifted(today, "day", DAYS.get(match[0].lower(), 1))
 
 
 _FIRST_TO_COME = ("pr", "que viene", "qui vient")
@@ -211,20 +453,20 @@ _FIRST_TO_COME = ("pr", "que viene", "qui vient")
 
 def _signed(match: re.Match[str], today: date, past: bool) -> Span | None:
     one, two = match[1].lower(), match[2].lower()
-    sign, thing = (words.SIGNS[one], two) if one in words.SIGNS else (words.SIGNS[two], one)
-    if thing in words.WEEKDAYS:
-        weekday = words.WEEKDAYS[thing]
+    sign, thing = (SIGNS[one], two) if one in SIGNS else (SIGNS[two], one)
+    if thing in WEEKDAYS:
+        weekday = WEEKDAYS[thing]
         if sign == -1:
             return _weekday(today, weekday, sign, past=True)
-        if sign == 1 and (one if one in words.SIGNS else two).startswith(_FIRST_TO_COME):
+        if sign == 1 and (one if one in SIGNS else two).startswith(_FIRST_TO_COME):
             return _weekday(today, weekday, 2)
         return _of_week(today, weekday, 1) if sign == 1 else _weekday(today, weekday, 0)
-    if thing in words.MONTHS:
-        return _nearest_month(today, words.MONTHS[thing], sign, past)
-    if thing in words.SEASONS:
-        first = _nearest_month(today, words.SEASONS[thing][0], sign, past)[0]
+    if thing in MONTHS:
+        return _nearest_month(today, MONTHS[thing], sign, past)
+    if thing in SEASONS:
+        first = _nearest_month(today, SEASONS[thing][0], sign, past)[0]
         return first, _month(first.year, first.month + 2)[1]
-    unit = words.UNITS[thing]
+    unit = UNITS[thing]
     if unit in ("week", "weekend"):
         return _week(today, sign, unit)
     return _shifted(today, unit, sign) if unit != "day" else None
@@ -234,21 +476,21 @@ def _count(number: str) -> int:
     number = number.lower()
     if number == "a couple of":
         return 2
-    return int(number) if number.isdigit() else words.NUMBERS[number]
+    return int(number) if number.isdigit() else NUMBERS[number]
 
 
 def _ahead(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, words.UNITS[match[2].lower()], _count(match[1]))
+    return _shifted(today, UNITS[match[2].lower()], _count(match[1]))
 
 
 def _back(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, words.UNITS[match[2].lower()], -_count(match[1]))
+    return _shifted(today, UNITS[match[2].lower()], -_count(match[1]))
 
 
 def _month_day(match: re.Match[str], today: date, past: bool) -> Span:
     one, two, year = match.groups()
     month, day = (one, two) if two.isdigit() else (two, one)
-    number = words.MONTHS[month.lower()]
+    number = MONTHS[month.lower()]
     if year:
         return _day(int(year), number, int(day))
     return _nearest_day(today, number, int(day), past)
@@ -268,13 +510,13 @@ def _day_alone(match: re.Match[str], today: date, past: bool) -> Span | None:
 
 
 def _month_year(match: re.Match[str], today: date, past: bool) -> Span:
-    return _month(int(match[2]), words.MONTHS[match[1].lower()])
+    return _month(int(match[2]), MONTHS[match[1].lower()])
 
 
 def _in_month(match: re.Match[str], today: date, past: bool) -> Span | None:
     if match[1] in ("may", "march", "mars"):
         return None  # the verbs, and the planet
-    return _nearest_month(today, words.MONTHS[match[1].lower()], 0, past)
+    return _nearest_month(today, MONTHS[match[1].lower()], 0, past)
 
 
 def _in_year(match: re.Match[str], today: date, past: bool) -> Span:
@@ -282,7 +524,7 @@ def _in_year(match: re.Match[str], today: date, past: bool) -> Span:
 
 
 def _bare_weekday(match: re.Match[str], today: date, past: bool) -> Span:
-    return _weekday(today, words.WEEKDAYS[(match[1] or match[2]).lower()], 2, past)
+    return _weekday(today, WEEKDAYS[(match[1] or match[2]).lower()], 2, past)
 
 
 _WIDE_SIGNS = {"下下": 2, "下": 1, "下个": 1, "来": 1, "上": -1, "上个": -1, "先": -1}
@@ -290,7 +532,7 @@ _WIDE_SIGNS = {"下下": 2, "下": 1, "下个": 1, "来": 1, "上": -1, "上个"
 
 def _wide_weekday(match: re.Match[str], today: date, past: bool) -> Span:
     week, day, bare = match.groups()
-    weekday = words.WEEKDAYS[(day or bare)[0]]
+    weekday = WEEKDAYS[(day or bare)[0]]
     if week is None:
         return _weekday(today, weekday, 2, past)
     return _of_week(today, weekday, _WIDE_SIGNS.get(week, 0))
@@ -301,11 +543,11 @@ def _wide_week(match: re.Match[str], today: date, past: bool) -> Span:
 
 
 def _wide_span(match: re.Match[str], today: date, past: bool) -> Span:
-    return _shifted(today, *words.SPANS[match[0]])
+    return _shifted(today, *SPANS[match[0]])
 
 
 def _wide_shift(match: re.Match[str], today: date, past: bool) -> Span:
-    unit = words.UNITS[match[2].removeprefix("个") if match[2] == "个星期" else match[2]]
+    unit = UNITS[match[2].removeprefix("个") if match[2] == "个星期" else match[2]]
     return _shifted(today, unit, _count(match[1]) * (-1 if match[3].endswith("前") else 1))
 
 
@@ -317,34 +559,34 @@ def _wide_date(match: re.Match[str], today: date, past: bool) -> Span:
     if not 1 <= number <= 12:
         raise ValueError("no such month")
     if near:
-        year = str(today.year + words.SPANS[near][1])
+        year = str(today.year + SPANS[near][1])
     if day:
         return _day(int(year), number, int(day)) if year else _nearest_day(today, number, int(day), past)
     return _month(int(year), number) if year else _nearest_month(today, number, 0, past)
 
 
 _READERS: tuple[tuple[re.Pattern[str], Read, bool], ...] = (
-    (words.ISO, _iso, False),
-    (words.DAY_WORD, _day_word, True),
-    (words.WIDE_DAY, _day_word, True),
-    (words.SIGNED, _signed, True),
-    (words.SIGNED_AFTER, _signed, True),
-    (words.AHEAD, _ahead, True),
-    (words.FROM_NOW, _ahead, True),
-    (words.BACK, _back, True),
-    (words.BACK_BEFORE, _back, True),
-    (words.MONTH_DAY, _month_day, True),
-    (words.DAY_MONTH, _month_day, True),
-    (words.DAY_ALONE, _day_alone, True),
-    (words.MONTH_YEAR, _month_year, False),
-    (words.IN_MONTH, _in_month, True),
-    (words.IN_YEAR, _in_year, False),
-    (words.WEEKDAY, _bare_weekday, True),
-    (words.WIDE_WEEK_DAY, _wide_weekday, True),
-    (words.WIDE_WEEK, _wide_week, True),
-    (words.WIDE_SPAN, _wide_span, True),
-    (words.WIDE_SHIFT, _wide_shift, True),
-    (words.WIDE_DATE, _wide_date, True),
+    (ISO, _iso, False),
+    (DAY_WORD, _day_word, True),
+    (WIDE_DAY, _day_word, True),
+    (SIGNED, _signed, True),
+    (SIGNED_AFTER, _signed, True),
+    (AHEAD, _ahead, True),
+    (FROM_NOW, _ahead, True),
+    (BACK, _back, True),
+    (BACK_BEFORE, _back, True),
+    (MONTH_DAY, _month_day, True),
+    (DAY_MONTH, _month_day, True),
+    (DAY_ALONE, _day_alone, True),
+    (MONTH_YEAR, _month_year, False),
+    (IN_MONTH, _in_month, True),
+    (IN_YEAR, _in_year, False),
+    (WEEKDAY, _bare_weekday, True),
+    (WIDE_WEEK_DAY, _wide_weekday, True),
+    (WIDE_WEEK, _wide_week, True),
+    (WIDE_SPAN, _wide_span, True),
+    (WIDE_SHIFT, _wide_shift, True),
+    (WIDE_DATE, _wide_date, True),
 )
-_MAY_NAME_YEAR = (words.MONTH_DAY, words.DAY_MONTH, words.WIDE_DATE)
-_ONLY_GROUP = (words.IN_MONTH, words.IN_YEAR)
+_MAY_NAME_YEAR = (MONTH_DAY, DAY_MONTH, WIDE_DATE)
+_ONLY_GROUP = (IN_MONTH, IN_YEAR)

@@ -261,7 +261,7 @@ class _Lines:
 
 def _is_heading(line: str) -> bool:
     """Whether what stands before a colon says what follows, and not who speaks."""
-    from looseleaf.language.synonyms import SYNONYMS
+    from looseleaf.language.relations import SYNONYMS
 
     label = line.partition(":")[0].strip(" \t*").casefold()
     return _NO_SPEAKER.match(line) is not None or label in SYNONYMS or label.split(" ")[0] in _HEADINGS

@@ -7,7 +7,7 @@ import re
 
 from looseleaf.language.aliases import SPELLINGS, TECHNICAL
 from looseleaf.language.clauses import IS_WIDE
-from looseleaf.language.synonyms import WHOSE
+from looseleaf.language.relations import WHOSE
 from looseleaf.language.words import NUMBERS
 from looseleaf.text.patterns import lazy, one_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import log
 
-from looseleaf.base.page_paths import folded, name_fault
+from looseleaf.base.paths import folded, name_fault
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False

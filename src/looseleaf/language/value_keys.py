@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from looseleaf.language import aliases
-from looseleaf.language.slots import relation_name
+from looseleaf.language.relations import relation_name
 from looseleaf.language.words import american, fold, is_eastern, is_number, plain, singular, stem, tokens
 from looseleaf.text.lines import undoubted
 

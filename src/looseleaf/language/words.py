@@ -102,7 +102,7 @@ def is_eastern(word: str) -> bool:
 
 def tokens(text: str) -> list[str]:
     """The words, numbers and list separators of folded text, with number words, clock times and units unified."""
-    from looseleaf.text.moments import with_iso_dates
+    from looseleaf.text.times import with_iso_dates
 
     text = with_iso_dates(text)
     text = re.sub(_CLOCK, _clock, text)

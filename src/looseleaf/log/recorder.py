@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.ids import is_id, new_id, time_of
 from looseleaf.base.messages import Trace
-from looseleaf.base.own_tools import FORBIDDEN, RECALLED, may_forbid
-from looseleaf.base.page_paths import safe_name
+from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
+from looseleaf.base.paths import safe_name
 from looseleaf.base.values import START, Position
 from looseleaf.log.record_request import INTERRUPTED, Asked, ask, redacted
 from looseleaf.log.turns import RESERVED, Tally, turn_name, turn_number

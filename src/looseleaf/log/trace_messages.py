@@ -15,7 +15,7 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.log.turns import turn_number, turns_of
 from looseleaf.text import untrusted
-from looseleaf.text.look_alikes import GAP, escaped, spelt
+from looseleaf.text.untrusted import GAP, escaped, spelt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ import os
 import stat
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.page_paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
+from looseleaf.base.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
 from looseleaf.base.values import Problem
 from looseleaf.log.entries import FOLDER, read_entry
-from looseleaf.log.heads import KNOWN_SCHEMAS, Head
-from looseleaf.log.journal import Broken, edit_of, forward
+from looseleaf.log.journal import KNOWN_SCHEMAS, Broken, Head, edit_of, forward
 from looseleaf.log.trace_messages import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import Heads

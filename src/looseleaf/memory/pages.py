@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from looseleaf.base.values import ANY
-from looseleaf.log.heads import refuse_unknown
+from looseleaf.log.journal import refuse_unknown
 from looseleaf.memory.parts import Parts
-from looseleaf.pages.page import Page
+from looseleaf.pages.pages import Page
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.values import Edit, Fact, Receipt
-    from looseleaf.facts.spoken import Spoken
+    from looseleaf.facts.gate import Spoken
     from looseleaf.pages.history import History
-    from looseleaf.place.review_page import Asked
+    from looseleaf.place.entry_pages import Asked
 
 
 class PageVerbs(Parts):

@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.page_paths import safe_name
+from looseleaf.base.paths import safe_name
 from looseleaf.pages.folder import find, is_memory, settings
 from looseleaf.pages.pages import Pages
 from looseleaf.store.files import FileStore
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Distilled, Distiller
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model
+    from looseleaf.facts.gate import Spoken
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.spoken import Spoken
     from looseleaf.index.embed import Embedder
     from looseleaf.models.costs import Costs
     from looseleaf.place.guard import Guard
@@ -54,7 +54,7 @@ class Parts:
         self.path = os.path.abspath(where if where is not None else find())
         self.agent = safe_name(agent, "agent's name")
         if not is_memory(self.path):
-            from looseleaf.pages.init import init_if_free
+            from looseleaf.pages.folder import init_if_free
 
             init_if_free(self.path)
         self._has_own_policy = policy is not None
@@ -224,7 +224,7 @@ class Parts:
         self._book.place.catch_up()
 
     def _outdated(self, *found: Distilled) -> Callable[[str], bool]:
-        from looseleaf.facts.outdated_facts import outdated
+        from looseleaf.facts.placement import outdated
 
         self._book.known.catch_up()
         return outdated(self._book.known, *found)
@@ -249,7 +249,7 @@ class Parts:
         try:
             return self.model_distiller()
         except Refused as refused:
-            from looseleaf.distill.run import Missing
+            from looseleaf.distill.make_entry import Missing
 
             return Missing(str(refused))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from looseleaf.memory.parts import Parts, sound
-from looseleaf.text.given_times import when_of
+from looseleaf.text.times import when_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.own_tools import FORBIDDEN
+from looseleaf.base.origins import FORBIDDEN
 from looseleaf.memory.parts import Parts
 
 TYPE_CHECKING = False

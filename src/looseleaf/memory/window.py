@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from looseleaf.explain.prompt_costs import Compared
     from looseleaf.models.model_table import Budget
     from looseleaf.prompt.manifest import Prompt
-    from looseleaf.window.loss import Loss
+    from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Window
 
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 from _thread import allocate_lock
 from time import monotonic, sleep
 
-from looseleaf.base.errors import Cancelled, ModelFailed, Refused
-from looseleaf.base.extras import to_get
+from looseleaf.base.errors import Cancelled, ModelFailed, Refused, to_get
 from looseleaf.base.immutable import frozen
 from looseleaf.base.replies import Repaired, Reply, Retrying
-from looseleaf.models.address import full, is_here, shown
-from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failed, Failure, Provider
-from looseleaf.models.faults import Passing
+from looseleaf.models.dialect import Passing
+from looseleaf.models.failures import TO_FIND_IT, TO_START_IT, Failed, Failure, Provider, full, is_here, shown
 from looseleaf.models.partial_reply import Heard
 
 TYPE_CHECKING = False
@@ -217,7 +215,7 @@ class Caller:
         heard: Heard,
     ) -> Generator[Event]:
         """The events of one attempt. Raises `Failed`."""
-        from looseleaf.models.naming import with_own_names
+        from looseleaf.models.dialect import with_own_names
         from looseleaf.models.stream_thread import Ended, Pump, TimeUp
 
         seconds = self.seconds if wanted.seconds is None else wanted.seconds

@@ -19,7 +19,7 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.models.blocks import openers
 from looseleaf.models.call_blocks import Block
-from looseleaf.models.values import as_held, sound
+from looseleaf.models.dialect import as_held, sound
 from looseleaf.text.untrusted import closed, opened
 
 TYPE_CHECKING = False

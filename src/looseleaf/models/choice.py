@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.errors import Refused
-from looseleaf.base.extras import EXTRAS, is_there, package_of
+from looseleaf.base.errors import EXTRAS, Refused, is_there, package_of
 from looseleaf.base.immutable import frozen
-from looseleaf.models.address import full, is_loopback, origin, safe
+from looseleaf.models.dialect import Dialect
+from looseleaf.models.failures import full, is_loopback, origin, safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,28 @@ if TYPE_CHECKING:
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model
+
+
+# Which dialect a provider speaks: one module for each shape.
+
+NAMES = ("openai", "openai-chat", "anthropic", "gemini", "ollama")
+
+
+def dialect(name: str) -> Dialect:
+    """The dialect of that name. Each is loaded when it is first spoken."""
+    if name == "openai":
+        from looseleaf.models.providers.openai import DIALECT
+    elif name == "openai-chat":
+        from looseleaf.models.providers.openai_chat import DIALECT
+    elif name == "anthropic":
+        from looseleaf.models.providers.anthropic import DIALECT
+    elif name == "gemini":
+        from looseleaf.models.providers.gemini import DIALECT
+    elif name == "ollama":
+        from looseleaf.models.providers.ollama import DIALECT
+    else:
+        raise Refused(f"No model was asked: {name!r} is no dialect. Use one of {', '.join(NAMES)}.")
+    return DIALECT
 
 
 @frozen

@@ -7,7 +7,14 @@ in one `Reply` or raises `ModelFailed`.
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+
+from looseleaf.base.errors import ModelFailed, TooLong
 from looseleaf.base.immutable import frozen
+from looseleaf.base.messages import ToolCallSpec
+from looseleaf.base.replies import Called, Reply, ToolSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +23,346 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Message
     from looseleaf.base.replies import Event, ToolSpec
+
+
+# Names and ids that a provider takes: those it would refuse are changed, always the same one in the same
+# way.
+
+
+@frozen
+class Spelling:
+    """What a name may be made of (`beyond`: a pattern of what it may not), how long it may be, how it may begin."""
+
+    beyond: str | None = None
+    chars: int = 64
+    begins: str | None = None
+
+    def fitted(self, name: str) -> str:
+        """The name itself where it fits; else what is left of it, and a hash, so that two never become one."""
+        fit = re.sub(self.beyond, "_", name) if self.beyond else name
+        if self.begins and not re.match(self.begins, fit):
+            fit = f"_{fit}"
+        if fit == name and 0 < len(name) <= self.chars:
+            return name
+        mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return f"{fit[: self.chars - 9]}_{mark}"
+
+
+def with_own_names(events: Iterable[Event], names: Iterable[tuple[str, str]]) -> Iterator[Event]:
+    """What was read, with the tools' own names where they had to be offered under others (`Rendered.names`)."""
+    own = dict(names)
+    for event in events:
+        if isinstance(event, Called):
+            yield Called(_named(event.call, own))
+        elif isinstance(event, Reply) and event.calls:
+            members = {name: getattr(event, name) for name in Reply.__match_args__}
+            yield Reply(**members | {"calls": tuple(_named(call, own) for call in event.calls)})
+        else:
+            yield event
+
+
+def _named(call: ToolCallSpec, own: dict[str, str]) -> ToolCallSpec:
+    return ToolCallSpec(call.id, own.get(call.name, call.name), call.arguments, call.opaque)
+
+
+# What goes wrong while a provider answers, as sentences.
+
+TOO_LONG = re.compile(
+    r"context_length_exceeded|context[ _](?:length|window|size|limit)|exceed_context_size|prompt is too long|"
+    r"(?:maximum|max) (?:number of )?(?:input )?tokens|input token count|too many (?:input )?tokens|"
+    r"request_too_large|input is too long|string_above_max_length",
+    re.IGNORECASE,
+)
+"""How the providers, and the servers that speak like them, say that a prompt does not fit."""
+
+MAY_PASS = re.compile(
+    r"overload|rate.?limit|server.?error|internal|unavailable|timeout|timed out|api_error|exhausted|"
+    r"\b(?:408|409|429|5\d\d)\b",
+    re.IGNORECASE,
+)
+
+KEY = re.compile(r"(?i)\b(?:sk|pk|rk|gsk|xai|hf|AIza|Bearer )[-_A-Za-z0-9*.]{8,}")
+
+QUOTED_CHARS = 400
+"""What is quoted of a provider's sentence; some send a whole page."""
+
+
+class Passing(ModelFailed):
+    """A failure that may not happen again: the line was cut, the provider has too much to do."""
+
+
+def fault(message: str, code: str = "") -> ModelFailed:
+    """What a provider reports instead of an answer, as the error that it is."""
+    said = KEY.sub("[key]", " ".join(message.split()))[:QUOTED_CHARS] or "it gave no reason"
+    known = f"{code} {message}"
+    if TOO_LONG.search(known):
+        return TooLong(
+            f"The model did not answer: what it was sent is longer than it takes ({said}). Compact the conversation, "
+            "or send less of it."
+        )
+    named = f"{code[:80]}: {said}" if code else said
+    if MAY_PASS.search(known):
+        return Passing(
+            f"The model did not answer: the provider reports a fault of its own ({named}). Ask again later."
+        )
+    return ModelFailed(
+        f"The model did not answer: the provider reports {named}. Change what is asked, or the settings."
+    )
+
+
+def cut() -> Passing:
+    """The stream ended before it said so."""
+    return Passing("The model did not finish its answer: the line was cut before the end came. Ask again.")
+
+
+# Values as JSON that every provider can be sent: what has no JSON, or no UTF-8, becomes text.
+
+DEPTH = 64
+"""Values nested deeper than this are told as text: clients and servers count, and some stop at a hundred."""
+
+HELD = 90
+"""How deep the arguments of a call may nest: a log takes a hundred levels, and some of them are the record's own."""
+
+
+def sound(text: str) -> str:
+    """Text that can be written: halves of characters joined where both are there, else replaced."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def plain(value: Any, depth: int = DEPTH) -> Any:
+    """The value as JSON has it: lists, objects with texts for keys, finite numbers, sound texts."""
+    if isinstance(value, str):
+        return sound(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if depth == 0:
+        return sound(_dumped(value))
+    if isinstance(value, dict):
+        return {sound(str(key)): plain(each, depth - 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each, depth - 1) for each in value]
+    return sound(str(value))
+
+
+def is_held(value: Any) -> bool:
+    """Whether a log can hold the value as it is: finite numbers, whole characters, texts for keys, not too deep."""
+    waiting = [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        if isinstance(each, str):
+            if not each.isascii() and sound(each) != each:
+                return False
+        elif isinstance(each, float):
+            if each - each != 0:
+                return False
+        elif isinstance(each, dict | list | tuple):
+            if depth >= HELD:
+                return False
+            if isinstance(each, dict):
+                if not all(isinstance(key, str) for key in each):
+                    return False
+                waiting += [(key, depth + 1) for key in each]
+                each = each.values()
+            waiting += [(inner, depth + 1) for inner in each]
+        elif each is not None and not isinstance(each, int):
+            return False
+    return True
+
+
+def as_held(arguments: Any) -> Any:
+    """The arguments of a call as a log can hold them: what it cannot is the text that stands for it."""
+    if isinstance(arguments, str):
+        return sound(arguments)
+    return arguments if is_held(arguments) else written(arguments)
+
+
+def written(value: Any) -> str:
+    """A value as JSON in plain characters, however deep it nests: the same text whoever calls, at any depth."""
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        return _written_flat(value)
+    except (TypeError, ValueError):  # what is no JSON, or holds itself
+        return sound(str(value))
+
+
+def _written_flat(value: Any) -> str:
+    """What `json.dumps` writes, without a call for each level."""
+    parts: list[str] = []
+    waiting: list[tuple[bool, Any]] = [(True, value)]
+    while waiting:
+        is_value, each = waiting.pop()
+        if not is_value:
+            parts.append(each)
+        elif isinstance(each, dict):
+            waiting.append((False, "}"))
+            for place, (key, inner) in reversed([*enumerate(each.items())]):
+                gap = ", " if place else ""
+                waiting += ((True, inner), (False, f"{gap}{json.dumps(key)}: "))
+            parts.append("{")
+        elif isinstance(each, list | tuple):
+            waiting.append((False, "]"))
+            for place, inner in reversed([*enumerate(each)]):
+                waiting += ((True, inner), (False, ", " if place else ""))
+            parts.append("[")
+        else:
+            parts.append(json.dumps(each, default=str))
+    return "".join(parts)
+
+
+def told(value: Any) -> str:
+    """What a model reads of a value: a text as it is, anything else as JSON."""
+    return sound(value) if isinstance(value, str) else _dumped(plain(value))
+
+
+def _dumped(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, TypeError, ValueError):
+        return str(value)
+
+
+# Tools and schemas as a provider takes them.
+
+
+NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+"""Keywords whose members have names that anybody chose, and are schemas."""
+LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
+SINGLE = ("items", "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties")
+
+
+@frozen
+class Grammar:
+    """What a provider reads of a schema.
+
+    `known` keywords (None: all), others at its `top` (None: the same), and those that may stand `never` or
+    `not_at_top`. `refuses` is off where the rest is only ignored, `deep` where only the properties themselves are
+    read; `closed` is on where every object has to say that it takes no other members.
+    """
+
+    known: frozenset[str] | None = None
+    top: frozenset[str] | None = None
+    never: frozenset[str] = frozenset()
+    not_at_top: frozenset[str] = frozenset()
+    refuses: bool = True
+    deep: bool = True
+    closed: bool = False
+
+
+def fitted_schema(
+    schema: dict[str, Any], grammar: Grammar, is_top: bool = True
+) -> tuple[dict[str, Any], list[str]]:
+    """The schema as the grammar has it, and the keywords that had to become words."""
+    known = grammar.top if is_top and grammar.top is not None else grammar.known
+    kept: dict[str, Any] = {}
+    words: dict[str, Any] = {}
+    moved: list[str] = []
+    for keyword, value in schema.items():
+        is_known = known is None or keyword in known or keyword == "description"
+        is_known = is_known and not (keyword in grammar.never or (is_top and keyword in grammar.not_at_top))
+        if keyword == "const" and not is_known and "enum" not in schema:
+            kept["enum"] = [value]
+            moved.append(keyword)
+        elif keyword == "oneOf" and not is_known and known and "anyOf" in known and "anyOf" not in schema:
+            kept["anyOf"], below = _below("anyOf", value, grammar)
+            moved.extend(below)
+        elif keyword == "$schema" and not is_known:
+            moved.append(keyword)
+        elif not is_known:
+            words[keyword] = value
+        else:
+            kept[keyword], below = _below(keyword, value, grammar)
+            moved.extend(below)
+    if grammar.closed and kept.get("type") == "object":
+        kept["additionalProperties"] = False
+        words.pop("additionalProperties", None)
+    if words:
+        said = json.dumps(words, ensure_ascii=False)
+        description = kept.get("description")
+        kept["description"] = f"{description}\n\n{said}" if description else said
+        moved.extend(words)
+    return kept, moved
+
+
+def _below(keyword: str, value: Any, grammar: Grammar) -> tuple[Any, list[str]]:
+    moved: list[str] = []
+
+    def fit(each: Any) -> Any:
+        if not isinstance(each, dict):
+            return each if grammar.deep else {}
+        fitted, more = fitted_schema(each, grammar, is_top=False)
+        moved.extend(more)
+        return fitted
+
+    if keyword in NAMED and isinstance(value, dict) and (grammar.deep or keyword == "properties"):
+        return {name: fit(each) for name, each in value.items()}, moved
+    if keyword in LISTED and isinstance(value, list) and grammar.deep:
+        return [fit(each) for each in value], moved
+    if keyword in SINGLE and grammar.deep:
+        return fit(value), moved
+    return value, moved
+
+
+def fitted_tools(
+    tools: Sequence[ToolSpec], spelling: Spelling, grammar: Grammar, provider: str
+) -> tuple[list[ToolSpec], list[str], tuple[tuple[str, str], ...]]:
+    """The tools as they are offered, what had to be changed, and the names that will come back for others."""
+    offered: list[ToolSpec] = []
+    repairs: list[str] = []
+    names: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    for tool in tools:
+        name = spelling.fitted(tool.name)
+        if name in seen:
+            repairs.append(f"The tool {tool.name!r} is offered once, though it was given twice.")
+            continue
+        seen.add(name)
+        if name != tool.name:
+            names.append((name, tool.name))
+            repairs.append(f"The tool {tool.name!r} is offered as {name!r}: {provider} takes no such name.")
+        schema, moved = fitted_schema(tool.parameters, grammar)
+        if schema.get("type") != "object":
+            schema = {"type": "object"} | {key: value for key, value in schema.items() if key != "type"}
+            moved.append("type")
+        if not isinstance(schema.get("properties"), dict):
+            schema["properties"] = {}
+        if moved and grammar.refuses:
+            told = ", ".join(dict.fromkeys(moved))
+            repairs.append(
+                f"The schema of the tool {tool.name!r} was changed: {provider} does not take its {told}."
+            )
+        description = tool.description
+        if grammar.top is not None and "description" in schema:  # it is read beside the schema, not in it
+            description = f"{description}\n\n{schema.pop('description')}"
+        offered.append(ToolSpec(name, description, schema))
+    return offered, repairs, tuple(names)
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether OpenAI can hold an answer to this schema exactly: every object is closed and needs all its members."""
+    if isinstance(schema, list):
+        return all(map(is_strict, schema))
+    if not isinstance(schema, dict):
+        return True
+    if not schema.keys() <= STRICT:
+        return False
+    if schema.get("type") == "object" or "properties" in schema:
+        properties = schema.get("properties")
+        if schema.get("additionalProperties") is not False or not isinstance(properties, dict):
+            return False
+        if set(properties) != set(schema.get("required") or ()):
+            return False
+    named = [each for key in ("properties", "$defs") for each in (schema.get(key) or {}).values()]
+    return all(map(is_strict, [*named, schema.get("items"), schema.get("anyOf")]))
+
+
+STRICT = frozenset(
+    "type properties required additionalProperties description title enum const items anyOf $ref $defs".split()
+)
 
 
 @frozen

@@ -7,13 +7,15 @@ another result, or as words of the user.
 
 from __future__ import annotations
 
+import json
+import re
+from functools import cache
+
 from looseleaf.base.messages import Message, ToolCallPayload, ToolCallSpec, ToolResultPayload
 from looseleaf.base.replies import Called, Reply, Retrying, Said
 from looseleaf.models.blocks import openers, written
 from looseleaf.models.call_scan import Scan
-from looseleaf.models.inert import inert_calls, inert_json
-from looseleaf.text.apart import one_line, word_of
-from looseleaf.text.untrusted import fenced
+from looseleaf.text.untrusted import escaped, fenced, one_line, spelt, word_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +23,43 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.replies import Event, ToolSpec
+
+
+# Text that is shown to a model which calls in text: nothing in it looks like a call, so that whoever
+# quotes it calls nothing.
+
+_TAGS = {
+    "json": ("tool",),
+    "xml": ("tool", "invoke", "function", "arg", "param"),
+}
+_FENCE = re.compile(
+    r"(?<=[`~]{3})(?=[ \t\\]*+(?:tool_calls?[ \t\r\n]|"
+    r"json[ \t]{0,16}\r?\n\s{0,64}\[?\s{0,64}\{\s{0,64}\"(?:name|arguments|parameters|id)\"))"
+)
+
+
+@cache
+def _tags(form: str) -> re.Pattern[str]:
+    """Behind each sign that looks as if it began or ended a tag of calls. Made when it is first needed."""
+    words = "|".join(map(spelt, _TAGS[form]))
+    return re.compile(f"(?<=<)(?=[\\\\/\\x00-\\x20\\x7f]*+(?:{words}))")
+
+
+def inert_calls(text: str, form: str) -> str:
+    """Text in which nothing reads as a block."""
+    text = escaped(text, _tags(form), "<")
+    if form == "json" and ("```" in text or "~~~" in text):
+        text = _FENCE.sub(r"\\", text)
+    return text
+
+
+def inert_json(value: Any, form: str) -> str:
+    """JSON in which nothing reads as a block, and which says the same."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if inert_calls(text, form) != text:
+        text = text.replace("<", r"\u003c")
+    return inert_calls(text, form)
+
 
 # --- what a model is told --------------------------------------------------------------
 

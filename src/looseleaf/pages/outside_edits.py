@@ -12,9 +12,9 @@ import time
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
-from looseleaf.base.page_paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
+from looseleaf.base.paths import DRAWERS, STATE, TOP_PAGES, is_page, name_fault
 from looseleaf.base.values import START, Position
-from looseleaf.log.heads import (
+from looseleaf.log.journal import (
     EXTERNAL,
     NO_MARK,
     NO_PAGE,
@@ -355,8 +355,7 @@ class Absorb:
         return True
 
     def _journal(self, path: str, new: bytes | None, edits: list[Edit]) -> None:
-        from looseleaf.base.clock import now
-        from looseleaf.base.ids import new_id
+        from looseleaf.base.ids import new_id, now
         from looseleaf.log.journal import make_edit, record_of
 
         old = self.head_bytes(path)

@@ -8,25 +8,81 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Busy, Refused, Stale, Unwritten
+from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
-from looseleaf.base.page_paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name, why_sealed
+from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name, why_sealed
 from looseleaf.base.values import ANY, Edit, Receipt
-from looseleaf.log.heads import AGENT, PERSON, PROGRAM
+from looseleaf.log.journal import AGENT, PERSON, PROGRAM
 from looseleaf.pages.outside_edits import TOP, Absorb
-from looseleaf.pages.page import NOTHING_SAID, Page, Rewritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.policy import Policy
+    from looseleaf.base.values import Ended, Episode, Fact, PageText, Record
     from looseleaf.pages.history import History
     from looseleaf.place.guard import Guard
     from looseleaf.place.guard_rules import Guarded
     from looseleaf.store.protocol import Store
+
+
+# A page as it was read, and as it is to be written.
+
+
+@frozen
+class Rewritten:
+    """The new text of a page; what is known of facts on it, and which are no longer true (`values.Edit`)."""
+
+    text: str
+    facts: tuple[Record, ...] = ()
+    ended: tuple[Ended, ...] = ()
+
+
+NOTHING_SAID = Rewritten("")
+
+
+class Page:
+    """A page as it was read. `sha256` is None where there is no page."""
+
+    def __init__(self, path: str, data: bytes | None) -> None:
+        self.path = path
+        self.data = data or b""
+        self.exists = data is not None
+
+    def __repr__(self) -> str:
+        return f"Page({self.path!r}, {f'{len(self.data)} bytes' if self.exists else 'which does not exist'})"
+
+    @cached_property
+    def sha256(self) -> str | None:
+        return sha256(self.data) if self.exists else None
+
+    @cached_property
+    def text(self) -> str:
+        """Bytes that are no UTF-8 show as U+FFFD; the file keeps them."""
+        return self.data.decode("utf-8", "replace")
+
+    @cached_property
+    def parsed(self) -> PageText:
+        from looseleaf.pages.grammar import parse
+
+        return parse(self.path, self.text)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return self.parsed.facts
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        return self.parsed.episodes
+
+    @property
+    def summary(self) -> str | None:
+        return self.parsed.summary
+
 
 _TRIES = 100
 """How often a change is made anew when somebody saves the page in the same moment, before saying so."""
@@ -102,7 +158,7 @@ class Pages:
         """What a page said at a time: an ISO date or date and time (its last moment), or epoch seconds."""
         path = page_path(path)
         if isinstance(when, str):
-            from looseleaf.text.given_times import parse_when
+            from looseleaf.text.times import parse_when
 
             when = parse_when(when)
         self.absorb_to_read()
@@ -198,7 +254,7 @@ class Pages:
         author: str | None = None,
     ) -> Receipt:
         """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
-        from looseleaf.text.patches import patched
+        from looseleaf.text.diff import patched
 
         return self.edit(
             path, lambda text: patched(path, text, patches), base=base, author=author, reason=reason

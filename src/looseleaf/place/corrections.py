@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.paths import PINNED
 from looseleaf.base.values import Edit, Receipt
-from looseleaf.facts.kinship import is_same_fact
 from looseleaf.facts.ledger import HIGHEST
-from looseleaf.log.heads import EXTERNAL, PERSON, PROGRAM, SCHEMA
-from looseleaf.log.journal import is_housekeeping
+from looseleaf.facts.placement import is_same_fact
+from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, SCHEMA, is_housekeeping
 from looseleaf.pages.grammar import as_written, remove_line, replace_fact, set_updated
-from looseleaf.pages.page import Rewritten
-from looseleaf.place import review_page
+from looseleaf.pages.pages import Rewritten
+from looseleaf.place import entry_pages as review_page
 from looseleaf.place.placer import known, line_on, plain
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_found, statement, undoubted
@@ -270,7 +269,7 @@ def _value_in(text: str, fact: Fact) -> str:
     if len(text.split()) < 3:  # "Paris", "green tea"
         return text.strip()
     from looseleaf.distill.statements import statements
-    from looseleaf.language.slots import slot
+    from looseleaf.language.relations import slot
 
     address = slot(fact.topic, fact.relation)
     read = statements(text, clock.now(), everything=True)

@@ -5,11 +5,10 @@ Apart from the notebook, so that whoever only reads facts does not load what mak
 
 from __future__ import annotations
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Trace, Turn
-from looseleaf.base.page_paths import safe_name
-from looseleaf.base.paths import PROFILE, USER
+from looseleaf.base.paths import PROFILE, USER, safe_name
 from looseleaf.distill.make_entry import SESSIONS, Write
 from looseleaf.distill.material import Stretch, Text, undistilled
 from looseleaf.facts.replacing import PLAIN
@@ -18,7 +17,7 @@ from looseleaf.facts.truth import true_at
 from looseleaf.language.sentences import sentences
 from looseleaf.language.topic_words import choose, topic_name, topic_of_text, vocabulary
 from looseleaf.log.entries import FOLDER, Spot, entries_in, read_entry, traces_of
-from looseleaf.log.heads import PERSON
+from looseleaf.log.journal import PERSON
 from looseleaf.log.recorder import stream_of
 from looseleaf.pages.line_edits import stated
 from looseleaf.place.placer import Placed
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from looseleaf.base.policy import Policy
     from looseleaf.distill.make_entry import Made
     from looseleaf.log.entries import Entry
-    from looseleaf.log.heads import AgentHead
+    from looseleaf.log.journal import AgentHead
     from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
     from looseleaf.place.redistill import Difference
@@ -308,7 +307,7 @@ class Making:
     def redistill_failed(self) -> Difference | None:
         """Have the memory's own distiller make again what the rules made in its place; None: the rules are all there
         is."""
-        from looseleaf.distill.run import Missing
+        from looseleaf.distill.make_entry import Missing
         from looseleaf.place.redistill import Redistill
 
         distiller = self._distiller()

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.messages import Proposal
 from looseleaf.base.origins import CONFIDENCE, is_at_least, is_trusted
-from looseleaf.base.page_paths import STATE, TOP_PAGES, same_name
+from looseleaf.base.paths import STATE, TOP_PAGES, same_name
 from looseleaf.base.values import Fact, PageText
 from looseleaf.facts.gate import UNVERIFIED
 from looseleaf.facts.ledger import fact_id
 from looseleaf.facts.placement import MOST_FOUND, MOST_FOUND_A_DAY, PROFILE, PROJECT, USER, Plan
-from looseleaf.language.relations import SALIENCE
-from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.relations import SALIENCE, relation_of, slot
 from looseleaf.language.value_keys import key
-from looseleaf.log.heads import AGENT, EXTERNAL, PERSON
+from looseleaf.log.journal import AGENT, EXTERNAL, PERSON
 from looseleaf.pages.grammar import add_fact, as_written, drawer, parse, set_summary, summary_of, topic_of
-from looseleaf.pages.signing import signed, unsigned
+from looseleaf.pages.line_edits import signed, unsigned
 from looseleaf.place.guard_rules import Guarded, Owned, guarded
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_found, signed_as_found, undoubted
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from looseleaf.base.values import Level, Record
+    from looseleaf.facts.gate import Spoken
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.spoken import Spoken
     from looseleaf.place.placer import Place
 
     Said = tuple[str, str]

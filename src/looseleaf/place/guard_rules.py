@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections import Counter
 
 from looseleaf.base.immutable import frozen
-from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.relations import relation_of, slot
 from looseleaf.pages.grammar import covered, drawer, new_page, parse
-from looseleaf.pages.signing import LABEL, unsigned
+from looseleaf.pages.line_edits import LABEL, unsigned
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, escape, heading, is_blank, split_relation, worded
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Episode, Fact, Hunk, PageText
-    from looseleaf.facts.spoken import Spoken
+    from looseleaf.facts.gate import Spoken
 
     Said = tuple[str, str]
 

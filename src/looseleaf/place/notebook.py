@@ -17,18 +17,17 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Distiller, Trace, Turn
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Fact
+    from looseleaf.facts.gate import Spoken
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.spoken import Spoken
-    from looseleaf.log.heads import AgentHead
+    from looseleaf.log.journal import AgentHead
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.archive import Archive
     from looseleaf.place.corrections import Curate
     from looseleaf.place.distill_and_place import Making
     from looseleaf.place.guard import Guard
     from looseleaf.place.obey import Obey
     from looseleaf.place.placer import Place, Placed
     from looseleaf.place.redistill import Difference
-    from looseleaf.place.tidy import Tidy
+    from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.state.state import State
     from looseleaf.store.protocol import Store
     from looseleaf.views.build import Built, Topics
@@ -104,7 +103,7 @@ class Notebook:
     @cached_property
     def archive(self) -> Archive:
         from looseleaf.log.recorder import stream_of
-        from looseleaf.place.archive import Archive
+        from looseleaf.place.tidy import Archive
 
         return Archive(self._store, self._pages, self.known, stream_of(self._agent), self._note)
 
@@ -163,8 +162,7 @@ class Notebook:
         return self.topics.build(full=full, progress=progress)
 
     def _build_state(self) -> None:
-        from looseleaf.state.file import StateFile, schema_text
-        from looseleaf.state.state_view import build_state
+        from looseleaf.state.file import StateFile, build_state, schema_text
 
         build_state(self._store, StateFile(self._store, self._pages, self._note).now(), schema_text())
 
@@ -231,7 +229,7 @@ class Notebook:
 
     def history(self, name: str) -> list[Fact]:
         """Every value that a fact's slot ever had, oldest first."""
-        from looseleaf.language.slots import slot
+        from looseleaf.language.relations import slot
 
         fact = self.find(name)
         address = slot(fact.topic, fact.relation)

@@ -9,19 +9,19 @@ import re
 from functools import partial
 from itertools import islice
 
-from looseleaf.base.clock import now
 from looseleaf.base.errors import Busy, Refused, Unwritten
+from looseleaf.base.ids import now
 from looseleaf.base.paths import USER
 from looseleaf.distill.forbidding import allowed, bears_on, forbidden_by, telling
-from looseleaf.distill.sorts import lexicon
+from looseleaf.distill.slot_tables import lexicon
 from looseleaf.facts.erasing import MEANT, SURELY_MEANT, Told, meant_by, told_by
 from looseleaf.facts.ledger import fact_id
 from looseleaf.facts.replacing import without
-from looseleaf.language.asked_relations import asked_relations, relation_term
-from looseleaf.log.heads import OBEYED, PERSON
-from looseleaf.log.read_turns import traces_back
+from looseleaf.language.relations import asked_relations, relation_term
+from looseleaf.log.journal import OBEYED, PERSON
+from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import replace_fact
-from looseleaf.pages.page import Rewritten
+from looseleaf.pages.pages import Rewritten
 from looseleaf.place.placer import known, line_on
 from looseleaf.state.rules import Change, items_of, title_of
 from looseleaf.text.diff import split_lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
@@ -16,7 +16,7 @@ from looseleaf.base.origins import is_trusted
 from looseleaf.base.paths import PROFILE, PROJECT, TICKED, USER
 from looseleaf.base.values import PageText
 from looseleaf.facts.ledger import HIGHEST
-from looseleaf.log.heads import PERSON, PROGRAM, SCHEMA
+from looseleaf.log.journal import PERSON, PROGRAM, SCHEMA
 from looseleaf.pages.grammar import (
     add_fact,
     new_page,
@@ -28,8 +28,8 @@ from looseleaf.pages.grammar import (
     summary_of,
     topic_of,
 )
-from looseleaf.pages.page import Rewritten
-from looseleaf.place import review_page
+from looseleaf.pages.pages import Rewritten
+from looseleaf.place import entry_pages as review_page
 from looseleaf.store import JOURNAL
 from looseleaf.text.lines import is_found
 from looseleaf.text.times import day
@@ -43,12 +43,11 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Ended, Fact, Record
     from looseleaf.facts.gate import Witness
     from looseleaf.facts.known_facts import Facts
-    from looseleaf.facts.page_changes import Line
-    from looseleaf.facts.placement import Outcome, Plan
+    from looseleaf.facts.placement import Line, Outcome, Plan
     from looseleaf.facts.tombstones import Tombstones
     from looseleaf.log.entries import Entry
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.review_page import Asked
+    from looseleaf.place.entry_pages import Asked
     from looseleaf.state.state import State
     from looseleaf.store.protocol import Store
 
@@ -125,10 +124,9 @@ class Place:
         # Whoever only reads what is known loads nothing of this.
         from looseleaf.distill.forbidding import forbidden_by
         from looseleaf.distill.material import heard_before, sources_of, vouched_for, witnesses_of
-        from looseleaf.distill.sorts import lexicon
+        from looseleaf.distill.slot_tables import lexicon
         from looseleaf.facts.gate import proposal_of
-        from looseleaf.facts.outdated_facts import outdated
-        from looseleaf.facts.placement import Plan
+        from looseleaf.facts.placement import Plan, outdated
         from looseleaf.place.entry_pages import Diary
 
         traces = list(sources_of(self._store, entry))
@@ -288,7 +286,7 @@ class Place:
 
     def _line_before(self, path: str, text: str, fact: Fact, told: Sequence[Record]) -> int | None:
         """Where a fact goes on USER.md: by what it is, not by when it came."""
-        from looseleaf.facts.profile import line_before
+        from looseleaf.facts.placement import line_before
 
         held = {(each.relation, each.object): each for each in self._facts.of(USER) if each.path == path}
         new = {(each["relation"], each["object"]): each for each in told}
@@ -312,7 +310,7 @@ class Place:
 
     def summary_of(self, path: str, page: PageText, told: Sequence[Record] = ()) -> str:
         """A summary by rule of what the user said or a person wrote on a page."""
-        from looseleaf.pages.signing import unsigned
+        from looseleaf.pages.line_edits import unsigned
 
         trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
         trusted |= {
@@ -415,7 +413,7 @@ class Place:
 
     def retold(self, fact: Fact) -> list[Fact]:
         """The notes on its page that say it again."""
-        from looseleaf.facts.kinship import retells
+        from looseleaf.facts.placement import retells
 
         held = self._facts.of(fact.topic)
         return [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import id_of, is_id, time_of
@@ -17,7 +17,7 @@ from looseleaf.base.origins import is_at_least
 from looseleaf.distill.make_entry import Made, level_by
 from looseleaf.distill.material import Sources, sources_of
 from looseleaf.facts.gate import proposal_of
-from looseleaf.language.slots import relation_of, slot
+from looseleaf.language.relations import relation_of, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.entries import FOLDER, Entry, distilled_of, meta_json, read_entry, summary_json
 from looseleaf.store import records

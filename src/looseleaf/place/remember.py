@@ -10,15 +10,14 @@ from __future__ import annotations
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Distilled
-from looseleaf.base.own_tools import may_forbid
+from looseleaf.base.origins import may_forbid
+from looseleaf.distill.collect import NOTED, Stating
 from looseleaf.distill.forbidding import permitted
 from looseleaf.distill.make_entry import Write
-from looseleaf.distill.noting import NOTED
-from looseleaf.distill.stating import Stating
 from looseleaf.distill.wording import NOTE_CHARS
 from looseleaf.facts.placement import PROJECT, USER
 from looseleaf.language.sentences import is_phatic, sentences
-from looseleaf.log.heads import PERSON
+from looseleaf.log.journal import PERSON
 from looseleaf.pages.line_edits import stated, with_facts
 from looseleaf.text.lines import NOTE
 

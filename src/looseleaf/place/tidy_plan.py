@@ -14,12 +14,10 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import LEVELS
 from looseleaf.facts.ledger import Ledger, copy_id
 from looseleaf.facts.page_lines import Shard, Sheet
-from looseleaf.facts.placement import PROFILE, USER
-from looseleaf.facts.profile import is_passed
-from looseleaf.language.slots import slot
+from looseleaf.facts.placement import PROFILE, USER, is_passed
+from looseleaf.language.relations import slot
 from looseleaf.language.value_keys import key
-from looseleaf.log.heads import EXTERNAL, PERSON
-from looseleaf.log.journal import record_of
+from looseleaf.log.journal import EXTERNAL, PERSON, record_of
 from looseleaf.pages.grammar import add_fact, new_page, parse
 from looseleaf.text.diff import split_lines
 from looseleaf.text.lines import (

@@ -8,22 +8,30 @@ either, one prompt is made with less, and the epoch goes on after it.
 
 from __future__ import annotations
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import BudgetTooSmall, Busy, Refused, Unwritten
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
 from looseleaf.log.trace_messages import MESSAGE_TOKENS
 from looseleaf.pages.outside_edits import TOP
-from looseleaf.prompt.current import Current, Overtaken
-from looseleaf.prompt.epoch import COLD, COMPACTED, CROWDED, FIRST, ONCE, ROOMIER, Epoch
-from looseleaf.prompt.fit import fit
-from looseleaf.prompt.manifest import Manifest, Omitted, Prompt, hash_of
-from looseleaf.prompt.message_parts import Parts
-from looseleaf.prompt.prompt_log import PromptLog, task_message
-from looseleaf.prompt.since import Since
+from looseleaf.prompt.fit import fit, trimmed
+from looseleaf.prompt.manifest import (
+    COLD,
+    COMPACTED,
+    CROWDED,
+    FIRST,
+    ONCE,
+    ROOMIER,
+    Epoch,
+    Manifest,
+    Omitted,
+    Prompt,
+    hash_of,
+)
+from looseleaf.prompt.message_parts import Parts, Since
+from looseleaf.prompt.prompt_log import Current, Overtaken, PromptLog, task_message
 from looseleaf.prompt.slot_forms import SHOWN, is_said, plain
 from looseleaf.prompt.snapshot import Gather, items_of
-from looseleaf.prompt.trim import trimmed
 from looseleaf.text.times import written
 from looseleaf.window.window import costs_of
 
@@ -35,8 +43,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Record
     from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
-    from looseleaf.prompt.epoch import Change
-    from looseleaf.prompt.manifest import Item
+    from looseleaf.prompt.manifest import Change, Item
     from looseleaf.state.state import State
     from looseleaf.store.protocol import Store
     from looseleaf.window.conversation import Conversation

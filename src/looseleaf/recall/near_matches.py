@@ -6,11 +6,221 @@ What was asked for exactly is never here: a term is not its own misspelling, nor
 
 from __future__ import annotations
 
+import os
+
+from looseleaf.base.errors import Refused
 from looseleaf.language import stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import Any
+
+    from looseleaf.index.embed import Background, Embedder
+    from looseleaf.index.protocol import Index, Only
+    from looseleaf.index.vectors import Vectors
+    from looseleaf.recall.hits import Read
+    from looseleaf.recall.ranking import Doc
+
+
+# Search by meaning: which items are like the question, by vectors of an embedder (extra `semantic`; off
+# by default).
+
+VIEW = "views/vectors"
+OFF, MINILM = "off", "minilm"
+KEY = "LOOSELEAF_SEMANTIC_KEY"
+"""The environment variable with the key of an address, if it wants one."""
+
+_LIKEST = 100
+"""Items that are candidates because they are like the question."""
+
+_AT_ONCE = 256
+"""Texts that are handed to the background for one question, or embedded at once: they have to be read first."""
+
+_AGAIN = 1024
+"""Items that are looked at again for each question: what replaces the newest ones gets their numbers."""
+
+_LOOKED = 8192
+"""Items that are looked at at once where all are: each look passes over all the vectors."""
+
+_MARK = "vectors:"
+_DIGITS = 18
+"""Of a number that SQLite takes."""
+
+
+class Meaning:
+    """`setting`: minilm, or the address of an endpoint and the name of its model, with a blank between."""
+
+    def __init__(
+        self, folder: str, setting: str, embedder: Embedder | None, note: Callable[[str], None]
+    ) -> None:
+        self._folder = folder
+        self._setting = setting
+        self._given = embedder
+        self._note = note
+        self._loaded: tuple[Embedder, Vectors, Background] | None = None
+        self._pid = os.getpid()
+        self._is_broken = False
+
+    def _load(self) -> tuple[Embedder, Vectors, Background]:
+        if self._pid != os.getpid():  # the thread is the parent's, and may have held a lock
+            self._loaded, self._pid = None, os.getpid()
+        if self._loaded is None:
+            from looseleaf.index.embed import Background, named, need_numpy
+            from looseleaf.index.vectors import Vectors
+
+            need_numpy()
+            embedder = self._given or made(self._setting)
+            outer, *inner = VIEW.split("/")
+            views = os.path.join(self._folder, outer)
+            vectors = Vectors(os.path.join(views, *inner), named(embedder), inside=views)
+            self._loaded = embedder, vectors, Background(embedder, vectors)
+        return self._loaded
+
+    def close(self) -> None:
+        if self._loaded is not None and self._pid == os.getpid():
+            self._loaded[2].stop()
+
+    def _break(self, error: Refused) -> None:
+        """Not tried again: what fails once fails slowly for each question."""
+        self._is_broken = True
+        self._note(str(error))
+
+    def like(
+        self, query: str, index: Index, found: Sequence[Doc], only: Only
+    ) -> tuple[list[Doc], dict[int, float]]:
+        """Items that are like the question and were not found yet; and how like it each of all these is. That it cannot
+        be done is said once, and words do."""
+        if self._is_broken or not query.strip() or not index.last():
+            return [], {}
+        try:
+            from looseleaf.index.embed import embedded
+
+            embedder, vectors, _ = self._load()
+            asked = embedded(
+                embedder, [query]
+            )  # also before there are vectors: an embedder that is gone is told
+            likest = [number for number, _ in vectors.search(asked, _LIKEST)]
+            have = {doc.id for doc in found}
+            more = [doc for doc in index.by_hash(likest, only) if doc.id not in have]
+            hashes = index.hashes_of([*have, *(doc.id for doc in more)])
+            cosines = vectors.cosines(asked, set(hashes.values()))
+        except Refused as error:
+            self._break(error)
+            return [], {}
+        return more, {name: cosines[number] for name, number in hashes.items() if number in cosines}
+
+    # --- making vectors ----------------------------------------------------------------
+
+    def follow(self, index: Index, read: Read) -> None:
+        """Go on embedding what has no vector yet, in the background."""
+        if self._is_broken:
+            return
+        try:
+            _, vectors, background = self._load()
+            if background.wait(0):
+                if background.note is not None:
+                    self._note(background.note)
+                pending = self._pending(index, read, vectors)
+                if pending:
+                    background.start(lambda: pending)
+        except Refused as error:
+            self._break(error)
+
+    def _pending(self, index: Index, read: Read, vectors: Vectors) -> list[tuple[int, str]]:
+        """The next texts without a vector, by their hashes."""
+        known = _reached(index, vectors)
+        last = max(0, min(known, index.last()) - _AGAIN)
+        pending: dict[int, str] = {}
+        while not pending and (rows := list(index.hashes(last, _AGAIN))):
+            pending = _texts(index, read, _lacking(vectors, rows)[:_AT_ONCE])
+            if not pending:
+                last = rows[-1][0]
+        if last > known:
+            _reach(index, vectors, last)
+        return list(pending.items())
+
+    def embed(self, index: Index, read: Read, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed all that has no vector, or a damaged one; how many texts that were. Every item is looked at, whatever
+        was looked at before."""
+        from looseleaf.index.embed import embedded
+
+        embedder, vectors, background = self._load()
+        background.stop()
+        background.wait()
+        done = last = 0
+        while rows := list(index.hashes(last, _LOOKED)):
+            lacking = _lacking(vectors, rows)
+            for first in range(0, len(lacking), _AT_ONCE):
+                some = lacking[first : first + _AT_ONCE]
+                texts = _texts(index, read, some)
+                numbers = vectors.missing(texts)  # another process embeds as well
+                if numbers:
+                    done += vectors.add(numbers, embedded(embedder, [texts[number] for number in numbers]))
+                if progress is not None:
+                    progress(some[-1], index.last())
+            last = rows[-1][0]
+            _reach(index, vectors, last)
+        if progress is not None:
+            progress(last, last)
+        self._is_broken = False  # it was mended meanwhile
+        return done
+
+
+def _lacking(vectors: Vectors, rows: Sequence[tuple[int, int]]) -> list[int]:
+    """The items among them without a vector."""
+    missing = set(vectors.missing(number for _, number in rows))
+    return [name for name, number in rows if number in missing]
+
+
+def _texts(index: Index, read: Read, names: Sequence[int]) -> dict[int, str]:
+    """What is to be embedded of those items, by hash."""
+    texts: dict[int, str] = {}
+    for found in index.found(names):
+        if found.hash not in texts and (text := read(found)) is not None:
+            unsigned = _unsigned(text.text, found.speaker)
+            if (
+                unsigned.strip()
+            ):  # some servers refuse a text in which there is nothing, and all that come with it
+                texts[found.hash] = unsigned
+    return texts
+
+
+def _reached(index: Index, vectors: Vectors) -> int:
+    """The last item up to which all have vectors in those files: 0 for other files, and for what nobody wrote here."""
+    making, _, last = index.mark(f"{_MARK}{vectors.name}").partition(" ")
+    known = making == vectors.making != "" and last.isascii() and last.isdecimal() and len(last) < _DIGITS
+    return int(last) if known else 0
+
+
+def _reach(index: Index, vectors: Vectors, last: int) -> None:
+    try:
+        index.take(f"{_MARK}{vectors.name}", f"{vectors.making} {last}", ())
+    except OSError:
+        pass  # it is looked at again
+
+
+def _unsigned(text: str, speaker: str) -> str:
+    """Without the name of who says it before it: to a model, texts that begin alike are alike."""
+    begin = f"{speaker}: "
+    return text[len(begin) :] if speaker and text[: len(begin)].casefold() == begin else text
+
+
+def made(setting: str) -> Embedder:
+    """The embedder that a setting names."""
+    from looseleaf.index import embed
+
+    if setting == MINILM:
+        return embed.minilm()
+    address, _, model = setting.partition(" ")
+    if not model.strip():
+        raise Refused(
+            f"Nothing was compared by meaning: `semantic` is {setting!r}. Set it to `minilm`, or to the address of an "
+            "endpoint and the name of its model, as in `http://localhost:11434/v1 nomic-embed-text`."
+        )
+    key: Any = os.environ.get(KEY)
+    return embed.endpoint(address, model.strip(), key)
+
 
 _COMPOUNDING = ("german", "dutch", "swedish", "danish", "norwegian", "finnish")
 _LINKS = ("es", "en", "er", "s", "n", "e")

@@ -15,15 +15,264 @@ from collections import namedtuple
 from functools import partial
 from math import exp, log
 
-from looseleaf.recall.scoring import FAR, found_words, strengths, worth
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any, NamedTuple
 
     from looseleaf.base.policy import Ranking
-    from looseleaf.recall.scoring import Found, Row, Values, Worth
+
+
+# How strong each item is, as an answer to a question: the arithmetic of the ranking.
+
+if TYPE_CHECKING:
+    Values = Sequence[tuple[int, float]]
+    """The words of one item, and how much each counts there."""
+
+    Row = tuple[float, int, float, float, float, float, float, float, float]
+    """How strong an item is, its number, and of that: words, session, substance, sort, speaker, time, recency."""
+
+    class Worth(NamedTuple):
+        """What finding each word is worth in the order, and plainly by how rare it is; the most of the first; which
+        word a term stands for and how surely, and which others it may be; which words are each speaker's name."""
+
+        masses: list[float]
+        plain: list[float]
+        rarest: float
+        forms: dict[str, tuple[int, float]]
+        others: dict[str, list[tuple[int, float]]]
+        names: dict[str, list[int]]
+
+    class Found(NamedTuple):
+        """The length of each item, by number; by place, the words of those that have any, how much they count for the
+        items around where that is not 1, and words that are only guessed there, with how well; and what the words of
+        each session count. An item of no session is one by itself, by its place."""
+
+        sizes: list[int]
+        values: dict[int, Values]
+        voices: dict[int, float]
+        guesses: dict[int, dict[int, float]]
+        talks: dict[int, float]
+
+else:
+    Worth = namedtuple("Worth", "masses plain rarest forms others names")
+    Found = namedtuple("Found", "sizes values voices guesses talks")
+
+
+DAY = 86_400.0
+PLAIN = 0.85
+"""A form of a word that counts less is a guess: another spelling, a part of a longer word."""
+
+FAR = 1 << 40
+"""Between the places of two sessions: more than a session has items."""
+
+
+def worth(asked: Asked, corpus: Corpus, weights: Ranking) -> Worth:
+    """A term that is two words is the first's, unless it is more the other's, and a word left without any is not looked
+    for; but one that is only guessed may be several of them: one compound can be all that was asked for."""
+    forms: dict[str, tuple[int, float]] = {}
+    others: dict[str, list[tuple[int, float]]] = {}
+    for number, word in enumerate(asked.words):
+        for term, factor in word.forms:
+            held = forms.get(term)
+            if held is None or held[1] < factor:
+                forms[term] = (number, factor)
+            if held is not None:
+                less = min((number, factor), held, key=lambda form: (form[1], -form[0]))
+                if less[1] < PLAIN:
+                    others.setdefault(term, []).append(less)
+    kept = {number for number, _ in forms.values()}
+    kept.update(number for forms_of in others.values() for number, _ in forms_of)
+    names: dict[str, list[int]] = {name: [] for name in asked.speakers if name}
+    masses, plain = [], []
+    for number, word in enumerate(asked.words):
+        share = word.weight if number in kept else 0.0
+        known = [(corpus.df.get(term, 0) * factor, factor) for term, factor in word.forms]
+        mass = share * _rarity(max([often for often, _ in known], default=0.0), corpus.items)
+        # a word that stands nowhere is as rare as any, whatever was guessed in its place
+        plain.append(
+            share * _rarity(max([often for often, sure in known if sure >= PLAIN], default=0.0), corpus.items)
+        )
+        named = [name for name in names if word.text.casefold() in name.split()]
+        for name in named:
+            names[name].append(number)
+        masses.append(mass * weights.name if named else mass)
+    return Worth(masses, plain, max(masses, default=0.0) or 1.0, forms, others, names)
+
+
+def _rarity(known: float, items: int) -> float:
+    return log(1.0 + (items - min(known, items) + 0.5) / (known + 0.5))
+
+
+def found_words(
+    docs: Sequence[Doc],
+    places: Sequence[int],
+    words: Worth,
+    corpus: Corpus,
+    weights: Ranking,
+) -> Found:
+    """What stands of the question in each item."""
+    forms, others, masses = words.forms, words.others, words.masses
+    wanted = frozenset(forms)
+    lengths: dict[tuple[str, str], tuple[float, float, float]] = {}
+    again = weights.repeats
+    sizes: list[int] = []
+    found: dict[int, Values] = {}
+    voices: dict[int, float] = {}
+    guesses: dict[int, dict[int, float]] = {}
+    counts: dict[int, dict[int, float]] = {}
+    for doc, place in zip(docs, places, strict=True):
+        terms = doc.terms.split()
+        sizes.append(len(terms))
+        here = wanted.intersection(terms)
+        if not here:
+            continue
+        session = place if doc.session is None else doc.session
+        often = counts.get(session)
+        if often is None:
+            often = counts[session] = {}
+        sort = doc[5:7]
+        length = lengths.get(sort)
+        if length is None:
+            length = lengths[sort] = (*_length(doc, corpus, weights), _voice(doc, corpus, weights))
+        norm = again * (length[0] + length[1] * len(terms))
+        voice = length[2]
+        if voice != 1.0:
+            voices[place] = voice
+        if len(here) == 1 and not others:  # most of them; the shorter way
+            (term,) = here
+            word, factor = forms[term]
+            if factor < PLAIN:
+                guesses[place] = {word: factor}
+            count = factor * terms.count(term)
+            often[word] = often.get(word, 0.0) + count * voice
+            found[place] = ((word, count * (1.0 + again) / (count + norm)),)
+            continue
+        times: dict[int, float] = {}
+        best: dict[int, float] = {}
+        for term in sorted(here):  # sums are the same in every process
+            for word, factor in (forms[term], *others.get(term, ())):
+                best[word] = max(factor, best.get(word, 0.0))
+                times[word] = times.get(word, 0.0) + factor * terms.count(term)
+        if min(best.values()) < PLAIN:
+            guesses[place] = {word: factor for word, factor in best.items() if factor < PLAIN}
+        for word, count in times.items():
+            often[word] = often.get(word, 0.0) + count * voice
+        found[place] = [(word, count * (1.0 + again) / (count + norm)) for word, count in times.items()]
+    again = weights.session_repeats
+    talks = {
+        session: weights.session
+        * sum([masses[word] * count / (count + again) for word, count in often.items()])
+        for session, often in counts.items()
+    }
+    return Found(sizes, found, voices, guesses, talks)
+
+
+def _length(doc: Doc, corpus: Corpus, weights: Ranking) -> tuple[float, float]:
+    """How the length of an item counts: what every item has, and what each of its terms adds. What is usual is half
+    way between items of its sort and all items, so that short facts and long answers can be compared."""
+    everywhere = corpus.terms / corpus.items if corpus.items and corpus.terms else weights.short_terms
+    usual = (everywhere * (corpus.means.get((doc.kind, doc.role)) or everywhere)) ** 0.5
+    way = log(max(usual, 1.0) / weights.short_terms) / log(weights.long_terms / weights.short_terms)
+    much = weights.short_length + (weights.long_length - weights.short_length) * min(max(way, 0.0), 1.0)
+    return 1.0 - much, much / max(usual, 1.0)
+
+
+def strengths(
+    asked: Asked,
+    docs: Sequence[Doc],
+    places: Sequence[int],
+    there: Found,
+    asked_words: Worth,
+    corpus: Corpus,
+    weights: Ranking,
+    cosines: Mapping[Any, float],
+) -> list[Row]:
+    """Every item that has a word of the question in or around it, is of its time, or is like it."""
+    sizes, found, voices, _, talks = there
+    span, context, own = asked.span, weights.context, weights.own
+    substance, little = weights.substance, weights.little
+    recent, age = weights.recent, DAY * weights.recent_days
+    masses, rarest = asked_words.masses, asked_words.rarest
+    newest = max([doc.ts for doc in docs if doc.ts is not None], default=0.0)
+    steps = (
+        (-1, weights.before),
+        (1, weights.after),
+        (-2, weights.second_before),
+        (2, weights.second_after),
+    )
+    speakers = asked.speakers - {""}
+    company = {doc.session for doc in docs if doc.speaker in speakers} if speakers else ()
+    fits: dict[Any, float] = {}
+    rows: list[Row] = []
+    for at, place in enumerate(places):
+        item, _, session, _, speaker, role, kind, ts, _ = doc = docs[at]
+        direct = found.get(place, ())
+        values = dict(direct)
+        for step, factor in steps:
+            if place + step in found:
+                if place + step in voices:
+                    factor *= voices[place + step]
+                for word, value in found[place + step]:
+                    values[word] = values.get(word, 0.0) + factor * value
+        near = _near(ts, span, weights) if span is not None else 0.0
+        if not values and near <= 0.0 and item not in cosines:
+            continue
+        words = 0.0
+        for word, value in values.items():
+            words += masses[word] * value / (value + context)
+        words *= 1.0 + context
+        for word, value in direct:
+            words += own * masses[word] * value
+        talk = talks.get(place if session is None else session, 0.0)
+        full = substance * sizes[at] / (sizes[at] + little)
+        fit = fits.get((kind, role))
+        if fit is None:
+            fit = fits[kind, role] = _fit(doc, corpus, weights)
+        said = 0.0
+        if speakers:
+            if speaker in speakers:
+                said = weights.company + weights.speaker
+            elif session is not None and session in company:
+                said = weights.company
+        fresh = recent * age / (age + newest - ts) if ts is not None else 0.0
+        strength = (words + talk) * (1.0 + full) * fit * (1.0 + said) * (1.0 + fresh)
+        if near:
+            strength += near * (weights.date * strength + weights.dated * rarest)
+        rows.append((strength, at, words, talk, full, fit, said, near, fresh))
+    return rows
+
+
+def _near(ts: float | None, span: tuple[float, float, float], weights: Ranking) -> float:
+    """How much an item is of the asked time: 1 within it, less the farther away."""
+    if ts is None:
+        return 0.0
+    first, last, strength = span
+    if ts < first:
+        return strength * exp((ts - first) / (DAY * weights.days_before))
+    if ts > last:
+        return strength * exp((last - ts) / (DAY * weights.days_after))
+    return strength
+
+
+def _fit(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
+    """What an item of this sort counts."""
+    if doc.kind != "trace":
+        return float(getattr(weights, doc.role or doc.kind, 1.0))
+    return _voice(doc, corpus, weights)
+
+
+def _voice(doc: Doc, corpus: Corpus, weights: Ranking) -> float:
+    """How much what is said in an item counts, by who says it; also for the items around it."""
+    if doc.role == "tool":
+        return weights.tool
+    user, assistant = corpus.means.get(("trace", "user")), corpus.means.get(("trace", "assistant"))
+    if doc.role != "assistant" or not user or not assistant or assistant <= user:
+        return 1.0
+    return float((user / assistant) ** weights.verbose)
+
+
+if TYPE_CHECKING:
 
     class Doc(NamedTuple):
         """An item as the index has it. `terms` is one text; neighbours in a session differ by one in `seq`."""

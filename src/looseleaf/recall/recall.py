@@ -9,14 +9,11 @@ from __future__ import annotations
 from looseleaf.index.protocol import Only
 from looseleaf.index.sqlite_file import Damaged
 from looseleaf.language.terms import terms as terms_of
-from looseleaf.recall.ask import asked, asks_only_when, choosing
-from looseleaf.recall.hits import Hit, Recalled
-from looseleaf.recall.index_sync import Keep
+from looseleaf.recall.hits import Hit, Read, Recalled, fact_hit, hit_of
+from looseleaf.recall.index_sync import Keep, Sources
+from looseleaf.recall.items import fact_text
+from looseleaf.recall.question import asked, asks_only_when, choosing
 from looseleaf.recall.ranking import Scored, rank, unnamed
-from looseleaf.recall.read import Read
-from looseleaf.recall.sources import Sources
-from looseleaf.recall.tell import fact_hit, hit_of
-from looseleaf.recall.texts import fact_text
 from looseleaf.store.lock import Threads
 
 TYPE_CHECKING = False
@@ -32,11 +29,11 @@ if TYPE_CHECKING:
     from looseleaf.index.protocol import Found
     from looseleaf.language.terms import Word
     from looseleaf.pages.pages import Pages
-    from looseleaf.recall.meaning import Meaning
+    from looseleaf.recall.hits import Asking
+    from looseleaf.recall.near_matches import Meaning
     from looseleaf.recall.question import Question
     from looseleaf.recall.question_dates import When
     from looseleaf.recall.ranking import Doc
-    from looseleaf.recall.tell import Asking
     from looseleaf.store.protocol import Store
 
     Answer = TypeVar("Answer")
@@ -100,7 +97,7 @@ class Recall:
     ) -> None:
         self._meaning: Meaning | None = None
         if embedder is not None or policy.semantic != "off":
-            from looseleaf.recall.meaning import Meaning
+            from looseleaf.recall.near_matches import Meaning
 
             self._meaning = Meaning(folder, policy.semantic, embedder, note)
         self._store = store

@@ -207,7 +207,7 @@ def _time(test: dict[str, Any], key: str, where: str) -> str | None:
     value = test.get(key)
     if value is None:
         return None
-    from looseleaf.text.given_times import parse_when
+    from looseleaf.text.times import parse_when
 
     # TOML has dates of its own; both ways of writing one are the same here.
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -8,9 +8,140 @@ neither a text nor a whole number: the SDK takes it for a notification, and it i
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
-from looseleaf.base.extras import to_get
-from looseleaf.serve import resources
+import re
+from urllib.parse import quote, unquote
+
+from looseleaf.base.errors import Refused, to_get
+from looseleaf.base.immutable import frozen
+from looseleaf.base.paths import PROFILE, STATE, page_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from looseleaf.memory import Memory
+    from looseleaf.memory.thread import Keeper
+    from looseleaf.tools.tool import Answer, Tool
+    from looseleaf.views.page_index import IndexLine
+
+
+# What a client can read by address: the listing, pages, topics; as text, without tools.
+
+INDEX = "looseleaf://index"
+PAGE = "looseleaf://page/"
+TOPIC = "looseleaf://topic/"
+MARKDOWN = "text/markdown"
+JSON = "application/json"
+
+LISTED = 200
+"""Resources in a list: clients show all of them to a person. The index has the others."""
+_MONTHS = 24
+_LINES = 2000
+"""Of the index. Whoever has more pages than that asks `recall`."""
+_NAMED = 20
+_LONG = 1000
+_UNSEEN = "review/"
+_ESCAPE = re.compile("%[0-9a-fA-F]{2}")
+
+
+@frozen
+class Resource:
+    """One of the list. `size` in bytes, where it is known without making it."""
+
+    uri: str
+    name: str
+    title: str
+    mime: str = MARKDOWN
+    size: int | None = None
+
+
+def listed(memory: Memory) -> list[Resource]:
+    """The index, who the user is, the last months, and topics' pages."""
+    found = [Resource(INDEX, "index", "What this memory holds, a line for each page")]
+    profile = memory.page(PROFILE)
+    if profile.exists:
+        title = profile.summary or "Who the user is"
+        found.append(Resource(PAGE + PROFILE, PROFILE, title, size=len(profile.data)))
+    lines = memory.index()
+    months = [line for line in lines if line.path.startswith("episodes/")][-_MONTHS:]
+    topics = [line for line in lines if line.path.startswith("facts/")]
+    chosen = [*reversed(months), *topics][: LISTED - len(found)]
+    return found + [
+        Resource(PAGE + quote(line.path), line.path, line.summary or line.path, size=line.size)
+        for line in chosen
+    ]
+
+
+def read(memory: Memory, uri: str) -> tuple[str, str]:
+    """The media type and the text of what stands at an address."""
+    if uri.rstrip("/") == INDEX:
+        return MARKDOWN, _index(memory)
+    if uri.startswith(PAGE):
+        return _page(memory, _decoded(uri, PAGE))
+    if uri.startswith(TOPIC):
+        return _topic(memory, _decoded(uri, TOPIC))
+    raise Refused(
+        f"Nothing was read: {_shown(uri)} is no address of this memory. There are {INDEX}, {PAGE}<path> (such as "
+        f"{PAGE}{PROFILE}) and {TOPIC}<name>."
+    )
+
+
+def _decoded(uri: str, start: str) -> str:
+    """The path or name in an address: plain, or with `%` exactly where a URI must have it."""
+    given = uri[len(start) :]
+    if "%" not in given:
+        return given
+    name = unquote(given, errors="replace")
+    if quote(name) != _ESCAPE.sub(lambda match: match[0].upper(), given):
+        raise Refused(
+            f"Nothing was read: {_shown(uri)} writes with `%` what is written plainly, or is not UTF-8. Letters, "
+            "digits, `.`, `-`, `_` and `/` stand as they are; list the resources for the right spelling."
+        )
+    return name
+
+
+def _page(memory: Memory, given: str) -> tuple[str, str]:
+    path = page_path(given)
+    if path.startswith(_UNSEEN):
+        raise Refused(
+            f"Nothing was read: {path} waits for a person, and no model reads it before. Ask the user to look at it."
+        )
+    page = memory.page(path)
+    if not page.exists:
+        raise Refused(f"Nothing was read: there is no page {path}. {INDEX} lists those that are there.")
+    return (JSON if path == STATE else MARKDOWN), page.text
+
+
+def _topic(memory: Memory, name: str) -> tuple[str, str]:
+    from looseleaf.views.topic_memory import topic_md
+
+    names = memory.topics()
+    if name not in names:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        there = f"There are: {', '.join(names[:_NAMED])}{more}." if names else "There is none yet."
+        raise Refused(f"Nothing was read: there is no topic {_shown(name)}. {there}")
+    return MARKDOWN, topic_md(memory.topic(name))
+
+
+def _index(memory: Memory) -> str:
+    from looseleaf.text.lines import escape
+
+    def line(path: str, size: int, summary: str) -> str:
+        return f"- {path} ({size:,} bytes){f': {escape(summary)}' if summary else ''}"
+
+    lines: list[IndexLine] = memory.index()
+    profile = memory.page(PROFILE)
+    told = [line(PROFILE, len(profile.data), profile.summary or "")] if profile.exists else []
+    told += [line(each.path, each.size, each.summary) for each in lines[:_LINES]]
+    if len(lines) > _LINES:
+        told.append(f"- and {len(lines) - _LINES:,} more: ask `recall` for what you want to know")
+    return "\n".join(("# What this memory holds", "", *(told or ["Nothing yet."]), ""))
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= _LONG else f"{text[:_LONG]!r}…"
+
 
 try:
     import mcp_types as types
@@ -21,16 +152,10 @@ except ImportError:  # also where there is an older one
         f"No server was started: the package mcp is not installed, or not new enough. Install it with {to_get('mcp')}."
     ) from None
 
-TYPE_CHECKING = False
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    from looseleaf.memory import Memory
-    from looseleaf.memory.thread import Keeper
-    from looseleaf.tools.tool import Answer, Tool
-
     _T = TypeVar("_T")
+
 
 INSTRUCTIONS = """\
 This is your long-term memory: a folder of Markdown pages that the user reads and edits too.
@@ -76,7 +201,7 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
             return _refusal(str(refused))
 
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
-        found = await _asked(keeper, resources.listed)
+        found = await _asked(keeper, listed)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -90,7 +215,7 @@ def server(keeper: Keeper, *, read_only: bool = False) -> Server[Any]:
         return types.ListResourceTemplatesResult(resource_templates=_templates())
 
     async def read_resource(_: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        mime, text = await _asked(keeper, lambda memory: resources.read(memory, asked.uri))
+        mime, text = await _asked(keeper, lambda memory: read(memory, asked.uri))
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=asked.uri, mime_type=mime, text=text)]
         )
@@ -180,17 +305,17 @@ def _refusal(sentence: str) -> types.CallToolResult:
 def _templates() -> list[types.ResourceTemplate]:
     return [
         types.ResourceTemplate(
-            uri_template=f"{resources.PAGE}{{+path}}",  # with the plus, a slash in the path stays one
+            uri_template=f"{PAGE}{{+path}}",  # with the plus, a slash in the path stays one
             name="page",
             title="A page of the memory",
             description="Such as USER.md, facts/<topic>.md, episodes/<yyyy-mm>.md, days/<yyyy-mm-dd>.md.",
         ),
         types.ResourceTemplate(
-            uri_template=f"{resources.TOPIC}{{name}}",
+            uri_template=f"{TOPIC}{{name}}",
             name="topic",
             title="What is known of a topic",
             description="Its facts that are true now, what is open, what comes next.",
-            mime_type=resources.MARKDOWN,
+            mime_type=MARKDOWN,
         ),
     ]
 

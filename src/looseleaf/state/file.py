@@ -13,11 +13,11 @@ from functools import cache
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
-from looseleaf.base.page_paths import STATE
-from looseleaf.state.rules import for_prompt
-from looseleaf.state.state_view import build_state
+from looseleaf.base.paths import STATE
+from looseleaf.state.rules import compact, for_prompt
 from looseleaf.state.text import Unsound, named, parsed, place_of, rendered
 from looseleaf.store import records
+from looseleaf.text.notation import encode
 from looseleaf.text.times import clock, day
 
 TYPE_CHECKING = False
@@ -29,6 +29,36 @@ if TYPE_CHECKING:
     from looseleaf.pages.pages import Pages
     from looseleaf.state.rules import State
     from looseleaf.store.protocol import Store
+
+
+# The views of the state (FORMAT §11.6): `views/state.toon`, the state as a prompt carries it, and the
+# schema of `state.json`.
+
+TOON = "views/state.toon"
+SCHEMA = "views/state.schema.json"
+
+
+def carried(state: State) -> str:
+    """The state as TOON; as compact JSON where that is shorter, or says more than TOON can. Nothing for nothing."""
+    shown = for_prompt(state)
+    if not shown:
+        return ""
+    text, toon = compact(state), encode(shown)
+    return toon if toon is not None and len(toon.encode()) < len(text.encode()) else text
+
+
+def build_state(store: Store, state: State, schema: bytes) -> None:
+    """Bring both up to date. That they cannot be written refuses nothing: they are made again another time."""
+    for path, data in ((TOON, carried(state).encode()), (SCHEMA, schema)):
+        try:
+            there = store.get(path)
+            if data and (there is None or there.data != data):
+                store.view(path, data)
+            elif there is not None and not data:
+                store.delete(path, base=there.sha256)
+        except Refused:
+            pass
+
 
 SOUND = "views/state.sound.json"
 SOUND_SCHEMA = "state_sound.v1"

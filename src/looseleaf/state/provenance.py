@@ -13,8 +13,8 @@ import re
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.immutable import frozen
-from looseleaf.base.page_paths import STATE
-from looseleaf.log.heads import EXTERNAL, PERSON, UNKNOWN
+from looseleaf.base.paths import STATE
+from looseleaf.log.journal import EXTERNAL, PERSON, UNKNOWN
 from looseleaf.state.file import RESTORED
 from looseleaf.state.rules import blocker_text, highest_id, items_of, title_of
 from looseleaf.store import records

@@ -6,12 +6,11 @@ the state is on a page before (`promote.py`); a broken file is left alone; the s
 
 from __future__ import annotations
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused, Stale
-from looseleaf.base.page_paths import STATE
-from looseleaf.base.paths import PROJECT
+from looseleaf.base.paths import PROJECT, STATE
 from looseleaf.base.values import Receipt
-from looseleaf.log.heads import AGENT, PROGRAM
+from looseleaf.log.journal import AGENT, PROGRAM
 from looseleaf.state.file import RESTORED, StateFile, hash_of
 from looseleaf.state.provenance import Provenance
 from looseleaf.state.rules import (
@@ -30,8 +29,7 @@ from looseleaf.state.rules import (
     task_named,
     title_of,
 )
-from looseleaf.state.state_words import Words, author_of
-from looseleaf.state.text import Unsound
+from looseleaf.state.text import Unsound, Words, author_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -396,7 +394,7 @@ class State:
         return receipt
 
     def _promote(self, made: Change, ts: float, author: str, edits: list[str]) -> None:
-        from looseleaf.place.promote import Promotion  # mostly the state is only read
+        from looseleaf.place.tidy import Promotion  # mostly the state is only read
 
         trusts = self._policy.trust_external_edits
         promotion = Promotion(self._pages, self._place(), self.provenance, author, trusts=trusts)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
-    from looseleaf.store.bodies import Bodies
     from looseleaf.store.lock import Lock
     from looseleaf.store.read_streams import Segments
+    from looseleaf.store.records import Bodies
     from looseleaf.store.root import Root
 
 

@@ -12,7 +12,6 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
 from looseleaf.base.values import Position, Problem
 from looseleaf.store import JOURNAL, records
-from looseleaf.store.bodies import BODIES, HASH
 from looseleaf.store.read_streams import (
     SEAL,
     SUMS,
@@ -22,6 +21,7 @@ from looseleaf.store.read_streams import (
     segment_number,
     stream_files,
 )
+from looseleaf.store.records import BODIES, HASH
 from looseleaf.store.root import ASIDE, STAGED, unreadable, unwritten
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from functools import cached_property
 from looseleaf.base.errors import Busy, Refused, Stale, Unwritten
 from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import chance_id
-from looseleaf.base.page_paths import canonical, same_name
+from looseleaf.base.paths import canonical, same_name
 from looseleaf.base.values import Document, Stat
 from looseleaf.store import JOURNAL, TOMBSTONES
 from looseleaf.store.root import LATE, STAGED, remove_staged, unreadable, unwritten

@@ -9,11 +9,11 @@ from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import START
 from looseleaf.store.append_streams import Streams
-from looseleaf.store.bodies import Bodies
 from looseleaf.store.disk import this_disk
 from looseleaf.store.documents import Documents
 from looseleaf.store.lock import Alone, Lock
 from looseleaf.store.read_streams import Segments
+from looseleaf.store.records import Bodies
 from looseleaf.store.root import Root, is_committed, unreadable, unwritten
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.values import Document, Line, Position, Problem, Record, Stat
     from looseleaf.store.disk import Disk
-    from looseleaf.store.switch import Put, Removal
+    from looseleaf.store.replace import Put, Removal
 
 WRITER = "log/writer"
 
@@ -226,7 +226,7 @@ class FileStore:
 
     def switch(self, name: str, puts: Sequence[Put], removals: Sequence[Removal]) -> None:
         """Replace and remove files as one act. Only for forgetting, which holds the lock (FORMAT §17.4)."""
-        from looseleaf.store.switch import switch
+        from looseleaf.store.replace import switch
 
         try:
             switch(self._root, name, puts, removals)

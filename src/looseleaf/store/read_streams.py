@@ -12,7 +12,7 @@ import time
 from functools import lru_cache
 
 from looseleaf.base.errors import Refused
-from looseleaf.base.page_paths import quoted, safe_name
+from looseleaf.base.paths import quoted, safe_name
 from looseleaf.base.values import START, Line, Position, Problem
 from looseleaf.store import IMPORTS, TOMBSTONES, records
 from looseleaf.store.root import unreadable
@@ -21,8 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from looseleaf.store.bodies import Bodies
     from looseleaf.store.disk import Disk
+    from looseleaf.store.records import Bodies
     from looseleaf.store.root import Root
 
     Tell = Callable[[Problem], None] | None

@@ -7,12 +7,11 @@ import time
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.hashing import SHA256_OF_NOTHING
 from looseleaf.base.ids import is_id, time_of
-from looseleaf.base.page_paths import canonical
+from looseleaf.base.paths import canonical
 from looseleaf.store import JOURNAL
 from looseleaf.store.documents import Desk
-from looseleaf.store.replace import COLLISION, late_mark
+from looseleaf.store.replace import COLLISION, SUFFIX, finish, late_mark
 from looseleaf.store.root import LATE, STAGED, is_committed, remove_staged
-from looseleaf.store.switch import SUFFIX, finish
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

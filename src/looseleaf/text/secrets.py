@@ -12,19 +12,249 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cache
 from itertools import pairwise
 from operator import is_
-
-from looseleaf.text.telling import WORDS, compiled, fits, lower, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from looseleaf.text.telling import Row
 
+# The words that tell of a secret (`password`, `token`, …), and whether what is given to one is filled
+# with one.
+
+Row = tuple[str, str, str]
+"""Kind, literal, pattern."""
+
+WORDS: tuple[Row, ...] = (
+    ("password", "pass", "(?i)pass(?:wor[dt]|wd|phrase|code|e)|(?<![a-z])pass"),
+    ("password", "contrase", "(?i)contrase(?:n|ñ|Ñ|n\u0303)a"),
+    *(("password", x, f"(?i){x}") for x in "kennwort 密码 密碼 口令 パスワード 비밀번호 ароль".split()),
+    ("password", "pw", r"(?i)pwd|(?<![a-z\d])pw(?=[\s:=\"'])"),
+    *((x, x, f"(?i){x}(?!s)") for x in ("secret", "token", "authorization")),
+    ("api-key", "key", "(?i)key(?!s)"),
+)
+# There are primary keys, sort keys and keys of dictionaries too; and tokens that only mark a place.
+_SECRET_KEYS = (
+    r"(?i)(?:api|access|account|private|secret|auth|authentication|encryption|signing|master|shared|service|admin|app"
+    r"|client|storage|subscription|webhook)[ _.-]?$"
+)
+_IDLE_TOKENS = (
+    r"(?i)(?:next|forward|backward|page|pagination|continuation|sync|cursor|resume|start|starting|lock|change|request"
+    r"|public[_-]?key|[be]os|pad|unk|sep|cls|mask|special)[ _-]?$"
+)
+_TYPE_HINT = (
+    r":[ ]?(?:str|string|bytes|SecretStr|Optional\[str\]|any)(?:[ ]?\|[ ]?(?:None|null|undefined))?[ ]?="
+)
+_OF = r"[ ](?:for|to|of|on|in|zum|zur|für|pour|de|del|para)[ ][^\n:=,;\"'?!\[]{1,40}?"
+_GIVES = (  # the rest of a name, and what stands between it and its value
+    r"(?i)(?:[_-]?(?:access|key|base|value|token|string|text|prod|dev|test|staging|live|old|new|data|\d{1,2})"
+    r"| (?:access key|key|value|token)){0,3}(?:[\\\"'`\]*]|%22|&quot;|&#34;){0,6}(?:"
+    r"(?P<pair>\s{0,2},?\s{0,4}\\{0,3}[\"']?value\\{0,3}[\"']?\s{0,2}[:=]\s{0,4}"
+    r"|[ \t]{0,2}[:=]?[ \t]{0,2}\{[^{}\[]{0,200}?\b(?:default|value|string)\\{0,3}[\"']?\s{0,4}[:=]\s{0,4})"
+    rf"|(?P<sign>\s{{0,4}}(?:{_TYPE_HINT}|:=|=>|->|={{1,3}}|[:：]|%3[ADad])\**[ \t\xa0\u3000]{{0,8}}"
+    r"(?:(?:\r?\n|\\n)[ \t]{0,8}){0,2}(?:%20)?(?:%22|&quot;|&#34;)?)"
+    rf"|(?P<said>(?:{_OF})?[ ]{{1,3}}(?:(?:(?:is|was|has been)[ ])?(?:set|changed|reset|updated)[ ]to"
+    r"|(?:is|was|ist|lautet|war|est|es|era)(?:[ ](?:now|still|just|again|jetzt|maintenant|ahora))?)[ ]{0,2}:?\s{1,3}"
+    rf"|{_OF}:[ ]{{1,3}}|\s{{0,2}}(?:是|为|為|は|が|은|는)[:：]?\s{{0,2}})"
+    r"|(?P<tag>>\s{0,4})|(?P<list>[,(]\s{0,2}(?=\\{0,3}[\"']))|(?P<cell>[ \t]{0,20}\|[ \t]{0,20})|(?P<gap>[ \t]{1,4})"
+    r")(?:[bruf]{1,2}(?=[\"']))?(?P<quote>(?:\\{0,3}[\"'`“‘「『«])?)"
+)
+_CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_BARE = r"(?:[^\s\xa0\"'<>`\\”’»，；！？）\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\\(?![nrtu\"'\\])){1,64}"
+_CUT = r"&(?:#\w{1,5}|[lg]t|amp|quot|[lr][ds]quo|nbsp);|[&;,|](?=[\w. -]{1,30}[=:]|$)|\)(?=[.,;:)\]}]|$)"
+_ENCODED_CUT = "%(?:2[026C]|3B|7D|0[AD])"
+_MORE = r"(?:%s[^\s\"'<>`\\&;,|)]|\\/)*"
+_UUID = "(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_UNFILLED = (  # a placeholder, a reference, a checksum, an address, a date
+    r"(?i)[<{\[(]|&#?\w{1,8};|\$[a-z_({]|%\(|[:@!%#?&~*.-][a-z_.-]+%?\d?$|your[_ -]|my[_-]?(?:pass|secret|token)"
+    r"|replace|insert[_ -]|enter[_ -]|example|placeholder|change[_-]?(?:me|it)|todo|redacted|env[.:]|vault:|arn:|ssm:"
+    r"|id=\w|sha\d{1,3}[-:]|md5:|data:|[a-z][a-z+.-]{1,20}://|0x[0-9a-f]{40}$|\d{4}-\d\d?-\d\d?(?:\D|$)"
+    r"|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}\.[a-z]{2,24}$"
+)
+_TECHNICAL = r"(?i)(?:base|sha|md|utf|aes|[rhep]s|argon|pbkdf|oauth|http|ipv|u?int|rfc|x|v)-?\d{1,5}[a-z-]*$"
+_MEASURE = r"[\d.,:]+[A-Za-z%/]{0,6}"
+_PART = r"(?:\.|->|::|\?\.)[A-Za-z_$][\w$]{0,30}"
+_CODE = rf"[A-Za-z_$][\w$]{{0,30}}(?:{_PART})*[(\[{{]|[\w$]{{1,30}}(?:{_PART})+$"
+_TRIVIAL = (
+    "string number object boolean required optional hidden invalid missing default unknown disabled enabled expired "
+    "plaintext encrypted private public undefined incorrect masked removed wachtwoord parola salasana geheim".split()
+)
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when it is first needed: most texts need none."""
+    return re.compile(pattern, re.ASCII)
+
+
+def lower(text: str) -> str:
+    """As long as the text: one letter would become two."""
+    return text.replace("\u0130", "I").lower()
+
+
+def told(text: str, words: list[Row]) -> Iterator[tuple[int, int, str]]:
+    """Where what is given to one of these words is a secret, and of which kind."""
+    low, done = lower(text) if words else "", 0
+    hits = [(hit.start(), kind, word) for kind, name, word in words for hit in compiled(name).finditer(low)]
+    for at, kind, pattern in sorted(hits):
+        word = compiled(pattern).match(text, at) if at >= done else None
+        gives = compiled(_GIVES).match(text, word.end()) if word else None
+        if word and gives:
+            start, done = _given(text, text[max(0, at - 100) : at], word[0], kind, gives) or (done, done)
+            if start < done:
+                yield start, done, kind
+
+
+def _given(text: str, before: str, word: str, kind: str, gives: re.Match[str]) -> tuple[int, int] | None:
+    """Where the secret stands that is given to the word."""
+    start, quote, tag = gives.end(), gives["quote"], gives["tag"]
+    sign, pair = gives["sign"] or "", gives["pair"] or ""
+    word, loud = word.lower(), word.isupper() and sign == "="
+    if (
+        (kind == "api-key" and not compiled(_SECRET_KEYS).search(before[-20:]))
+        or (kind == "token" and compiled(_IDLE_TOKENS).search(before[-20:]))
+        or (word == "passe" and before[-7:].lower() != "mot de ")
+        or (word == "pass" and not ("=" in sign or (sign + pair and before[-1:] in tuple("_-\"'"))))
+        or (kind == "secret" and "secretsmanager:" in before)
+        or (tag and not compiled(r"<[\w:.-]*$").search(before))
+    ):
+        return None
+    if word == "pass":  # an everyday word
+        kind = "secret"
+    elif kind == "authorization":
+        if scheme := compiled("(?i)(basic|bearer|token|bot|apikey|key)[ ]{1,3}").match(text, start):
+            start, quote, kind = scheme.end(), "", scheme[1].lower()
+    elif gives["gap"] and compiled(r"\blogin\s{1,8}\S{1,64}\s{1,8}$").search(before):
+        kind = "netrc"
+    elif gives["cell"] or (gives["sign"] or "").count("\n") > 1:
+        alone = compiled(r"\|[ \t]{0,20}[\w *`-]{0,30}$").search(before) if gives["cell"] else True
+        kind = ("beside" if kind == "password" else kind) if alone else "hint"
+    elif gives["list"] or (gives["gap"] and not compiled(r"--[\w-]*$").search(before)):
+        if gives["gap"]:
+            kind = "near" if quote and kind == "password" else "hint"
+        elif kind == "password":
+            kind = "beside" if word != "pwd" else "hint"  # which is a folder, too
+    found = None
+    if quote:
+        close = _CLOSING.get(quote[-1], quote[-1])
+        escape = f"(?!{close})." if len(quote) > 1 else "."
+        found = compiled(rf"(?:[^{close}\\\n]|\\{escape}){{1,128}}(?=\\{{0,3}}{close})").match(text, start)
+    quoted = bool(found or tag)
+    found = found or compiled(r"[^<\n]{1,128}(?=<\\?/)" if tag else _BARE).match(text, start)
+    value = found[0] if found else ""
+    cut = None if quoted else compiled(_ENCODED_CUT if "%" in sign else _CUT).search(value)
+    value = value[: cut.start()] if cut else value
+    long = not quoted and len(value) == 64  # there is more of it
+    value = value if quoted or long else value.rstrip(".,;:)]}?" if gives["said"] else ".,;:)]}")
+    if (
+        kind == "token"
+        and compiled(_UUID).fullmatch(value)
+        and not compiled(_SECRET_KEYS).search(before[-20:])
+    ):
+        return None  # it names something
+    if not _is_secret(value, kind, quoted, bool(gives["said"]), loud):
+        return None
+    stop = start + len(value)
+    beyond = f"(?!{_ENCODED_CUT})" if "%" in sign else ""
+    more = compiled(_MORE % beyond).match(text, stop) if long else None
+    return start, more.end() if more else stop
+
+
+def fits(kind: str, secret: str) -> bool:
+    """Whether what has the format of a secret is filled with one."""
+    if kind in ("authorization", "password"):
+        return _is_secret(secret, kind, quoted=True)
+    if kind == "docker" and not secret.startswith("dckr_"):
+        return ":" in _decoded(secret)
+    if kind == "cookie":
+        return _is_scrambled(secret) or (all(_classes(secret)[:2]) and not _joined(secret))
+    if kind == "url-password":
+        return not _is_unfilled(secret)
+    one_case = secret.islower() or secret.isupper()
+    beside = kind == "aws" and len(secret) == 40  # the secret that goes with a key's name
+    if (beside and one_case) or ((beside or kind == "openai") and _joined(secret)):
+        return False
+    mixed = kind == "aws" or not one_case or _classes(secret)[1]
+    return mixed and max(map(secret.count, set(secret))) * 5 < len(secret) * 2
+
+
+def _decoded(text: str) -> str:
+    import base64  # not at the top: few texts need it
+
+    try:
+        plain = base64.b64decode(text + "=" * (-len(text) % 4)).decode("ascii")
+    except ValueError:
+        return ""
+    return plain if plain.isprintable() else ""
+
+
+def _classes(value: str) -> tuple[bool, bool, bool]:
+    """Whether it has letters, digits, and signs as passwords are told to have."""
+    signs = not set("!@#$%^&*+=?~|").isdisjoint(value)
+    return any(map(str.isalpha, value)), any(map(str.isdigit, value)), signs
+
+
+def _is_unfilled(value: str) -> bool:
+    filler = any(sign in value for sign in ("***", "•••", "xxxx", "XXXX", "…", "..."))
+    filler = filler or len(set(value)) < 3 or bool(compiled(r"[{][\w{.]").search(value))
+    return filler or bool(compiled(_UNFILLED).match(value))
+
+
+def _joined(value: str) -> int:
+    """Of how many words and numbers it is made (`db-cred-2`, `src/main2.py`, `TestFoo1`); 0 if it is not."""
+    pieces = compiled(r"[\s._/\\:,;()-]+").split(value)
+    return len(pieces) if all(map(compiled(r"(?u:[^\W\d_])*\d{0,4}").fullmatch, pieces)) else 0
+
+
+def _is_scrambled(value: str) -> bool:
+    """Small and large letters and digits as chance mixes them, and no word does."""
+    turns = len(compiled(r"[a-z](?=[A-Z0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[0-9])").findall(value))
+    return len(value) >= 16 and turns * 4 > len(value)
+
+
+def _is_secret(value: str, kind: str, quoted: bool, said: bool = False, loud: bool = False) -> bool:
+    """Whether a value given to a telling word is a secret, and not a word, a name, code or a placeholder."""
+    if kind == "netrc":
+        return len(value) > 3 and not _is_unfilled(value)
+    if len(value) < 6 or _is_unfilled(value) or compiled(_TECHNICAL).match(value):
+        return False
+    if any(map(str.isspace, value)):
+        return kind == "password" and any(len(part) > 5 and all(_classes(part)) for part in value.split())
+    if not (quoted or said) and compiled(_CODE).match(value) and not _is_scrambled(value):
+        return False
+    if kind == "basic":
+        return not value.islower()
+    (letters, digits, signs), joined = _classes(value), _joined(value)
+    tells = compiled("(?i)pass|pwd|secret|token|key|kennwort|contrase|密码|パスワード").search(value)
+    if kind == "hint":
+        return letters and digits and signs
+    if kind == "near":
+        return letters and digits and (signs or (joined < 2 and not tells))
+    if kind == "beside":
+        return letters and digits and (signs or not (joined or compiled(_MEASURE).fullmatch(value)))
+    if kind not in ("password", "secret"):
+        plain = not joined and set("[]{}()|^*\\").isdisjoint(value) and (quoted or not tells)
+        return (plain and letters and digits and len(value) >= 10) or _is_scrambled(value)
+    if not letters:
+        return kind == "password" and (signs or value.isdigit())
+    if not quoted and value.rstrip("0123456789").lower() in _TRIVIAL:
+        return False
+    if digits and joined < 2:
+        return not joined or quoted or not tells
+    if tells or (not digits and _classes(value[1:-1])[2]):
+        return not tells and (quoted or said)
+    mixed = digits and not value.islower() and not value.isupper() and "_" not in value
+    given = quoted or (loud and joined == 1) or (mixed and not said)
+    dull = kind == "secret" or value.lower() in _TRIVIAL or "/" in value or "\\" in value
+    return _is_scrambled(value) or (given and not dull and (digits or joined == 1 or joined > 3))
+
+
+if TYPE_CHECKING:
     Span = tuple[int, int, str]
+
 
 _MARK = re.compile(r"\[redacted [a-z-]{2,16} [0-9a-f]{6}\]")
 

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
-from looseleaf.base.page_paths import page_path, quoted
+from looseleaf.base.paths import page_path, quoted
 from looseleaf.base.values import ANY
 from looseleaf.facts.placement import PROFILE
 from looseleaf.pages.grammar import drawer, new_page, parse, remove_line, set_summary, topic_of
+from looseleaf.pages.line_edits import LABEL as SIGNED
 from looseleaf.pages.line_edits import without_known
-from looseleaf.pages.signing import LABEL as SIGNED
 from looseleaf.text import untrusted
-from looseleaf.text.diff import split_lines
+from looseleaf.text.diff import patched, split_lines
 from looseleaf.text.lines import FOUND, body
-from looseleaf.text.patches import patched
-from looseleaf.tools.answers import WRITTEN, object_of, written
-from looseleaf.tools.tool import Answer, Tool
+from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_of, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.memory import Memory
-    from looseleaf.pages.page import Page
+    from looseleaf.pages.pages import Page
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}

@@ -11,14 +11,13 @@ import re
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.origins import is_at_least
-from looseleaf.base.page_paths import page_path
+from looseleaf.base.paths import page_path
 from looseleaf.facts.placement import PROFILE, USER
 from looseleaf.language.topic_words import topic_name
 from looseleaf.pages.grammar import drawer
 from looseleaf.pages.line_edits import stated, with_facts
 from looseleaf.text import untrusted
 from looseleaf.text.diff import split_lines
-from looseleaf.tools.answers import WRITTEN, object_of, written
 from looseleaf.tools.page_tools import (
     appended,
     listed,
@@ -28,7 +27,7 @@ from looseleaf.tools.page_tools import (
     with_summary,
     without_summary,
 )
-from looseleaf.tools.tool import Answer, Tool
+from looseleaf.tools.tool import WRITTEN, Answer, Tool, object_of, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

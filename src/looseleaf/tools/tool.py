@@ -6,6 +6,7 @@ did not happen and what to do next.
 
 from __future__ import annotations
 
+from looseleaf.base.errors import Stale
 from looseleaf.base.immutable import frozen
 
 TYPE_CHECKING = False
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from looseleaf.base.errors import Refused
     from looseleaf.base.values import Receipt
     from looseleaf.memory import Memory
 
@@ -50,3 +52,96 @@ class Tool:
     def to_dict(self) -> dict[str, Any]:
         """As most providers want it: a name, a description, a schema."""
         return {"name": self.name, "description": self.description, "parameters": self.parameters}
+
+
+# Answers of tools that write: a receipt as a sentence, and as the object that its seed fixed.
+
+_TOLD = 20
+"""Sentences on lines that were held back: a model that wrote a hundred of them knows what they were."""
+
+WAITS = "Tell the user that it waits in review/pending.md for a yes, and do not write it again."
+
+_DRAWER = "stands in a drawer"
+"""How a sentence begins on a line that was written elsewhere (`place/guard_rules.py: FATES`)."""
+
+_TEXT = {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+
+
+def object_of(required: str = "", **properties: Any) -> dict[str, Any]:
+    """The schema of an object with these members and no other."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": required.split()} if required else {})
+
+
+WRITTEN = object_of(
+    "success",
+    success={"type": "boolean", "description": "whether the page says it now"},
+    path=_TEXT,
+    sha256={
+        "anyOf": [{"type": "string"}, {"type": "null"}],
+        "description": "the page's hash now: the base of the next change",
+    },
+    receipt={
+        "type": "string",
+        "description": "the id of the edit in the journal; `looseleaf receipts` lists it",
+    },
+    added=_COUNT,
+    removed=_COUNT,
+    held={"type": "array", "items": _TEXT, "description": "what did not go where it was put, and why"},
+    appliedCount={**_COUNT, "description": "how many patches were applied: all or none"},
+    error=_TEXT,
+)
+"""What every tool that writes gives back; `success` is the seed's, the rest is what can be checked."""
+
+
+def written(
+    receipt: Receipt, value: dict[str, Any] | None = None, done: str = "", *, whole: bool = False
+) -> Answer:
+    """What came of a write. `value`: further members that the seed fixed; `whole`: all of it was to be done, or none of
+    it."""
+    is_done = is_written(receipt) if not whole else receipt.changed or not receipt.held
+    value = {"success": is_done} | (value or {})
+    data: dict[str, Any] = value | {"path": receipt.path, "sha256": receipt.new}
+    data |= {"receipt": receipt.id, "added": receipt.added, "removed": receipt.removed}
+    if receipt.held:
+        data["held"] = _some(receipt.held)
+    return Answer(value, data, _sentence(receipt, done), is_error=not is_done, receipt=receipt)
+
+
+def is_written(receipt: Receipt) -> bool:
+    """Whether the memory says now what it was to say, or a part of it."""
+    return receipt.changed or all(each.startswith(("is known already", _DRAWER)) for each in receipt.held)
+
+
+def _sentence(receipt: Receipt, done: str) -> str:
+    name = f" (receipt {receipt.id})" if receipt.id else ""
+    if receipt.changed:
+        what = done or f"{receipt.path} is changed: {_lines(receipt)}"
+        text = f"{what}{name}. Its sha256 is {receipt.new}." if receipt.new else f"{what}{name}."
+    elif any(each.startswith(_DRAWER) for each in receipt.held):
+        text = f"Written, but not to {receipt.path}{name}: that page holds only what the user said."
+    elif receipt.held:
+        text = f"Nothing was written to {receipt.path}{name}."
+    else:
+        text = f"Nothing had to be changed: {receipt.path} says that already."
+    waits = any(each.startswith("waits in review") for each in receipt.held)
+    return text + "".join(f"\n- {each}" for each in _some(receipt.held)) + (f"\n{WAITS}" if waits else "")
+
+
+def _some(held: tuple[str, ...]) -> list[str]:
+    """As many as somebody reads."""
+    return [*held[:_TOLD], *([f"and {len(held) - _TOLD} lines more"] if len(held) > _TOLD else [])]
+
+
+def _lines(receipt: Receipt) -> str:
+    return f"{receipt.added} {'line' if receipt.added == 1 else 'lines'} added, {receipt.removed} removed"
+
+
+def refused(error: Refused, value: dict[str, Any] | None = None) -> Answer:
+    """What was not done, as an answer; of a stale base, with the hash that the page has now."""
+    value = {"success": False} | (value or {})
+    data: dict[str, Any] = value | {"error": str(error)}
+    if isinstance(error, Stale):
+        data |= {"path": error.path, "sha256": error.current}
+    return Answer(value, data, str(error), is_error=True)

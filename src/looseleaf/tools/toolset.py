@@ -9,12 +9,11 @@ from __future__ import annotations
 from functools import cache
 
 from looseleaf.base.errors import Refused
-from looseleaf.text.schema_faults import first_fault
-from looseleaf.tools.answers import refused
-from looseleaf.tools.forget import FORGET_TOOL
+from looseleaf.text.notation import first_fault
 from looseleaf.tools.page_tools import APPEND, LIST, PATCH, READ, WRITE
 from looseleaf.tools.remember_recall import RECALL, REMEMBER
-from looseleaf.tools.state_forget import STATE_TOOL
+from looseleaf.tools.state_forget import FORGET_TOOL, STATE_TOOL
+from looseleaf.tools.tool import refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,17 +11,13 @@ from functools import cached_property
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import IMPORTER
+from looseleaf.log.record_request import imported
 from looseleaf.log.recorder import KEY, stream_of
 from looseleaf.store import records as codec
-from looseleaf.transfer.asking import Heard, asked_of
-from looseleaf.transfer.doubtful import Doubt, ask
-from looseleaf.transfer.forgotten import Forgotten
-from looseleaf.transfer.import_ledger import Chain, Hashes, Ledger, Recorded, record_of, sessions_of
-from looseleaf.transfer.items import Claim, Document, Said, Talk
-from looseleaf.transfer.new_items import New
-from looseleaf.transfer.place_items import Vouched
-from looseleaf.transfer.source import Broken, refuse_memory
-from looseleaf.transfer.summary import Tally
+from looseleaf.transfer.import_ledger import Chain, Hashes, Ledger, Recorded, Tally, record_of, sessions_of
+from looseleaf.transfer.new_items import Forgotten, New
+from looseleaf.transfer.place_items import Doubt, Vouched, ask
+from looseleaf.transfer.source import Broken, Claim, Document, Said, Talk, clipped, refuse_memory, when
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +28,54 @@ if TYPE_CHECKING:
     from looseleaf.log.record_request import Asked
     from looseleaf.memory import Memory
     from looseleaf.transfer.formats import Format
-    from looseleaf.transfer.import_ledger import Prior
-    from looseleaf.transfer.items import Item
-    from looseleaf.transfer.source import Source
-    from looseleaf.transfer.summary import Imported
+    from looseleaf.transfer.import_ledger import Imported, Prior
+    from looseleaf.transfer.source import Item, Said, Source
+
+
+# What was said elsewhere, as it is asked to be recorded here: its members, its time, and what it is
+# called.
+
+_LONGEST_NAME = 200
+
+
+class Heard:
+    """What was heard of an item so far: a title, and the last time."""
+
+    def __init__(self, title: str) -> None:
+        self.title = clipped([title])
+        self._last: float | None = None
+
+    def hear(self, said: Said) -> float | None:
+        """When it was said; what has no time was said when the last thing was."""
+        if not self.title and said.role == "user":
+            self.title = clipped([said.text])
+        self._last = when(said.ts) if said.ts is not None else self._last
+        return self._last
+
+
+def asked_of(said: Said, mark: str, session: str, origin: str | None, ts: float | None) -> Asked:
+    given: dict[str, Any] = {"correlation_id": mark, "ts": ts}
+    if said.role in ("user", "assistant"):
+        given |= {said.role: said.text, "media": said.media}
+        given |= {"reasoning": said.reasoning} if said.reasoning else {}
+        return imported(origin, session, **given)
+    given |= {"tool_call_id": _name(said.call_id), "content": said.text, "media": said.media}
+    if said.role == "tool_call":
+        given |= {
+            "tool_call": _name(said.name) or "tool",
+            "tool_args": said.args,
+            "reasoning": said.reasoning,
+        }
+        return imported(origin, session, **given)
+    given |= {"tool_name": _name(said.name), "tool_error": said.error}
+    if said.error is None or said.result is not None:
+        given["tool_result"] = said.result
+    return imported(origin, session, **given)
+
+
+def _name(name: str | None) -> str | None:
+    return name[:_LONGEST_NAME] or None if name is not None else None
+
 
 """Under whose name histories are recorded: nobody's window, so that a long one floods none."""
 

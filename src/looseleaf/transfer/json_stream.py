@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
-    from looseleaf.transfer.items import Note
+    from looseleaf.transfer.source import Note
 
 LONGEST = 32 * 1024 * 1024
 """Characters of one member, or bytes of one line, that are read; no talk that people have is longer."""

@@ -13,11 +13,11 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED
 from looseleaf.base.origins import level_of
 from looseleaf.facts.ledger import ENTRIES
-from looseleaf.facts.outdated import outdated_by, over_and_now
+from looseleaf.facts.placement import outdated_by, over_and_now
 from looseleaf.facts.truth import true_at
 from looseleaf.log.entries import as_json, read_entry
 from looseleaf.store import records
-from looseleaf.views import shortlist as short
+from looseleaf.views import essentials as short
 from looseleaf.views.essentials import digest, global_md, global_memory
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Fact, Position, Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.store.protocol import Store
-    from looseleaf.views.shortlist import Shortlist
+    from looseleaf.views.essentials import Shortlist
 
     Known = dict[str, tuple[list[int], float | None]]
 
@@ -178,7 +178,7 @@ class Topics:
         if made or now != known or not self._has_global():
             index = records.encode({"schema": SCHEMA, "topics": dict(sorted(now.items()))})
             listed, whole = self._listed(built, made, known.keys() - now.keys(), now)
-            kept = {"schema": short.SCHEMA, "of": sha256(index)} | listed.to_record()
+            kept = {"schema": short.SHORTLIST_SCHEMA, "of": sha256(index)} | listed.to_record()
             self._store.view(SHORTLIST, records.encode(kept))
             self._store.view(f"{GLOBAL}.json", as_json(whole))
             self._store.view(f"{GLOBAL}.md", global_md(whole).encode())
@@ -209,7 +209,7 @@ class Topics:
         """The shortlist that was made with the index of this hash."""
         try:
             raw = self._record(SHORTLIST)[0]
-            is_ours = raw["schema"] == short.SCHEMA and raw["of"] == built
+            is_ours = raw["schema"] == short.SHORTLIST_SCHEMA and raw["of"] == built
             return short.Shortlist.from_record(raw) if is_ours else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return None

@@ -9,9 +9,9 @@ from looseleaf.base.immutable import frozen
 from looseleaf.base.origins import is_trusted
 from looseleaf.facts.page_lines import shard_of
 from looseleaf.facts.truth import true_at
-from looseleaf.log.heads import AGENT, EXTERNAL, UNKNOWN
+from looseleaf.log.journal import AGENT, EXTERNAL, UNKNOWN
 from looseleaf.pages.grammar import parse
-from looseleaf.pages.page import Page
+from looseleaf.pages.pages import Page
 from looseleaf.text.lines import FOUND
 
 TYPE_CHECKING = False

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused, Unwritten
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Distilled
-from looseleaf.distill.run import redacted, run
+from looseleaf.distill.make_entry import redacted, run
 from looseleaf.log.entries import FOLDER, distilled_of, read_entry
-from looseleaf.log.heads import SCHEMA
+from looseleaf.log.journal import SCHEMA
 from looseleaf.log.recorder import stream_of
 from looseleaf.store import JOURNAL
 from looseleaf.views.agents import build_agent
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from looseleaf.base.messages import Distiller, Trace
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
-    from looseleaf.log.heads import AgentHead
+    from looseleaf.log.journal import AgentHead
     from looseleaf.log.trace_messages import Mark
     from looseleaf.store.protocol import Store
-    from looseleaf.window.loss import Loss
+    from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Count
 
 _BROKEN = 4

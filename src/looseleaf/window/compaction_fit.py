@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from looseleaf.base import clock
+from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
 from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import id_of
@@ -18,17 +18,25 @@ from looseleaf.log.entries import Spot, distilled_of, meta_json, raw_md, read_en
 from looseleaf.log.recorder import stream_of
 from looseleaf.log.trace_messages import MESSAGE_TOKENS, Mark, messages_of, snapshot
 from looseleaf.log.turns import open_calls, turn_number
-from looseleaf.window.compaction_plan import Item, Plan, plan
-from looseleaf.window.loss import Kept, Loss, by_rank, must_keep, still_told, told_of
-from looseleaf.window.weigh import cut, stand_in, weighed
-from looseleaf.window.window import count_messages, read_mark, shown
+from looseleaf.window.compaction_plan import (
+    Item,
+    Kept,
+    Loss,
+    Plan,
+    by_rank,
+    must_keep,
+    plan,
+    still_told,
+    told_of,
+)
+from looseleaf.window.window import count_messages, cut, read_mark, shown, stand_in, weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from looseleaf.base.policy import Policy
-    from looseleaf.log.heads import AgentHead
+    from looseleaf.log.journal import AgentHead
     from looseleaf.store.protocol import Store
     from looseleaf.window.window import Count
 

@@ -13,8 +13,12 @@ from functools import cached_property
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.messages import Message
-from looseleaf.log.heads import EARLY, FLAGS, HARD, SCHEMA
-from looseleaf.log.read_turns import (
+from looseleaf.log.journal import EARLY, FLAGS, HARD, SCHEMA
+from looseleaf.log.record_request import ask
+from looseleaf.log.recorder import Recorder, stream_of
+from looseleaf.log.turns import (
+    blocks_of,
+    interactions,
     last_turns,
     one_turn,
     recent,
@@ -23,9 +27,6 @@ from looseleaf.log.read_turns import (
     traces_back,
     turn_range,
 )
-from looseleaf.log.record_request import ask
-from looseleaf.log.recorder import Recorder, stream_of
-from looseleaf.log.turns import blocks_of, interactions
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
@@ -35,14 +36,14 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Block, Distiller, Session, ToolInteraction, Trace, Turn
     from looseleaf.base.policy import Policy
-    from looseleaf.facts.spoken import Spoken
+    from looseleaf.facts.gate import Spoken
     from looseleaf.log.entries import Entry
-    from looseleaf.log.heads import AgentHead
+    from looseleaf.log.journal import AgentHead
     from looseleaf.models.model_table import Budget, Model
     from looseleaf.models.tokens import Counts
     from looseleaf.store.protocol import Store
     from looseleaf.window.compact import Compact
-    from looseleaf.window.loss import Loss
+    from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Count, Window
 
 COUNTS = "views/tokens.sqlite"
@@ -118,8 +119,8 @@ class Conversation:
     def spoken(self) -> Spoken:
         """What was said in the session that is being recorded: an agent's writing is judged by it. Where none is (a
         server, to which a model writes while hooks record), by all that the agent's sessions of the last hour say."""
-        from looseleaf.base.own_tools import is_news
-        from looseleaf.facts.spoken import Spoken
+        from looseleaf.base.origins import is_news
+        from looseleaf.facts.gate import Spoken
 
         session = self.recorder.session
         last = next(traces_back(self._store, self._stream), None)

@@ -18,9 +18,9 @@ from looseleaf.cli.output import (
     print_json,
     print_notes,
     say,
+    table,
     when,
 )
-from looseleaf.cli.table import table
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
@@ -163,7 +163,7 @@ def _held(fact: Fact) -> str:
 
 def _at(text: str) -> str:
     """A time that a fact holds from or to, by the clock here; a date stays one."""
-    from looseleaf.text.moments import moment
+    from looseleaf.text.times import moment
 
     ts = moment(text) if "T" in text else None
     return when(ts) if ts is not None else text

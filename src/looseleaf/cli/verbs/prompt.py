@@ -8,10 +8,23 @@ break a line of ours or pass for one.
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
-from looseleaf.cli.columns import bar, cell, columns, filled, terminal_width
-from looseleaf.cli.output import PROBLEMS, open_memory, plain, print_bytes, print_json, print_notes, say
-from looseleaf.cli.table import on_terminal, table
-from looseleaf.cli.verbs.record import STDIN, decoded, given_bytes
+from looseleaf.cli.output import (
+    PROBLEMS,
+    bar,
+    cell,
+    columns,
+    filled,
+    on_terminal,
+    open_memory,
+    plain,
+    print_bytes,
+    print_json,
+    print_notes,
+    say,
+    table,
+    terminal_width,
+)
+from looseleaf.cli.verbs.everyday import STDIN, decoded, given_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,16 +5,134 @@ from __future__ import annotations
 import sys
 
 from looseleaf.base.errors import Refused
-from looseleaf.cli.output import next_step, open_memory, plain, print_json, print_notes, say
-from looseleaf.cli.table import table
-from looseleaf.place.review_page import PATH, under
+from looseleaf.cli.output import clipped, next_step, open_memory, plain, print_json, print_notes, say, table
+from looseleaf.place.entry_pages import PATH, under
 from looseleaf.text.lines import worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from looseleaf.base.values import Fact
     from looseleaf.cli.arguments import Options
+    from looseleaf.forget.forget import Forgotten
     from looseleaf.memory import Memory
+
+
+# The command that forgets: it shows what would go, asks, does it, and says what reading every byte found
+# then.
+
+_KINDS = {
+    "traces": ("thing that was said or done", "things that were said or done"),
+    "entries": ("entry", "entries"),
+    "facts": ("fact", "facts"),
+    "lines": ("line of pages, now or in their history", "lines of pages, now or in their history"),
+    "prompts": ("prompt in the log", "prompts in the log"),
+    "others": (
+        "file that holds it elsewhere: in a reason, a damaged line, or what was put aside",
+        "files that hold it elsewhere: in a reason, a damaged line, or what was put aside",
+    ),
+}
+_SHOWN = 3
+"""Places that are named; `--json` has all."""
+
+_LISTED = 100
+"""Facts that are listed before one is asked; `--json` has all."""
+
+_PATIENCE = "Copies, backups, the history of a git repository and the blocks of the disk are not looked at."
+
+
+def forget(options: Options) -> int:
+    given = {
+        "fact": options.fact,
+        "topic": options.topic,
+        "session": options.session,
+        "origin": options.origin,
+        "match": options.match,
+    }
+    with open_memory(options) as memory:
+        if options.fact and not (options.yes or options.dry_run):
+            # What was shown is what goes: by the time of the answer another line may stand at that place.
+            try:
+                given["fact"] = memory.fact(options.fact).id
+            except Refused:
+                pass  # nothing is there, or it was forgotten before: that is said below
+        told = memory.forget(**given, agent=options.agent, dry_run=True)
+        if options.dry_run or (told.is_nothing and told.probe is not None):
+            print_json(told.to_dict()) if options.json else _print(told)
+            print_notes(memory)
+            if options.dry_run and not told.is_nothing:
+                next_step(
+                    options, "nothing has changed. The same with `--yes` in place of `--dry-run` does it."
+                )
+            return _code(told)
+        if not options.yes:
+            from looseleaf.cli.output import ask
+
+            if not options.json:
+                _print(told)
+            ask(
+                "Forget all of this? It cannot be undone.",
+                nobody="Nothing was forgotten: there is nobody to be asked. `--dry-run` shows what would go, `--yes` "
+                "does it without asking.",
+                no="Nothing was forgotten.",
+            )
+        from looseleaf.cli.output import progress
+
+        with progress("forgetting"):
+            done = memory.forget(**given, agent=options.agent)
+        print_json(done.to_dict()) if options.json else _print(done)
+        print_notes(memory)
+        if not done.probe or not done.probe.hits:
+            next_step(options, "`looseleaf check` looks through what is left; nothing brings back what went.")
+    return _code(done)
+
+
+def _code(told: Forgotten) -> int:
+    return 1 if told.probe is not None and told.probe.hits else 0
+
+
+def _print(told: Forgotten) -> None:
+    if told.is_nothing:
+        say(f"Nothing of the {told.by} is here: it was forgotten before.")
+    else:
+        say("Forgotten:" if told.id else "What would go:")
+    for name, (one, many) in _KINDS.items():
+        count = told.counts.get(name, 0)
+        if count:
+            say(f"  {count:,} {one if count == 1 else many}")
+            if not told.id:
+                shown = told.first.get(name, ())[:_LISTED]
+                for text in shown:
+                    say(f"      {clipped(text)}")
+                if shown and count > len(shown):
+                    say(f"      … and {count - len(shown):,} more")
+    if told.mentions:
+        count = len(told.mentions)
+        more = f" and {count - _SHOWN:,} more" if count > _SHOWN else ""
+        say(
+            f"Its value is also named in {count:,} other {'place' if count == 1 else 'places'}, which "
+            f"{'stays' if count == 1 else 'stay'}: {', '.join(told.mentions[:_SHOWN])}{more}. "
+            "`forget --match` with the value takes these too."
+        )
+    if told.probe is not None:
+        read = f"{told.probe.files:,} files, {told.probe.bytes:,} bytes"
+        say(f"Every byte was read ({read}): {_found(told)}")
+        if told.probe.theirs:
+            say(f"These are yours, and still hold it: {', '.join(told.probe.theirs)}")
+        if told.id:
+            say(f"{_PATIENCE} Receipt {told.id}.")
+
+
+def _found(told: Forgotten) -> str:
+    assert told.probe is not None
+    if not told.probe.hits:
+        return "0 hits." if not told.mentions else "0 hits. What was looked for is what went, not what stays."
+    hits = told.probe.hits
+    more = f" and {len(hits) - _SHOWN:,} more files" if len(hits) > _SHOWN else ""
+    where = f"it still stands in {', '.join(hits[:_SHOWN])}{more}."
+    if told.names:
+        return f"{where} It is a name there, of {'; '.join(told.names)}, and names stay."
+    return f"{where} Somebody wrote there meanwhile, or the log is damaged: run this again."
+
 
 _ASKED = "yes, no, later or quit? [y/n/l/q] "
 _HOW = "`looseleaf approve ID` says yes, `looseleaf reject ID` no; or tick and delete lines in {}."

@@ -5,10 +5,18 @@ from __future__ import annotations
 import sys
 
 from looseleaf.base.errors import Refused
-from looseleaf.cli.asking import ask
-from looseleaf.cli.output import PROBLEMS, clipped, next_step, open_memory, print_json, print_notes, say
-from looseleaf.cli.progress import progress
-from looseleaf.cli.table import table
+from looseleaf.cli.output import (
+    PROBLEMS,
+    ask,
+    clipped,
+    next_step,
+    open_memory,
+    print_json,
+    print_notes,
+    progress,
+    say,
+    table,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +71,7 @@ def _then(placed: Sequence[Placed]) -> str:
 
 
 def write(options: Options) -> int:
-    from looseleaf.cli.verbs.record import decoded, given_bytes
+    from looseleaf.cli.verbs.everyday import decoded, given_bytes
 
     with open_memory(options) as memory:
         text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")

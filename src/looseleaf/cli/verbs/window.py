@@ -13,13 +13,14 @@ from looseleaf.cli.output import (
     clipped,
     hung,
     next_step,
+    on_terminal,
     open_memory,
     print_json,
     print_notes,
     say,
+    table,
     when,
 )
-from looseleaf.cli.table import on_terminal, table
 from looseleaf.cli.verb_table import LAST
 
 TYPE_CHECKING = False
@@ -175,7 +176,7 @@ def _is_distilled(meta: dict[str, Any]) -> bool:
 
 def _about(memory: Memory, name: str) -> Iterator[str]:
     """An entry in a line, and what its compaction lost; nothing for a turn or a trace."""
-    from looseleaf.window.loss import Loss
+    from looseleaf.window.compaction_plan import Loss
 
     try:
         meta = memory.entry(name).meta
@@ -249,7 +250,7 @@ def _figures_line(messages: int, figures: dict[str, Any]) -> str:
 
 
 def compact(options: Options) -> int:
-    from looseleaf.cli.progress import progress
+    from looseleaf.cli.output import progress
 
     with open_memory(options) as memory:
         with progress("compacting"):

@@ -2,17 +2,299 @@
 
 from __future__ import annotations
 
+import re
+
+from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing
+from looseleaf.models.dialect import (
+    Dialect,
+    Grammar,
+    Options,
+    Rendered,
+    Spelling,
+    fault,
+    fitted_schema,
+    fitted_tools,
+)
+from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.model_table import model as registered
 from looseleaf.models.providers.openai import CONNECTING
+from looseleaf.models.stream_parts import (
+    CALL,
+    LEFT_OUT,
+    TEXT,
+    THOUGHT,
+    Heard,
+    at,
+    count_at,
+    counted,
+    laid_out,
+    text_at,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Event, Stop, ToolSpec
     from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
+    from looseleaf.models.message_repair import Stretch
+    from looseleaf.models.stream_parts import Part
     from looseleaf.models.stream_thread import Line
+
+
+# Anthropic's Messages.
+
+NAME = "anthropic"
+SPELLING = Spelling(r"[^a-zA-Z0-9_-]", 128)
+GRAMMAR = Grammar(not_at_top=frozenset({"anyOf", "oneOf", "allOf"}))
+ANSWER = Grammar(
+    frozenset(
+        "type properties required additionalProperties description title enum const items anyOf allOf format default "
+        "$ref $defs definitions".split()
+    ),
+    closed=True,
+)
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
+BUDGETS = {"low": 2048, "medium": 8192, "high": 16384}
+LEAST_BUDGET = 1024
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+
+
+def takes(kind: str, address: str) -> bool:
+    data = data_of(address)
+    return kind == "image" and (data[0] in IMAGES if data else is_web(address, "https"))
+
+
+IDS = Spelling(r"[^a-zA-Z0-9_-]", 64)
+NEEDS = Needs("Anthropic", takes, SPELLING, IDS, shows=True, user_first=True, user_last=True)
+
+
+def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+    told = mended(messages, NEEDS)
+    repairs = list(told.repairs)
+    most = options.max_tokens or registered(model).max_output_tokens
+    payload: dict[str, Any] = {"model": model, "max_tokens": most}
+    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    if offered:
+        payload["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in offered
+        ]
+    if told.system:
+        payload["system"] = [{"type": "text", "text": text} for text in told.system]
+        _mark(payload["system"][-1])
+    turns: list[dict[str, Any]] = []
+    first: dict[str, Any] = {}
+    for stretch in told.stretches:
+        role = "assistant" if stretch.role == "assistant" else "user"
+        blocks = [[*_blocks(message, stretch, repairs)] for message in stretch.messages]
+        first = first or blocks[0][-1]
+        flat = [block for each in blocks for block in each]
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"].extend(flat)
+        else:
+            turns.append({"role": role, "content": flat})
+    _mark(first)
+    _mark(turns[-1]["content"][-1])
+    payload["messages"] = turns
+    config: dict[str, Any] = {}
+    if options.effort is not None:
+        payload |= _thinking(model, options.effort, most, turns, config, changed)
+    if options.schema is not None:
+        schema, moved = fitted_schema(options.schema, ANSWER)
+        config["format"] = {"type": "json_schema", "schema": schema}
+        if moved:
+            changed.append(
+                f"The schema of the answer was changed: Anthropic does not take its {', '.join(moved)}."
+            )
+    if config:
+        payload["output_config"] = config
+    if options.temperature is not None:
+        changed.append("No temperature was asked for: Anthropic takes none.")
+    payload["stream"] = True
+    return Rendered(payload | (options.extra or {}), (*repairs, *changed), names)
+
+
+def _mark(block: dict[str, Any]) -> None:
+    block["cache_control"] = {"type": "ephemeral"}
+
+
+def _thinking(
+    model: str,
+    effort: str,
+    most: int,
+    turns: Sequence[dict[str, Any]],
+    config: dict[str, Any],
+    changed: list[str],
+) -> dict[str, Any]:
+    """How Claude is asked to think: by itself since 4.6, with a budget since 3.7, not at all before."""
+    found = VERSION.search(model)
+    version = (int(found[1]), int(found[2] or 0)) if found else (9, 0)
+    if version >= (4, 6):
+        level = effort if effort in EFFORTS else "low"
+        if level != effort:
+            changed.append(
+                f"The effort {effort!r} was asked for as {level!r}: Anthropic knows no other like it."
+            )
+        config["effort"] = level
+        return {"thinking": {"type": "adaptive", "display": "summarized"}}
+    budget = min(BUDGETS.get(effort, BUDGETS["high" if effort in EFFORTS else "low"]), most // 2)
+    if version < (3, 7) or budget < LEAST_BUDGET or not _may_think(turns):
+        changed.append(
+            f"{model} was not asked to think: it cannot, or not at this point of the conversation."
+        )
+        return {}
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}}
+
+
+def _may_think(turns: Sequence[dict[str, Any]]) -> bool:
+    """Older models take no calls that were made without thinking while they are to think."""
+    results = [block["type"] == "tool_result" for block in turns[-1]["content"]]
+    return not any(results) or turns[-2]["content"][0]["type"] in ("thinking", "redacted_thinking")
+
+
+def _blocks(message: Message, stretch: Stretch, repairs: list[str]) -> Iterator[dict[str, Any]]:
+    payload = message.tool_payload
+    if stretch.role == "assistant":
+        yield from _said(message, repairs)
+    elif isinstance(payload, ToolResultPayload):
+        text = result_text(payload)
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": payload.tool_call_id}
+        if message.image_urls:
+            block["content"] = [*_texts(text), *map(_image, message.image_urls)]
+        elif text:
+            block["content"] = text
+        yield block | ({"is_error": True} if payload.tool_error is not None else {})
+    else:
+        yield from _texts(message.content)
+        yield from map(_image, message.image_urls)
+
+
+def _texts(text: str | None) -> Iterator[dict[str, Any]]:
+    if text and not text.isspace():
+        yield {"type": "text", "text": text}
+
+
+def _image(address: str) -> dict[str, Any]:
+    data = data_of(address)
+    if data is None:
+        return {"type": "image", "source": {"type": "url", "url": address}}
+    return {"type": "image", "source": {"type": "base64", "media_type": data[0], "data": data[1]}}
+
+
+def _said(message: Message, repairs: list[str]) -> Iterator[dict[str, Any]]:
+    parts, lost = laid_out(message, NAME)
+    if lost and LEFT_OUT not in repairs:
+        repairs.append(LEFT_OUT)
+    for kind, part, marks in parts:
+        if kind == THOUGHT and isinstance(marks.get("redacted"), str):
+            yield {"type": "redacted_thinking", "data": marks["redacted"]}
+        elif kind == THOUGHT and isinstance(marks.get("signature"), str):
+            yield {"type": "thinking", "thinking": part, "signature": marks["signature"]}
+        elif kind == TEXT:
+            yield from _texts(part)
+        elif kind == CALL:
+            yield {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
+
+
+# --- reading ---------------------------------------------------------------------------
+
+STOPS: dict[str, Stop] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "pause_turn": "end",
+    "tool_use": "tools",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refused",
+}
+
+
+def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
+    heard = Heard(NAME)
+    usage: dict[str, Any] = {}
+    stop: Stop = "end"
+    for chunk in chunks:
+        kind = text_at(chunk, "type")
+        index = at(chunk, "index")
+        key = index if isinstance(index, int) else -1
+        if kind == "message_start":
+            heard.seed = text_at(chunk, "message", "id")
+            heard.model = text_at(chunk, "message", "model")
+            _add_usage(usage, at(chunk, "message", "usage"))
+        elif kind == "content_block_start":
+            yield from _begun(heard, key, at(chunk, "content_block"))
+        elif kind == "content_block_delta":
+            yield from _heard_more(heard, key, at(chunk, "delta"))
+        elif kind == "message_delta":
+            stop = STOPS.get(text_at(chunk, "delta", "stop_reason"), stop)
+            _add_usage(usage, at(chunk, "usage"))
+        elif kind == "message_stop":
+            heard.stop = stop
+        elif kind == "error":
+            raise fault(text_at(chunk, "error", "message"), text_at(chunk, "error", "type"))
+    heard.usage = _usage(usage)
+    yield from heard.end()
+
+
+def _begun(heard: Heard, key: int, block: Any) -> Iterator[Event]:
+    kind = text_at(block, "type")
+    if kind == "text":
+        heard.part(TEXT, key)
+        yield from heard.say(at(block, "text"), key)
+    elif kind == "thinking":
+        _sign(heard.part(THOUGHT, key), text_at(block, "signature"))
+        yield from heard.think(at(block, "thinking"), key, apart=True)
+    elif kind == "redacted_thinking":
+        heard.part(THOUGHT, key).marks = {"redacted": text_at(block, "data")}
+    elif kind == "tool_use":
+        part = heard.call(key)
+        part.id, part.name = text_at(block, "id"), text_at(block, "name")
+        given = at(block, "input")
+        part.arguments = given if isinstance(given, dict) and given else None
+
+
+def _heard_more(heard: Heard, key: int, delta: Any) -> Iterator[Event]:
+    kind = text_at(delta, "type")
+    if kind == "text_delta":
+        yield from heard.say(at(delta, "text"), key)
+    elif kind == "thinking_delta":
+        yield from heard.think(at(delta, "thinking"), key, apart=True)
+    elif kind == "signature_delta":
+        _sign(heard.part(THOUGHT, key), text_at(delta, "signature"))
+    elif kind == "input_json_delta" and key in heard.by_key and heard.by_key[key].kind == CALL:
+        part = heard.call(key)
+        part.arguments = None
+        part.pieces.append(text_at(delta, "partial_json"))
+
+
+def _sign(part: Part, signature: str) -> None:
+    if signature:
+        part.marks = {"signature": part.marks.get("signature", "") + signature}
+
+
+def _add_usage(usage: dict[str, Any], told: Any) -> None:
+    """What comes later counts everything so far."""
+    if isinstance(told, dict):
+        usage.update({name: value for name, value in told.items() if value is not None})
+
+
+def _usage(usage: dict[str, Any]) -> Any:
+    """Anthropic's `input_tokens` are those that were neither read from the cache nor written into it."""
+    new, cached = count_at(usage, "input_tokens"), count_at(usage, "cache_read_input_tokens")
+    written = count_at(usage, "cache_creation_input_tokens")
+    prompt = None if new is None else new + (cached or 0) + (written or 0)
+    thought = count_at(usage, "output_tokens_details", "thinking_tokens")
+    return counted(prompt, count_at(usage, "output_tokens"), cached, written, thought)
+
+
+DIALECT = Dialect(NAME, render, read)
 
 _STATUSES = {
     "invalid_request_error": 400,
@@ -45,7 +327,6 @@ class Anthropic(Caller):
     usual = "https://api.anthropic.com"
 
     def _spoken(self) -> Dialect:
-        from looseleaf.models.providers.anthropic_dialect import DIALECT
 
         return DIALECT
 

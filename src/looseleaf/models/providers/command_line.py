@@ -18,8 +18,8 @@ from looseleaf.base.errors import Cancelled, Refused, TooLong
 from looseleaf.base.replies import Reply, Said, Usage
 from looseleaf.base.values import INSIDE
 from looseleaf.models.call import Caller, cancelled
+from looseleaf.models.dialect import TOO_LONG
 from looseleaf.models.failures import Failed, Failure
-from looseleaf.models.faults import TOO_LONG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ class Codex(CommandLine):
     to_log_in = "Run `codex login`."
 
     def _takes(self, schema: dict[str, Any]) -> bool:
-        from looseleaf.models.schemas import is_strict
+        from looseleaf.models.dialect import is_strict
 
         return is_strict(schema)  # any other is refused by the provider
 

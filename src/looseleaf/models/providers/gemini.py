@@ -2,17 +2,268 @@
 
 from __future__ import annotations
 
+import re
+
+from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing
-from looseleaf.models.lines import lines, with_text
+from looseleaf.models.dialect import (
+    Dialect,
+    Grammar,
+    Options,
+    Passing,
+    Rendered,
+    Spelling,
+    fault,
+    fitted_schema,
+    fitted_tools,
+)
+from looseleaf.models.dialect import told as as_text
+from looseleaf.models.message_repair import Needs, data_of, is_web, mended, type_of
+from looseleaf.models.stream_parts import (
+    CALL,
+    TEXT,
+    Heard,
+    at,
+    count_at,
+    counted,
+    laid_out,
+    list_at,
+    of_dialect,
+    text_at,
+)
+from looseleaf.models.stream_thread import lines, with_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Event, Stop, ToolSpec
     from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
+    from looseleaf.models.message_repair import Stretch
     from looseleaf.models.stream_thread import Line
+
+
+# Google's generateContent.
+
+NAME = "gemini"
+SPELLING = Spelling(r"[^a-zA-Z0-9_.:-]", 64, r"[a-zA-Z_]")
+GRAMMAR = Grammar(never=frozenset({"$schema"}))
+ANSWER = Grammar(
+    frozenset(
+        "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum "
+        "anyOf oneOf properties additionalProperties required propertyOrdering".split()
+    )
+)
+UNSIGNED = "skip_thought_signature_validator"
+"""What Google takes for the signature of a call that none of its models made."""
+BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
+LEVELS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM"}
+UNTHINKING = re.compile(r"(?:.*/)?(?:gemini-(?:1(?!\d)|2\.0)|gemma|learnlm)")
+BUDGETED = re.compile(r"(?:.*/)?gemini-2\.5")
+THINKING = re.compile(
+    r"(?:.*/)?gemini-(?:2\.[5-9]|[3-9]|[1-9]\d|(?:pro|flash|flash-lite)-latest)(?!.*(?:image|tts))"
+)
+"""Models that are known to think, by name. Any other refuses to be asked to show what it thinks if it does not."""
+MEMBERS = frozenset({"model", "contents", "config"})
+
+
+def takes(kind: str, address: str) -> bool:
+    data = data_of(address)
+    if data is not None:
+        return data[0].startswith(f"{kind}/")
+    return is_web(address, "https", "gs")
+
+
+NEEDS = Needs("Gemini", takes, SPELLING, Spelling(chars=256), user_first=True, user_last=True, in_order=True)
+
+
+def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+    told = mended(messages, NEEDS)
+    contents = [_content(stretch, model) for stretch in told.stretches]
+    config: dict[str, Any] = {}
+    if told.system:
+        config["system_instruction"] = "\n\n".join(told.system)
+    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    if offered:
+        declared = [
+            {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.parameters}
+            for tool in offered
+        ]
+        config["tools"] = [{"function_declarations": declared}]
+        config["automatic_function_calling"] = {"disable": True}
+    if options.max_tokens is not None:
+        config["max_output_tokens"] = options.max_tokens
+    if options.temperature is not None:
+        config["temperature"] = options.temperature
+    if options.schema is not None:
+        schema, moved = fitted_schema(options.schema, ANSWER)
+        config |= {"response_mime_type": "application/json", "response_json_schema": schema}
+        if moved:
+            changed.append(
+                f"The schema of the answer was changed: Gemini does not take its {', '.join(moved)}."
+            )
+    if UNTHINKING.match(model):
+        if options.effort is not None:
+            changed.append(f"No effort was asked of {model}: it does not think.")
+    elif options.effort is not None or THINKING.match(model):
+        config["thinking_config"] = _thinking(model, options.effort)
+    extra = options.extra or {}
+    config |= {name: value for name, value in extra.items() if name not in MEMBERS}
+    payload = {"model": model, "contents": contents, "config": config}
+    outer = {name: value for name, value in extra.items() if name in MEMBERS}
+    return Rendered(payload | outer, (*told.repairs, *changed), names)
+
+
+def _thinking(model: str, effort: str | None) -> dict[str, Any]:
+    shown: dict[str, Any] = {"include_thoughts": True}
+    if effort is None:
+        return shown
+    if BUDGETED.match(model):
+        return shown | {"thinking_budget": BUDGETS.get(effort, BUDGETS["high"])}
+    return shown | {"thinking_level": LEVELS.get(effort, "HIGH")}
+
+
+def _content(stretch: Stretch, model: str) -> dict[str, Any]:
+    if stretch.role == "assistant":
+        laid = [part for message in stretch.messages for part in laid_out(message, NAME)[0]]
+        return {"role": "model", "parts": [*_said(laid, model)]}
+    parts: list[dict[str, Any]] = []
+    for message in stretch.messages:
+        payload = message.tool_payload
+        if isinstance(payload, ToolResultPayload):
+            parts.append({"function_response": _response(payload)})
+            continue
+        if message.content:
+            parts.append({"text": message.content})
+        parts.extend(map(_medium, (*message.image_urls, *message.audio_urls, *message.video_urls)))
+    return {"role": "user", "parts": parts}
+
+
+def _response(payload: ToolResultPayload) -> dict[str, Any]:
+    response: dict[str, Any] = {}
+    if payload.tool_error is not None:
+        response["error"] = payload.tool_error
+    if payload.tool_result is not None or payload.tool_error is None:
+        response["output"] = payload.tool_result
+    return {"id": payload.tool_call_id, "name": payload.tool_name, "response": response}
+
+
+def _medium(address: str) -> dict[str, Any]:
+    data = data_of(address)
+    if data is not None:
+        return {"inline_data": {"mime_type": data[0], "data": data[1]}}
+    kind = type_of(address)
+    return {"file_data": {"file_uri": address} | ({"mime_type": kind} if kind else {})}
+
+
+def _said(laid: Iterable[Any], model: str) -> Iterator[dict[str, Any]]:
+    """Text and calls, each with its signature. Of calls made together the first one needs one."""
+    needs_signature = not UNTHINKING.match(model) and not BUDGETED.match(model)
+    for kind, part, marks in laid:
+        if kind == TEXT:
+            yield {"text": part} | _signature(marks)
+        elif kind == CALL:
+            signed = _signature(of_dialect(part.opaque, NAME))
+            if needs_signature and not signed:
+                signed = {"thought_signature": UNSIGNED}
+            needs_signature = False
+            call = {"id": part.id, "name": part.name, "args": part.arguments}
+            yield {"function_call": call} | signed
+
+
+def _signature(marks: dict[str, Any]) -> dict[str, Any]:
+    found = marks.get("thought_signature")
+    return {"thought_signature": found} if isinstance(found, str) and found else {}
+
+
+# --- reading ---------------------------------------------------------------------------
+
+STOPS: dict[str, Stop] = {"STOP": "end", "MAX_TOKENS": "length", "FINISH_REASON_UNSPECIFIED": "end"}
+BROKEN = frozenset(
+    {"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}
+)
+
+
+def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
+    heard = Heard(NAME)
+    usage: dict[str, Any] = {}
+    for chunk in chunks:
+        if at(chunk, "error"):
+            raise fault(text_at(chunk, "error", "message"), text_at(chunk, "error", "status"))
+        heard.seed = heard.seed or _either(chunk, "response_id", "responseId")
+        heard.model = _either(chunk, "model_version", "modelVersion") or heard.model
+        told = at(chunk, "usage_metadata") or at(chunk, "usageMetadata")
+        if isinstance(told, dict):
+            usage.update({name: value for name, value in told.items() if value is not None})
+        feedback = at(chunk, "prompt_feedback") or at(chunk, "promptFeedback")
+        if _either(feedback, "block_reason", "blockReason"):
+            heard.stop = "refused"
+        candidate = at(chunk, "candidates", 0)
+        for part in list_at(candidate, "content", "parts"):
+            yield from _part(heard, part)
+        _end(heard, candidate)
+    heard.usage = _usage(usage)
+    yield from heard.end()
+
+
+def _either(value: Any, snake: str, camel: str) -> str:
+    return text_at(value, snake) or text_at(value, camel)
+
+
+def _part(heard: Heard, part: Any) -> Iterator[Event]:
+    signature = _either(part, "thought_signature", "thoughtSignature")
+    call = at(part, "function_call") or at(part, "functionCall")
+    if isinstance(call, dict):
+        found = heard.call(("call", len(heard.parts)))
+        found.id, found.name = text_at(call, "id"), text_at(call, "name")
+        given = call.get("args")
+        if isinstance(given, str):
+            found.pieces.append(given)
+        else:
+            found.arguments = given if isinstance(given, dict) else {}
+        if signature:
+            found.marks = {"thought_signature": signature}
+    elif at(part, "thought"):
+        yield from heard.think(at(part, "text"))
+    elif isinstance(at(part, "text"), str):
+        yield from heard.say(part["text"])
+        if signature:
+            heard.part(TEXT).marks = {"thought_signature": signature}
+
+
+def _end(heard: Heard, candidate: Any) -> None:
+    reason = _either(candidate, "finish_reason", "finishReason")
+    if reason in BROKEN and not heard.calls():
+        said = as_text(_either(candidate, "finish_message", "finishMessage"))[:200]
+        raise Passing(f"The model did not answer: its call could not be read ({reason} {said}). Ask again.")
+    if reason:
+        heard.stop = "end" if reason in BROKEN else STOPS.get(reason, "refused")
+
+
+def _usage(usage: dict[str, Any]) -> Any:
+    """What was thought is counted beside what was said."""
+
+    def count(snake: str, camel: str) -> int | None:
+        found = count_at(usage, snake)
+        return found if found is not None else count_at(usage, camel)
+
+    prompt = count("prompt_token_count", "promptTokenCount")
+    tools = count("tool_use_prompt_token_count", "toolUsePromptTokenCount")
+    thought = count("thoughts_token_count", "thoughtsTokenCount")
+    said = count("candidates_token_count", "candidatesTokenCount")
+    cached = count("cached_content_token_count", "cachedContentTokenCount")
+    if said is None and thought is None and prompt is not None:
+        total = count("total_token_count", "totalTokenCount")
+        said = total - prompt - (tools or 0) if total is not None else None
+    output = None if said is None and thought is None else (said or 0) + (thought or 0)
+    return counted(None if prompt is None else prompt + (tools or 0), output, cached, None, thought)
+
+
+DIALECT = Dialect(NAME, render, read)
 
 
 class Gemini(Caller):
@@ -31,7 +282,6 @@ class Gemini(Caller):
     usual = "https://generativelanguage.googleapis.com"
 
     def _spoken(self) -> Dialect:
-        from looseleaf.models.providers.gemini_dialect import DIALECT
 
         return DIALECT
 

@@ -7,19 +7,153 @@ file for that file, and tears lines. The client's address, headers and connectio
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused
+from looseleaf.base.messages import ToolResultPayload
 from looseleaf.models import failures
 from looseleaf.models.call import Caller, missing
-from looseleaf.models.lines import lines, with_text
+from looseleaf.models.dialect import Dialect, Grammar, Options, Rendered, Spelling, fault, fitted_tools
+from looseleaf.models.message_repair import Needs, data_of, mended, result_text
 from looseleaf.models.providers.openai import CONNECTING
+from looseleaf.models.providers.openai_chat import as_functions
+from looseleaf.models.stream_parts import CALL, Heard, at, count_at, counted, laid_out, list_at, text_at
+from looseleaf.models.stream_thread import lines, with_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from looseleaf.base.messages import Message
+    from looseleaf.base.replies import Event, Stop, ToolSpec
     from looseleaf.models.dialect import Dialect
     from looseleaf.models.failures import Failure
+    from looseleaf.models.message_repair import Stretch
     from looseleaf.models.stream_thread import Line
+
+
+# Ollama's chat.
+
+NAME = "ollama"
+SPELLING = Spelling(chars=256)
+GRAMMAR = Grammar(
+    frozenset("type items description enum".split()),
+    top=frozenset("type $defs items required properties".split()),
+    deep=False,
+    refuses=False,
+)
+"""What the official client carries of a tool's parameters; the rest is told in descriptions."""
+PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "Qk", "AAAA")
+LEAST_PICTURE = 64
+"""How pictures begin, and how long they are at least. The official client takes a shorter text for the name of a file,
+and would send that file."""
+LEVELS = frozenset({"low", "medium", "high"})
+
+
+def takes(kind: str, address: str) -> bool:
+    data = data_of(address)
+    return (
+        kind == "image"
+        and data is not None
+        and data[0].startswith("image/")
+        and data[1].startswith(PICTURES)
+        and len(data[1]) >= LEAST_PICTURE
+    )
+
+
+NEEDS = Needs("Ollama", takes, SPELLING, None, shows=True, in_order=True)
+
+
+def render(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: Options) -> Rendered:
+    told = mended(messages, NEEDS)
+    turns: list[dict[str, Any]] = []
+    if told.system:
+        turns.append({"role": "system", "content": "\n\n".join(told.system)})
+    for stretch in told.stretches:
+        turns.extend(_turns(stretch))
+    payload: dict[str, Any] = {"model": model, "messages": turns}
+    offered, changed, names = fitted_tools(tools, SPELLING, GRAMMAR, NEEDS.provider)
+    if offered:
+        payload["tools"] = as_functions(offered)
+    if options.schema is not None:
+        payload["format"] = options.schema
+    if options.effort is not None:
+        payload["think"] = options.effort if "gpt-oss" in model and options.effort in LEVELS else True
+    limits: dict[str, Any] = {}
+    if options.max_tokens is not None:
+        limits["num_predict"] = options.max_tokens
+    if options.temperature is not None:
+        limits["temperature"] = options.temperature
+    if limits:
+        payload["options"] = limits
+    payload["stream"] = True
+    return Rendered(payload | (options.extra or {}), (*told.repairs, *changed), names)
+
+
+def _turns(stretch: Stretch) -> Iterator[dict[str, Any]]:
+    if stretch.role == "assistant":
+        yield _messages_json(stretch.messages)
+    elif stretch.role == "user":
+        text = "\n\n".join(message.content for message in stretch.messages if message.content)
+        yield {"role": "user", "content": text} | _images(stretch.messages)
+    else:
+        for message in stretch.messages:
+            payload = message.tool_payload
+            if isinstance(payload, ToolResultPayload):
+                turn = {"role": "tool", "tool_name": payload.tool_name, "content": result_text(payload)}
+                yield turn | _images([message])
+
+
+def _images(messages: Sequence[Message]) -> dict[str, Any]:
+    found = [data_of(url) for message in messages for url in message.image_urls]
+    bodies = [data[1] for data in found if data is not None]
+    return {"images": bodies} if bodies else {}
+
+
+def _messages_json(messages: Sequence[Message]) -> dict[str, Any]:
+    calls = [part for message in messages for kind, part, _ in laid_out(message, NAME)[0] if kind == CALL]
+    turn: dict[str, Any] = {
+        "role": "assistant",
+        "content": "\n\n".join(message.content for message in messages if message.content),
+    }
+    thought = "\n\n".join(message.reasoning_content for message in messages if message.reasoning_content)
+    if thought:
+        turn["thinking"] = thought
+    if calls:
+        turn["tool_calls"] = [
+            {"function": {"name": call.name, "arguments": call.arguments}} for call in calls
+        ]
+    return turn
+
+
+# --- reading ---------------------------------------------------------------------------
+
+STOPS: dict[str, Stop] = {"length": "length"}
+
+
+def read(chunks: Iterable[dict[str, Any]]) -> Iterator[Event]:
+    heard = Heard(NAME)
+    for chunk in chunks:
+        if at(chunk, "error"):
+            raise fault(text_at(chunk, "error") or text_at(chunk, "error", "message"))
+        heard.seed = heard.seed or text_at(chunk, "created_at")
+        heard.model = text_at(chunk, "model") or heard.model
+        message = at(chunk, "message")
+        yield from heard.think(at(message, "thinking"))
+        yield from heard.say(at(message, "content"))
+        for call in list_at(message, "tool_calls"):
+            part = heard.call(("call", len(heard.parts)))
+            part.id, part.name = text_at(call, "id"), text_at(call, "function", "name")
+            given = at(call, "function", "arguments")
+            if isinstance(given, str):
+                part.pieces.append(given)
+            else:
+                part.arguments = given if isinstance(given, dict) else {}
+        if at(chunk, "done") is True:
+            heard.stop = STOPS.get(text_at(chunk, "done_reason"), "end")
+            heard.usage = counted(count_at(chunk, "prompt_eval_count"), count_at(chunk, "eval_count"))
+    yield from heard.end()
+
+
+DIALECT = Dialect(NAME, render, read)
 
 
 class _Status(Exception):
@@ -47,7 +181,6 @@ class Ollama(Caller):
     usual = "http://127.0.0.1:11434"
 
     def _spoken(self) -> Dialect:
-        from looseleaf.models.providers.ollama_dialect import DIALECT
 
         return DIALECT
 
@@ -87,7 +220,7 @@ class Ollama(Caller):
         response = client.send(request, stream=True)
         if response.status_code != 200:
             response.read()
-            raise _Status(response.status_code, _said(response.text), response.headers)
+            raise _Status(response.status_code, _error_text(response.text), response.headers)
         return Line(_lines(response), response)
 
     def _meaning(self, error: BaseException, begun: bool) -> Failure:
@@ -123,7 +256,7 @@ def _unreadable(text: str) -> str | None:
     return text if isinstance(arguments_of(text), str) else None
 
 
-def _said(text: str) -> str:
+def _error_text(text: str) -> str:
     import json
 
     try:

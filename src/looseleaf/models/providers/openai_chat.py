@@ -11,14 +11,31 @@ import json
 import re
 
 from looseleaf.base.messages import ToolResultPayload
-from looseleaf.models.dialect import Dialect, Options, Rendered
-from looseleaf.models.faults import fault
-from looseleaf.models.layout import CALL, LEFT_OUT, hash_of, laid_out, of_dialect
-from looseleaf.models.media import data_of, is_web
-from looseleaf.models.message_repair import Needs, mended, result_text
-from looseleaf.models.naming import Spelling
-from looseleaf.models.schemas import Grammar, fitted_tools, is_strict
-from looseleaf.models.stream_parts import Heard, arguments_of, at, count_at, counted, list_at, text_at
+from looseleaf.models.dialect import (
+    Dialect,
+    Grammar,
+    Options,
+    Rendered,
+    Spelling,
+    fault,
+    fitted_tools,
+    is_strict,
+)
+from looseleaf.models.message_repair import Needs, data_of, is_web, mended, result_text
+from looseleaf.models.stream_parts import (
+    CALL,
+    LEFT_OUT,
+    Heard,
+    arguments_of,
+    at,
+    count_at,
+    counted,
+    hash_of,
+    laid_out,
+    list_at,
+    of_dialect,
+    text_at,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from looseleaf.base.errors import ModelFailed
 from looseleaf.base.messages import ToolCallSpec
 from looseleaf.base.replies import Called, Reply, Said, Thought, Usage
 from looseleaf.models.call import Caller, cancelled
-from looseleaf.models.values import as_held
+from looseleaf.models.dialect import as_held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Protocol
 
-    from looseleaf.transfer.items import Item, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Item, Note, Source
 
     class Format(Protocol):
         NAME: str

@@ -10,18 +10,15 @@ from __future__ import annotations
 import json
 
 from looseleaf.transfer.formats.agent_lines import ATTACHED, HOSTED, OF_SUB_AGENTS, OTHERS, UNREAD, said_in
-from looseleaf.transfer.items import Said, Talk
 from looseleaf.transfer.json_stream import raw_lines
-from looseleaf.transfer.reading import members, named, stem, to_read, when, words
-from looseleaf.transfer.source import Broken
+from looseleaf.transfer.source import Broken, Said, Talk, members, named, stem, to_read, when, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Item, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Item, Note, Source
 
 NAME = "claude-code"
 ABOUT = "Claude Code's transcripts: ~/.claude/projects, one of its folders, or one .jsonl file"

@@ -22,14 +22,13 @@ from looseleaf.transfer.formats.notes import (
     topic_for,
 )
 from looseleaf.transfer.formats.statements import in_words
-from looseleaf.transfer.items import Document
+from looseleaf.transfer.source import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.items import Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Note, Source
 
 NAME = "basic-memory"
 ABOUT = "a basic-memory project: Markdown notes with permalinks, observations and relations"

@@ -11,8 +11,11 @@ from __future__ import annotations
 import re
 
 from looseleaf.transfer import json_stream
-from looseleaf.transfer.items import Document, Said, Talk
-from looseleaf.transfer.reading import (
+from looseleaf.transfer.source import (
+    Broken,
+    Document,
+    Said,
+    Talk,
     loaded,
     members,
     named,
@@ -23,15 +26,13 @@ from looseleaf.transfer.reading import (
     when,
     words,
 )
-from looseleaf.transfer.source import Broken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Item, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Item, Note, Source
 
 NAME = "chatgpt"
 ABOUT = "ChatGPT's data export: a zip or folder with conversations.json"

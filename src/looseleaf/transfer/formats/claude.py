@@ -9,17 +9,27 @@ from __future__ import annotations
 import re
 
 from looseleaf.transfer import json_stream
-from looseleaf.transfer.items import Document, Said, Talk
-from looseleaf.transfer.reading import members, named, objects, spoken, to_read, unwrapped, when, words
-from looseleaf.transfer.source import Broken
+from looseleaf.transfer.source import (
+    Broken,
+    Document,
+    Said,
+    Talk,
+    members,
+    named,
+    objects,
+    spoken,
+    to_read,
+    unwrapped,
+    when,
+    words,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Item, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Item, Note, Source
 
 NAME = "claude"
 ABOUT = "Claude's data export: a zip or folder with conversations.json, memories and projects"

@@ -12,9 +12,11 @@ import json
 import re
 
 from looseleaf.transfer.formats.agent_lines import parted
-from looseleaf.transfer.items import Said, Talk
 from looseleaf.transfer.json_stream import lines
-from looseleaf.transfer.reading import (
+from looseleaf.transfer.source import (
+    Broken,
+    Said,
+    Talk,
     loaded,
     media_of,
     members,
@@ -26,15 +28,13 @@ from looseleaf.transfer.reading import (
     when,
     words,
 )
-from looseleaf.transfer.source import Broken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Item, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Item, Note, Source
 
 NAME = "codex"
 ABOUT = "Codex' sessions: ~/.codex/sessions, or one rollout-….jsonl file"

@@ -6,16 +6,15 @@ Also what its tool `read_graph` answers: one object with `entities` and `relatio
 from __future__ import annotations
 
 from looseleaf.transfer.formats.statements import Files, is_said, related, topic_of
-from looseleaf.transfer.items import Claim
 from looseleaf.transfer.json_stream import lines, members
+from looseleaf.transfer.source import Claim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Note, Source
 
 NAME = "mcp-memory"
 ABOUT = "the memory server of MCP: memory.jsonl with entities, observations, relations"

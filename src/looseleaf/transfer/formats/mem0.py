@@ -9,17 +9,15 @@ import re
 
 from looseleaf.language.topic_words import topic_name
 from looseleaf.transfer.formats.statements import Files, is_said, related, topic_of
-from looseleaf.transfer.items import Claim
 from looseleaf.transfer.json_stream import members
-from looseleaf.transfer.reading import when
+from looseleaf.transfer.source import Claim, when
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Note, Source
 
 NAME = "mem0"
 ABOUT = "mem0: what get_all or an export gives, as JSON"

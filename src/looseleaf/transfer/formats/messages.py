@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from looseleaf.base.hashing import sha256
 from looseleaf.transfer import json_stream
-from looseleaf.transfer.items import Said, Talk
-from looseleaf.transfer.reading import (
+from looseleaf.transfer.source import (
+    Broken,
+    Said,
+    Talk,
     loaded,
     media_of,
     members,
@@ -25,15 +27,13 @@ from looseleaf.transfer.reading import (
     when,
     words,
 )
-from looseleaf.transfer.source import Broken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Item, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Item, Note, Source
 
 NAME = "messages"
 ABOUT = "OpenAI-style messages: JSON lines or a JSON array of messages, or of objects with messages"

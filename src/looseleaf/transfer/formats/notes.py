@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import re
 
-from looseleaf.base.page_paths import is_page, name_fault
+from looseleaf.base.paths import is_page, name_fault
 from looseleaf.language.topic_words import topic_name
-from looseleaf.text.moments import moment
-from looseleaf.transfer.items import Document
+from looseleaf.text.times import moment
 from looseleaf.transfer.json_stream import is_utf_16
-from looseleaf.transfer.reading import stem
-from looseleaf.transfer.source import Broken
+from looseleaf.transfer.source import Broken, Document, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from looseleaf.transfer.items import Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Note, Source
 
 MARKDOWN = (".md", ".markdown")
 TEXTS = (*MARKDOWN, ".txt", ".org", ".rst")

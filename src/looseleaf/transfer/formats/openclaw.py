@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from looseleaf.language.topic_words import topic_name
 from looseleaf.transfer.formats.notes import MARKDOWN, day_of, document, folder_of, is_text, page_for, page_of
-from looseleaf.transfer.reading import stem
+from looseleaf.transfer.source import stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.items import Document, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Document, Note, Source
 
 NAME = "openclaw"
 ABOUT = "an OpenClaw workspace: SOUL.md, USER.md, MEMORY.md, memory/2026-01-05.md, …"

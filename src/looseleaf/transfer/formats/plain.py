@@ -8,8 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from looseleaf.transfer.items import Document, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Document, Note, Source
 
 NAME = "plain"
 ABOUT = "notes: a folder of Markdown or text files, an Obsidian vault, one file"

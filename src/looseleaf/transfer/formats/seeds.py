@@ -18,18 +18,15 @@ from looseleaf.text.lines import bullet_text, escape
 from looseleaf.text.times import day
 from looseleaf.transfer.formats.notes import LONGEST, day_of, document, folder_of, page_for, text_of
 from looseleaf.transfer.formats.statements import in_words, is_said
-from looseleaf.transfer.items import Claim, Document, Said, Talk
 from looseleaf.transfer.json_stream import lines, members
-from looseleaf.transfer.reading import stem, when
-from looseleaf.transfer.source import Broken
+from looseleaf.transfer.source import Broken, Claim, Document, Said, Talk, stem, when
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from looseleaf.transfer.items import Item, Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Item, Note, Source
 
 NAME = "seeds"
 ABOUT = "a memory of .valarmind, topics/ with entries, facts/ and episodes/, knowledge/, or raw_traces.jsonl"

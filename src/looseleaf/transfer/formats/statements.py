@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from looseleaf.language.topic_words import topic_name
 from looseleaf.text.lines import escape
-from looseleaf.transfer.items import Claim
-from looseleaf.transfer.source import Broken
+from looseleaf.transfer.source import Broken, Claim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeGuard
 
-    from looseleaf.transfer.items import Note
-    from looseleaf.transfer.source import Source
+    from looseleaf.transfer.source import Note, Source
 
 _USER = frozenset({"default_user", "default-user", "user", "me"})
 """What stores call whoever they talk to."""
