@@ -13,11 +13,12 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test test-long check format bench train clean
+.PHONY: help demo docs test coverage test-long check format bench train clean
 
 help:
 	@echo "make demo       see all of it work on a story, in ./looseleaf-demo"
-	@echo "make test       run the tests with coverage"
+	@echo "make test       run the tests"
+	@echo "make coverage   run them with coverage"
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make format     format the code and mend what lint can mend"
 	@echo "make test-long  the long sweeps, with their figures"
@@ -31,16 +32,20 @@ demo: $(VENV)/.package
 
 # The demo's output, of which the picture is made, and the page of commands; tests hold them to the program.
 docs: $(VENV)/.dev
-	$(BIN)/python tests/test_demo.py
+	$(BIN)/python tests/cli/test_demo.py
 	$(BIN)/python docs/pictures/make.py
 	$(BIN)/python docs/cli.py
 
 # Tests start many processes, each of which would compile what it imports.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --hypothesis-profile=steady --cov --cov-report= -n 3 --dist loadfile
+	$(BIN)/python -m pytest --hypothesis-profile=steady -n 2 --dist worksteal
 
-test-long: $(VENV)/.long
+coverage: export PYTHONDONTWRITEBYTECODE =
+coverage: $(VENV)/.dev
+	$(BIN)/python -m pytest --hypothesis-profile=steady -n 2 --dist worksteal --cov --cov-report=term
+
+test-long: coverage $(VENV)/.long
 	$(BIN)/python -m pytest -m long -s --timeout=0
 
 check: $(VENV)/.dev

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.test_main import HEAVY, modules_after
 from looseleaf.base.hashing import sha256
 from looseleaf.base.immutable import frozen
 from looseleaf.text.patterns import lazy
-from test_cli import HEAVY, modules_after
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from blocks import ROOT, Block, Step, all_blocks, blocks, commands, looseleaf_of, pattern, steps
+from cli.test_demo import play, somewhere
 from looseleaf.base.policy import policy_from
 from looseleaf.cli.arguments import parse
 from looseleaf.cli.demo import Plain
@@ -29,7 +30,6 @@ from looseleaf.cli.main import main
 from looseleaf.cli.verb_table import SHARED, VERBS
 from looseleaf.recall.recall_tests import load
 from masks import masked
-from test_demo import play, somewhere
 
 HERE = Path(__file__).parent
 

@@ -1,4 +1,4 @@
-"""How the tests themselves are run: what is measured, what is drawn, and that no handle is left open."""
+"""How the tests themselves are run: no handle is left open."""
 
 from __future__ import annotations
 
@@ -7,33 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from conftest import DRAWN, HANDLES, handles
+from conftest import HANDLES, handles
 from looseleaf import Memory
 from looseleaf.store.files import FileStore
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="handles are counted in /proc")
-drawn: list[int] = []
-
-
-@pytest.mark.untraced
-def test_what_is_not_to_be_measured_runs_without_any_tracer() -> None:
-    assert Coverage.current() is None
-
-
-@settings(max_examples=500)
-@given(st.integers(0, 10**9))
-def test_a_steady_run_draws_few_of_many(number: int) -> None:
-    drawn.append(number)
-
-
-def test_so_few_were_drawn() -> None:
-    if settings.get_current_profile_name() != "steady" or not drawn:
-        pytest.skip("only a steady run draws few")
-    assert len(drawn) <= DRAWN
 
 
 def left_by(folder: Path) -> int:

@@ -72,7 +72,12 @@ __all__ = [
     "Usage",
 ]
 _HOMES = (
-    {"Agent": "agent.loop", "Budget": "models.model_table", "Entry": "log.entries", "Loss": "window.compaction_plan"}
+    {
+        "Agent": "agent.loop",
+        "Budget": "models.model_table",
+        "Entry": "log.entries",
+        "Loss": "window.compaction_plan",
+    }
     | dict.fromkeys(("Extension", "Model", "Reply", "ToolSpec", "Usage"), "base.replies")
     | {"ScriptedModel": "models"}
     | dict.fromkeys(("Manifest", "Prompt"), "prompt.manifest")

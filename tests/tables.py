@@ -1,0 +1,20 @@
+"""Tables as one test: every row is tried, and those that fail are listed together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def check_rows(check: Callable[..., object], rows: Iterable[Any]) -> None:
+    """Call `check` with each row (a tuple: with its members), and fail once, with every row that failed."""
+    tried = 0
+    failed: list[str] = []
+    for row in rows:
+        tried += 1
+        try:
+            check(*row) if isinstance(row, tuple) else check(row)
+        except AssertionError as error:
+            failed.append(f"{row!r:.300}: {str(error) or 'the assertion failed'}")
+    assert tried, "the table is empty"
+    assert not failed, f"{len(failed)} of {tried} rows fail:\n" + "\n".join(failed)
