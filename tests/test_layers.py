@@ -41,7 +41,7 @@ STILL_UP = {
     ("looseleaf.log.recorder", "looseleaf.distill.forbidding"),
     ("looseleaf.pages.pages", "looseleaf.place.guard"),
     ("looseleaf.pages.pages", "looseleaf.place.guard_rules"),
-    ("looseleaf.prompt.snapshot", "looseleaf.memory"),
+    ("looseleaf.prompt.rendered_snapshot", "looseleaf.memory"),
     ("looseleaf.recall.open_hit", "looseleaf.memory"),
     ("looseleaf.recall.recall_tests", "looseleaf.memory"),
     ("looseleaf.state.state", "looseleaf.place.placer"),

@@ -11,8 +11,8 @@ import pytest
 from looseleaf import Memory
 from looseleaf.base.errors import BudgetTooSmall, Refused
 from looseleaf.models.tokens import estimate, load
-from looseleaf.prompt import snapshot as snapshots
-from looseleaf.prompt.snapshot import LEAST_MEMORY, TOKENS
+from looseleaf.prompt import rendered_snapshot as snapshots
+from looseleaf.prompt.rendered_snapshot import LEAST_MEMORY, TOKENS
 
 VIEW = "views/agents/main/snapshot.json"
 

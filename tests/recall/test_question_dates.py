@@ -360,7 +360,7 @@ def test_a_question_without_words_of_time_costs_no_pattern_of_dates() -> None:
     code = (
         "import sys; from looseleaf.recall.question_dates import asked_time; "
         "asked_time('Which editor may Anna like these days?', 1.7e9); asked_time('Who moved recently?', 1.7e9); "
-        "costly = {'looseleaf.language.dates', 'looseleaf.recall.question_dates', 'datetime', 'typing'}; "
+        "costly = {'looseleaf.language.dates', 'looseleaf.recall.question_spans', 'datetime', 'typing'}; "
         "print(sorted(costly & set(sys.modules)))"
     )
     done = subprocess.run(

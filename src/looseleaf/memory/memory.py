@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from looseleaf.explain.prompt_costs import Analysis
     from looseleaf.explain.why import Answer
     from looseleaf.forget.forget import Forgotten
-    from looseleaf.prompt.snapshot import Snapshot
+    from looseleaf.prompt.rendered_snapshot import Snapshot
     from looseleaf.recall.hits import Recalled
     from looseleaf.recall.open_hit import Bundle, Opened
 
@@ -96,7 +96,7 @@ class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
     def snapshot(self, budget: int | None = None, *, quick: bool = False) -> Snapshot:
         """What a session begins with: the charter and what a prompt shows of the memory, without the window. `quick`:
         tokens are estimated, and no vocabulary is loaded."""
-        from looseleaf.prompt.snapshot import snapshot
+        from looseleaf.prompt.rendered_snapshot import snapshot
 
         return snapshot(self, budget, quick=quick)
 
