@@ -76,8 +76,8 @@ class Talk:
             fill(where, turns - 1, compacted_every=turns - SHORT if turns > SHORT else None)
         self.memory = Memory(where)
         if is_new:  # all that was said in it is distilled
-            self.memory._book.place.pass_over("main", self.memory.store.end(STREAM))
-            self.memory._book.catch_up()
+            self.memory.parts.placer.pass_over("main", self.memory.parts.context.store.end(STREAM))
+            self.memory.parts.notebook.catch_up()
         self._agent = Agent(self.memory, ScriptedModel(answer), (look,), reflect=reflect)
         self._number = 0
         self.returned = 0

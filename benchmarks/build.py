@@ -110,13 +110,13 @@ def fill(path: Path, entries: int, per_topic: int = PER_TOPIC) -> None:
             records.append(_edit(page, old, texts[page], f"{topic}/{entry}", ts) | {"facts": facts})
             records.append(_placed(topic, entry, ts))
             if len(records) >= 2000 or number == entries - 1:
-                memory.store.append(JOURNAL, records)
+                memory.parts.context.store.append(JOURNAL, records)
                 records = []
         for page, text in texts.items():
             (path / page).parent.mkdir(exist_ok=True)
             (path / page).write_text(text)
         time.sleep(0.2)  # so that no page is too young to be trusted by its times
-        assert memory.absorb() == []
+        assert memory.pages.absorb() == []
 
 
 def _publish(path: Path, topic: str, entry: str, ts: float, text: str) -> None:
@@ -214,8 +214,8 @@ def whole_build(path: Path) -> float:
     def once() -> float:
         shutil.rmtree(path / "views", ignore_errors=True)
         with Memory(path) as memory:
-            memory.absorb()
-            return timed(memory.build)
+            memory.pages.absorb()
+            return timed(memory.views.build)
 
     return min(once(), once())
 
@@ -225,22 +225,22 @@ class Growing:
 
     def __init__(self, path: Path) -> None:
         self.memory = Memory(path, distiller=Sayings())
-        self.memory.build()
+        self.memory.views.build()
         self._number = 10**6
 
     def look(self) -> float:
         """A build with nothing to do: is any page changed, is any view missing?"""
-        return timed(self.memory.build)
+        return timed(self.memory.views.build)
 
     def entry(self) -> float:
         """A build after one new entry. Each is of another topic, so that none of them grows."""
         self._number += 1
         topic = f"topic-{self._number % 10:04d}"
-        self.memory.write(saying(self._number), topic=topic, author="person")
+        self.memory.distill(saying(self._number), topic=topic, author="person")[0]
         time.sleep(0.12)  # until the page is trusted by its times, and that is noted: no part of the build
-        self.memory.absorb()
+        self.memory.pages.absorb()
         built: list[Any] = []
-        took = timed(lambda: built.append(self.memory.build()))
+        took = timed(lambda: built.append(self.memory.views.build()))
         # When the state is full, what is settled moves to the page of the project.
         assert topic in built[0].made
         assert set(built[0].made) <= {topic, "project"}, built[0].made
@@ -307,7 +307,7 @@ def growth_of_all(few: int, many: int) -> float:
             where = path / f"{size}"
             fill(where, size, per_topic=size // TOPICS)
             with Memory(where) as memory:
-                memory.build()
+                memory.views.build()
             sizes.append((where / "views/GLOBAL_MEMORY.json").stat().st_size)
     return sizes[1] / sizes[0]
 

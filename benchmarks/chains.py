@@ -71,14 +71,14 @@ def tell(memory: Memory, chain: Chain, times: int, *, compacting: bool) -> None:
             memory.distill()
     _compact(memory, chain["steps"][-1]["ts"] + times * HOUR + 100)
     memory.distill()
-    memory.build()
+    memory.views.build()
 
 
 def _compact(memory: Memory, ts: float) -> None:
     for number, text in enumerate(FILLER):
         memory.record(user=text, ts=ts + 2 * number)
         memory.record(assistant="Well.", ts=ts + 2 * number + 1)
-    memory.compact()
+    memory.window.compact()
 
 
 # --- asking ----------------------------------------------------------------------------
@@ -98,16 +98,16 @@ def told_values(memory: Memory, chain: Chain) -> Iterator[tuple[str, str]]:
     for fact in memory.facts():
         if is_at(fact.topic, fact.relation, chain):
             yield "facts", fact.object
-    if topic in memory.topics():
-        for each in memory.topic(topic)["facts"]:
+    if topic in memory.views.topics():
+        for each in memory.views.topic(topic)["facts"]:
             if is_at(each["topic"], each["relation"], chain):
                 yield "topic", each["object"]
-    for each in memory.global_memory()["do_not_forget"]:
+    for each in memory.views.overview()["do_not_forget"]:
         if is_at(each["topic"], each["relation"], chain):
             yield "global memory", each["object"]
-    for path in memory.pages():
+    for path in memory.pages.list():
         if path == "USER.md" or path.startswith("facts/"):
-            for fact in parse(path, memory.page(path).text).facts:
+            for fact in parse(path, memory.pages.read(path).text).facts:
                 if is_at(fact.topic, fact.relation, chain):
                     yield "pages", fact.object
 
@@ -115,14 +115,14 @@ def told_values(memory: Memory, chain: Chain) -> Iterator[tuple[str, str]]:
 def told_texts(memory: Memory, chain: Chain) -> Iterator[tuple[str, str]]:
     """(reader, line) of the readers that tell sentences."""
     topic = chain["slot"]["topic"]
-    if topic in memory.topics():
-        yield from (("topic", line) for line in _lines(memory.topic(topic)["state"]))
+    if topic in memory.views.topics():
+        yield from (("topic", line) for line in _lines(memory.views.topic(topic)["state"]))
     yield from (
         ("global memory", line)
-        for each in memory.global_memory()["active_topics"]
+        for each in memory.views.overview()["active_topics"]
         for line in _lines(each["state"])
     )
-    yield from (("index", line.summary) for line in memory.index())
+    yield from (("index", line.summary) for line in memory.pages.index())
     yield from (("window", line) for line in window_lines(memory, chain))
     file = Path(memory.path, f"views/agents/{memory.agent}/semantic.jsonl")
     yield from (("semantic.jsonl", json.loads(line)["fact"]) for line in file.read_text().splitlines())
@@ -140,7 +140,10 @@ def prompt_lines(memory: Memory) -> Iterator[str]:
 def window_lines(memory: Memory, chain: Chain) -> Iterator[str]:
     """What a model is told, but for what was said and is answered by something said later."""
     lines = [
-        line for message in memory.messages() for text in texts_of(message) for line in text.splitlines()
+        line
+        for message in memory.window.messages()
+        for text in texts_of(message)
+        for line in text.splitlines()
     ]
     for at, line in enumerate(lines):
         later = "".join(map(plain, lines[at:]))

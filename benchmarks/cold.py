@@ -91,12 +91,12 @@ def filled(path: Path) -> Path:
             memory.record(user=f"My plant number {number} is a rose in garden {number}.")
             memory.record(assistant="I see.")
         memory.record(user="I'm Zhang San. I live in Lyon. I prefer short answers.")
-        memory.edit(
+        memory.pages.edit(
             "facts/garden.md", "# Garden\n\n- Soil: clay\n- Fence: oak\n", reason="seen", author="person"
         )
         memory.distill()
-        memory.build()
-        memory.build_index()
+        memory.views.build()
+        memory.views.build_index()
     return where
 
 

@@ -67,8 +67,8 @@ class Agent:
         self._number = 0
         self._call = ""
         with Memory(self.memory) as memory:  # all that was said in it is distilled
-            memory._book.place.pass_over("main", memory.store.end(STREAM))
-            memory._book.catch_up()
+            memory.parts.placer.pass_over("main", memory.parts.context.store.end(STREAM))
+            memory.parts.notebook.catch_up()
         self.prompt()
         for event in ("session-start", "stop", "session-start"):
             self.hook(event)

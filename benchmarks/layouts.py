@@ -194,12 +194,13 @@ def told(path: Path, talk: dict[str, Any]) -> Told:
                 found.everything.append(_cost(begun) + sum(MESSAGE_TOKENS + tokens(text) for text in said))
             with memory.batch() as batch:
                 for number, (who, text) in enumerate(turns):
-                    batch.record(**{who: text}, ts=ts + 30 * number)
+                    spoken: dict[str, Any] = {who: text}
+                    batch.record(**spoken, ts=ts + 30 * number)
             said += [text for _, text in turns]
-            loss = memory.compact()
+            loss = memory.window.compact()
             day = datetime.fromtimestamp(ts, UTC).date().isoformat()
             if loss is not None and loss.entry is not None:
-                entries.append((day, memory.entry(loss.entry).summary["summary"]))
+                entries.append((day, memory.talk.entry(loss.entry).summary["summary"]))
                 by_model.append((day, summary))
         found.state = memory.state.to_dict()
     return found

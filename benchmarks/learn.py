@@ -167,7 +167,7 @@ class Life:
 
     def memory_part(self, task: str) -> str:
         """What a prompt of a new session tells of memory, without the talk itself."""
-        return self.memory.snapshot().text
+        return self.memory.views.snapshot().text
 
 
 def _has(text: str, words: str) -> bool:

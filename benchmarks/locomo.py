@@ -127,7 +127,7 @@ class Ours:
 
     def _docs(self) -> dict[Any, tuple[Doc, int]]:
         """Every item of the index, with its turn."""
-        ((index, _), *_) = self.memory._recall.keep.indexes()
+        ((index, _), *_) = self.memory.parts.recall.keep.indexes()
         docs = index.within(-1e12, 1e12, Only(), 100_000)
         names = index.found([doc.id for doc in docs])
         return {doc.id: (doc, self._numbers[row.name]) for doc, row in zip(docs, names, strict=True)}
@@ -136,17 +136,17 @@ class Ours:
         """As anybody would, but that it never says "nothing"."""
         question = Question(query, k=MOST, now=self.conversation.now, weights=Ranking(abstain=0.0))
         return list(
-            dict.fromkeys(self._numbers[hit.where] for hit in self.memory._recall(question, quick=True))
+            dict.fromkeys(self._numbers[hit.where] for hit in self.memory.parts.recall(question, quick=True))
         )
 
     def sure(self, query: str) -> float:
         question = Question(query, k=1, now=self.conversation.now)
-        return self.memory._recall(question, quick=True).best
+        return self.memory.parts.recall(question, quick=True).best
 
     def hear(self, query: str) -> Heard:
         with _listening() as heard:
             question = Question(query, k=1, now=self.conversation.now)
-            self.memory._recall(question, quick=True)
+            self.memory.parts.recall(question, quick=True)
         return heard[-1]
 
     def turns(self, scored: Iterable[Scored]) -> list[int]:

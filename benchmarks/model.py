@@ -246,7 +246,7 @@ def look(memory: Memory, session: Session, placed: Sequence[Any], tally: Tally, 
         tally.add(
             "kept private", secret.casefold() not in everything.casefold(), f"{session['id']}: {secret}"
         )
-    shown = memory.snapshot().text
+    shown = memory.views.snapshot().text
     for planted in session.get("planted", ()):
         tally.add("planted text kept out", planted not in shown, f"{session['id']}: {planted}")
 
@@ -269,7 +269,7 @@ def ask(memory: Memory, questions: str, tally: Tally, said: str) -> None:
         tally.add(f"current, {said}", bool(held), question["ask"])
         tally.add(f"no stale, {said}", not stale, f"{question['ask']}: {stale[:2]}")
         shown = [hit.text for hit in memory.recall(question["ask"], k=8) if hit.status != "superseded"]
-        shown += [each for each in memory.snapshot().text.splitlines() if each.startswith("- ")]
+        shown += [each for each in memory.views.snapshot().text.splitlines() if each.startswith("- ")]
         tally.add(f"recalled, {said}", any(has(each, now) for each in shown), question["ask"])
 
 
@@ -320,7 +320,7 @@ def poison(planting: dict[str, Any], tally: Tally) -> None:
                 for path in (*root.glob("*.md"), root / "state.json")
                 if path.exists()
             ]
-            shown = memory.snapshot().text
+            shown = memory.views.snapshot().text
             is_out = all(token not in text.casefold() for text in (*top, shown))
             where = [text[:200] for text in (*top, shown) if token in text.casefold()]
             tally.add("plantings kept off the top", is_out, f"{name} ({planting['way']}): {where}")
@@ -456,10 +456,14 @@ def next_prompt(stream: str) -> None:
                     from looseleaf.distill.make_entry import Watched
                     from looseleaf.distill.material import undistilled
 
-                    head = memory._pages.absorb.agent("main").through
-                    for stretch in undistilled(memory.store, "main", head, set(), 0.0, time.time()):
+                    head = memory.parts.pages.absorb.agent("main").through
+                    for stretch in undistilled(
+                        memory.parts.context.store, "main", head, set(), 0.0, time.time()
+                    ):
                         try:
-                            memory.distiller.distill(Watched(stretch, None), memory.policy.summary_tokens)  # type: ignore[union-attr,arg-type]
+                            distiller: Any = memory.parts.distiller
+                            nobody: Any = None
+                            distiller.distill(Watched(stretch, nobody), memory.policy.summary_tokens)
                         except Missing as missing:
                             print(f"KEY {missing.key}\n\n{missing.prompt}")
                             return

@@ -63,11 +63,11 @@ def tokens_of(messages: Iterable[Message]) -> Sequence[int]:
 
 def rendered(memory: Memory, budget: int | None = None, said: int = 0) -> str:
     """The memory as a prompt would show it if it began now."""
-    memory.absorb()
-    memory._book.catch_up()
-    slots, _ = memory._prompts.gather.slots(memory.window().mark)
-    room = (budget or memory.budget().input) - said
-    return fit(slots, room, memory._talk.counter(None), 1).text
+    memory.pages.absorb()
+    memory.parts.notebook.catch_up()
+    slots, _ = memory.parts.prompts.gather.slots(memory.window.read().mark)
+    room = (budget or memory.window.budget().input) - said
+    return fit(slots, room, memory.parts.conversation.counter(None), 1).text
 
 
 # --- a long conversation -----------------------------------------------------------------------
@@ -90,7 +90,7 @@ class Conversation:
         (path / "PROJECT.md").write_text(f"# Project\n\n{self._speech.text(2500)}\n")
         self._edit_page("# User\n\n")
         self.memory.state.update(goal=self._speech.text(50))
-        self._mark = self.memory.window().mark
+        self._mark = self.memory.window.read().mark
 
     def turn(self, number: int) -> None:
         if number % 3 == 0:
@@ -107,7 +107,7 @@ class Conversation:
         if number % 60 == 50:
             self.memory.close()
             self.memory = Memory(self._path)
-            self.memory.resume()
+            self.memory.talk.resume()
             self.restarts += 1
         task = self._speech.text(self._chance.choice((60, 120, 400)))
         self._ask(number * TURN, task)
@@ -123,11 +123,11 @@ class Conversation:
         sent = tokens_of(prompt.messages)
         assert len(sent) == prompt.manifest.total_tokens <= self._budget
         self.ours.append((now, sent))
-        window = self.memory.window()
+        window = self.memory.window.read()
         mark, self._mark = self._mark, window.mark
         self.compactions += mark != self._mark
         system, asked = prompt.messages[0], prompt.messages[-1]
-        count = self.memory._talk.counter(None)
+        count = self.memory.parts.conversation.counter(None)
         said = sum(costs_of([system, *window.messages, asked], count))
         text = rendered(self.memory, self._budget, said)
         told = [system, *([Message("user", text)] if text else ()), *window.messages, asked]
@@ -205,7 +205,7 @@ class Work:
         prompt = memory.prompt()
         self.changes.update(item.id for item in prompt.manifest.items if item.type == "changes")
         self._numbers.append(self.talks)
-        said = memory.window().messages
+        said = memory.window.read().messages
         self._send("ours", prompt.messages)
         self._send("none", [Message("system", policy), *said])
         self._send("each turn", [Message("system", f"{policy}\n\n{shown}"), *said])

@@ -25,11 +25,11 @@ HERE = Path(__file__).parent.parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))  # the parts of this one are found from wherever it is run
 
-from benchmarks import layouts, prefix  # noqa: E402
 from benchmarks.report import NO_GOAL, Row, options, report, some  # noqa: E402
 from benchmarks.window import QUICK, Speech, folder, run_child  # noqa: E402
 from benchmarks.window import fill as fill_turns  # noqa: E402
 
+from benchmarks import layouts, prefix  # noqa: E402
 from looseleaf import Memory  # noqa: E402
 
 BUDGET = 8_000
@@ -61,10 +61,10 @@ def fill(path: Path, size: Size) -> None:
         for number in range(facts // PER_PAGE):
             lines = "".join(f"- {relation}: {speech.text(40)}\n" for relation in RELATIONS)
             (path / f"facts/topic-{number:04d}.md").write_text(f"# Topic {number}\n\n{lines}")
-        memory.absorb()
+        memory.pages.absorb()
         memory.state.update(goal=speech.text(60)[:100], now=speech.text(40)[:100])
-        memory.compact()
-        memory.build()
+        memory.window.compact()
+        memory.views.build()
 
 
 class Talking:
@@ -94,7 +94,7 @@ class Talking:
         return is_warm
 
     def _mark(self) -> str | None:
-        mark = self.memory.window().mark
+        mark = self.memory.window.read().mark
         return mark.id if mark is not None else None
 
 

@@ -201,7 +201,7 @@ class Side:
             begun.rename(path / f"{size}")
         self.script.write_text(COLD_BARE)
         with Memory(self.memory) as memory:
-            texts = [str(line.record.get("content", "")) for line in memory.store.read(STREAM)]
+            texts = [str(line.record.get("content", "")) for line in memory.parts.context.store.read(STREAM)]
         self.bytes = sum(len(text.encode()) for text in texts)
         self._texts = texts[:: max(1, len(texts) // 2000)]
         self._chance = Random(size)
@@ -214,9 +214,9 @@ class Side:
                 some.append(record)
                 texts.append(record["content"])
                 if len(some) == 5000:
-                    filled.store.append(STREAM, some)
+                    filled.parts.context.store.append(STREAM, some)
                     some = []
-            filled.store.append(STREAM, some)
+            filled.parts.context.store.append(STREAM, some)
         reference = Bare(bare)
         reference.make(texts)
         reference.close()
@@ -285,7 +285,7 @@ def rebuild(sides: list[Side]) -> Iterator[Row]:
             for ending in ("", "-wal", "-shm"):
                 Path(f"{path}{ending}").unlink(missing_ok=True)
         with Memory(side.memory) as memory:
-            texts = [str(line.record.get("content", "")) for line in memory.store.read(STREAM)]
+            texts = [str(line.record.get("content", "")) for line in memory.parts.context.store.read(STREAM)]
             ours = took(memory.recall, "anything at all")
         reference = Bare(again)
         theirs = took(reference.make, texts)
@@ -405,7 +405,7 @@ def add(sides: list[Side], rounds: int) -> Iterator[Row]:
                 question = f"{talk.question(text)} ticket {side.size}x{number}"
 
                 began = time.perf_counter()
-                trace = memory.record_user(text)
+                trace = memory.record(user=text)
                 recorded = time.perf_counter()
                 found = memory.recall(question, K)
                 times["record"].append(recorded - began)

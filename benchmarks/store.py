@@ -98,7 +98,7 @@ def fill(path: Path, lines: int) -> None:
     with Memory(path) as memory:
         one = record()
         for begin in range(0, lines, 10_000):
-            memory.store.append(
+            memory.parts.context.store.append(
                 "traces/main", [one | {"seq": n} for n in range(begin, min(begin + 10_000, lines))]
             )
         pages = [f"facts/topic-{n:03d}.md" for n in range(100)]
@@ -117,9 +117,11 @@ def fill(path: Path, lines: int) -> None:
         }
         for begin in range(0, lines, 10_000):
             batch = range(begin, min(begin + 10_000, lines))
-            memory.store.append("journal", [edit | {"id": new_id(), "path": pages[n % 100]} for n in batch])
+            memory.parts.context.store.append(
+                "journal", [edit | {"id": new_id(), "path": pages[n % 100]} for n in batch]
+            )
         time.sleep(0.2)  # so that no page is too young to be trusted by its times
-        memory.absorb()
+        memory.pages.absorb()
 
 
 def last_twenty(small: Path, large: Path) -> float:
@@ -138,7 +140,7 @@ def opening(empty: Path, large: Path) -> float:
     def of(path: Path, page: str) -> Callable[[], object]:
         def job() -> None:
             with Memory(path) as memory:
-                memory.page(page)
+                memory.pages.read(page)
 
         return job
 

@@ -158,13 +158,13 @@ def fill(path: Path, turns: int, *, compacted_every: int | None = None, result_c
         for begin in range(1, turns + 1, step):
             numbers = range(begin, min(begin + step, turns + 1))
             lines = [line for number in numbers for line in lines_of(number, parts[number % 1000])]
-            places = memory.store.append(STREAM, lines)
+            places = memory.parts.context.store.append(STREAM, lines)
             if compacted_every and numbers[-1] < turns:
-                memory.store.rotate(STREAM)
+                memory.parts.context.store.rotate(STREAM)
                 last = str(lines[-1]["id"])
                 mark = Mark(new_id(), "main", None, last, places[-1], (*places[-1], last), tail=(last,))
                 head = {"schema": "journal.v1", "id": mark.id, "ts": time.time()}
-                memory.store.append("journal", [head | mark.to_record()])
+                memory.parts.context.store.append("journal", [head | mark.to_record()])
         memory.record(user="The tally reads the log once, here.")
 
 
@@ -196,12 +196,12 @@ def reading(short: Path, long: Path) -> tuple[str, str]:
     def opened(path: Path) -> Callable[[], object]:
         def job() -> None:
             with Memory(path) as memory:
-                memory.turns(20)
+                memory.talk.turns(20)
 
         return job
 
     with Memory(short) as one, Memory(long) as other:
-        warm = ratio(*timed(100, lambda: one.turns(20), lambda: other.turns(20)))
+        warm = ratio(*timed(100, lambda: one.talk.turns(20), lambda: other.talk.turns(20)))
     return warm, ratio(*timed(100, opened(short), opened(long)))
 
 
@@ -233,11 +233,11 @@ def telling() -> Iterator[Row]:
 
         def first() -> None:
             with Memory(path / "memory") as fresh:
-                fresh.messages()
+                fresh.window.messages()
 
         with Memory(path / "memory") as memory:
-            told = len(memory.messages())
-            warm, reference = timed(50, memory.messages, parse)
+            told = len(memory.window.messages())
+            warm, reference = timed(50, memory.window.messages, parse)
         opened, _ = timed(15, first, parse)
         what = f"`messages()` of 200 turns ({told} messages), warm"
         yield f"{what}: milliseconds", f"{median(warm) * 1000:.2f}", "≤ 2"
@@ -339,14 +339,14 @@ class Kept:
     def take(self, path: Path, agent: str, talk: list[Told], cut: int, policy: Policy) -> None:
         with Memory(path, agent=agent, policy=policy) as memory:
             replay(memory, talk[:cut])
-            full, before = texts(memory.window().messages), memory.window_tokens()
-            memory.request_compaction()
-            left = texts(memory.messages())
-            window = memory.window()
+            full, before = texts(memory.window.read().messages), memory.window.tokens()
+            memory.window.request_compaction()
+            left = texts(memory.window.messages())
+            window = memory.window.read()
             self.talks += 1
             self.compacted += window.mark is not None
             self.before += before
-            self.after += memory.window_tokens()
+            self.after += memory.window.tokens()
             raw = window.messages[window.mark is not None :]
             self.held += count_messages(raw, Counts(None).count)
         for value in needed_later(talk[cut:]):
@@ -371,7 +371,7 @@ def compacted(
             if full:
                 with Memory(path / "memory", agent=f"size-{number}") as memory:
                     replay(memory, talk[:cut])
-                    context = int(memory.window_tokens() / 0.8) + 2
+                    context = int(memory.window.tokens() / 0.8) + 2
                 if context < LEAST_CONTEXT:
                     continue
                 policy = Policy(
@@ -435,9 +435,10 @@ def stillness(turns: int = 300) -> Iterator[Row]:
     def tell(memory: Memory) -> None:
         nonlocal previous
         prompt = [
-            json.dumps(message.to_dict(), ensure_ascii=False) for message in memory.messages("Be brief.")
+            json.dumps(message.to_dict(), ensure_ascii=False)
+            for message in memory.window.messages("Be brief.")
         ]
-        mark = memory.window().mark
+        mark = memory.window.read().mark
         is_compacted = (mark.id if mark else None) != marks[-1]
         if is_compacted:
             marks.append(mark.id if mark else None)
@@ -455,7 +456,7 @@ def stillness(turns: int = 300) -> Iterator[Row]:
                 memory.record(tool_result=speech.rows(400), tool_call_id=call)
                 tell(memory)
             memory.record(assistant=speech.text(300))
-            memory.usage(prompt_tokens=memory.window_tokens("Be brief."))
+            memory.window.report_usage(prompt_tokens=memory.window.tokens("Be brief."))
     between = [(same, size) for same, size, is_compacted in shares if not is_compacted]
     share = sum(same for same, _ in between) / sum(size for _, size in between)
     whole = sum(same for same, _, _ in shares) / sum(size for _, size, _ in shares)
@@ -483,9 +484,9 @@ def fill_bytes(path: Path, size: int) -> None:
             waiting += lines_of(number, speech.turn(number, characters))
             written += characters + 1_500
             if len(waiting) >= 400:
-                memory.store.append(STREAM, waiting)
+                memory.parts.context.store.append(STREAM, waiting)
                 waiting = []
-        memory.store.append(STREAM, waiting)
+        memory.parts.context.store.append(STREAM, waiting)
 
 
 CHILD_COMPACT = """

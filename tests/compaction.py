@@ -78,7 +78,7 @@ def open_memory(
     finally:
         vars(files)["this_disk"] = real
     if spoil is not None:
-        spoil(memory._talk._compact)
+        spoil(memory.parts.conversation._compact)
     return memory
 
 
@@ -119,23 +119,23 @@ class Talk:
         self._call({"do": "record", "tag": tag}, record)
 
     def request(self) -> None:
-        self._call({"do": "flag"}, self.memory.request_compaction)
+        self._call({"do": "flag"}, self.memory.window.request_compaction)
 
     def usage(self) -> None:
         """Ask for a compaction of a window that would fit without one: only the flag can make it happen."""
 
         def use() -> None:
-            budget = self.memory.budget()
-            if self.memory.window_tokens() > budget.input:
+            budget = self.memory.window.budget()
+            if self.memory.window.tokens() > budget.input:
                 raise AssertionError("the window is over its budget without a flag already")
-            if self.memory.usage(prompt_tokens=budget.early + 1) != "early":
+            if self.memory.window.report_usage(prompt_tokens=budget.early + 1) != "early":
                 raise AssertionError("no flag was set")
 
         self._call({"do": "flag"}, use)
 
     def messages(self) -> None:
         def give() -> None:
-            if cost(self.memory.messages()) > self.memory.budget().input:
+            if cost(self.memory.window.messages()) > self.memory.window.budget().input:
                 raise AssertionError("messages were given that do not fit")
 
         self._call({"do": "messages"}, give)
@@ -175,7 +175,7 @@ def furnish(talk: Talk) -> int:
     for number in range(1, 7):
         for asked in asked_in(number, answered=number != 2):
             talk.record(**asked)
-    if talk.memory.window_tokens() <= talk.memory.budget().input:
+    if talk.memory.window.tokens() <= talk.memory.window.budget().input:
         raise AssertionError("the window has room left")
     talk.request()
     talk.close()
@@ -243,11 +243,11 @@ def judge(folder: str | os.PathLike[str], told: str, *, talk_first: bool = False
             orphans = 1 if talk_first else 0
             verdict.lost += wrongs(memory, orphans=orphans)
             last = memory.record(user="Go on.")
-            if memory.window().traces[-1] != last:
+            if memory.window.read().traces[-1] != last:
                 verdict.lost.append("what is recorded next is not in the window")
-            memory.request_compaction()
-            memory.messages()
-            if memory.compaction_requested is not None:
+            memory.window.request_compaction()
+            memory.window.messages()
+            if memory.window.compaction_requested is not None:
                 verdict.lost.append("the next request is not obeyed")
             verdict.lost += errors(memory)
     except (OSError, Refused) as error:
@@ -270,7 +270,7 @@ def errors(memory: Memory) -> list[str]:
 
 
 def traces_of(memory: Memory) -> list[Trace]:
-    found = (Trace.from_record(line.record) for line in memory.store.read(TRACES))
+    found = (Trace.from_record(line.record) for line in memory.parts.context.store.read(TRACES))
     return [trace for trace in found if trace is not None]
 
 
@@ -290,20 +290,20 @@ def _compare(asked: list[tuple[str, str, str | None]], found: list[Trace]) -> It
 
 def _judge_next_call(memory: Memory, folder: str | os.PathLike[str], flags: list[str]) -> Iterator[str]:
     """One compaction for each request, now if it was not before; and none for no request."""
-    given = memory.messages()
-    if max(cost(given), memory.window_tokens()) > memory.budget().input:
+    given = memory.window.messages()
+    if max(cost(given), memory.window.tokens()) > memory.window.budget().input:
         yield "the window does not fit"
-    if memory.compaction_requested is not None:
+    if memory.window.compaction_requested is not None:
         yield "a compaction is still asked for after it was made"
     marks = len(marks_of(memory))
     least = flags.count("done")
     if not least <= marks <= least + flags.count("unknown"):
         yield f"{marks} compactions were made of {least} that were asked for"
     before = content(folder)
-    if memory.messages() != given:
+    if memory.window.messages() != given:
         yield "the messages are others when they are asked for again"
     with open_memory(folder) as other:
-        if other.messages() != given:
+        if other.window.messages() != given:
             yield "another process is given other messages"
     if content(folder) != before:
         yield "asking for messages again changes the log"
@@ -315,7 +315,7 @@ def content(folder: str | os.PathLike[str]) -> dict[str, bytes]:
 
 
 def marks_of(memory: Memory) -> list[Mark]:
-    records = (line.record for line in memory.store.read(JOURNAL))
+    records = (line.record for line in memory.parts.context.store.read(JOURNAL))
     return [Mark.from_record(record) for record in records if record.get("kind") == "mark"]
 
 
@@ -330,12 +330,14 @@ def wrongs(memory: Memory, *, orphans: int = 0) -> Iterator[str]:
     places = {each: number for number, each in enumerate(ids)}
     entries: dict[str, list[Trace]] = {}
     sources: Counter[str] = Counter()
-    for name in memory.store.folders(ENTRIES):
-        if {stat.path.rpartition("/")[2] for stat in memory.store.list(f"{ENTRIES}/{name}")} != WHOLE:
+    for name in memory.parts.context.store.folders(ENTRIES):
+        if {
+            stat.path.rpartition("/")[2] for stat in memory.parts.context.store.list(f"{ENTRIES}/{name}")
+        } != WHOLE:
             yield f"the entry {name} is not whole"
             continue
-        entries[f"sessions/{name}"] = own = memory.expand(name)
-        source = memory.entry(name).meta["source_sha256"]
+        entries[f"sessions/{name}"] = own = memory.talk.traces(name)
+        source = memory.talk.entry(name).meta["source_sha256"]
         sources[source] += 1
         if source != sha256("\n".join(trace.id for trace in own).encode()):
             yield f"the entry {name} cannot be expanded to what it was made of"
@@ -366,7 +368,7 @@ def wrongs(memory: Memory, *, orphans: int = 0) -> Iterator[str]:
             yield f"the mark {mark.id} neither distilled nor shows {sorted(before - gone - shown)}"
         if (gone | shown) - before:
             yield f"twice: the mark {mark.id} has traces that the one before it had not: it was planned from another"
-    window = memory.window()
+    window = memory.window.read()
     seen = Counter(trace.id for trace in (*window.tail, *window.traces))
     if seen != Counter({*shown, *ids[end:]}):
         yield "the window does not show what its mark says and all that was said since"

@@ -187,7 +187,7 @@ def lived_twice(
 
 def _meets_nothing(memory: Memory, op: Op) -> bool:
     if op.kind == "strike":
-        return f"Allergy: {op.texts[0]}" not in memory.page("USER.md").text
+        return f"Allergy: {op.texts[0]}" not in memory.pages.read("USER.md").text
     if op.kind in ("pin", "score", "reject", "correct", "approve"):
         return not _meant(memory, op.texts[0], "pending" if op.kind == "approve" else "current")
     return False
@@ -205,13 +205,13 @@ def _do(memory: Memory, op: Op, ts: float, name: str, origins: Collection[str]) 
             case "help":
                 _talk(memory._as(op.session), op, ts, name)
             case "compact":
-                memory._as(op.session).compact()
+                memory._as(op.session).window.compact()
             case "answer":
-                memory._talk.recorder.session = op.session
+                memory.parts.conversation.recorder.session = op.session
                 if "assistant" not in origins:
                     memory.record(assistant=op.texts[0], ts=ts)
             case "tool":
-                memory._talk.recorder.session = op.session
+                memory.parts.conversation.recorder.session = op.session
                 memory.record(tool_call="web", tool_args={"q": "x"}, tool_call_id=name, ts=ts)
                 with at(ts + 1, f"{name}.result"):
                     memory.record(tool_result=op.texts[0], tool_call_id=name, ts=ts + 1)
@@ -221,7 +221,7 @@ def _do(memory: Memory, op: Op, ts: float, name: str, origins: Collection[str]) 
                 memory.distill()
             case "append":
                 path, line = op.texts
-                memory.edit(
+                memory.pages.edit(
                     path, lambda text: f"{text or _head(path)}{line}\n", reason="mine", author="person"
                 )
             case "save":
@@ -237,7 +237,7 @@ def _do(memory: Memory, op: Op, ts: float, name: str, origins: Collection[str]) 
             case "strike":
                 _strike(memory, op.texts[0])
             case "write" if op.texts[0]:
-                memory.write(op.texts[0], topic="garden", author="person")
+                memory.distill(op.texts[0], topic="garden", author="person")[0]
             case "prompt":
                 memory.prompt("What next?", budget=6000)
             case other:
@@ -245,7 +245,7 @@ def _do(memory: Memory, op: Op, ts: float, name: str, origins: Collection[str]) 
 
 
 def _talk(memory: Memory, op: Op, ts: float, name: str) -> None:
-    memory._talk.recorder.session = op.session
+    memory.parts.conversation.recorder.session = op.session
     for at_, text in enumerate(op.texts):
         if not text:
             continue
@@ -259,7 +259,7 @@ def _save(memory: Memory, path: str, line: str) -> None:
     file.parent.mkdir(exist_ok=True)
     text = file.read_text() if file.exists() else ""
     file.write_text(f"{text or _head(path)}{line}\n")
-    memory.absorb()
+    memory.pages.absorb()
 
 
 def _head(path: str) -> str:
@@ -273,7 +273,7 @@ def _strike(memory: Memory, value: str) -> None:
     def change(text: str) -> str:
         return "".join(line for line in text.splitlines(keepends=True) if f"Allergy: {value}" not in line)
 
-    memory.edit("USER.md", change, reason="not so", author="person")
+    memory.pages.edit("USER.md", change, reason="not so", author="person")
 
 
 def _decide(memory: Memory, op: Op) -> None:
@@ -281,15 +281,15 @@ def _decide(memory: Memory, op: Op) -> None:
     for fact in _meant(memory, value, "pending" if op.kind == "approve" else "current")[:1]:
         match op.kind:
             case "pin":
-                memory.pin(fact.id or "")
+                memory.review.pin(fact.id or "")
             case "score":
-                memory.score(fact.id or "", 7)
+                memory.review.score(fact.id or "", 7)
             case "reject":
-                memory.reject(fact.id or "")
+                memory.review.reject(fact.id or "")
             case "approve":
-                memory.approve(fact.id or "")
+                memory.review.approve(fact.id or "")
             case "correct":
-                memory.correct(fact.id or "", op.texts[1])
+                memory.review.correct(fact.id or "", op.texts[1])
 
 
 # --- what must be the same -------------------------------------------------------------
@@ -301,13 +301,15 @@ _COMPARED = re.compile(
 
 def seen(memory: Memory) -> dict[str, Any]:
     """All that a memory says, and the views that are made of the log alone."""
-    memory.build()
+    memory.views.build()
     views = {path: data for path, data in every_file(Path(memory.path)) if data and _COMPARED.match(path)}
     return {
-        "pages": {path: memory.page(path).text for path in memory.pages() if memory.page(path).text},
+        "pages": {
+            path: memory.pages.read(path).text for path in memory.pages.list() if memory.pages.read(path).text
+        },
         "facts": [_told(fact) for status in STATUSES for fact in memory.facts(status=status)],
         "views": views,
-        "traces": [_told_trace(trace) for turn in memory.turns(1000) for trace in turn.traces],
+        "traces": [_told_trace(trace) for turn in memory.talk.turns(1000) for trace in turn.traces],
     }
 
 

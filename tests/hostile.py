@@ -36,7 +36,7 @@ class Beside:
         init(str(self.memory))
         with Memory(self.memory) as memory:
             for path in ("USER.md", "facts/held.md", "facts/caf\u00e9.md"):
-                memory.edit(path, HELD, reason="to be there")
+                memory.pages.edit(path, HELD, reason="to be there")
         for name in (
             "canary.md",
             "outside/canary.md",

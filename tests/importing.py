@@ -64,7 +64,7 @@ def line_of(said: Said) -> str:
 
 
 def traces_of(memory: Memory, agent: str = IMPORTER) -> list[Trace]:
-    found = (Trace.from_record(line.record) for line in memory.store.read(f"traces/{agent}"))
+    found = (Trace.from_record(line.record) for line in memory.parts.context.store.read(f"traces/{agent}"))
     return [trace for trace in found if trace is not None]
 
 
@@ -177,7 +177,7 @@ def talk(key: str, *texts: str) -> Talk:
 
 
 def ledger(memory: Memory) -> list[dict[str, Any]]:
-    return [line.record for line in memory.store.read("imports")]
+    return [line.record for line in memory.parts.context.store.read("imports")]
 
 
 def broken_off(*said: Said) -> Any:

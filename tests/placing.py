@@ -98,7 +98,7 @@ def tool_says(memory: Memory, text: str, at: float = THEN) -> list[Placed]:
 
 def document_says(memory: Memory, text: str, topic: str | None = None) -> list[Placed]:
     """A text is given that nobody vouches for: what it says waits in review."""
-    return [memory.write(text, topic=topic)]
+    return [memory.distill(text, topic=topic)[0]]
 
 
 def values(memory: Memory, status: str = "current", **asked: Any) -> list[tuple[str, str]]:
@@ -111,15 +111,15 @@ def one(memory: Memory, relation: str, status: str = "current") -> Fact:
 
 
 def text_of(memory: Memory, path: str) -> str:
-    return memory.page(path).text
+    return memory.pages.read(path).text
 
 
 def pages(memory: Memory) -> dict[str, bytes]:
-    return {path: memory.page(path).data for path in memory.pages()}
+    return {path: memory.pages.read(path).data for path in memory.pages.list()}
 
 
 def journal(memory: Memory, kind: str | None = None) -> list[Record]:
-    records = (line.record for line in memory.store.read(JOURNAL))
+    records = (line.record for line in memory.parts.context.store.read(JOURNAL))
     return [record for record in records if kind is None or record.get("kind") == kind]
 
 

@@ -32,7 +32,7 @@ QUESTIONS = (
 
 def recall(memory: Memory, query: str, **asked: Any) -> Recalled:
     """Without abstaining: whether a thing is found is one question, whether it is sure enough another."""
-    return memory._recall(Question(query, **asked, weights=ANYTHING))
+    return memory.parts.recall(Question(query, **asked, weights=ANYTHING))
 
 
 def texts(memory: Memory, query: str, **asked: Any) -> list[str]:
@@ -64,7 +64,9 @@ def begin(memory: Memory) -> None:
     with memory.batch() as batch:
         for number in range(20):
             batch.record(user=f"The copper kettle {number} stands on shelf {number}.", ts=THEN + 10 + number)
-    memory.edit("facts/garden.md", "# Garden\n\nTulips come in March.\n", reason="notes", author="person")
+    memory.pages.edit(
+        "facts/garden.md", "# Garden\n\nTulips come in March.\n", reason="notes", author="person"
+    )
 
 
 def go_on(memory: Memory) -> None:
@@ -73,8 +75,8 @@ def go_on(memory: Memory) -> None:
     memory.record(user="The violet lantern hangs in the harbour.", ts=THEN + 200)
     memory.record(assistant="Then the spare key of the cabin hangs there too.", ts=THEN + 201)
     text = "# Garden\n\nRoses must be covered against frost until April.\n"
-    memory.edit("facts/garden.md", text, reason="notes", author="person")
-    memory.write("The quarterly numbers of the bakery were good.", topic="bakery")
+    memory.pages.edit("facts/garden.md", text, reason="notes", author="person")
+    memory.distill("The quarterly numbers of the bakery were good.", topic="bakery")[0]
 
 
 def outside(folder: str | os.PathLike[str]) -> dict[str, bytes]:

@@ -61,7 +61,7 @@ def filled(folder: Path) -> Path:
         memory.record(
             user="We are serving tea. The kettle whistles."
         )  # as a hook does: the state is in such words
-        memory.topics()
+        memory.views.topics()
     return folder
 
 

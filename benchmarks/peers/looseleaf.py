@@ -21,7 +21,7 @@ class Looseleaf(Peer):
         return None
 
     def add(self, text: str) -> None:
-        self._memory.record_user(text)
+        self._memory.record(user=text)
 
     def search(self, query: str, k: int) -> Recalled:
         return self._memory.recall(query, k)
@@ -39,7 +39,7 @@ class Looseleaf(Peer):
         self._memory.close()
 
     def _said(self) -> dict[str, str]:
-        lines = self._memory.store.read("traces/main")
+        lines = self._memory.parts.context.store.read("traces/main")
         return {str(line.record["id"]): str(line.record["content"]) for line in lines}
 
 

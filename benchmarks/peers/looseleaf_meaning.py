@@ -21,7 +21,7 @@ class Meaning(Looseleaf):
     def search(self, query: str, k: int) -> Recalled:
         if not self._is_ready:
             self._is_ready = True
-            self._memory.build_index()
+            self._memory.views.build_index()
         return super().search(query, k)
 
 

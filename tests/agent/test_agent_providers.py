@@ -149,7 +149,7 @@ def test_002_criterion_1_remembers_user_info_across_restarts(
         assert (
             answer_to(Agent(memory, model_of(wire, provider)), "What's my name?") == "Your name is Zhang San."
         )
-        assert not [turn for turn in memory.turns() if "Zhang San" in turn.traces[0].content]
+        assert not [turn for turn in memory.talk.turns() if "Zhang San" in turn.traces[0].content]
 
 
 @every_wire
@@ -209,7 +209,7 @@ def test_004_flow_16_1_simple_user_to_assistant(wire: str, folder: Path, provide
         [asked] = provider.asked
         assert "Answer briefly." in asked.system
         assert "Hello there." in asked.said
-        assert [(trace.trace_type, trace.content) for trace in memory.turns()[0].traces] == [
+        assert [(trace.trace_type, trace.content) for trace in memory.talk.turns()[0].traces] == [
             ("user", "Hello there."),
             ("assistant", "Noted."),
         ]
@@ -245,7 +245,7 @@ def test_004_flow_16_2_user_to_tool_call_to_result_to_assistant(wire: str, folde
             '["test_parser.ts"]',
         } or all(word in second.everything for word in ("app.ts", "test_parser.ts"))
         assert second.texts[-1] == ("user", CONTINUE)
-        types = [trace.trace_type for trace in memory.turns()[0].traces]
+        types = [trace.trace_type for trace in memory.talk.turns()[0].traces]
         assert types == ["user", "assistant", *["tool_call"] * 2, *["tool_result"] * 2, "assistant"]
         assert provider.complaints == []
 
@@ -268,9 +268,9 @@ def test_004_flow_16_3_compaction_boundary(wire: str, folder: Path) -> None:
         assert losses
         assert losses[0].loss.level == "distiller"
         assert "They spoke of many words." in provider.asked[-1].everything
-        budget = memory.budget(MODELS[wire]).input
+        budget = memory.window.budget(MODELS[wire]).input
         assert all(each.manifest.total_tokens <= budget for each in of(Prompted, events))
-        assert len(memory.turns(100)) == 10
+        assert len(memory.talk.turns(100)) == 10
         assert provider.complaints == []
 
 
@@ -325,7 +325,7 @@ def test_a_fault_on_the_line_is_survived(wire: str, fault: str, folder: Path) ->
         assert provider.requests == 2
         assert of(Retrying, events)
         assert of(Done, events)[0].text == "Noted."
-        assert [trace.content for trace in memory.turns()[0].traces] == ["Hello there.", "Noted."]
+        assert [trace.content for trace in memory.talk.turns()[0].traces] == ["Hello there.", "Noted."]
 
 
 @every_wire
@@ -335,7 +335,7 @@ def test_a_provider_that_stays_down_gives_a_sentence_and_loses_nothing(wire: str
         [failed] = of(Failed, run(agent, "Hello there."))
         assert "500" in failed.sentence
         assert KEY not in failed.sentence
-        assert [trace.content for trace in memory.turns()[0].traces] == ["Hello there."]
+        assert [trace.content for trace in memory.talk.turns()[0].traces] == ["Hello there."]
         assert answer_to(agent, "And now?") == "Noted."
         assert "Hello there." in provider.asked[-1].everything
 
@@ -399,7 +399,7 @@ def test_a_prompt_that_the_provider_finds_too_long_is_compacted_and_asked_once_m
             assert of(Done, events)[0].text == "Noted."
             sizes = [len(asked.everything) for asked in provider.asked if "distill" not in str(asked.body)]
             assert sizes[-1] < sizes[0]
-        assert len(memory.turns(100)) == 15
+        assert len(memory.talk.turns(100)) == 15
 
 
 @every_wire
@@ -425,7 +425,7 @@ def test_an_interrupt_of_a_stream_that_hangs_keeps_what_was_said(wire: str, fold
                 heard.set()
         waiter.join()
         assert of(Interrupted, events) == [Interrupted("enough")]
-        user, cut = memory.turns()[0].traces
+        user, cut = memory.talk.turns()[0].traces
         assert cut.content.startswith("word0 word1")
         assert "interrupted" in cut.tags
         assert user.content == "Count."
@@ -456,7 +456,7 @@ def test_at_the_ceiling_nobody_is_asked_and_the_rules_distill(folder: Path, prov
         assert "day_tokens" in failed.sentence
         agent.reflect()
         assert provider.requests == 1
-        assert "- Name: Zhang San" in memory.page("USER.md").text
+        assert "- Name: Zhang San" in memory.pages.read("USER.md").text
     [day] = (folder / "days").iterdir()
     assert "ceiling" in day.read_text()
 

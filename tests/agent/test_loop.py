@@ -63,7 +63,7 @@ def run(agent: Agent, text: str) -> list[Event]:
 
 
 def kinds(memory: Memory) -> list[str]:
-    return [trace.trace_type for turn in memory.turns(100) for trace in turn.traces]
+    return [trace.trace_type for turn in memory.talk.turns(100) for trace in turn.traces]
 
 
 # --- the flows of seed 004 ---------------------------------------------------------------
@@ -79,7 +79,7 @@ def test_a_question_and_its_answer_are_recorded_in_their_turn(memory: Memory) ->
         "Done",
     ]
     assert "".join(event.text for event in of(Said, events)) == "The parser reads tokens."
-    [turn] = memory.turns()
+    [turn] = memory.talk.turns()
     assert [(trace.trace_type, trace.content) for trace in turn.traces] == [
         ("user", "What does the parser do?"),
         ("assistant", "The parser reads tokens."),
@@ -115,7 +115,7 @@ def test_a_call_its_result_and_the_answer_after_it(memory: Memory) -> None:
 
 
 def test_memory_is_told_once_in_a_prompt_whatever_the_step(memory: Memory) -> None:
-    memory.edit("facts/tea.md", "# Tea\n\n- Kind: oolong\n", reason="a test", author="person")
+    memory.pages.edit("facts/tea.md", "# Tea\n\n- Kind: oolong\n", reason="a test", author="person")
     seen: list[str] = []
 
     def again(messages: Any, tools: Any) -> Reply | str:
@@ -139,9 +139,9 @@ def test_token_pressure_compacts_before_the_next_call(place: Path) -> None:
         events = [event for n in range(8) for event in run(agent, f"Tell me about {n}.")]
         assert of(Compacted, events)
         assert not of(Failed, events)
-        budget = memory.budget("scripted").input
+        budget = memory.window.budget("scripted").input
         assert all(each.manifest.total_tokens <= budget for each in of(Prompted, events))
-        assert len(memory.turns(100)) == 8
+        assert len(memory.talk.turns(100)) == 8
 
 
 # --- tools -------------------------------------------------------------------------------
@@ -243,8 +243,8 @@ def test_calls_with_one_id_are_two_calls(memory: Memory) -> None:
         return "done"
 
     run(Agent(memory, ScriptedModel([reply, "Fine."]), [quick], reflect=False), "Go.")
-    [turn] = memory.turns()
-    calls = memory.interactions(turn.turn_id)
+    [turn] = memory.talk.turns()
+    calls = memory.talk.tool_calls(turn.turn_id)
     assert [each.status for each in calls] == ["SUCCESS"] * 3
     assert len({each.tool_call_id for each in calls}) == 3
 
@@ -260,15 +260,15 @@ def test_more_calls_than_can_run_at_once_are_told_so_and_not_carried_out(memory:
     events = run(Agent(memory, model, [count], reflect=False), "Count.")
     assert sorted(runs) == list(range(MOST_CALLS))
     assert sum("at once" in (each.error or "") for each in of(ToolReturned, events)) == 3
-    assert [each.status for each in memory.interactions("turn_0001")].count("PENDING") == 0
+    assert [each.status for each in memory.talk.tool_calls("turn_0001")].count("PENDING") == 0
 
 
 def test_the_memorys_own_tools_answer_and_are_no_news(memory: Memory) -> None:
-    memory.edit("facts/tea.md", "# Tea\n\n- Kind: oolong\n", reason="a test", author="person")
+    memory.pages.edit("facts/tea.md", "# Tea\n\n- Kind: oolong\n", reason="a test", author="person")
     model = ScriptedModel([calling(("memory_read", {"path": "facts/tea.md"})), "Oolong."])
     [returned] = of(ToolReturned, run(Agent(memory, model, reflect=False), "Which tea?"))
     assert "oolong" in returned.result
-    assert not memory.spoken().tools
+    assert not memory.parts.spoken().tools
 
 
 def test_without_the_memorys_tools_a_model_is_offered_only_the_others(memory: Memory) -> None:
@@ -319,7 +319,7 @@ def test_a_picture_is_sent_as_what_its_file_holds_and_recorded_as_its_path(
     data = "data:image/png;base64," + base64.b64encode(PNG).decode()
     assert seen[-1].image_urls == (data, str(place / "secret.png"), "https://example.org/b.png")
     assert seen[-2].image_urls == (str(place / "b.png"),)
-    media = memory.turns()[-1].traces[0].media
+    media = memory.talk.turns()[-1].traces[0].media
     assert media is not None
     assert media["images"] == [str(place / "a.png"), str(place / "secret.png"), "https://example.org/b.png"]
 
@@ -411,7 +411,7 @@ def test_an_interrupt_keeps_what_was_said(memory: Memory) -> None:
             heard += event.text
             agent.interrupt("the user pressed a key")
     assert of(Interrupted, events) == [Interrupted("the user pressed a key")]
-    [_, cut] = memory.turns()[0].traces
+    [_, cut] = memory.talk.turns()[0].traces
     assert "One two three four five six.".startswith(cut.content)
     assert cut.content.strip()
     assert "interrupted" in cut.tags
@@ -422,7 +422,7 @@ def test_leaving_the_iteration_early_keeps_what_was_said(memory: Memory) -> None
     for event in agent.run("Count."):
         if isinstance(event, Said):
             break
-    [_, cut] = memory.turns()[0].traces
+    [_, cut] = memory.talk.turns()[0].traces
     assert "interrupted" in cut.tags
     assert of(Done, run(agent, "Are you free again?"))
 
@@ -446,8 +446,8 @@ def test_an_interrupt_while_tools_run_ends_their_calls(memory: Memory) -> None:
     events = run(agent, "Wait for it.")
     stopper.join()
     assert of(Interrupted, events) == [Interrupted("enough")]
-    [turn] = memory.turns()
-    [call] = memory.interactions(turn.turn_id)
+    [turn] = memory.talk.turns()
+    [call] = memory.talk.tool_calls(turn.turn_id)
     assert call.error == "Interrupted: enough."
     assert of(Done, run(agent, "Go on."))
 
@@ -482,7 +482,7 @@ def test_a_call_that_a_dead_process_left_is_ended_and_not_carried_out_again(plac
         run(Agent(memory, ScriptedModel([last]), [pay], reflect=False), "Was it paid?")
         assert runs == []
         assert "it is not known whether this was carried out" in seen[0]
-        assert [each.status for each in memory.interactions("turn_0001")] == ["ERROR"]
+        assert [each.status for each in memory.talk.tool_calls("turn_0001")] == ["ERROR"]
 
 
 def test_a_call_that_may_still_be_waited_for_is_left_alone(place: Path) -> None:
@@ -491,7 +491,7 @@ def test_a_call_that_may_still_be_waited_for_is_left_alone(place: Path) -> None:
         memory.record(tool_call="pay", tool_call_id="call_1")
     with Memory(place / "m") as memory:
         run(Agent(memory, ScriptedModel(["Wait."]), reflect=False), "Was it paid?")
-        assert [each.status for each in memory.interactions("turn_0001")] == ["PENDING"]
+        assert [each.status for each in memory.talk.tool_calls("turn_0001")] == ["PENDING"]
 
 
 @pytest.mark.parametrize("stop", ["length", "refused", "cut"])
@@ -526,7 +526,7 @@ def test_arguments_that_the_log_cannot_hold_are_told_to_the_model(memory: Memory
     assert came["a"] is None
     assert "no JSON" in came["b"]
     assert of(Done, events)
-    assert memory.open_calls() == []
+    assert memory.talk.open_calls() == []
 
 
 def test_a_run_that_is_left_while_tools_end_keeps_what_they_returned(memory: Memory) -> None:
@@ -546,7 +546,7 @@ def test_a_run_that_is_left_while_tools_end_keeps_what_they_returned(memory: Mem
             while agent._running._came.empty():
                 pass
             break
-    results = [each.result for each in memory.interactions("turn_0001")]
+    results = [each.result for each in memory.talk.tool_calls("turn_0001")]
     assert sorted(results) == ["a was here", "b was here"]
 
 
@@ -565,8 +565,8 @@ def test_a_processor_that_raises_leaves_no_call_open(memory: Memory) -> None:
     model = ScriptedModel([calling(("quick", {}), ("quick", {})), "Never."])
     with pytest.raises(ValueError, match="broken"):
         run(Agent(memory, model, [quick], processors=[Broken()], reflect=False), "Go.")
-    assert memory.open_calls() == []
-    assert all("a processor failed" in (each.error or "") for each in memory.interactions("turn_0001"))
+    assert memory.talk.open_calls() == []
+    assert all("a processor failed" in (each.error or "") for each in memory.talk.tool_calls("turn_0001"))
 
 
 def test_what_comes_when_a_run_is_left_passes_the_processors_too(memory: Memory) -> None:
@@ -593,7 +593,7 @@ def test_what_comes_when_a_run_is_left_passes_the_processors_too(memory: Memory)
             while agent._running._came.empty():
                 pass
             break
-    assert sorted(str(each.result) for each in memory.interactions("turn_0001")) == ["* a", "* b"]
+    assert sorted(str(each.result) for each in memory.talk.tool_calls("turn_0001")) == ["* a", "* b"]
 
 
 class Full:
@@ -616,7 +616,7 @@ def test_an_answer_that_the_disk_would_not_take_is_recorded_when_it_does(memory:
     assert "disk is full" in of(Failed, run(agent, "One?"))[0].sentence
     disk.is_full = False
     run(agent, "Two?")
-    told = [(trace.trace_type, trace.content) for turn in memory.turns() for trace in turn.traces]
+    told = [(trace.trace_type, trace.content) for turn in memory.talk.turns() for trace in turn.traces]
     assert told == [("user", "One?"), ("assistant", "First."), ("user", "Two?"), ("assistant", "Second.")]
 
 
@@ -663,7 +663,7 @@ def test_more_calls_than_run_at_once_and_an_early_end_leave_none_open(memory: Me
     for event in Agent(memory, model, [quick], reflect=False).run("Go."):
         if isinstance(event, ToolCalled):
             break
-    assert memory.open_calls() == []
+    assert memory.talk.open_calls() == []
 
 
 def test_a_result_that_nests_deep_is_told_as_text(memory: Memory) -> None:
@@ -700,7 +700,7 @@ def test_processors_run_in_their_order_and_the_memory_records_what_they_made(mem
     agent = Agent(memory, ScriptedModel(["Yes."]), processors=[after, second, first], reflect=False)
     events = run(agent, "Say")
     assert of(UserMessage, events) == [UserMessage("Say a b")]
-    assert memory.turns()[0].traces[0].content == "Say a b"
+    assert memory.talk.turns()[0].traces[0].content == "Say a b"
     assert [each.text for each in after.seen if isinstance(each, UserMessage)] == ["Say a b"]
     assert [type(each) for each in first.seen] == [UserMessage, Answered]
 
@@ -726,7 +726,7 @@ def test_a_processor_that_cleans_a_result_decides_what_is_recorded_and_told(memo
     model = ScriptedModel([calling(("verbose", {})), last])
     run(Agent(memory, model, [verbose], processors=[Short()], reflect=False), "Go.")
     assert "wordword" not in seen[0]
-    assert memory.interactions("turn_0001")[0].result == "word"
+    assert memory.talk.tool_calls("turn_0001")[0].result == "word"
 
 
 def test_a_processor_that_makes_another_kind_of_thing_is_told_so(memory: Memory) -> None:
@@ -748,7 +748,7 @@ def test_after_a_run_what_was_said_is_distilled(memory: Memory) -> None:
     agent = Agent(memory, ScriptedModel(["Hello, Zhang San."] + [ModelFailed("no more")] * 20))
     events = run(agent, "My name is Zhang San, and I prefer tabs over spaces.")
     assert of(Reflected, events)[0].placed
-    assert "- Name: Zhang San" in memory.page("USER.md").text
+    assert "- Name: Zhang San" in memory.pages.read("USER.md").text
 
 
 def test_usage_adds_up_over_the_steps(memory: Memory) -> None:

@@ -38,7 +38,11 @@ def test_both_histories_have_a_window_of_the_same_size_and_a_turn_writes_four_re
 
 def records(memory: Memory) -> int:
     """Lines of the log; an epoch's own record is written once, with its first prompt."""
-    lines = (line.record for stream in memory.store.streams() for line in memory.store.read(stream))
+    lines = (
+        line.record
+        for stream in memory.parts.context.store.streams()
+        for line in memory.parts.context.store.read(stream)
+    )
     return sum(record.get("kind") != "snapshot" for record in lines)
 
 

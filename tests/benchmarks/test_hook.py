@@ -27,7 +27,7 @@ def test_the_table_has_figures_of_every_hook_and_what_was_measured_was_done(
         assert any(f"`hook {event}`" in line for line in lines)
     [path] = [each for each in tmp_path.iterdir() if each.is_dir()]
     with Memory(path) as memory:
-        told = [trace.trace_type for trace in memory.turns(1)[-1].traces]
+        told = [trace.trace_type for trace in memory.talk.turns(1)[-1].traces]
         assert told == ["user", *["tool_call", "tool_result"] * 2, *["assistant"] * 6]
         assert memory.check() == []
 

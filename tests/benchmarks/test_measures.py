@@ -53,7 +53,7 @@ def lines(memory: Memory) -> list[dict[str, Any]]:
     own = {"id", "ts", "session_id"}
     return [
         {name: value for name, value in line.record.items() if name not in own}
-        for line in memory.store.read("traces/main")
+        for line in memory.parts.context.store.read("traces/main")
     ]
 
 
@@ -63,9 +63,9 @@ def test_a_memory_that_was_filled_is_as_one_that_was_recorded(window: ModuleType
         for asked in chain(*turns):
             recorded.record(**asked)
         for number, own in enumerate(turns, 1):
-            filled.store.append("traces/main", list(window.lines_of(number, own)))
+            filled.parts.context.store.append("traces/main", list(window.lines_of(number, own)))
         assert lines(filled) == lines(recorded)
-        assert all(Trace.from_record(line.record) for line in filled.store.read("traces/main"))
+        assert all(Trace.from_record(line.record) for line in filled.parts.context.store.read("traces/main"))
 
 
 def test_a_filled_memory_goes_on_where_it_ends_and_shows_what_came_after_its_mark(
@@ -74,8 +74,8 @@ def test_a_filled_memory_goes_on_where_it_ends_and_shows_what_came_after_its_mar
     window.fill(tmp_path / "memory", 25, compacted_every=10)
     with Memory(tmp_path / "memory") as memory:
         assert memory.record(user="And now?").turn_id == "turn_0027"
-        assert [turn.turn_id for turn in memory.turns(3)] == ["turn_0025", "turn_0026", "turn_0027"]
-        shown = {trace.turn_id for trace in memory.window().traces}
+        assert [turn.turn_id for turn in memory.talk.turns(3)] == ["turn_0025", "turn_0026", "turn_0027"]
+        shown = {trace.turn_id for trace in memory.window.read().traces}
         assert shown == {f"turn_{number:04d}" for number in range(21, 28)}
         assert memory.check() == []
 
@@ -92,8 +92,8 @@ def test_a_replayed_talk_has_its_calls_answered(window: ModuleType, tmp_path: Pa
     ]
     with Memory(tmp_path / "memory") as memory:
         window.replay(memory, talk)
-        assert [len(turn.traces) for turn in memory.turns()] == [4, 1]
-        assert [each.status for each in memory.interactions()] == ["SUCCESS"]
+        assert [len(turn.traces) for turn in memory.talk.turns()] == [4, 1]
+        assert [each.status for each in memory.talk.tool_calls()] == ["SUCCESS"]
     assert window.needed_later(talk) == {"mia_li_3668"}
     assert window.middle(talk, within_turn=True) == 3
     assert window.middle(talk, within_turn=False) == 2
@@ -145,10 +145,10 @@ def test_a_memory_that_was_filled_with_entries_is_as_one_that_they_were_written_
     build.fill(tmp_path / "filled", 6, per_topic=3)
     with Memory(tmp_path / "written", distiller=build.Sayings()) as written:
         for number in range(6):
-            written.write(build.saying(number), topic=build.topic_of(number, 6, 3), author="person")
+            written.distill(build.saying(number), topic=build.topic_of(number, 6, 3), author="person")[0]
         with Memory(tmp_path / "filled") as filled:
             assert filled.check() == []
-            assert filled.topics() == written.topics() == ["topic-0000", "topic-0001"]
+            assert filled.views.topics() == written.views.topics() == ["topic-0000", "topic-0001"]
             same = "topic relation object kind level quote origin status path".split()
             told = [
                 [[getattr(fact, name) for name in same] for fact in memory.facts()]
@@ -156,7 +156,7 @@ def test_a_memory_that_was_filled_with_entries_is_as_one_that_they_were_written_
             ]
             assert told[0] == told[1]
             assert len(told[0]) == 12
-            states = [memory.topic("topic-0001")["state"] for memory in (filled, written)]
+            states = [memory.views.topic("topic-0001")["state"] for memory in (filled, written)]
             assert states[0]["open_questions"] == states[1]["open_questions"]
             assert sorted(states[0]["next_actions"]) == sorted(states[1]["next_actions"])
 
@@ -271,14 +271,14 @@ def test_a_cache_knows_more_of_prompts_that_only_grow_than_of_those_that_begin_a
 def test_a_memory_that_is_kept_is_not_filled_again(prompt: ModuleType, place: Path) -> None:
     where = prompt.filled(place, (20, 10))
     with Memory(where) as memory:
-        assert len(memory.topics()) >= 2
+        assert len(memory.views.topics()) >= 2
         assert [fact.relation for fact in memory.facts(topic="topic-0001")] == list(prompt.RELATIONS)
-        first = memory.turns(1)[0].turn_id
+        first = memory.talk.turns(1)[0].turn_id
         before = (where / "USER.md").stat().st_mtime_ns
     assert prompt.filled(place, (20, 10)) == where
     assert (where / "USER.md").stat().st_mtime_ns == before
     with Memory(where) as memory:
-        assert memory.turns(1)[0].turn_id == first == "turn_0011"
+        assert memory.talk.turns(1)[0].turn_id == first == "turn_0011"
 
 
 def test_every_notation_of_a_state_says_its_titles(prompt: ModuleType) -> None:

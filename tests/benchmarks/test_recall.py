@@ -63,7 +63,7 @@ def test_both_sides_hold_the_same_texts_and_find_them(sides: list[Any]) -> None:
     side = sides[-1]
     bare = recall.Bare(side.bare)
     with Memory(side.memory) as memory:
-        texts = [str(line.record["content"]) for line in memory.store.read(recall.STREAM)]
+        texts = [str(line.record["content"]) for line in memory.parts.context.store.read(recall.STREAM)]
         assert len(texts) == side.size
         assert memory.check() == []
         for text in texts[:5]:

@@ -98,7 +98,7 @@ def test_a_line_is_a_question_and_only_answers_go_to_standard_output(talk: Talk,
     status = "1,000 tokens read (25 % cached) · 40 written · 1 % of the window (110,336) · $0.0026"
     assert rest == [status, status, "Making memory of what was said …", "Nothing new."]
     with Memory(folder) as memory:
-        said = [(trace.trace_type, trace.content) for turn in memory.turns() for trace in turn.traces]
+        said = [(trace.trace_type, trace.content) for turn in memory.talk.turns() for trace in turn.traces]
     assert said == [
         ("user", "Is tea good?"),
         ("assistant", "Yes."),
@@ -365,7 +365,7 @@ def test_ctrl_c_in_a_pipe_keeps_what_was_said_and_asks_no_more(talk: Talk, folde
         "Ended. Nothing is lost: `looseleaf distill` makes memory of what was said.\n"
     )
     with Memory(folder) as memory:
-        (turn,) = memory.turns()
+        (turn,) = memory.talk.turns()
     assert [trace.trace_type for trace in turn.traces] == ["user", "assistant"]
     assert turn.traces[1].content.strip() == out.strip()
 
@@ -436,7 +436,7 @@ def test_a_chat_whose_package_is_missing_fails_before_anything_is_asked(
     sentence = f"the package {package_of(extra)!r} is not installed. Install it with {to_get(extra)}."
     assert (code, out, err) == (2, "", f"looseleaf: No model was asked: {sentence}\n")
     with Memory(folder) as memory:
-        assert memory.turns() == []
+        assert memory.talk.turns() == []
 
 
 @pytest.mark.usefixtures("alone")
@@ -610,17 +610,17 @@ def test_a_window_that_would_not_become_shorter_is_not_compacted(talk: Talk, fol
             batch.record(user=f"I decided on rose {number}.")
             batch.record(assistant="Yes.")
     with Memory(folder) as memory:
-        loss = memory.compact(model="gpt-4o", dry_run=True)
+        loss = memory.window.compact(model="gpt-4o", dry_run=True)
         assert loss is not None
         assert loss.tokens_after >= loss.tokens_before  # else this test shows nothing
-        before = memory.window().messages
+        before = memory.window.read().messages
     _, out, _ = talk([], "/compact")
     assert out == (
         f"Nothing was compacted, for there is nothing to gain: the window has {loss.tokens_before:,} tokens, and would "
         f"have {loss.tokens_after:,}.\n"
     )
     with Memory(folder) as memory:
-        assert memory.window().messages == before
+        assert memory.window.read().messages == before
     assert talk([], "/compact --dry-run")[1].startswith("A dry run: nothing was written.")
 
 

@@ -150,7 +150,7 @@ def test_ctrl_c_ends_an_answer_and_what_was_said_is_kept(
     child.sendintr()  # where nothing was typed, it ends
     ended(child)
     with Memory(folder) as memory:
-        traces = [trace for turn in memory.turns() for trace in turn.traces]
+        traces = [trace for turn in memory.talk.turns() for trace in turn.traces]
     assert [trace.content for trace in traces if trace.trace_type == "user"] == [
         "Tell me a story.",
         "Who am I?",
@@ -175,5 +175,5 @@ def test_what_is_pasted_or_goes_on_is_one_message(sitting: Sitting, folder: Path
     child.sendeof()
     ended(child)
     with Memory(folder) as memory:
-        asked = [turn.traces[0].content for turn in memory.turns()]
+        asked = [turn.traces[0].content for turn in memory.talk.turns()]
     assert asked == ["How many lines?\none\ntwo", "How many lines?\ntwo"]

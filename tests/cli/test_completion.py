@@ -36,8 +36,8 @@ ask() {
 def named(folder: Path) -> Path:
     """A memory with pages, topics, facts and sessions; one page's name is a command."""
     with Memory(folder, session="sitting") as memory:
-        memory.edit("USER.md", "- Name: Ada\n", author="person", reason="met her")
-        memory.edit("facts/tea.md", "- Likes: tea\n", author="person", reason="she said so")
+        memory.pages.edit("USER.md", "- Name: Ada\n", author="person", reason="met her")
+        memory.pages.edit("facts/tea.md", "- Likes: tea\n", author="person", reason="she said so")
         memory.record(user="Hello.")
     return folder
 
@@ -96,7 +96,7 @@ def test_bash_offers_verbs_options_and_values_without_starting_the_program(named
 def test_bash_offers_the_names_that_are_in_the_memory(named: Path) -> None:
     other = named.parent / "other"
     with Memory(other) as memory:
-        memory.edit("facts/garden.md", "- Soil: clay\n", author="person", reason="seen")
+        memory.pages.edit("facts/garden.md", "- Soil: clay\n", author="person", reason="seen")
     pages, topics, sessions, elsewhere, folders, tools = offered(
         named,
         ["looseleaf", "show", "facts/"],
@@ -136,7 +136,7 @@ def spaced(named: Path) -> Path:
     other = named.parent / "my mem"
     with Memory(other) as memory:
         for name in ("garden bed", "c$d'e`f", "w!x"):
-            memory.edit(f"facts/{name}.md", "- Soil: clay\n", author="person", reason="seen")
+            memory.pages.edit(f"facts/{name}.md", "- Soil: clay\n", author="person", reason="seen")
     return other
 
 

@@ -197,8 +197,8 @@ def provider(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
     """A model that makes nothing of what it is told, and a memory of two entries of the rules."""
     (folder / "looseleaf.toml").write_text('provider = "ollama"\nmodel = "tea-1"\n')
     with Memory(folder) as memory:
-        memory.write("My name is Zhang San.", author="person")
-        memory.write("I live in Lyon.", author="person")
+        memory.distill("My name is Zhang San.", author="person")[0]
+        memory.distill("I live in Lyon.", author="person")[0]
     with Provider(lambda asked: Answer("No idea.")) as made:
         monkeypatch.setenv("OLLAMA_HOST", made.address)
         yield made

@@ -116,9 +116,9 @@ def test_masks_leave_what_the_story_says() -> None:
 
 
 def test_the_story_is_recorded_with_the_times_of_then(memory: Memory) -> None:
-    assert [each.session_id for each in memory.sessions()] == [each.id for each in SESSIONS]
+    assert [each.session_id for each in memory.talk.sessions()] == [each.id for each in SESSIONS]
     for session in SESSIONS:
-        turns = memory.turns(20, session=session.id)
+        turns = memory.talk.turns(20, session=session.id)
         first = turns[0].traces[0].ts
         with somewhere(Path.cwd()):
             assert 0 < first - parse_when(session.begins, start=True) < 60
@@ -143,8 +143,8 @@ def test_nothing_that_the_demo_leaves_is_of_another_time_than_the_story(played: 
 
 def test_a_page_can_be_read_as_it_was_after_a_session(memory: Memory) -> None:
     """An edit is found by its time: the demo's are those of the story."""
-    assert "- Home: Lyon\n" in memory.page_as_of("USER.md", scenes.EARLIER).text
-    assert not memory.page_as_of("USER.md", "2025-02-01").exists
+    assert "- Home: Lyon\n" in memory.history.page_at("USER.md", scenes.EARLIER).text
+    assert not memory.history.page_at("USER.md", "2025-02-01").exists
 
 
 def contents(home: Path) -> dict[str, bytes]:
@@ -247,7 +247,7 @@ def test_questions_are_answered_as_of_now_and_of_then_or_not_at_all(played: Play
 
 
 def test_the_prompt_is_within_its_budget_and_each_part_has_a_reason(played: Played, memory: Memory) -> None:
-    logged = memory.replay().manifest
+    logged = memory.explain.replay().manifest
     assert logged.total_tokens <= logged.budget_tokens == scenes.BUDGET
     assert sum(item.tokens for item in logged.items) <= logged.total_tokens
     assert all(item.reason for item in logged.items)

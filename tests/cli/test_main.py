@@ -51,9 +51,9 @@ def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = place / "memory"
     init(str(path))
     with Memory(path) as memory:
-        memory.edit("USER.md", ONE, author="person", reason="met Ada")
-        memory.edit("facts/tea.md", "- Likes: tea\n", reason="she said so")
-        memory.edit("USER.md", TWO, author="person", reason="her whole name")
+        memory.pages.edit("USER.md", ONE, author="person", reason="met Ada")
+        memory.pages.edit("facts/tea.md", "- Likes: tea\n", reason="she said so")
+        memory.pages.edit("USER.md", TWO, author="person", reason="her whole name")
     return path
 
 
@@ -208,7 +208,7 @@ def test_log_of_a_memory_without_edits_says_so(run: Run) -> None:
 
 def test_log_shows_a_deletion_and_an_edit_from_outside(run: Run, folder: Path) -> None:
     with Memory(folder) as memory:
-        memory.delete("facts/tea.md", reason="she prefers coffee")
+        memory.pages.delete("facts/tea.md", reason="she prefers coffee")
     (folder / "USER.md").write_text(ONE)
     assert plain(run("log", "-n", "2")[1]) == (
         "<time>  <id>     +1 -2  USER.md  external: changed outside\n"
@@ -233,8 +233,8 @@ def test_log_as_json_is_a_list_of_edits(run: Run) -> None:
 
 def test_log_shows_an_edit_whose_time_is_of_no_world(run: Run, folder: Path) -> None:
     with Memory(folder) as memory:
-        (last, *_) = (line.record for line in memory.store.read_back("journal"))
-        memory.store.append(
+        (last, *_) = (line.record for line in memory.parts.context.store.read_back("journal"))
+        memory.parts.context.store.append(
             "journal", [last | {"id": new_id(), "ts": 1e300, "base": last["new"], "diff": []}]
         )
     code, out, _ = run("log", "-n", "1")
@@ -282,7 +282,7 @@ def test_show_gives_a_pipe_the_bytes_of_the_page(
 
 def test_show_as_of_gives_the_page_of_that_time(run: Run, folder: Path) -> None:
     with Memory(folder) as memory:
-        first = list(memory.log("USER.md"))[-1]
+        first = list(memory.history.edits("USER.md"))[-1]
     at = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.localtime(int(first.ts)))}.{int(first.ts % 1 * 1e6) + 1:06d}"
     assert run("show", "USER.md", "--as-of", at) == (0, ONE, "")
     assert json.loads(run("show", "USER.md", "--as-of", at, "--json")[1])["as_of"] == at
@@ -302,7 +302,8 @@ def test_show_of_a_page_that_is_gone_tells_when_it_was(run: Run, folder: Path) -
     assert (code, out) == (2, "")
     with Memory(folder) as memory:
         times = [
-            time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts)) for edit in memory.log("facts/tea.md")
+            time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(edit.ts))
+            for edit in memory.history.edits("facts/tea.md")
         ]
     assert len(times) == 2
     assert err == (
@@ -329,7 +330,7 @@ def test_diff_since_shows_what_changed_since(run: Run, folder: Path) -> None:
         "--- USER.md 2001-01-01\n+++ USER.md now\n@@ -0,0 +1 @@\n+# Ada\n"
     )
     with Memory(folder) as memory:
-        (last, *_) = memory.log("USER.md")
+        (last, *_) = memory.history.edits("USER.md")
     after = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(last.ts + 2))
     assert run("diff", "USER.md", "--since", after) == (0, "", "")
 
@@ -337,7 +338,7 @@ def test_diff_since_shows_what_changed_since(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"])
 def test_diff_since_begins_and_show_as_of_ends_with_the_time_given(run: Run, folder: Path, form: str) -> None:
     with Memory(folder) as memory:
-        (first,) = memory.log("facts/tea.md")
+        (first,) = memory.history.edits("facts/tea.md")
     when = time.strftime(form, time.localtime(first.ts))
     assert run("diff", "facts/tea.md", "--since", when) == (
         0,
@@ -504,7 +505,7 @@ def test_the_memory_is_found_upward_from_here_then_at_home_unless_the_environmen
 ) -> None:
     def mine(path: Path, text: str) -> None:
         with Memory(path) as memory:
-            memory.edit("USER.md", text, reason="mine")
+            memory.pages.edit("USER.md", text, reason="mine")
 
     (place / "work" / "deep").mkdir(parents=True)
     monkeypatch.chdir(place / "work" / "deep")
@@ -916,8 +917,8 @@ def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
 def test_nothing_in_a_memory_steers_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(folder) as memory:
         # Another program may write any author into the journal.
-        monkeypatch.setattr(memory._pages, "_author", str)
-        memory.edit("facts/evil.md", f"# {EVIL}\n\ttab\r\n", author=EVIL, reason=EVIL)
+        monkeypatch.setattr(memory.parts.pages, "_author", str)
+        memory.pages.edit("facts/evil.md", f"# {EVIL}\n\ttab\r\n", author=EVIL, reason=EVIL)
     (folder / "facts" / "e\x1b[2Jvil\u202e.md").write_text("- A: b\n")
     (folder / "facts" / "odd.md").write_bytes(b"\xff\x9b \xc2\x9b\n")
     base = ("--memory", folder)
@@ -967,9 +968,9 @@ def test_a_terminal_of_an_old_encoding_shows_the_rest_written_out(
 @pytest.mark.parametrize("arguments", [["log"], ["log", "--json"], ["show", "facts/long.md"]])
 def test_a_reader_who_has_enough_ends_a_command_quietly(folder: Path, arguments: list[str]) -> None:
     with Memory(folder) as memory:
-        memory.edit("facts/long.md", "- Line: of many\n" * 30_000, reason="long")
+        memory.pages.edit("facts/long.md", "- Line: of many\n" * 30_000, reason="long")
         for number in range(20):
-            memory.edit("USER.md", f"{number}\n", reason=f"{number} " + "because " * 2000)
+            memory.pages.edit("USER.md", f"{number}\n", reason=f"{number} " + "because " * 2000)
     command: list[str | Path] = [SCRIPT, "--memory", folder, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -119,8 +119,8 @@ def test_verbs_print_tables_on_a_real_terminal(folder: Path, columns: str) -> No
     with Memory(folder) as memory:
         memory.record(user=f"My name is Ann {HOSTILE}.")
         memory.distill()
-        memory.edit("facts/tea.md", "- Likes: [bold]tea[/]\n", reason=HOSTILE, author="person")
-        receipt = next(memory.log("facts/tea.md"))
+        memory.pages.edit("facts/tea.md", "- Likes: [bold]tea[/]\n", reason=HOSTILE, author="person")
+        receipt = next(memory.history.edits("facts/tea.md"))
     seen = {}
     for verb in ("log", "facts"):
         child = pexpect.spawn(
@@ -167,8 +167,8 @@ def test_every_list_is_a_table_that_nothing_in_it_steers(
         memory.record(user=f"My name is Ann. I like {said}.")
         memory.record(assistant="I see.")
         memory.distill()
-        memory.write(f"I live in Rome. I like {said}.")
-        memory.edit("facts/tea.md", f"- Likes: {said}\n", reason=said)
+        memory.distill(f"I live in Rome. I like {said}.")[0]
+        memory.pages.edit("facts/tea.md", f"- Likes: {said}\n", reason=said)
         memory.prompt("Write it.")
         memory.prompt("Write it again.", budget=700)
     monkeypatch.setenv("COLUMNS", str(width))

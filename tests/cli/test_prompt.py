@@ -51,7 +51,7 @@ def test_a_prompt_is_printed_as_a_model_is_told_it(told: Run, folder: Path) -> N
     code, out, err = told("prompt", "Refactor the parser", "--budget", "4000")
     assert (code, err) == (0, "")
     with Memory(folder) as memory:
-        assert out == memory.replay().text
+        assert out == memory.explain.replay().text
     assert out.startswith("[system]\n# Soul\n\nBe kind.\n")
     assert out.endswith("[user]\nRefactor the parser\n\n")
     assert "- Code language: English\n" in out

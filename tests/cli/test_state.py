@@ -104,8 +104,10 @@ def test_each_change_is_told_and_is_a_persons(run: Run, folder: Path) -> None:
     told(run, "state", "unblock", "1")
     assert state_of(run)["blockers"] == []
     with Memory(folder) as memory:
-        assert {edit.author for edit in memory.log("state.json")} == {"person"}
-        assert [each.title for page in memory.pages() for each in memory.page(page).episodes] == ["Write"]
+        assert {edit.author for edit in memory.history.edits("state.json")} == {"person"}
+        assert [each.title for page in memory.pages.list() for each in memory.pages.read(page).episodes] == [
+            "Write"
+        ]
 
 
 def test_an_empty_value_clears(run: Run) -> None:

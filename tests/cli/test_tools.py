@@ -160,8 +160,8 @@ def test_what_is_not_there_is_refused(run: Run, folder: Path) -> None:
 
 def test_a_page_that_was_removed_says_so(run: Run, folder: Path) -> None:
     with Memory(folder) as memory:
-        memory.propose("facts/a.md", "- Soil: clay\n", reason="x")
-        memory.propose("facts/a.md", None, reason="not needed")
+        memory.pages.propose("facts/a.md", "- Soil: clay\n", reason="x")
+        memory.pages.propose("facts/a.md", None, reason="not needed")
     assert "deleted  facts/a.md  agent:main: not needed" in run("receipts")[1]
 
 
@@ -180,7 +180,10 @@ def test_a_page_is_shown_with_who_wrote_each_line(run: Run, folder: Path) -> Non
     code, out, err = run("show", "USER.md", "--who", "--json")
     told = json.loads(out)
     with Memory(folder) as memory:
-        assert told == {"path": "USER.md", "lines": [each.to_dict() for each in memory.who("USER.md")]}
+        assert told == {
+            "path": "USER.md",
+            "lines": [each.to_dict() for each in memory.explain.who("USER.md")],
+        }
 
 
 def test_who_wrote_an_older_page_is_not_told(run: Run, folder: Path) -> None:
@@ -199,7 +202,7 @@ def test_lines_whose_author_is_not_known_are_shown(capsys: pytest.CaptureFixture
 def test_nothing_that_is_printed_steers_a_terminal(folder: Path) -> None:
     with Memory(folder) as memory:
         memory.record(user=f"Remember that {EVIL} is my name.")
-        memory.edit("facts/a.md", f"- Soil: {EVIL}\r\n", reason=f"because {EVIL}")
+        memory.pages.edit("facts/a.md", f"- Soil: {EVIL}\r\n", reason=f"because {EVIL}")
         memory.record(assistant=f"Noted, {EVIL}.")
     for asked in (("show", "facts/a.md", "--who"), ("receipts",), ("receipts", "last")):
         _, sent = on_a_terminal("--memory", folder, *asked)

@@ -35,15 +35,15 @@ def fill(path: Path) -> None:
         init(str(path))
         with Memory(path) as memory:
             user = "# User Facts\n\n> Summary: user name, home\n\n- Name: Ada\n- Home: London\n"
-            memory.edit("USER.md", user, author="person", reason="met Ada")
-            memory.edit("facts/garden.md", "# Garden\n\n- Soil: clay\n", author="person", reason="seen")
+            memory.pages.edit("USER.md", user, author="person", reason="met Ada")
+            memory.pages.edit("facts/garden.md", "# Garden\n\n- Soil: clay\n", author="person", reason="seen")
     with Memory(path) as memory:
         for number in range(17):
             memory.record(user=f"Row {number} of the garden is for beans.", ts=FEBRUARY + 60 * number)
             memory.record(assistant="I see.", ts=FEBRUARY + 60 * number + 1)
         memory.record(user="Project Nightingale is secret.")
         memory.record(user="I always want English code.")
-        memory.write("I work at Acme. I am allergic to nuts.")
+        memory.distill("I work at Acme. I am allergic to nuts.")[0]
         memory.prompt("Write the parser.")
     (path / "recall.tests.toml").write_text('[[test]]\nquestion = "soil garden clay"\ncontains = "clay"\n')
     (path.parent / "notes.txt").write_text("My garden has a pond.\n")

@@ -50,7 +50,7 @@ def script(folder: Path, *arguments: str | bytes, stdin: bytes = b"") -> str:
 
 def traces(folder: Path, agent: str = "main") -> list[Trace]:
     with Memory(folder, agent=agent) as memory:
-        return [trace for turn in memory.turns(1000) for trace in turn.traces]
+        return [trace for turn in memory.talk.turns(1000) for trace in turn.traces]
 
 
 def refuses(run: Run, folder: Path, *arguments: str, stdin: bytes = b"") -> str:
@@ -570,9 +570,9 @@ def test_window_shows_what_a_model_is_told(run: Run, folder: Path) -> None:
     )
     told = json.loads(run("window", "--json", "--model", "gpt-4")[1])
     with Memory(folder) as memory:
-        assert told.pop("messages") == [message.to_dict() for message in memory.window().messages]
-        assert told.pop("tokens") == memory.window_tokens(model="gpt-4")
-        assert told.pop("budget") == memory.budget("gpt-4").input < 8192
+        assert told.pop("messages") == [message.to_dict() for message in memory.window.read().messages]
+        assert told.pop("tokens") == memory.window.tokens(model="gpt-4")
+        assert told.pop("budget") == memory.window.budget("gpt-4").input < 8192
     assert told.pop("known") is True
     assert told == {"mark": None, "entry": None, "since": None, "requested": None, "due": False}
     assert run("record", "user", "one more")[0] == 0
@@ -595,12 +595,12 @@ def test_a_window_that_is_too_full_or_asked_to_be_compacted_is_due(run: Run, fol
     (folder / "looseleaf.toml").unlink()
     assert run("window")[1].splitlines()[0].endswith("; no compaction is due")
     with Memory(folder) as memory:
-        memory.request_compaction()
+        memory.window.request_compaction()
     assert run("window")[1].splitlines()[0].endswith("; a compaction is due, asked for (hard)")
     # A model whose tokens are not counted exactly here has that much less room.
     told = json.loads(run("window", "--json", "--model", "claude-opus-4-1")[1])
     with Memory(folder) as memory:
-        assert told["budget"] == int(memory.budget("claude-opus-4-1").input / 1.3)
+        assert told["budget"] == int(memory.window.budget("claude-opus-4-1").input / 1.3)
 
 
 def test_a_compaction_says_what_it_lost_and_expand_brings_it_back(run: Run, folder: Path) -> None:

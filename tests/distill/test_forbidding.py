@@ -76,7 +76,9 @@ def told(memory: Memory) -> str:
         path for path in paths if path.exists() and path.relative_to(root).parts[0] not in ("log", "views")
     ]
     facts = "\n".join(f"{each.relation}: {each.object}" for each in memory.facts())
-    return "\n".join((*(path.read_text(encoding="utf-8") for path in read), facts, memory.snapshot().text))
+    return "\n".join(
+        (*(path.read_text(encoding="utf-8") for path in read), facts, memory.views.snapshot().text)
+    )
 
 
 def say(memory: Memory, text: str, at: float) -> Trace:
@@ -324,9 +326,9 @@ def test_obeying_again_changes_nothing_and_says_nothing(place: Path) -> None:
         trace = say(memory, "Forget that I play chess.", THEN + 1000)
         assert any("looseleaf forget" in note for note in memory.notes)
         before = told(memory)
-        assert memory._book.obey(trace) == 0
+        assert memory.parts.obey(trace) == 0
         assert told(memory) == before
-        assert memory._book.obey(trace.but(content="I like tea.")) == 0
+        assert memory.parts.obey(trace.but(content="I like tea.")) == 0
 
 
 def test_a_page_that_refuses_is_told_and_the_rest_is_obeyed(
@@ -383,7 +385,7 @@ def test_of_talk_the_prohibition_what_it_means_and_what_answers_it_are_left_out(
         memory.record(user="Forget that I play chess.", ts=THEN + 3)
         memory.record(assistant="I will not speak of chess.", ts=THEN + 4)
         memory.record(user="I live in Lyon.", ts=THEN + 5)
-        traces = [trace for turn in memory.turns() for trace in turn.traces]
+        traces = [trace for turn in memory.talk.turns() for trace in turn.traces]
         assert [each.content for each in permitted(traces)][-1] == "I live in Lyon."
         assert not any(word in each.content for each in permitted(traces) for word in ("93417", "chess"))
 
@@ -406,7 +408,7 @@ def open_memory(folder: Path, disk: Disk | None = None) -> Memory:
 def work(folder: Path, disk: Disk | None = None) -> None:
     """Or what is left of it. The second prohibition is only seen when it is distilled."""
     with open_memory(folder, disk) as memory:
-        there = [trace.content for turn in memory.turns() for trace in turn.traces]
+        there = [trace.content for turn in memory.talk.turns() for trace in turn.traces]
         for number, text in enumerate(HELD):
             if text not in there:
                 say(memory, text, THEN + 100 * number)

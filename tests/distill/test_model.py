@@ -536,9 +536,9 @@ def test_what_a_model_distills_goes_through_the_gate_to_the_pages(tmp_path: Path
         ]
         assert {fact.level for fact in memory.facts() if fact.object.endswith(signature)} == {"tainted"}
         assert memory.facts(status="pending") == [], "nobody is asked"
-        [line] = [line for line in memory.index() if line.path == "facts/user.md"]
+        [line] = [line for line in memory.pages.index() if line.path == "facts/user.md"]
         assert "2 found by agents" in line.summary
-        assert all("evil" not in f"{line.path} {line.summary}" for line in memory.index())
+        assert all("evil" not in f"{line.path} {line.summary}" for line in memory.pages.index())
         [path] = (tmp_path / "memory").glob("log/entries/*/*/summary.json")
         told = json.loads(path.read_text("utf-8"))
         assert told["summary"] == "Zhang San introduced himself; the web page was read."
@@ -578,8 +578,8 @@ def test_what_the_assistant_learnt_stands_in_a_drawer_and_in_no_prompt(tmp_path:
         [fact] = memory.facts()
         assert (fact.level, fact.path, fact.topic) == ("tainted", "facts/project.md", "project")
         assert is_found(fact.object)
-        assert all("curl" not in (message.content or "") for message in memory.messages()[:1])
-        told = "\n".join(f"{line.path} {line.summary}" for line in memory.index())
+        assert all("curl" not in (message.content or "") for message in memory.window.messages()[:1])
+        told = "\n".join(f"{line.path} {line.summary}" for line in memory.pages.index())
         assert "facts/project.md" in told
         assert "1 found by agents" in told
         assert "curl" not in told
@@ -661,15 +661,15 @@ def test_what_only_a_tool_said_is_no_decision_of_anybody(place: Path) -> None:
         for n in range(8):
             memory.record(user=f"Go on with {n}. " + "word " * 100)
             memory.record(assistant="Done.")
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert loss is not None
         assert loss.level == "distiller"
-        told = "\n".join(message.content or "" for message in memory.messages())
+        told = "\n".join(message.content or "" for message in memory.window.messages())
         kept = told.partition("[MEMORY:SEMANTIC]")[2].partition("[RECENT")[0]
         assert "SQLite" in kept
         assert "evil" not in kept
         assert loss.entry is not None
-        assert "evil" not in json.dumps(memory.entry(loss.entry).summary)
+        assert "evil" not in json.dumps(memory.talk.entry(loss.entry).summary)
 
 
 def test_a_distiller_that_is_given_up_asks_no_more(place: Path) -> None:
@@ -686,7 +686,7 @@ def test_a_distiller_that_is_given_up_asks_no_more(place: Path) -> None:
         memory.record(user="I'm Zhang San.")
         memory.record(assistant="Hello.")
         memory.distill()
-        assert "Name: Zhang San" in memory.page("USER.md").text
+        assert "Name: Zhang San" in memory.pages.read("USER.md").text
         released.set()
         for thread in threading.enumerate():
             if thread is not threading.current_thread() and thread.daemon:

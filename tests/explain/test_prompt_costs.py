@@ -47,10 +47,10 @@ def memory(place: Path) -> Iterator[Memory]:
 
 
 def test_the_slots_of_a_prompt_add_up_and_nothing_is_changed_by_looking(memory: Memory) -> None:
-    memory.absorb()
-    memory.analyze()  # makes views, which anybody may
+    memory.pages.absorb()
+    memory.explain.costs()  # makes views, which anybody may
     before = snapshot(Path(memory.path))
-    analysis = memory.analyze()
+    analysis = memory.explain.costs()
     assert snapshot(Path(memory.path)) == before
     assert sum(analysis.slots.values()) == analysis.total_tokens <= analysis.budget_tokens
     assert list(analysis.slots) == [slot for slot in SLOTS if slot in analysis.slots]
@@ -60,7 +60,7 @@ def test_the_slots_of_a_prompt_add_up_and_nothing_is_changed_by_looking(memory: 
 
 
 def test_the_old_layout_has_the_soul_the_user_two_days_and_the_names_of_pages(memory: Memory) -> None:
-    analysis = memory.analyze()
+    analysis = memory.explain.costs()
     assert analysis.before == {
         "SOUL.md": len(PAGES["SOUL.md"]) + MESSAGE_TOKENS,
         "USER.md": len(PAGES["USER.md"]),
@@ -75,15 +75,15 @@ def test_the_old_layout_has_the_soul_the_user_two_days_and_the_names_of_pages(me
 
 def test_an_empty_memory_costs_nothing_either_way(place: Path) -> None:
     with Memory(place / "empty", counter=letters) as memory:
-        analysis = memory.analyze()
+        analysis = memory.explain.costs()
     assert (analysis.total_tokens, analysis.slots, analysis.before, analysis.before_tokens) == (0, {}, {}, 0)
     assert analysis.everything_tokens == 0
 
 
 def test_days_that_grow_cost_the_old_layout_and_not_a_prompt(memory: Memory) -> None:
-    first = memory.analyze()
+    first = memory.explain.costs()
     Path(memory.path, "days/2026-01-09.md").write_text("# 2026-01-09\n\n" + "- Much happened.\n" * 500)
-    second = memory.analyze()
+    second = memory.explain.costs()
     assert second.total_tokens == first.total_tokens
     assert second.before_tokens > first.before_tokens + 5000
 
@@ -94,11 +94,11 @@ def test_the_last_prompts_are_listed_as_their_manifests_have_them(memory: Memory
         made.append(memory.prompt(f"Task {number}").manifest)
         memory.record(user=f"Task {number}")
         memory.record(assistant="Done.")
-    rows = memory.analyze().prompts
+    rows = memory.explain.costs().prompts
     for row, manifest in zip(rows, made, strict=True):
         names = ("id", "timestamp", "total_tokens", "budget_tokens", "prefix_tokens", "epoch", "cuts")
         assert [getattr(row, name) for name in names] == [getattr(manifest, name) for name in names]
-    analysis = memory.analyze(last=2)
+    analysis = memory.explain.costs(last=2)
     assert analysis.prompts == rows[2:]
     assert [row.cached_tokens for row in rows] == [row.prefix_tokens for row in rows]
     known = sum(row.prefix_tokens for row in rows[2:])
@@ -109,7 +109,7 @@ def test_a_cache_knows_only_a_prompt_that_was_not_long_before(memory: Memory) ->
     memory.prompt("Task")
     memory.record(user="Task")
     memory.prompt("Task")
-    log = memory._prompts.log
+    log = memory.parts.prompts.log
     record = log.find("last")
     assert record["prefix_tokens"] > 0
     ts = float(record["ts"])
@@ -117,24 +117,24 @@ def test_a_cache_knows_only_a_prompt_that_was_not_long_before(memory: Memory) ->
         ts += gap
         log.append(record | {"id": f"{record['id'][:-1]}{number}", "ts": ts})
     tokens = record["prefix_tokens"]
-    assert [row.cached_tokens for row in memory.analyze(last=3).prompts] == [tokens, 0, tokens]
-    analysis = memory.analyze(last=3)
+    assert [row.cached_tokens for row in memory.explain.costs(last=3).prompts] == [tokens, 0, tokens]
+    analysis = memory.explain.costs(last=3)
     assert analysis.cached_share == pytest.approx(analysis.prefix_share * 2 / 3)
 
 
 def test_a_record_that_makes_no_sense_is_left_out(memory: Memory) -> None:
     memory.prompt("Task")
-    record = memory._prompts.log.find("last")
-    memory._prompts.log.append(
+    record = memory.parts.prompts.log.find("last")
+    memory.parts.prompts.log.append(
         {name: value for name, value in record.items() if name != "model"} | {"id": "BAD"}
     )
-    assert [row.id for row in memory.analyze().prompts] == [record["id"]]
+    assert [row.id for row in memory.explain.costs().prompts] == [record["id"]]
 
 
 @pytest.mark.parametrize("last", [0, -1, True, 2.0, "3", "x", None, float("nan")])
 def test_what_is_no_number_of_prompts_gets_a_sentence(memory: Memory, last: Any) -> None:
     with pytest.raises(Refused, match="is no number of prompts"):
-        memory.analyze(last)
+        memory.explain.costs(last)
 
 
 def test_a_number_that_nobody_counts_to_gets_a_sentence(memory: Memory) -> None:
@@ -144,12 +144,12 @@ def test_a_number_that_nobody_counts_to_gets_a_sentence(memory: Memory) -> None:
         (-(10**5000), "below 1 is no"),
     ):
         with pytest.raises(Refused, match=f"Nothing was analyzed: .*{sentence}"):
-            memory.analyze(last)
+            memory.explain.costs(last)
 
 
 def test_an_analysis_is_plain_values(memory: Memory) -> None:
     memory.prompt("Task")
-    told = json.loads(json.dumps(memory.analyze().to_dict()))
+    told = json.loads(json.dumps(memory.explain.costs().to_dict()))
     assert list(told) == [
         "agent",
         "total_tokens",
@@ -176,7 +176,7 @@ def test_a_prompt_that_goes_on_has_the_old_one_at_its_beginning(memory: Memory) 
     memory.record(assistant="Done.")
     Path(memory.path, "USER.md").write_text("# Me\n\n- Name: Ada\n- Home: Rome\n")
     new = memory.prompt("Next", budget=4000)
-    compared = memory.compare(old.manifest.id, new.manifest.id)
+    compared = memory.explain.compare(old.manifest.id, new.manifest.id)
     assert (compared.messages, compared.tokens) == (len(old.messages), old.manifest.total_tokens)
     assert compared.tokens == new.manifest.prefix_tokens
     assert [item["type"] if "type" in item else item["slot"] for item in compared.came] == ["window"]
@@ -186,7 +186,7 @@ def test_a_prompt_that_goes_on_has_the_old_one_at_its_beginning(memory: Memory) 
     assert list(changed) == ["conversation", "task"]
     assert changed["task"]["lines"] == ["-Task", "+Next"]
     assert changed["task"]["tokens"] == [4 + MESSAGE_TOKENS, 4 + MESSAGE_TOKENS]
-    back = memory.compare(new.manifest.id, old.manifest.id)
+    back = memory.explain.compare(new.manifest.id, old.manifest.id)
     assert (back.went, back.came) == (compared.came, compared.went)
     assert json.loads(json.dumps(compared.to_dict()))["same"] == {
         "messages": compared.messages,
@@ -196,7 +196,7 @@ def test_a_prompt_that_goes_on_has_the_old_one_at_its_beginning(memory: Memory) 
 
 def test_a_prompt_is_the_same_as_itself(memory: Memory) -> None:
     made = memory.prompt("Task")
-    compared = memory.compare("last")
+    compared = memory.explain.compare("last")
     assert (compared.messages, compared.came, compared.went, compared.changed) == (
         len(made.messages),
         (),
@@ -253,7 +253,11 @@ def test_what_two_prompts_have_in_common_is_how_both_begin(
 @pytest.mark.parametrize("name", [5, None, b"x", float("nan"), ["last"]])
 def test_a_prompt_is_named_by_text(memory: Memory, name: Any) -> None:
     memory.prompt("Task")
-    for ask in (memory.replay, memory.compare, lambda given: memory.compare("last", given)):
+    for ask in (
+        memory.explain.replay,
+        memory.explain.compare,
+        lambda given: memory.explain.compare("last", given),
+    ):
         with pytest.raises(
             Refused, match="Nothing was shown: a prompt is named by its id, which is text, not "
         ):

@@ -182,24 +182,24 @@ def test_the_cost_is_that_of_the_history() -> None:
 
 
 def signed(memory: Memory, path: str = "USER.md") -> dict[str, tuple[str | None, str | None]]:
-    return {each.text: (each.author, each.level) for each in memory.who(path) if each.text}
+    return {each.text: (each.author, each.level) for each in memory.explain.who(path) if each.text}
 
 
 def test_each_line_has_its_author_and_its_level(place: Path) -> None:
     with Memory(place / "m") as memory:
         memory.record(user="I like green tea.")
-        memory.edit("USER.md", "# User\n\n- Home: Berlin\n", reason="typed", author="person")
-        memory.propose("USER.md", lambda old: f"{old}- Likes: green tea\n", reason="remember")
-        memory.propose("facts/garden.md", "- Soil: clay\n", reason="remember")
+        memory.pages.edit("USER.md", "# User\n\n- Home: Berlin\n", reason="typed", author="person")
+        memory.pages.propose("USER.md", lambda old: f"{old}- Likes: green tea\n", reason="remember")
+        memory.pages.propose("facts/garden.md", "- Soil: clay\n", reason="remember")
         found = signed(memory)
         assert found["- Home: Berlin"] == ("person", "confirmed")
         assert found["# User"] == ("person", "confirmed")
         assert found["- Likes: green tea"] == ("agent:main", "said")
         assert signed(memory, "facts/garden.md")["- Soil: clay"] == ("agent:main", "inferred")
-        lines = memory.who("USER.md")
+        lines = memory.explain.who("USER.md")
         assert [each.line for each in lines] == list(range(1, len(lines) + 1))
         assert {each.level for each in lines if not each.text} == {None}
-        edits = {edit.id: edit for edit in memory.log("USER.md")}
+        edits = {edit.id: edit for edit in memory.history.edits("USER.md")}
         for each in lines:
             edit = edits[str(each.edit)]
             assert (each.author, each.ts, each.reason) == (edit.author, edit.ts, edit.reason)
@@ -228,7 +228,7 @@ def test_what_was_found_on_disk_is_worth_what_the_settings_say(
 
 def test_a_line_that_a_person_moved_is_still_whose_it_was(place: Path) -> None:
     with Memory(place / "m") as memory:
-        memory.edit("facts/garden.md", "- Soil: clay\n- Sun: south\n", reason="x")
+        memory.pages.edit("facts/garden.md", "- Soil: clay\n- Sun: south\n", reason="x")
         Path(memory.path, "facts", "garden.md").write_text(
             "- Sun: south\r\n- Roses: red\r\n- Soil: clay\r\n", encoding="utf-8", newline=""
         )
@@ -249,7 +249,7 @@ def test_what_was_distilled_is_the_programs_with_the_level_of_its_facts(place: P
         facts = {line: each for line, each in signed(memory).items() if line.startswith("- ")}
         assert facts
         assert set(facts.values()) == {("program", "said")}
-        [day] = [path for path in memory.pages() if path.startswith("days/")]
+        [day] = [path for path in memory.pages.list() if path.startswith("days/")]
         assert set(signed(memory, day).values()) == {("program", "said")}
 
 
@@ -258,13 +258,13 @@ def test_a_page_with_a_hole_in_its_history_is_shown_all_the_same(
 ) -> None:
     with Memory(place / "m") as memory:
         ids = [
-            memory.edit("facts/garden.md", text, reason="x").id
+            memory.pages.edit("facts/garden.md", text, reason="x").id
             for text in ("- a\n", "- a\n- b\n", "- a\n- b\n- c\n")
         ]
-        edits = [edit for edit in memory.log("facts/garden.md") if edit.id != ids[1]]
+        edits = [edit for edit in memory.history.edits("facts/garden.md") if edit.id != ids[1]]
         monkeypatch.setattr(memory, "log", lambda path: iter(edits))
         monkeypatch.setattr(memory.history, "back", lambda path=None: iter(edits))
-        assert [each.edit for each in memory.who("facts/garden.md")] == [ids[0], None, ids[2]]
+        assert [each.edit for each in memory.explain.who("facts/garden.md")] == [ids[0], None, ids[2]]
         older = edits[1:]
 
         def hidden(*_: object) -> None:
@@ -272,10 +272,10 @@ def test_a_page_with_a_hole_in_its_history_is_shown_all_the_same(
 
         monkeypatch.setattr(memory.history, "after", hidden)
         assert older
-        assert [each.edit for each in memory.who("facts/garden.md")] == [None, None, ids[2]]
-        assert memory.who("facts/garden.md")[1].level == "inferred"
+        assert [each.edit for each in memory.explain.who("facts/garden.md")] == [None, None, ids[2]]
+        assert memory.explain.who("facts/garden.md")[1].level == "inferred"
 
 
 def test_a_page_that_is_not_there_has_no_lines(place: Path) -> None:
     with Memory(place / "m") as memory, pytest.raises(Refused, match=r"there is no page facts/none\.md"):
-        memory.who("facts/none.md")
+        memory.explain.who("facts/none.md")

@@ -20,6 +20,7 @@ from looseleaf.explain.trail import Needle, Step, Trail, folded
 from looseleaf.explain.why import Answer
 from looseleaf.memory import Memory
 from looseleaf.prompt.slot_forms import HEADING, HEADINGS, LISTED, READ
+from wiring import untyped
 
 SAID = "My name is Zhang San. Write code in English."
 LONG = "with many words " * 20
@@ -48,7 +49,7 @@ def write(memory: Memory, path: str, text: str, *, more: bool = False) -> None:
 
 def told(memory: Memory, text: str, name: str = "last") -> list[Steps]:
     """The steps of each chain behind the first, which is the prompt."""
-    answer = memory.why(text, name)
+    answer = memory.explain.why(text, name)
     assert all(chain.steps[0].what == "prompt" for chain in answer.chains)
     assert {chain.is_in for chain in answer.chains} == {answer.is_in}
     return [[(step.what, step.where, step.text) for step in chain.steps[1:]] for chain in answer.chains]
@@ -59,7 +60,7 @@ def names(steps: Steps) -> list[str]:
 
 
 def traces(memory: Memory) -> dict[str, str]:
-    return {trace.content: trace.id for turn in memory.turns(1000) for trace in turn.traces}
+    return {trace.content: trace.id for turn in memory.talk.turns(1000) for trace in turn.traces}
 
 
 # --- finding ---------------------------------------------------------------------------
@@ -112,11 +113,13 @@ def test_a_line_of_the_profile_leads_to_the_trace_in_which_it_was_said(memory: M
     assert names(steps) == ["profile", "page", "fact", "entry", "trace"]
     assert steps[1][1:] == ("USER.md:6", "- Code language: English")
     assert steps[2][1] == memory.fact("USER.md:6").id
-    assert steps[3][1] == f"log/entries/{memory.entry(memory.fact('USER.md:6').entry_id or '').reference}"
+    assert (
+        steps[3][1] == f"log/entries/{memory.talk.entry(memory.fact('USER.md:6').entry_id or '').reference}"
+    )
     assert steps[4][1] == traces(memory)[SAID]
     assert steps[4][2].startswith("user, 20")
     assert steps[4][2].endswith(SAID)
-    answer = memory.why("Language: English")
+    answer = memory.explain.why("Language: English")
     made = answer.chains[0].steps[0].text
     assert made.startswith("as it would be now") is not logged
     assert json.loads(json.dumps(answer.to_dict()))["chains"][0]["steps"][1]["what"] == "profile"
@@ -140,7 +143,7 @@ def test_every_line_of_a_prompt_leads_to_who_said_or_wrote_it(memory: Memory) ->
     for line in prompt.text.splitlines():
         if not line.strip() or line in ours or line.endswith(":"):
             continue
-        answer = memory.why(line)
+        answer = memory.explain.why(line)
         assert answer.is_in, line
         ends = {chain.steps[-1].what for chain in answer.chains}
         assert ends <= {"trace", "edit", "task", "episodes"}, (line, ends)
@@ -154,7 +157,7 @@ def test_a_line_of_the_charter_leads_to_its_page_and_its_last_edit(memory: Memor
     (steps,) = told(memory, "are KIND")
     assert names(steps) == ["charter", "page", "edit"]
     assert steps[1][1:] == ("SOUL.md:3", "You are kind.")
-    assert steps[2][1] == next(memory.log("SOUL.md")).id
+    assert steps[2][1] == next(memory.history.edits("SOUL.md")).id
     write(memory, "SOUL.md", "# Soul\n\nNew.\n\nYou are kind.\n")
     later = told(memory, "are kind")[0]
     assert later[2] == ("changed since", "SOUL.md", "it says this on line 5 now")
@@ -164,7 +167,7 @@ def test_a_line_of_the_charter_leads_to_its_page_and_its_last_edit(memory: Memor
 def test_a_page_that_changed_since_still_leads_to_the_fact_by_its_words(memory: Memory) -> None:
     memory.prompt(budget=4000)
     fact = memory.fact("USER.md:6").id
-    memory.correct("USER.md:6", "Greek")
+    memory.review.correct("USER.md:6", "Greek")
     (steps,) = told(memory, "Language: English")
     assert names(steps) == ["profile", "page", "changed since", "fact", "entry", "trace"]
     assert steps[2][2] == "it says this no more"
@@ -202,7 +205,7 @@ def test_a_line_of_the_index_leads_to_the_page_and_its_edit(memory: Memory) -> N
     (steps,) = told(memory, "on tea")
     assert names(steps) == ["index", "page", "edit"]
     assert steps[1][1:] == ("facts/tea.md:3", "> Summary: on tea")
-    assert steps[2][1] == next(memory.log("facts/tea.md")).id
+    assert steps[2][1] == next(memory.history.edits("facts/tea.md")).id
 
 
 class Telling:
@@ -247,7 +250,7 @@ def test_what_was_said_is_named_by_its_trace_also_behind_changes(memory: Memory)
     memory.record(tool_result={"is": "grey"}, tool_call_id="c1")
     memory.record(user="Three")
     memory.prompt("Three", budget=4000)
-    known = {trace.id: trace for turn in memory.turns(100) for trace in turn.traces}
+    known = {trace.id: trace for turn in memory.talk.turns(100) for trace in turn.traces}
     for words, kind in (
         ("First answer.", "assistant"),
         ("the moon", "tool_call"),
@@ -279,7 +282,7 @@ def test_a_change_leads_to_its_page_and_the_edit_that_made_it(memory: Memory) ->
     write(memory, "facts/new.md", "> Summary: on engines\n\n- Part: engine\n")
     memory.state.add_task("write tests")
     memory.prompt("Two", budget=4000)
-    edit = next(memory.log("USER.md"))
+    edit = next(memory.history.edits("USER.md"))
     came, gone, task, page = (
         told(memory, text) for text in ("Home: Rome", "Prose of", "write tests", "on engines")
     )
@@ -292,7 +295,10 @@ def test_a_change_leads_to_its_page_and_the_edit_that_made_it(memory: Memory) ->
     assert gone[1][2][1] == edit.id
     assert names(task[0]) == ["window", "page", "edit"]
     assert task[0][1][1] == "state.json"
-    assert [step[1] for step in page[0]][1:] == ["facts/new.md", next(memory.log("facts/new.md")).id]
+    assert [step[1] for step in page[0]][1:] == [
+        "facts/new.md",
+        next(memory.history.edits("facts/new.md")).id,
+    ]
 
 
 def test_words_that_look_like_a_heading_are_found_where_they_are_escaped(memory: Memory) -> None:
@@ -313,7 +319,7 @@ def test_a_word_that_is_everywhere_is_followed_a_few_times_only(memory: Memory) 
     for number in range(20):
         memory.record(user=f"common {number}")
     memory.prompt(budget=4000)
-    answer = memory.why("common")
+    answer = memory.explain.why("common")
     assert (len(answer.chains), answer.more) == (5, 15)
 
 
@@ -347,22 +353,22 @@ def test_a_sentence_that_was_kept_through_compactions_leads_to_the_first(compact
     for number in range(12, 24):
         compacted.record(user=f"Question {number}: what of part {number}, {LONG}")
         compacted.record(assistant=f"Part {number} is fine. {LONG}")
-    compacted.compact()
+    compacted.window.compact()
     compacted.prompt("after")
-    assert len(list(Trail(compacted, Needle("x")).compactions())) > 1
+    assert len(list(Trail(compacted.parts, Needle("x")).compactions())) > 1
     kept = next(
         steps for steps in told(compacted, "We decided to use PostgreSQL") if steps[0][1] == "summary"
     )
     assert kept[-1][0] == "trace"
-    assert "PostgreSQL" in compacted.expand(kept[-1][1])[0].content
+    assert "PostgreSQL" in compacted.talk.traces(kept[-1][1])[0].content
 
 
 def test_what_left_the_window_is_said_to_be_in_its_entry(compacted: Memory) -> None:
-    assert not compacted.why("Question 3:").is_in
+    assert not compacted.explain.why("Question 3:").is_in
     (steps,) = told(compacted, "Question 3:")
     assert names(steps) == ["compacted", "trace"]
-    assert compacted.expand(steps[0][2].rpartition(" ")[2])
-    assert "Question 3" in compacted.expand(steps[1][1])[0].content
+    assert compacted.talk.traces(steps[0][2].rpartition(" ")[2])
+    assert "Question 3" in compacted.talk.traces(steps[1][1])[0].content
 
 
 def test_an_entry_that_cannot_be_read_is_said_so(compacted: Memory) -> None:
@@ -381,7 +387,7 @@ def test_turns_that_are_shown_as_they_were_lead_to_their_traces(place: Path) -> 
         for number in range(16):
             memory.record(user=f"Question {number}: what of part {number}, {LONG}")
             memory.record(assistant=f"Part {number} is fine. {LONG}")
-        memory.compact()
+        memory.window.compact()
         prompt = memory.prompt("next")
         summary = next(item for item in prompt.manifest.items if item.id == "summary")
         assert "[RECENT TURNS]" in prompt.text_of(summary)
@@ -389,7 +395,7 @@ def test_turns_that_are_shown_as_they_were_lead_to_their_traces(place: Path) -> 
             (steps,) = told(memory, f"Part {number} is fine.")
             assert names(steps) == ["window", "trace"]
             assert steps[0][1] == item
-            assert f"Part {number} is" in memory.expand(steps[1][1])[0].content
+            assert f"Part {number} is" in memory.talk.traces(steps[1][1])[0].content
 
 
 def test_a_window_that_was_trimmed_is_followed_all_the_same(memory: Memory) -> None:
@@ -402,7 +408,7 @@ def test_a_window_that_was_trimmed_is_followed_all_the_same(memory: Memory) -> N
     assert shown
     for number in shown:
         (steps,) = told(memory, f"Part {number} is")
-        assert memory.expand(steps[1][1])[0].content == f"Part {number} is fine."
+        assert memory.talk.traces(steps[1][1])[0].content == f"Part {number} is fine."
     (left,) = told(memory, "Question 0:")
     assert names(left) == ["over_budget", "trace"]
     (early,) = told(memory, "Hello.")
@@ -427,12 +433,12 @@ def prose(memory: Memory) -> None:
 
 
 def pend(memory: Memory) -> None:
-    memory.write("The user lives in Oolong. I live in Oolong.")
+    memory.distill("The user lives in Oolong. I live in Oolong.")[0]
 
 
 def reject(memory: Memory) -> None:
-    memory.edit("facts/tea.md", "- Drinks: Oolong\n", author="person", reason="a test")
-    memory.reject("facts/tea.md:1")
+    memory.pages.edit("facts/tea.md", "- Drinks: Oolong\n", author="person", reason="a test")
+    memory.review.reject("facts/tea.md:1")
 
 
 def later(memory: Memory) -> None:
@@ -465,7 +471,7 @@ def test_what_is_not_in_the_prompt_is_known_elsewhere_or_nowhere(
     memory: Memory, change: Callable[[Memory], None], first: str, where: str, word: str
 ) -> None:
     change(memory)
-    answer = memory.why("oolong")
+    answer = memory.explain.why("oolong")
     assert not answer.is_in
     step = answer.chains[0].steps[1]
     assert step.what == first
@@ -483,7 +489,7 @@ def test_what_is_not_in_the_prompt_is_known_elsewhere_or_nowhere(
 def test_the_words_that_are_shown_for_a_fact_are_those_that_it_was_made_of(place: Path, said: str) -> None:
     with Memory(place / "memory") as memory:
         for who, text in (("user", "Hello there."), ("assistant", "Okay then."), ("user", said)):
-            memory.record(**{who: text})
+            memory.record(**untyped({who: text}))
         memory.distill()
         (chain,) = told(memory, "Allergy: basil")
         assert [(where, text.rpartition(": ")[2]) for what, where, text in chain if what == "trace"] == [
@@ -511,7 +517,7 @@ def test_what_was_said_with_another_agent_is_found_and_said_to_be_theirs(memory:
     with Memory(memory.path, agent="import") as other:
         other.record(user="I am allergic to oolong.")
         other.record(assistant="Noted.")
-        (own,) = (trace.id for trace in other.turns(1)[0].traces if trace.trace_type == "user")
+        (own,) = (trace.id for trace in other.talk.turns(1)[0].traces if trace.trace_type == "user")
     for prompted in (False, True):
         if prompted:
             memory.prompt("now", budget=4000)
@@ -527,7 +533,7 @@ def test_what_was_said_with_another_agent_is_found_and_said_to_be_theirs(memory:
 
 def test_what_is_true_no_more_says_by_what_it_was_replaced_and_since_when(memory: Memory) -> None:
     home = memory.fact("USER.md:6").id
-    memory.correct("USER.md:6", "Greek")
+    memory.review.correct("USER.md:6", "Greek")
     memory.prompt("now", budget=4000)
     chain = told(memory, "Language: English")[0]
     now = memory.fact("USER.md:6")
@@ -535,7 +541,7 @@ def test_what_is_true_no_more_says_by_what_it_was_replaced_and_since_when(memory
     assert "“Code language: Greek” stands in its place since 20" in chain[0][2]
     assert chain[1][1] == home
     assert chain[-1][1] == traces(memory)[SAID]
-    answer = Trail(memory, Needle("x"))
+    answer = Trail(memory.parts, Needle("x"))
     assert [fact.status for fact in answer.facts][:1] == ["current"]
 
 
@@ -575,7 +581,7 @@ def test_a_page_that_cannot_be_read_is_noted_and_passed_over(memory: Memory) -> 
 
 
 def test_a_text_that_was_written_leads_to_its_own_words(memory: Memory) -> None:
-    memory.write("I live in Lyon. We decided to go with SQLite for the shop.", author="person")
+    memory.distill("I live in Lyon. We decided to go with SQLite for the shop.", author="person")[0]
     memory.prompt("now", budget=4000)
     home, decided = told(memory, "Home: Lyon")[0], told(memory, "decided to go with SQLite")[0]
     assert names(home) == ["profile", "page", "fact", "entry", "trace"]
@@ -594,12 +600,12 @@ def test_an_old_prompt_is_asked_by_its_id(memory: Memory) -> None:
     old = memory.prompt("Refactor the parser", budget=4000).manifest.id
     memory.record(user="Something else")
     memory.prompt("Something else", budget=4000)
-    assert memory.why("Refactor the parser", old).is_in
-    assert not memory.why("Refactor the parser").is_in
+    assert memory.explain.why("Refactor the parser", old).is_in
+    assert not memory.explain.why("Refactor the parser").is_in
     with pytest.raises(Refused, match="there is no prompt 'nothing'"):
-        memory.why("Refactor", "nothing")
+        memory.explain.why("Refactor", "nothing")
     with pytest.raises(Refused, match="the text is empty"):
-        memory.why(" \\\n")
+        memory.explain.why(" \\\n")
 
 
 def test_a_last_prompt_that_cannot_be_rendered_again_is_made_anew(memory: Memory) -> None:
@@ -608,26 +614,26 @@ def test_a_last_prompt_that_cannot_be_rendered_again_is_made_anew(memory: Memory
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[1:]))
     with Memory(memory.path) as again:
-        answer = again.why("Language: English")
+        answer = again.explain.why("Language: English")
         assert answer.is_in
         assert answer.chains[0].steps[0].text.startswith("as it would be now")
         assert any("as it would be now" in note for note in again.notes)
         with pytest.raises(Refused, match="was not rendered again"):
-            again.why("Language: English", again._prompts.log.find("last")["id"])
+            again.explain.why("Language: English", again.parts.prompts.log.find("last")["id"])
 
 
 def test_a_revision_that_cannot_be_rebuilt_is_said_so(memory: Memory) -> None:
-    trail = Trail(memory, Needle("x"))
+    trail = Trail(memory.parts, Needle("x"))
     assert list(trail.page("USER.md", "0" * 64, "x")) == [
         Step("page", "USER.md", "what it said then cannot be rebuilt from the journal")
     ]
-    assert list(trail.page("USER.md", memory.page("USER.md").sha256 or "", "x")) == [
+    assert list(trail.page("USER.md", memory.pages.read("USER.md").sha256 or "", "x")) == [
         Step("page", "USER.md", "the prompt's own words about it")
     ]
 
 
 def test_an_answer_is_plain_values(memory: Memory) -> None:
-    answer = memory.why("zebra")
+    answer = memory.explain.why("zebra")
     assert isinstance(answer, Answer)
     assert json.loads(json.dumps(answer.to_dict())) == {
         "text": "zebra",
@@ -648,7 +654,7 @@ def test_a_page_that_is_no_utf_8_is_followed_all_the_same(memory: Memory) -> Non
     (steps,) = told(memory, "Prose in")
     assert names(steps) == ["profile", "page", "edit"]
     assert steps[1][1] == "USER.md:9"
-    edit = next(memory.log("USER.md"))
+    edit = next(memory.history.edits("USER.md"))
     assert steps[2][1] == edit.id
     assert told(memory, "Language: English")[0][-1][1] == traces(memory)[SAID]
     path.write_bytes(path.read_bytes() + b"\nMore.\n")
@@ -662,11 +668,11 @@ def test_a_revision_is_known_by_its_bytes_and_by_its_text(memory: Memory, of_byt
     path = Path(memory.path, "facts/tea.md")
     data = b"# Tea\n\nCaf\xe9 too.\n"
     path.write_bytes(data)
-    memory.absorb()
+    memory.pages.absorb()
     path.write_bytes(b"# Tea\n")
-    memory.absorb()
+    memory.pages.absorb()
     text = data.decode("utf-8", "replace")
-    trail = Trail(memory, Needle("too"))
+    trail = Trail(memory.parts, Needle("too"))
     revision = sha256(data if of_bytes else text.encode())
     assert (trail.true_revision("facts/tea.md", revision), trail.text_of("facts/tea.md", revision)) == (
         sha256(data),
@@ -696,21 +702,21 @@ def test_a_page_is_asked_for_by_its_path(memory: Memory) -> None:
         ("days/2026-01-02.md", False, "only_searched", "it is not shown"),
         ("facts/new.md", False, "later", "it is not shown"),
     ):
-        answer = memory.why(path)
+        answer = memory.explain.why(path)
         chain = next(each for each in answer.chains if each.steps[1].what == first)
         assert answer.is_in is is_in, path
         assert (chain.steps[2].what, chain.steps[2].where, chain.steps[2].text) == ("page", path, word)
         assert chain.steps[-1].what == "edit"
-        assert chain.steps[-1].where == next(memory.log(path)).id
-    assert "there was no page facts/new.md when" in memory.why("facts/new.md").chains[0].steps[1].text
-    assert [step.text for step in memory.why("PROJECT.md").chains[0].steps[1:]] == ["it says nothing"]
+        assert chain.steps[-1].where == next(memory.history.edits(path)).id
+    assert "there was no page facts/new.md when" in memory.explain.why("facts/new.md").chains[0].steps[1].text
+    assert [step.text for step in memory.explain.why("PROJECT.md").chains[0].steps[1:]] == ["it says nothing"]
 
 
 def test_a_page_that_changed_or_came_since_is_said_to(memory: Memory) -> None:
     memory.prompt("one", budget=4000)
     write(memory, "USER.md", "- Home: Rome\n", more=True)
     write(memory, "facts/tea.md", "# Tea\n\nOolong is fine.\n")
-    memory.absorb()
+    memory.pages.absorb()
     memory.prompt("two", budget=4000)
     (profile, changes) = told(memory, "USER.md")
     assert names(profile) == ["profile", "page", "changed since", "edit"]
@@ -732,9 +738,9 @@ def test_a_line_of_a_page_is_asked_for_by_its_number(memory: Memory) -> None:
     assert (why[0], line[1:], edit[0]) == ("read_on_demand", ("facts/tea.md:3", "Oolong is fine."), "edit")
     assert told(memory, "facts/tea.md:2") == told(memory, "facts/tea.md:4") == told(memory, "facts/tea.md")
     assert told(memory, "review/pending.md:1")[0][0][0] == "waits_for_a_person"
-    assert memory.why("facts/none.md:1").chains[0].steps[1].what == "nowhere"
+    assert memory.explain.why("facts/none.md:1").chains[0].steps[1].what == "nowhere"
     with pytest.raises(Refused, match=r"facts/tea\.md has 4 lines, and no line 9"):
-        memory.why("facts/tea.md:9")
+        memory.explain.why("facts/tea.md:9")
 
 
 def test_a_line_of_a_page_whose_changes_are_told_is_said_to_be_no_part_of_them(place: Path) -> None:
@@ -777,7 +783,7 @@ def test_a_step_stands_under_the_one_it_follows_from(memory: Memory) -> None:
     memory.prompt("one", budget=4000)
     write(memory, "USER.md", "- Home: Rome\n", more=True)
     memory.prompt("two", budget=4000)
-    steps = memory.why("Home: Rome").chains[0].steps[1:]
+    steps = memory.explain.why("Home: Rome").chains[0].steps[1:]
     assert [(step.what, step.depth) for step in steps][:5] == [
         ("window", 0),
         ("page", 1),
@@ -790,7 +796,7 @@ def test_a_step_stands_under_the_one_it_follows_from(memory: Memory) -> None:
         memory.record(assistant="Fine.")
         memory.distill()
     memory.prompt("three", budget=4000)
-    for chain in memory.why("Lyon").chains:
+    for chain in memory.explain.why("Lyon").chains:
         depths = [step.depth for step in chain.steps[1:]]
         assert depths[0] == 0
         assert all(new <= old + 1 for old, new in pairwise(depths))
@@ -801,6 +807,6 @@ def test_a_step_stands_under_the_one_it_follows_from(memory: Memory) -> None:
 def test_what_is_no_text_is_not_looked_for(memory: Memory, given: Any) -> None:
     memory.prompt("now", budget=4000)
     with pytest.raises(Refused, match="Nothing was looked for: what is looked for is text, not "):
-        memory.why(given)
+        memory.explain.why(given)
     with pytest.raises(Refused, match="Nothing was looked for: the id of a prompt is text, not "):
-        memory.why("now", given)
+        memory.explain.why("now", given)

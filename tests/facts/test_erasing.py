@@ -179,7 +179,7 @@ def test_obeying_twice_takes_nothing_more(place: Path, said: str) -> None:
         trace = say(memory, said, THEN + 50_000)
         assert forbidden(said) is not None
         once = told(memory)
-        assert memory._book.obey(trace) == 0
+        assert memory.parts.obey(trace) == 0
         assert told(memory) == once
 
 

@@ -24,6 +24,7 @@ from looseleaf.facts.placement import Plan
 from looseleaf.language.own_words import own_words
 from looseleaf.text.lines import is_found, undoubted
 from payloads import CLAIMS, TEXTS, USER_SAYS
+from wiring import untyped
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Level
@@ -181,21 +182,21 @@ def test_in_a_whole_memory_only_a_person_raises_a_level(tmp_path: Path, seed: in
             if act in ("user", "assistant"):
                 level = level_of(act)
                 for _ in range(random.choice((1, 5))):
-                    memory.record(**{act: f"We like {thing}"})
+                    memory.record(**untyped({act: f"We like {thing}"}))
             elif act == "tool":
                 level = "tainted"
                 memory.record(tool_call="web", tool_call_id="w")
                 memory.record(tool_result=f"They like {thing}", tool_call_id="w")
             elif act == "write":
                 level = "tainted"
-                memory.write(f"They like {thing}")
+                memory.distill(f"They like {thing}")[0]
             elif act == "redistill":
-                memory.redistill(Likes(f"likes/{random.randrange(2, 9)}"), apply=True)
+                memory.review.redistill(Likes(f"likes/{random.randrange(2, 9)}"), apply=True)
                 continue
             elif act == "approve":
                 waiting = memory.facts(status="pending")
                 if waiting:
-                    by_people.add(memory.approve(waiting[0].id or "").object)
+                    by_people.add(memory.review.approve(waiting[0].id or "").object)
                 continue
             else:
                 page = tmp_path / "facts/user.md"

@@ -21,9 +21,10 @@ from looseleaf.base.values import Document
 from looseleaf.facts.known_facts import FOLDER, INDEX, Facts
 from looseleaf.facts.ledger import fact_id
 from looseleaf.facts.page_lines import Shard
-from looseleaf.pages.pages import Pages, Rewritten
+from looseleaf.pages.pages import Rewritten
 from looseleaf.store import JOURNAL, records
 from looseleaf.store.files import FileStore
+from wiring import lone_pages
 
 TEXT = "# Work\n\n- Database: Postgres\n- Port: 5432\n"
 
@@ -35,7 +36,7 @@ class Desk:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self.store = FileStore(folder, HASTY)
-        self.pages = Pages(self.store, HASTY, "main", lambda note: None)
+        self.pages = lone_pages(self.store, HASTY)
 
     def facts(self, store: Any = None, *, trusts: bool = True) -> Facts:
         """A reader, as another process would be."""

@@ -32,6 +32,7 @@ from looseleaf.pages.pages import Pages, Rewritten
 from looseleaf.store.files import FileStore
 from looseleaf.text.times import clock, day, written
 from page_texts import page_texts
+from wiring import lone_pages
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001)
 WARY = Policy(settle_seconds=0.01, quiet_seconds=0.001, trust_external_edits=False)
@@ -98,7 +99,7 @@ class AnySequence(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(dir=in_memory()))
         (self.folder / "memory").mkdir()
         self.store = FileStore(self.folder / "memory", HASTY)
-        self.pages = Pages(self.store, HASTY, "main", lambda note: None)
+        self.pages = lone_pages(self.store, HASTY)
         self.where = self.folder / "memory"
         self.kept_beside, self.fresh_beside = Beside(self.store), Beside(self.store)
         self.kept = folded(self.kept_beside, self.pages)
@@ -991,22 +992,22 @@ def memory(request: pytest.FixtureRequest, place: Path) -> Iterator[Memory]:
 
 def test_a_tick_on_disk_brings_a_line_to_its_page_where_edits_on_disk_are_trusted(memory: Memory) -> None:
     trusts = memory.policy.trust_external_edits
-    memory.write("I live in Rome. I like tea.")
+    memory.distill("I live in Rome. I like tea.")[0]
     file = Path(memory.path) / REVIEW
-    text = memory.page(REVIEW).text
+    text = memory.pages.read(REVIEW).text
     assert sorted(fact.object for fact in memory.facts(status="pending")) == ["Rome", "tea"]
-    memory.edit(REVIEW, text.replace("[ ] Home", "[x] Home"), reason="a model's", author="agent:main")
+    memory.pages.edit(REVIEW, text.replace("[ ] Home", "[x] Home"), reason="a model's", author="agent:main")
     assert memory.facts() == []
     file.write_text(text, encoding="utf-8")
-    memory.absorb()
+    memory.pages.absorb()
     file.write_text(text.replace("[ ] Home", "[x] Home"), encoding="utf-8")
     found = [(fact.object, fact.level, fact.path) for fact in memory.facts()]
     assert found == ([("Rome", "confirmed", "USER.md")] if trusts else [])
-    memory.page(REVIEW)
+    memory.pages.read(REVIEW)
     file.write_text("# Review\n", encoding="utf-8")
     rejected = [fact.object for fact in memory.facts(status="rejected")]
     assert rejected == (["tea"] if trusts else [])
-    assert ("tea" in memory.page(REVIEW).text) is not trusts  # what nobody decided is asked again
+    assert ("tea" in memory.pages.read(REVIEW).text) is not trusts  # what nobody decided is asked again
 
 
 # --- what it costs -----------------------------------------------------------------------

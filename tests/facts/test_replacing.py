@@ -236,11 +236,11 @@ def told_plainly(memory: Memory, words: str) -> list[str]:
     texts = [worded(each.relation, each.object) for each in memory.facts()]
     texts += [
         line
-        for path in memory.pages()
+        for path in memory.pages.list()
         if path.startswith(("USER", "facts/"))
-        for line in memory.page(path).text.splitlines()
+        for line in memory.pages.read(path).text.splitlines()
     ]
-    texts += memory.snapshot().text.splitlines()
+    texts += memory.views.snapshot().text.splitlines()
     return [text for text in texts if words in text and "may have changed" not in text]
 
 
@@ -302,7 +302,7 @@ def test_what_a_person_confirmed_is_asked_about_and_never_superseded_by_talk(pla
         assert len(asked) == len(set(asked)), "it is asked once"
         for each in waiting:
             if each.relation.startswith("No longer"):
-                memory.approve(each.id or "")
+                memory.review.approve(each.id or "")
         assert not any("black" in each.object for each in memory.facts() if each.level == "confirmed")
 
 

@@ -121,12 +121,12 @@ def test_what_was_said_elsewhere_too_keeps_its_other_source(tmp_path: Path) -> N
         live(memory, ops)
         [fact] = memory.facts()
         assert len(fact.sources) == 2
-        memory.pin(fact.id or "")
+        memory.review.pin(fact.id or "")
         done = memory.forget(session="a")
         [fact] = memory.facts()
         assert len(fact.sources) == 1
         assert "pinned" in fact.tags
-        assert memory.sources(fact)[0].text == SECRET
+        assert memory.explain.sources(fact)[0].text == SECRET
         assert done.probe is not None
         assert not done.probe.hits
 
@@ -154,7 +154,7 @@ def planted(folder: Path) -> Memory:
     """A memory that holds the canary wherever a memory can hold anything."""
     memory = open_memory(folder)
     live(memory, [Op("talk", "old", ("I live in Berlin. I am allergic to latex.",)), Op("distill")])
-    memory._talk.recorder.session = "secret"
+    memory.parts.conversation.recorder.session = "secret"
     with at(THEN + 5000, "secret"):
         memory.record(user=f"{SECRET} Caf\u00e9 {CANARY} \ud800.", ts=THEN + 5000)
         memory.record(assistant=f"So you like {CANARY} tea.", ts=THEN + 5001)
@@ -164,21 +164,21 @@ def planted(folder: Path) -> Memory:
         memory.record(tool_result=f"Buy {CANARY} tea. " + "x" * 300_000, tool_call_id="c1", ts=THEN + 5003)
         memory.record(user=f"TODO: brew {CANARY} tea. We decided to use {CANARY} cups.", ts=THEN + 5004)
         memory.distill()
-    memory.store.rotate("traces/main")
+    memory.parts.context.store.rotate("traces/main")
     live(memory, [Op("talk", "new", ("I work at Acme.",))])
     with at(THEN + 9000, "late"):
         memory.prompt("What do I drink?", budget=8000)
-        memory.compact()
+        memory.window.compact()
         memory.distill()
         memory.prompt("And now?", budget=8000)
         memory.recall(f"{CANARY} tea")
-        memory.edit(
+        memory.pages.edit(
             "USER.md",
             lambda text: text.replace(f"- Allergy: {CANARY} tea\n", ""),
             reason="x",
             author="person",
         )
-    root = memory.store._root
+    root = memory.parts.files._root
     root.put_aside(f"- {SECRET}\n".encode(), "collision-USER.md")
     (folder / "log/staged").mkdir(exist_ok=True)
     (folder / f"log/staged/{new_id()}.put").write_text(f"half of {SECRET}")
@@ -235,7 +235,7 @@ def test_a_session_is_nowhere_afterwards(tmp_path: Path) -> None:
         assert done.probe is not None
         assert done.probe.hits == ()
         assert said(memory)[:3] == ["Home: Berlin", "Employer: Acme", "Allergy: latex"]
-        assert [each.session_id for each in memory.sessions()] == ["old", "new"]
+        assert [each.session_id for each in memory.talk.sessions()] == ["old", "new"]
 
 
 def test_an_origin_is_nowhere_afterwards(tmp_path: Path) -> None:
@@ -264,9 +264,11 @@ def test_a_fact_goes_with_its_line_and_its_quotes_and_other_mentions_are_counted
         assert "Home: Quillan" in said(memory)
         memory.forget(fact=fact.id)
         assert said(memory) == ["Allergy: latex"]
-        [first, second] = [trace.content for turn in memory.turns() for trace in turn.traces]
+        [first, second] = [trace.content for turn in memory.talk.turns() for trace in turn.traces]
         assert (first, second) == ("[forgotten]. I am allergic to latex.", "Quillan has a market.")
-        assert "Quillan" not in "".join(json.dumps(line.record) for line in memory.store.read(JOURNAL))
+        assert "Quillan" not in "".join(
+            json.dumps(line.record) for line in memory.parts.context.store.read(JOURNAL)
+        )
 
 
 def test_a_topic_goes_with_its_page_its_history_and_its_entries(tmp_path: Path) -> None:
@@ -285,8 +287,8 @@ def test_a_topic_goes_with_its_page_its_history_and_its_entries(tmp_path: Path) 
 
 def test_what_waits_in_review_goes_with_its_document(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.write(f"I am allergic to {CANARY} cake. I live in Oslo.", topic="cake")
-        memory.write("I am allergic to latex.", topic="gloves")
+        memory.distill(f"I am allergic to {CANARY} cake. I live in Oslo.", topic="cake")[0]
+        memory.distill("I am allergic to latex.", topic="gloves")[0]
         assert f"Allergy: {CANARY} cake" in said(memory, "pending")
         memory.forget(match=CANARY)
         assert said(memory, "pending") == ["Home: Oslo", "Allergy: latex"]
@@ -324,11 +326,11 @@ def test_a_fact_that_was_forgotten_does_not_come_back_from_words_before(tmp_path
 def test_a_document_that_was_forgotten_is_not_written_again_unless_a_person_says_so(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         text = f"The garden grows {CANARY} roses."
-        memory.write(text, topic="garden")
+        memory.distill(text, topic="garden")[0]
         memory.forget(origin="document")
         with pytest.raises(Refused, match="was forgotten"):
-            memory.write(text, topic="garden")
-        memory.write(text, topic="garden", author="person")
+            memory.distill(text, topic="garden")[0]
+        memory.distill(text, topic="garden", author="person")[0]
 
 
 def test_what_was_imported_and_forgotten_is_not_imported_again(
@@ -357,11 +359,15 @@ def test_what_was_imported_and_forgotten_is_not_imported_again(
 def test_the_tombstone_holds_no_word_of_it(tmp_path: Path) -> None:
     with planted(tmp_path / "m") as memory:
         done = memory.forget(match=CANARY)
-        [line] = memory.store.read("tombstones")
+        [line] = memory.parts.context.store.read("tombstones")
         assert line.record["id"] == done.id
         assert set(line.record) == {"schema", "id", "ts", "kind", "by", "counts", "hashes"}
         assert all(len(each) == 32 for each in line.record["hashes"])
-        [record] = [line.record for line in memory.store.read(JOURNAL) if line.record["kind"] == "forgotten"]
+        [record] = [
+            line.record
+            for line in memory.parts.context.store.read(JOURNAL)
+            if line.record["kind"] == "forgotten"
+        ]
         assert record["id"] == done.id
 
 
@@ -409,7 +415,7 @@ def test_only_what_one_agent_recorded_goes_if_that_is_asked(tmp_path: Path) -> N
         live(other, [Op("talk", "a", (f"I drink {CANARY} tea daily.",))])
         memory.forget(session="a", agent="other")
         assert said(memory) == [f"Allergy: {CANARY} tea"]
-        assert other.turns() == []
+        assert other.talk.turns() == []
 
 
 # --- others that have it open --------------------------------------------------------------
@@ -418,13 +424,13 @@ def test_only_what_one_agent_recorded_goes_if_that_is_asked(tmp_path: Path) -> N
 def test_another_that_was_open_sees_the_new_memory_and_goes_on(tmp_path: Path) -> None:
     with planted(tmp_path / "m") as memory, open_memory(tmp_path / "m", session="here") as other:
         other.record(user="I use vim.")
-        before = json.dumps([message.content for message in other.messages()])
+        before = json.dumps([message.content for message in other.window.messages()])
         assert CANARY in before
         assert other.prompt("What do I drink?", budget=8000).messages
         assert other.recall(f"{CANARY} tea")
         assert any(CANARY in fact.object for status in STATUSES for fact in other.facts(status=status))
         memory.forget(match=CANARY)
-        assert CANARY not in json.dumps([message.content for message in other.messages()])
+        assert CANARY not in json.dumps([message.content for message in other.window.messages()])
         told = other.prompt("What do I drink?", budget=8000)
         assert CANARY not in json.dumps([message.content for message in told.messages])
         assert not other.recall(f"{CANARY} tea")
@@ -487,7 +493,7 @@ def test_a_page_that_is_saved_in_the_same_moment_stays_and_the_probe_names_it(
         done = memory.forget(match=CANARY)
         assert done.probe is not None
         assert "USER.md" in done.probe.hits
-        assert f"{CANARY} for ever" in memory.page("USER.md").text
+        assert f"{CANARY} for ever" in memory.pages.read("USER.md").text
         monkeypatch.undo()
         again = memory.forget(match=CANARY)
         assert again.probe is not None
@@ -534,8 +540,8 @@ def test_a_prompt_that_told_of_it_cannot_be_rendered_again_and_the_next_one_begi
         second = memory.prompt("two", budget=8000).manifest.id
         memory.forget(session="b")
         with pytest.raises(Refused):
-            memory.replay(second)
-        assert memory.replay(first).messages
+            memory.explain.replay(second)
+        assert memory.explain.replay(first).messages
         assert CANARY not in json.dumps(
             [each.content for each in memory.prompt("three", budget=8000).messages]
         )
@@ -547,7 +553,7 @@ def test_an_edit_can_still_be_undone_afterwards(tmp_path: Path) -> None:
         live(memory, [Op("append", "", ("USER.md", "- Note: latex again"))])
         memory.forget(session="a")
         assert said(memory) == ["note: latex again"]
-        memory.undo("USER.md")
+        memory.history.undo("USER.md")
         assert said(memory) == []
         assert [str(each) for each in memory.check() if each.severity == "error"] == []
 
@@ -555,7 +561,7 @@ def test_an_edit_can_still_be_undone_afterwards(tmp_path: Path) -> None:
 def test_numbers_of_turns_stay_used(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I live in Berlin.",)), Op("talk", "b", (SECRET,))])
-        last = memory.turns()[-1].turn_id
+        last = memory.talk.turns()[-1].turn_id
         memory.forget(session="b")
         assert memory.record(user="And now?").turn_id > last
 
@@ -568,7 +574,7 @@ def test_an_undo_of_what_went_goes_too(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I live in Berlin.",)), Op("distill")])
         live(memory, [Op("talk", "b", ("I moved to Paris.",)), Op("distill")])
-        memory.undo("USER.md")
+        memory.history.undo("USER.md")
         memory.forget(session="b")
         assert said(memory) == ["Home: Berlin"]
         assert [fact.status for fact in _facts(memory)] == ["current"]

@@ -49,32 +49,32 @@ def by_hand(
     memory: Memory, path: str, change: Callable[[bytes | None], bytes | None], author: str, **more: Any
 ) -> str:
     """An edit as the journal has it; the page is not touched."""
-    document = memory.store.get(path)
+    document = memory.parts.context.store.get(path)
     old = document.data if document is not None else None
     edit = make_edit(new_id(), now(), path, author, "by hand", old, change(old), **more)
-    memory.store.append(JOURNAL, [record_of(edit)])
+    memory.parts.context.store.append(JOURNAL, [record_of(edit)])
     return edit.id
 
 
 def test_a_journal_of_several_segments_is_rewritten_from_the_first_that_changes(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory, open_memory(tmp_path / "m") as other:
         live(memory, [Op("append", "", ("PROJECT.md", "- one"))])
-        memory.store.rotate(JOURNAL)
+        memory.parts.context.store.rotate(JOURNAL)
         first = (tmp_path / "m/log/archive/000001.jsonl").read_bytes()
         live(memory, [Op("talk", "a", (SECRET,)), Op("distill")])
-        memory.store.rotate(JOURNAL)
+        memory.parts.context.store.rotate(JOURNAL)
         live(memory, [Op("append", "", ("PROJECT.md", "- two"))])
-        memory.store.rotate(JOURNAL)
+        memory.parts.context.store.rotate(JOURNAL)
         live(memory, [Op("append", "", ("PROJECT.md", "- three"))])
         assert kept(other) == [f"Allergy: {CANARY} tea"]
         memory.forget(session="a")
         assert (tmp_path / "m/log/archive/000001.jsonl").read_bytes() == first
         kinds = [
-            next(line.record["kind"] for line in memory.store.read(JOURNAL, Position(each, 0)))
+            next(line.record["kind"] for line in memory.parts.context.store.read(JOURNAL, Position(each, 0)))
             for each in (3, 4)
         ]
         assert kinds == ["forgotten", "forgotten"]
-        assert memory.page("PROJECT.md").text == "- one\n- two\n- three\n"
+        assert memory.pages.read("PROJECT.md").text == "- one\n- two\n- three\n"
         assert kept(other) == []
         is_sound(memory, tmp_path / "m")
         is_sound(other, tmp_path / "m")
@@ -86,12 +86,16 @@ def test_edits_that_never_happened_go_with_their_words(tmp_path: Path) -> None:
         void: dict[str, Any] = {"schema": "journal.v1", "ts": 1.0, "kind": "void", "reason": "a collision"}
         for path, text in (("PROJECT.md", f"- {SECRET}\n"), ("facts/x.md", "- fine\n")):
             edit = by_hand(memory, path, lambda old, text=text: (old or b"") + text.encode(), "person")  # type: ignore[misc]
-            memory.store.append(JOURNAL, [{**void, "id": new_id(), "path": path, "edit": edit}])
+            memory.parts.context.store.append(JOURNAL, [{**void, "id": new_id(), "path": path, "edit": edit}])
         live(memory, [Op("append", "", ("PROJECT.md", f"- {CANARY}"))])
         memory.forget(match=CANARY)
-        voids = [line.record["path"] for line in memory.store.read(JOURNAL) if line.record["kind"] == "void"]
+        voids = [
+            line.record["path"]
+            for line in memory.parts.context.store.read(JOURNAL)
+            if line.record["kind"] == "void"
+        ]
         assert "facts/x.md" in voids
-        assert memory.page("PROJECT.md").text == "- one\n"
+        assert memory.pages.read("PROJECT.md").text == "- one\n"
         is_sound(memory, tmp_path / "m")
 
 
@@ -107,7 +111,7 @@ def test_where_a_record_is_lost_the_rest_of_a_page_stays(tmp_path: Path) -> None
             "sha256": "0",
             "aside": "x",
         }
-        memory.store.append(JOURNAL, [lost])
+        memory.parts.context.store.append(JOURNAL, [lost])
         page = tmp_path / "m/PROJECT.md"
         gap = by_hand(memory, "PROJECT.md", lambda old: b"- one\n- between\n- two\n", "person")
         lines = (tmp_path / "m/log/journal.jsonl").read_bytes().split(b"\n")
@@ -117,11 +121,11 @@ def test_where_a_record_is_lost_the_rest_of_a_page_stays(tmp_path: Path) -> None
             new_id(), 3.0, "PROJECT.md", "person", "x", b"- one\n- between\n", page.read_bytes()
         )
         (tmp_path / "m/log/journal.jsonl").write_bytes(b"\n".join(whole))
-        memory.store.append(JOURNAL, [record_of(after)])
+        memory.parts.context.store.append(JOURNAL, [record_of(after)])
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (SECRET,)), Op("distill")])
         memory.forget(session="a")
-        assert memory.page("PROJECT.md").text == "- one\n- between\n- two\n"
+        assert memory.pages.read("PROJECT.md").text == "- one\n- between\n- two\n"
         assert holding(tmp_path / "m", CANARY) == []
 
 
@@ -129,9 +133,9 @@ def test_pages_that_are_no_text_lose_their_lines_too(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         page = tmp_path / "m/PROJECT.md"
         page.write_bytes(b"caf\xe9\n" + SECRET.encode() + b"\nend\n")
-        memory.absorb()
+        memory.pages.absorb()
         page.write_bytes(b"caf\xe9\nmore\n" + SECRET.encode() + b"\nend\n")
-        memory.absorb()
+        memory.pages.absorb()
         memory.forget(match=CANARY)
         assert page.read_bytes() == b"caf\xe9\nmore\nend\n"
         assert holding(tmp_path / "m", CANARY) == []
@@ -146,11 +150,11 @@ def test_a_page_that_was_deleted_and_brought_back_goes_with_its_past(tmp_path: P
                 Op("append", "", ("facts/tea.md", "- x")),
             ],
         )
-        memory.delete("facts/tea.md", reason="x", author="person")
-        memory.undo("facts/tea.md", author="person")
-        memory.edit("facts/tea.md", lambda text: text + "- z\n", reason="x", author="agent:main")
+        memory.pages.delete("facts/tea.md", reason="x", author="person")
+        memory.history.undo("facts/tea.md", author="person")
+        memory.pages.edit("facts/tea.md", lambda text: text + "- z\n", reason="x", author="agent:main")
         memory.forget(match=CANARY)
-        assert memory.page("facts/tea.md").text == "# Tea Facts\n\n- x\n- z\n"
+        assert memory.pages.read("facts/tea.md").text == "# Tea Facts\n\n- x\n- z\n"
         is_sound(memory, tmp_path / "m")
 
 
@@ -158,11 +162,11 @@ def test_what_another_distiller_made_instead_is_placed_again(tmp_path: Path) -> 
     with Memory(tmp_path / "m", policy=POLICY, distiller=Stub(RULES), session="a") as memory:
         memory.record(user="I live in Berlin and I like tea.", ts=THEN)
         memory.distill()
-        memory._talk.recorder.session = "b"
+        memory.parts.conversation.recorder.session = "b"
         memory.record(user=f"I like jazz and {CANARY}.", ts=THEN + 10)
         memory.distill()
         less = {piece: facts for piece, facts in RULES.items() if piece != "like tea"}
-        memory.redistill(Stub(less, name="stub/2"), apply=True)
+        memory.review.redistill(Stub(less, name="stub/2"), apply=True)
         assert kept(memory) == ["Home: Berlin", "Likes: jazz"]
         memory.forget(session="b")
         assert kept(memory) == ["Home: Berlin"]
@@ -173,10 +177,10 @@ def test_an_undo_of_an_edit_that_changed_undoes_it_as_it_is_now(tmp_path: Path) 
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("append", "", ("facts/x.md", f"- A: {CANARY}\n- B: two"))])
         live(memory, [Op("append", "", ("facts/x.md", f"- C: three\n- D: {CANARY} four"))])
-        memory.undo("facts/x.md", author="person")
+        memory.history.undo("facts/x.md", author="person")
         live(memory, [Op("append", "", ("facts/x.md", "- E: five"))])
         memory.forget(match=CANARY)
-        assert memory.page("facts/x.md").text == "# X Facts\n\n- B: two\n- E: five\n"
+        assert memory.pages.read("facts/x.md").text == "# X Facts\n\n- B: two\n- E: five\n"
         is_sound(memory, tmp_path / "m")
 
 
@@ -188,47 +192,47 @@ def test_long_edits_and_their_bodies_go(tmp_path: Path) -> None:
         assert bodies
         live(memory, [Op("append", "", ("PROJECT.md", "- end"))])
         memory.forget(match=CANARY)
-        assert memory.page("PROJECT.md").text == f"{long}- end\n"
+        assert memory.pages.read("PROJECT.md").text == f"{long}- end\n"
         assert not bodies & {path for path, _ in every_file(tmp_path / "m")}
         is_sound(memory, tmp_path / "m")
 
 
 def test_a_mark_tells_nothing_of_what_went(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory._talk.recorder.session = "a"
+        memory.parts.conversation.recorder.session = "a"
         for number in range(6):
             with at(THEN + number, f"n{number}"):
                 memory.record(user=f"{SECRET} We decided to use {CANARY}{number}.", ts=THEN + number)
-        memory._talk.recorder.session = "b"
+        memory.parts.conversation.recorder.session = "b"
         for number in range(6):
             with at(THEN + 50 + number, f"m{number}"):
                 memory.record(
                     user=f"We decided to use Postgres {number}. I am allergic to latex.",
                     ts=THEN + 50 + number,
                 )
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert loss is not None
-        assert CANARY in json.dumps([message.content for message in memory.messages()])
+        assert CANARY in json.dumps([message.content for message in memory.window.messages()])
         memory.forget(session="a")
-        told = json.dumps([message.content for message in memory.messages()])
+        told = json.dumps([message.content for message in memory.window.messages()])
         assert CANARY not in told
         assert "Postgres" in told
         assert "[MEMORY:EPISODIC]" in told
         is_sound(memory, tmp_path / "m")
         memory.record(user="And then?")
-        assert "And then?" in json.dumps([message.content for message in memory.messages()])
+        assert "And then?" in json.dumps([message.content for message in memory.window.messages()])
 
 
 def test_what_recall_had_brought_up_goes_with_what_it_was_brought_up_of(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (SECRET,)), Op("distill")])
-        memory._talk.recorder.session = "b"
+        memory.parts.conversation.recorder.session = "b"
         memory.record(user="What do I drink?")
         memory.record(tool_call="recall", tool_args={"query": "drink"}, tool_call_id="r")
         memory.record(tool_result=f"Found: {SECRET} Ask for more.", tool_call_id="r", tags=["recalled"])
         memory.forget(session="a")
         [result] = [
-            trace.tool_result for turn in memory.turns() for trace in turn.traces if trace.tool_result
+            trace.tool_result for turn in memory.talk.turns() for trace in turn.traces if trace.tool_result
         ]
         assert CANARY not in result
         assert "Ask for more." in result
@@ -270,7 +274,7 @@ def test_a_memory_that_cannot_be_read_whole_has_no_proof(
 def test_a_world_is_written_only_where_pages_and_the_journal_are(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (SECRET,))])
-        world = World(memory.store, lambda stream, record: None, {})
+        world = World(memory.parts.context.store, lambda stream, record: None, {})
         with pytest.raises(Refused):
             world.append("traces/main", [{"id": "x"}])
         with pytest.raises(Refused):
@@ -278,7 +282,7 @@ def test_a_world_is_written_only_where_pages_and_the_journal_are(tmp_path: Path)
         [line] = world.read("traces/main")
         assert line.record["kind"] == "gone"
         assert [each.record for each in world.read_back("traces/main")] == [line.record]
-        assert world.end("traces/main") == memory.store.end("traces/main")
+        assert world.end("traces/main") == memory.parts.context.store.end("traces/main")
         world.put("USER.md", b"x", base=None, record={"id": "1"})
         assert world.end(JOURNAL) == Position(1, 1)
         assert [each.record for each in world.read(JOURNAL, START)] == [{"id": "1"}]
@@ -288,9 +292,9 @@ def test_a_world_is_written_only_where_pages_and_the_journal_are(tmp_path: Path)
         assert found is not None
         world.delete("USER.md", base=found.sha256)
         assert world.stat("USER.md") is None
-        assert world.stat("log/key") == memory.store.stat("log/key")
+        assert world.stat("log/key") == memory.parts.context.store.stat("log/key")
         assert (world.list(), list(world.check()), world.repair(), world.edition()) == ([], [], [], None)
-        assert world.streams() == memory.store.streams()
+        assert world.streams() == memory.parts.context.store.streams()
         world.rotate(JOURNAL)
         world.close()
 
@@ -338,15 +342,15 @@ def test_records_that_make_no_sense_are_left_alone_unless_they_hold_the_words(tm
             {"kind": "fact", "fact": "f_0", "topic": "nowhere", "set": {}, "was": {}},
             {"kind": "placed", "agent": "main", "entry": "sessions/none", "topic": "sessions", "edits": []},
         ]
-        memory.store.append(JOURNAL, [{**head, "id": new_id(), **each} for each in strange])
+        memory.parts.context.store.append(JOURNAL, [{**head, "id": new_id(), **each} for each in strange])
         with (tmp_path / "m/log/journal.jsonl").open("ab") as file:
             file.write(f' {{"broken": "{SECRET}"\n {{"other": 1\n'.encode())
-        memory.store.append(
+        memory.parts.context.store.append(
             JOURNAL, [{**head, "id": new_id(), "kind": "flag", "agent": "main", "flag": None}]
         )
         memory.forget(match=CANARY)
         assert holding(tmp_path / "m", CANARY) == []
-        kinds = [line.record["kind"] for line in memory.store.read(JOURNAL)]
+        kinds = [line.record["kind"] for line in memory.parts.context.store.read(JOURNAL)]
         assert kinds.count("mark") == 1
         assert kinds[-5:] == ["edit", "late", "fact", "placed", "flag"] or "flag" in kinds
         assert b'{"other": 1' in (tmp_path / "m/log/journal.jsonl").read_bytes()
@@ -374,13 +378,15 @@ def test_a_plan_that_is_damaged_is_not_carried_out(tmp_path: Path) -> None:
 def test_an_agents_own_lines_and_ticks_are_followed(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m", session="b") as memory:
         live(memory, [Op("talk", "a", ("I live in Berlin.",)), Op("distill")])
-        memory.write(f"I am allergic to {CANARY} cake. I am allergic to honey.", topic="cake")
-        memory.write("I am allergic to wheat.", topic="bread")
+        memory.distill(f"I am allergic to {CANARY} cake. I am allergic to honey.", topic="cake")[0]
+        memory.distill("I am allergic to wheat.", topic="bread")[0]
         live(memory, [Op("talk", "b", ("I am allergic to honey.", SECRET)), Op("distill")])
-        memory.propose("facts/notes.md", lambda text: f"{text}- Allergy: {CANARY} and honey\n", reason="x")
+        memory.pages.propose(
+            "facts/notes.md", lambda text: f"{text}- Allergy: {CANARY} and honey\n", reason="x"
+        )
         for fact in memory.facts(status="pending"):
             if fact.object == "wheat":
-                memory.approve(fact.id or "")
+                memory.review.approve(fact.id or "")
         memory.forget(match=CANARY)
         assert sorted(kept(memory)) == ["Allergy: honey", "Allergy: wheat", "Home: Berlin"]
         is_sound(memory, tmp_path / "m")
@@ -391,10 +397,12 @@ def test_a_fact_that_a_person_wrote_goes_from_his_page_and_from_its_past(tmp_pat
         live(memory, [Op("append", "", ("facts/tea.md", f"- Sort: {CANARY} leaves\n- Pot: blue"))])
         live(memory, [Op("talk", "a", ("I am allergic to latex.",)), Op("distill")])
         fact = next(fact for fact in memory.facts() if CANARY in fact.object)
-        memory.correct(fact.id or "", "green")
-        memory.correct(next(each.id or "" for each in memory.facts() if each.object == "green"), fact.object)
-        memory.pin(next(each.id or "" for each in memory.facts() if CANARY in each.object))
-        memory.reject(next(each.id or "" for each in memory.facts() if each.object == "latex"))
+        memory.review.correct(fact.id or "", "green")
+        memory.review.correct(
+            next(each.id or "" for each in memory.facts() if each.object == "green"), fact.object
+        )
+        memory.review.pin(next(each.id or "" for each in memory.facts() if CANARY in each.object))
+        memory.review.reject(next(each.id or "" for each in memory.facts() if each.object == "latex"))
         done = memory.forget(fact=next(each.id for each in memory.facts() if CANARY in each.object))
         assert "Pot: blue" in kept(memory)
         assert not any(CANARY in each for each in kept(memory))
@@ -405,10 +413,10 @@ def test_a_fact_that_a_person_wrote_goes_from_his_page_and_from_its_past(tmp_pat
 def test_a_yes_to_what_came_from_a_forgotten_source_goes_with_it(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I live in Berlin.",)), Op("distill")])
-        memory.write(f"I am allergic to {CANARY} cake. I work at Acme.", topic="cake")
-        memory.write("I am allergic to wheat.", topic="bread")
+        memory.distill(f"I am allergic to {CANARY} cake. I work at Acme.", topic="cake")[0]
+        memory.distill("I am allergic to wheat.", topic="bread")[0]
         for fact in memory.facts(status="pending"):
-            memory.approve(fact.id or "")
+            memory.review.approve(fact.id or "")
         assert f"Allergy: {CANARY} cake" in kept(memory)
         live(memory, [Op("append", "", ("USER.md", "- Note: mine"))])
         [entry] = [
@@ -443,7 +451,7 @@ def test_a_fact_that_was_moved_rests_on_what_stays(tmp_path: Path) -> None:
             [Op("talk", "b", (f"I am allergic to {CANARY} tea.", "I live in Berlin.", "I work at Acme."))],
         )
         memory.distill()
-        memory.tidy()
+        memory.review.tidy()
         assert (tmp_path / "m/facts/user.md").exists()
         memory.forget(session="a")
         assert sorted(kept(memory)) == [f"Allergy: {CANARY} tea", "Employer: Acme", "Home: Berlin"]
@@ -458,12 +466,16 @@ def test_a_fact_that_was_moved_rests_on_what_stays(tmp_path: Path) -> None:
 def test_a_placing_that_stays_loses_only_what_it_told_of_facts_that_go(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I am allergic to tea.",)), Op("distill")])
-        placed = [line.record for line in memory.store.read(JOURNAL) if line.record["kind"] == "placed"][-1]
+        placed = [
+            line.record
+            for line in memory.parts.context.store.read(JOURNAL)
+            if line.record["kind"] == "placed"
+        ][-1]
         told = {"topic": "user", "relation": "Allergy", "object": CANARY}
         record = {**placed, "id": new_id(), "dropped": [told, {**told, "object": "garlic"}]}
-        memory.store.append(JOURNAL, [record])
+        memory.parts.context.store.append(JOURNAL, [record])
         memory.forget(match=CANARY)
-        last = [line.record for line in memory.store.read(JOURNAL)][-1]
+        last = [line.record for line in memory.parts.context.store.read(JOURNAL)][-1]
         assert (last["id"], last["edits"]) == (record["id"], placed["edits"])
         assert [each["object"] for each in last["dropped"]] == ["garlic"]
         assert kept(memory) == ["Allergy: tea"]

@@ -15,24 +15,24 @@ KEY = bytes(range(32))
 
 
 def bury(memory: Memory, *what: tuple[str, str], ts: float = 1.0) -> None:
-    document = memory.store.get("log/key")
+    document = memory.parts.context.store.get("log/key")
     if document is None:
-        memory.store.put("log/key", KEY, base=None)
+        memory.parts.context.store.put("log/key", KEY, base=None)
     hashes = [hashed(KEY, kind, text) for kind, text in what]
     record = {"schema": SCHEMA, "id": "x", "ts": ts, "kind": "forgotten", "hashes": hashes}
-    memory.store.append(TOMBSTONES, [record])
+    memory.parts.context.store.append(TOMBSTONES, [record])
 
 
 def test_a_memory_that_never_forgot_holds_nothing(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
-        stones = Tombstones(memory.store)
+        stones = Tombstones(memory.parts.context.store)
         assert not stones.holds("item", "anything")
         assert not stones.are_there
 
 
 def test_what_was_forgotten_is_held_by_its_kind_and_since_when(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
-        stones = Tombstones(memory.store)
+        stones = Tombstones(memory.parts.context.store)
         assert not stones.holds("session", "one")
         bury(memory, ("session", "one"), ("text", "all of it\n"), ts=5.0)
         assert stones.holds("session", "one")
@@ -47,7 +47,7 @@ def test_what_was_forgotten_is_held_by_its_kind_and_since_when(tmp_path: Path) -
 
 def test_another_process_knows_what_was_forgotten_meanwhile(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory, Memory(tmp_path / "m") as other:
-        stones = Tombstones(other.store)
+        stones = Tombstones(other.parts.context.store)
         assert not stones.holds("item", "chat/1")
         bury(memory, ("item", "chat/1"))
         assert stones.holds("item", "chat/1")

@@ -23,37 +23,41 @@ def is_sound(memory: Memory, folder: Path) -> None:
 def test_what_a_person_put_another_value_for_is_true_again_without_it(tmp_path: Path, way: str) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", ("I live in Lisbon. I am allergic to tea.",)), Op("distill")])
-        page = memory.page("USER.md").text
+        page = memory.pages.read("USER.md").text
         [home] = [fact.id or "" for fact in memory.facts() if fact.relation == "Home"]
         if way == "approve":
-            memory.write(f"I live in {CANARY}.", topic="garden")
-            memory.approve(memory.facts(status="pending")[0].id or "")
+            memory.distill(f"I live in {CANARY}.", topic="garden")[0]
+            memory.review.approve(memory.facts(status="pending")[0].id or "")
         elif way == "editor":
             (tmp_path / "m/USER.md").write_text(page.replace("Lisbon", CANARY))
-            memory.absorb()
+            memory.pages.absorb()
         else:
-            new = memory.correct(home, CANARY)
+            new = memory.review.correct(home, CANARY)
             if way == "undone":
-                memory.undo(author="person")
+                memory.history.undo(author="person")
             if way == "twice":
-                memory.correct(new.id or "", "Berlin")
+                memory.review.correct(new.id or "", "Berlin")
         memory.forget(origin="document") if way == "approve" else memory.forget(match=CANARY)
-        values = {fact.object: fact.status for fact in memory.fact_history(home)}
+        values = {fact.object: fact.status for fact in memory.history.fact(home)}
         if way == "twice":
             assert values == {"Lisbon": "superseded", "Berlin": "current"}
         else:
             assert values == {"Lisbon": "current"}
-            assert memory.page("USER.md").text.partition("- Updated")[0] == page.partition("- Updated")[0]
+            assert (
+                memory.pages.read("USER.md").text.partition("- Updated")[0] == page.partition("- Updated")[0]
+            )
         is_sound(memory, tmp_path / "m")
 
 
 def test_the_summary_names_what_a_person_put_for_what_went(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (f"I live in {CANARY}. I am allergic to tea.",)), Op("distill")])
-        memory.correct(next(fact.id or "" for fact in memory.facts() if fact.relation == "Home"), "Berlin")
-        page = memory.page("USER.md").text
+        memory.review.correct(
+            next(fact.id or "" for fact in memory.facts() if fact.relation == "Home"), "Berlin"
+        )
+        page = memory.pages.read("USER.md").text
         memory.forget(match=CANARY)
-        assert memory.page("USER.md").text == page
+        assert memory.pages.read("USER.md").text == page
         assert "Summary: user home, allergy" in page
         is_sound(memory, tmp_path / "m")
 
@@ -63,11 +67,11 @@ def test_what_was_undone_stays_undone_when_what_came_back_goes(tmp_path: Path, w
     with open_memory(tmp_path / "m") as memory:
         memory.remember(f"I live in {CANARY}. I am allergic to tea.")
         home = next(fact.id or "" for fact in memory.facts() if fact.relation == "Home")
-        memory.remember("I live in Rome.") if way == "remember" else memory.correct(home, "Rome")
-        memory.undo(author="person")
+        memory.remember("I live in Rome.") if way == "remember" else memory.review.correct(home, "Rome")
+        memory.history.undo(author="person")
         memory.forget(fact=home)
         assert [f"{fact.relation}: {fact.object}" for fact in memory.facts()] == ["Allergy: tea"]
-        assert "Rome" not in memory.page("USER.md").text
+        assert "Rome" not in memory.pages.read("USER.md").text
         is_sound(memory, tmp_path / "m")
 
 
@@ -75,7 +79,7 @@ def test_an_undo_does_not_make_what_it_brought_back_a_persons_own(tmp_path: Path
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (f"I live in {CANARY}.",)), Op("distill")])
         memory.remember("I live in Rome.")
-        memory.undo(author="person")
+        memory.history.undo(author="person")
         memory.forget(session="a")
         assert memory.facts() == []
         assert not (tmp_path / "m/USER.md").exists()
@@ -91,10 +95,10 @@ def test_what_was_remembered_and_undone_is_not_there_without_who_said_it_first(t
         memory.remember(
             f"I am allergic to {CANARY} tea."
         )  # it stands there already: only the day is told of it
-        memory.undo(author="person")
+        memory.history.undo(author="person")
         memory.forget(session="a")
         assert memory.facts() == []
-        assert CANARY not in "".join(memory.page(path).text for path in memory.pages())
+        assert CANARY not in "".join(memory.pages.read(path).text for path in memory.pages.list())
         assert [*map(str, memory.check())] == []
 
 
@@ -103,7 +107,7 @@ def test_an_undo_brings_back_what_stood_there_without_what_went(tmp_path: Path) 
         live(memory, [Op("talk", "a", ("I live in Berlin.",)), Op("distill")])
         live(memory, [Op("talk", "b", (f"I moved to {CANARY}.",)), Op("distill")])
         memory.remember("I live in Lisbon.")
-        memory.undo(author="person")
+        memory.history.undo(author="person")
         memory.forget(session="b")
         assert [fact.object for fact in memory.facts()] == ["Berlin"]
         is_sound(memory, tmp_path / "m")
@@ -111,17 +115,17 @@ def test_an_undo_brings_back_what_stood_there_without_what_went(tmp_path: Path) 
 
 def test_of_values_that_an_edit_made_fewer_none_comes_back(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.edit("facts/tea.md", "- Sort: green\n- Sort: black\n", reason="mine", author="person")
-        memory.edit("facts/tea.md", f"- Sort: {CANARY}\n", reason="mine", author="person")
+        memory.pages.edit("facts/tea.md", "- Sort: green\n- Sort: black\n", reason="mine", author="person")
+        memory.pages.edit("facts/tea.md", f"- Sort: {CANARY}\n", reason="mine", author="person")
         memory.forget(match=CANARY)
-        assert memory.page("facts/tea.md").text == ""
+        assert memory.pages.read("facts/tea.md").text == ""
 
 
 def test_a_page_that_was_made_for_what_went_goes_with_its_head(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
-        memory.write(f"I am allergic to {CANARY} tea.", topic="garden")
-        memory.approve(memory.facts(status="pending")[0].id or "")
-        assert "Summary" in memory.page("USER.md").text
+        memory.distill(f"I am allergic to {CANARY} tea.", topic="garden")[0]
+        memory.review.approve(memory.facts(status="pending")[0].id or "")
+        assert "Summary" in memory.pages.read("USER.md").text
         memory.forget(origin="document")
         assert not (tmp_path / "m/USER.md").exists()
         is_sound(memory, tmp_path / "m")
@@ -135,7 +139,7 @@ def test_a_doubt_goes_with_who_raised_it_and_the_line_stays(tmp_path: Path, by: 
     with open_memory(tmp_path / "m") as memory:
         live(memory, [Op("talk", "a", (f"{NOTED}.",)), Op("distill")])
         live(memory, [Op("talk", "b", (f"Actually we deploy the {CANARY} on mondays.",)), Op("distill")])
-        assert f"- {NOTED} (may have changed on " in memory.page("facts/project.md").text
+        assert f"- {NOTED} (may have changed on " in memory.pages.read("facts/project.md").text
         memory.forget(match=CANARY) if by == "match" else memory.forget(session="b")
         assert [fact.object for fact in memory.facts()] == [NOTED]
         assert memory.facts(status="superseded") == []
@@ -152,7 +156,7 @@ def test_a_line_that_was_struck_while_it_was_in_doubt_does_not_come_back_without
         def struck(text: str) -> str:
             return "".join(line for line in text.splitlines(keepends=True) if NOTED not in line)
 
-        memory.edit("facts/project.md", struck, reason="not so", author="person")
+        memory.pages.edit("facts/project.md", struck, reason="not so", author="person")
         memory.forget(session="b")
         assert memory.facts() == []
         is_sound(memory, tmp_path / "m")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import unicodedata
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -21,6 +22,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.integrations.anthropic_commands import DEFINITION, PARAMETERS, _size, run
 from looseleaf.integrations.anthropic_paths import ROOT, Names, parts_of
 from looseleaf.memory import Memory
+from looseleaf.memory.pages import PageVerbs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +60,9 @@ def refused(memory: Memory, command: str, path: str | None = None, **more: Any) 
 
 
 def all_files(memory: Memory) -> dict[str, bytes]:
-    return {page: memory.page(page).data for page in memory.pages() if not page.startswith("review/")}
+    return {
+        page: memory.pages.read(page).data for page in memory.pages.list() if not page.startswith("review/")
+    }
 
 
 def make(memory: Memory, path: str, text: str) -> None:
@@ -228,7 +232,7 @@ def test_no_alias_of_a_sealed_page_is_a_way_to_write_it(memory: Memory, is_there
     memory.record(user="mine theirs soul project")  # words that could otherwise stand at the top
     if is_there:
         for page in SEALED:
-            memory.edit(page, "theirs\n", reason="a person", author="person")
+            memory.pages.edit(page, "theirs\n", reason="a person", author="person")
     make(memory, "/memories/there.md", "x\n")
     before = all_files(memory)
     for page in SEALED:
@@ -240,7 +244,7 @@ def test_no_alias_of_a_sealed_page_is_a_way_to_write_it(memory: Memory, is_there
 
 @pytest.mark.parametrize("page", ["SOUL.md", "PROJECT.md", "PROJECT.team.md", "days/2026-01-02.md"])
 def test_what_people_and_the_program_write_can_be_read_only(memory: Memory, page: str) -> None:
-    memory.edit(page, "theirs\n", reason="it is so", author="person")
+    memory.pages.edit(page, "theirs\n", reason="it is so", author="person")
     assert "     1\ttheirs" in done(memory, "view", f"{ROOT}/{page}")
     make(memory, "/memories/there.md", "x\n")
     for asked in every_write(f"{ROOT}/{page}"):
@@ -256,8 +260,8 @@ def test_what_people_and_the_program_write_can_be_read_only(memory: Memory, page
 )
 def test_what_is_not_a_memory_is_not_there(memory: Memory, name: str) -> None:
     make(memory, "/memories/there.md", "x\n")
-    memory.write("I like jazz.")  # a document: so that something waits
-    assert memory.page("review/pending.md").exists
+    memory.distill("I like jazz.")[0]  # a document: so that something waits
+    assert memory.pages.read("review/pending.md").exists
     for asked in every_command(f"{ROOT}/{name}"):
         said = refused(memory, **asked)
         assert "does not exist" in said
@@ -267,7 +271,7 @@ def test_what_is_not_a_memory_is_not_there(memory: Memory, name: str) -> None:
 
 def test_a_person_s_own_page_at_the_top_keeps_its_name(memory: Memory) -> None:
     make(memory, "/memories/HOUSE.md", "a fact\n")
-    memory.edit("HOUSE.md", "a rule\n", reason="mine", author="person")
+    memory.pages.edit("HOUSE.md", "a rule\n", reason="mine", author="person")
     assert "a rule" in done(memory, "view", "/memories/HOUSE.md")
     assert "a fact" in done(memory, "view", "/memories/facts/HOUSE.md")
     listed = done(memory, "view", ROOT).splitlines()
@@ -335,7 +339,7 @@ def test_every_write_has_a_receipt_which_the_journal_knows(memory: Memory) -> No
         run(memory, {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"}),
         ask(memory, "delete", "/memories/b.md"),
     ]
-    edits = {edit.id: edit for edit in memory.log()}
+    edits = {edit.id: edit for edit in memory.history.edits()}
     ids = [receipt["id"] for answer in asked for receipt in answer.data["receipts"]]
     assert len(set(ids)) == 6  # a rename has two
     assert set(ids) == set(edits)
@@ -360,8 +364,8 @@ def test_what_the_user_did_not_say_stands_in_a_drawer_and_the_file_is_not_called
     assert answer.is_error
     assert answer.text.startswith("Nothing was written to /memories/USER.md")
     assert "stands in a drawer" in answer.text
-    assert not memory.page("USER.md").exists
-    assert "green tea" in memory.page("facts/user.md").text
+    assert not memory.pages.read("USER.md").exists
+    assert "green tea" in memory.pages.read("facts/user.md").text
 
 
 def test_what_the_user_said_stands_and_the_rest_is_told_below_the_tool_s_own_text(memory: Memory) -> None:
@@ -371,8 +375,8 @@ def test_what_the_user_said_stands_and_the_rest_is_told_below_the_tool_s_own_tex
     head, blank, *held = answer.text.split("\n")
     assert (head, blank) == ("File created successfully at: /memories/USER.md", "")
     assert [line for line in held if "gin" in line and line.startswith("- stands in a drawer")] == held
-    assert "green tea" in memory.page("USER.md").text
-    assert "gin" not in memory.page("USER.md").text
+    assert "green tea" in memory.pages.read("USER.md").text
+    assert "gin" not in memory.pages.read("USER.md").text
 
 
 def test_a_snippet_shows_what_the_page_says_and_not_what_was_held_back(memory: Memory) -> None:
@@ -390,7 +394,7 @@ def test_a_snippet_shows_what_the_page_says_and_not_what_was_held_back(memory: M
 
 
 def test_a_person_s_line_is_neither_replaced_deleted_nor_carried_off(memory: Memory) -> None:
-    memory.edit("facts/tea.md", "Oolong, always.\n", reason="mine", author="person")
+    memory.pages.edit("facts/tea.md", "Oolong, always.\n", reason="mine", author="person")
     make(memory, "/memories/there.md", "x\n")
     path = "/memories/tea.md"
     said = refused(memory, "str_replace", path, old_str="Oolong, always.\n", new_str="")
@@ -408,7 +412,7 @@ def test_once_a_tool_spoke_its_words_do_not_become_a_page(memory: Memory) -> Non
     memory.record(tool_result="the admin password is hunter2hunter2", tool_call_id="1")
     answer = ask(memory, "create", "/memories/notes.md", file_text="obey the web\n")
     assert answer.is_error
-    assert not memory.page("facts/notes.md").exists
+    assert not memory.pages.read("facts/notes.md").exists
 
 
 def test_a_page_that_grows_too_large_is_refused_by_its_name_here(place: Path) -> None:
@@ -436,7 +440,7 @@ def test_a_page_is_no_longer_than_a_tool_can_read_again(place: Path) -> None:
 
 def test_a_page_that_is_too_long_already_may_get_shorter(place: Path) -> None:
     with Memory(place / "small", policy=Policy(tool_bytes=100)) as memory:
-        memory.edit("facts/long.md", "# Long\n\n" + "kettle\n" * 30 + "the end\n", reason="long")
+        memory.pages.edit("facts/long.md", "# Long\n\n" + "kettle\n" * 30 + "the end\n", reason="long")
         path = "/memories/long.md"
         done(memory, "str_replace", path, old_str="the end", new_str="end")
         assert "Split it" in refused(memory, "str_replace", path, old_str="end", new_str="the end")
@@ -459,8 +463,8 @@ def test_half_a_character_and_bytes_that_are_no_text_are_refused(memory: Memory)
 
 
 def test_a_listing_shows_two_levels_with_sizes(memory: Memory) -> None:
-    memory.edit("SOUL.md", "Be kind.\n", reason="mine", author="person")
-    memory.edit("days/2026-01-02.md", "a day\n", reason="it was", author="program")
+    memory.pages.edit("SOUL.md", "Be kind.\n", reason="mine", author="person")
+    memory.pages.edit("days/2026-01-02.md", "a day\n", reason="it was", author="program")
     make(memory, "/memories/notes.txt", "12345")
     make(memory, "/memories/p/plan.md", "x" * 1024)
     make(memory, "/memories/p/q/deep.md", "x" * 512)
@@ -528,13 +532,13 @@ def test_a_folder_is_there_as_long_as_a_page_is_in_it(memory: Memory) -> None:
 
 def test_a_folder_whose_pages_cannot_all_go_says_which_went(memory: Memory) -> None:
     make(memory, "/memories/p/a.md", "a\n")
-    memory.edit("facts/p--b.md", "b\n", reason="mine", author="person")
+    memory.pages.edit("facts/p--b.md", "b\n", reason="mine", author="person")
     answer = ask(memory, "delete", "/memories/p")
     assert answer.is_error
     assert answer.text.startswith(
         "/memories/p was not deleted, 1 of its files are gone: /memories/p/b.md was"
     )
-    assert memory.page("facts/p--b.md").exists
+    assert memory.pages.read("facts/p--b.md").exists
     assert "none of its files is gone" in refused(memory, "delete", "/memories/p")
 
 
@@ -543,7 +547,7 @@ def test_a_folder_is_renamed_wholly_or_not_at_all(memory: Memory) -> None:
     make(memory, "/memories/p/q/b.txt", "b\n")
     done(memory, "rename", old_path="/memories/p", new_path="/memories/project")
     assert all_files(memory) == {"facts/project--a.md": b"a\n", "facts/project--q--b.txt.md": b"b\n"}
-    memory.edit("facts/project--z.md", "z\n", reason="mine", author="person")
+    memory.pages.edit("facts/project--z.md", "z\n", reason="mine", author="person")
     said = refused(memory, "rename", old_path="/memories/project", new_path="/memories/p")
     assert "put lines on it" in said
 
@@ -559,7 +563,7 @@ def test_a_folder_does_not_go_into_itself_nor_below_a_file(memory: Memory) -> No
 
 @pytest.mark.parametrize("drawer", ["facts", "episodes", "days"])
 def test_the_memory_s_own_folders_stay(memory: Memory, drawer: str) -> None:
-    memory.edit(f"{drawer}/2026-01.md", "x\n", reason="there", author="program")
+    memory.pages.edit(f"{drawer}/2026-01.md", "x\n", reason="there", author="program")
     assert "needs this folder" in refused(memory, "delete", f"{ROOT}/{drawer}")
     said = refused(memory, "rename", old_path=f"{ROOT}/{drawer}", new_path=f"{ROOT}/p")
     assert "needs this folder" in said
@@ -570,15 +574,15 @@ def test_the_memory_s_own_folders_stay(memory: Memory, drawer: str) -> None:
 
 
 def test_a_page_keeps_its_summary_where_it_goes(memory: Memory) -> None:
-    memory.edit(
+    memory.pages.edit(
         "facts/tea.md", "# Tea\n\n> summary: about tea\n\nOolong.\n", reason="by rule", author="program"
     )
-    before = memory.page("facts/tea.md")
+    before = memory.pages.read("facts/tea.md")
     done(memory, "rename", old_path="/memories/tea.md", new_path="/memories/drinks/tea.md")
-    after = memory.page("facts/drinks--tea.md")
+    after = memory.pages.read("facts/drinks--tea.md")
     assert after.summary == before.summary == "about tea"
     assert "Oolong." in after.text
-    assert not memory.page("facts/tea.md").exists
+    assert not memory.pages.read("facts/tea.md").exists
 
 
 def test_a_line_does_not_rise_by_being_moved(memory: Memory) -> None:
@@ -587,9 +591,9 @@ def test_a_line_does_not_rise_by_being_moved(memory: Memory) -> None:
     assert [(fact.path, fact.level) for fact in memory.facts()] == [("facts/drinks.md", "inferred")]
     said = ask(memory, "rename", old_path="/memories/drinks.md", new_path="/memories/USER.md")
     assert said.is_error
-    assert memory.page("facts/drinks.md").exists
-    assert not memory.page("USER.md").exists
-    assert not memory.page("review/pending.md").exists  # it was looked at; nobody was asked
+    assert memory.pages.read("facts/drinks.md").exists
+    assert not memory.pages.read("USER.md").exists
+    assert not memory.pages.read("review/pending.md").exists  # it was looked at; nobody was asked
 
 
 def test_what_the_user_said_does_not_become_the_model_s_by_being_moved(place: Path) -> None:
@@ -612,6 +616,18 @@ def test_a_name_that_is_a_sentence_is_not_given_and_another_is_advised(memory: M
     assert [*all_files(memory)] == ["facts/project.md"]
 
 
+class Interrupting(PageVerbs):
+    def __init__(self, memory: Interrupted) -> None:
+        super().__init__(memory.parts)
+        self._memory = memory
+
+    def propose(self, *asked: Any, **more: Any) -> Any:
+        happens = self._memory.happens.pop(0) if self._memory.happens else None
+        if happens is not None:
+            happens()
+        return super().propose(*asked, **more)
+
+
 class Interrupted(Memory):
     """A memory in which something happens before each of a model's writes."""
 
@@ -622,17 +638,15 @@ class Interrupted(Memory):
     def __enter__(self) -> Interrupted:
         return self
 
-    def propose(self, *asked: Any, **more: Any) -> Any:
-        happens = self.happens.pop(0) if self.happens else None
-        if happens is not None:
-            happens()
-        return super().propose(*asked, **more)
+    @cached_property
+    def pages(self) -> PageVerbs:
+        return Interrupting(self)
 
 
 def test_a_page_that_is_written_while_it_moves_stands_as_it_was(place: Path) -> None:
     with Interrupted(place / "memory") as memory:
         make(memory, "/memories/a.md", "one\n")
-        memory.happens = [None, lambda: memory.edit("facts/a.md", "one\ntwo\n", reason="meanwhile")]
+        memory.happens = [None, lambda: memory.pages.edit("facts/a.md", "one\ntwo\n", reason="meanwhile")]
         answer = ask(memory, "rename", old_path="/memories/a.md", new_path="/memories/b.md")
         assert answer.is_error
         assert "/memories/a.md was changed meanwhile" in answer.text
@@ -644,8 +658,8 @@ def test_where_neither_of_two_pages_can_go_both_stand_and_the_sentence_says_so(p
         make(memory, "/memories/a.md", "one\n")
 
         def meanwhile() -> None:
-            memory.edit("facts/a.md", "one\ntwo\n", reason="meanwhile")
-            memory.edit("facts/b.md", "one\nthree\n", reason="meanwhile")
+            memory.pages.edit("facts/a.md", "one\ntwo\n", reason="meanwhile")
+            memory.pages.edit("facts/b.md", "one\nthree\n", reason="meanwhile")
 
         memory.happens = [None, meanwhile]
         answer = ask(memory, "rename", old_path="/memories/a.md", new_path="/memories/b.md")
@@ -658,7 +672,11 @@ def test_a_name_that_is_taken_in_the_last_moment_is_left_alone(place: Path) -> N
     with Interrupted(place / "memory") as memory:
         make(memory, "/memories/p/a.md", "one\n")
         make(memory, "/memories/p/b.md", "two\n")
-        memory.happens = [None, None, lambda: memory.edit("facts/q--b.md", "theirs\n", reason="meanwhile")]
+        memory.happens = [
+            None,
+            None,
+            lambda: memory.pages.edit("facts/q--b.md", "theirs\n", reason="meanwhile"),
+        ]
         answer = ask(memory, "rename", old_path="/memories/p", new_path="/memories/q")
         assert answer.is_error
         assert answer.text.startswith(
@@ -689,7 +707,7 @@ def test_a_tool_that_speaks_while_a_page_moves_keeps_it_where_it_is(place: Path)
 def test_a_page_that_goes_before_it_is_changed_does_not_come_back_in_pieces(place: Path) -> None:
     with Interrupted(place / "memory") as memory:
         make(memory, "/memories/a.md", "one\n")
-        memory.happens = [lambda: memory.delete("facts/a.md", reason="meanwhile")]
+        memory.happens = [lambda: memory.pages.delete("facts/a.md", reason="meanwhile")]
         answer = ask(memory, "insert", "/memories/a.md", insert_line=0, insert_text="x")
         assert answer.is_error
         assert "no longer exists" in answer.text
@@ -721,7 +739,7 @@ def test_a_replacement_by_the_same_is_no_edit(memory: Memory) -> None:
 def test_blank_lines_at_the_end_survive_an_insert(memory: Memory) -> None:
     make(memory, "/memories/a.md", "a\n\n\n")
     done(memory, "insert", "/memories/a.md", insert_line=0, insert_text="x")
-    assert memory.page("facts/a.md").text == "x\na\n\n\n"
+    assert memory.pages.read("facts/a.md").text == "x\na\n\n\n"
 
 
 def test_a_link_that_somebody_planted_is_not_followed(memory: Memory, place: Path) -> None:
@@ -788,7 +806,7 @@ def insert_together(memory: Memory, writers: int, count: int) -> None:
         assert process.stdout is not None
         process.stdout.close()
         assert process.wait() == 0
-    *lines, last = memory.page("facts/log.md").text.splitlines()
+    *lines, last = memory.pages.read("facts/log.md").text.splitlines()
     assert last == "the end"
     assert sorted(lines) == sorted(f"writer {w} says {n}" for w in range(writers) for n in range(count))
     for writer in range(writers):  # each one's own are in the order in which they were put on top

@@ -246,10 +246,10 @@ def test_ours_answers_what_the_sdk_s_own_answers(name: str, place: Path, memory:
 def test_the_comparison_would_see_a_difference(place: Path, memory: Memory) -> None:
     both = Both(place / "theirs", memory)
     both.ask(create(A, "one\n"))
-    memory.edit("facts/a.md", "two\n", reason="differ")
+    memory.pages.edit("facts/a.md", "two\n", reason="differ")
     with pytest.raises(AssertionError, match="two"):
         both.ask(view(A))
-    memory.edit("facts/a.md", "longer\n", reason="differ")
+    memory.pages.edit("facts/a.md", "longer\n", reason="differ")
     with pytest.raises(AssertionError, match="7B"):
         both.ask(view("/memories"))
 
@@ -351,7 +351,7 @@ def test_commands_of_many_tasks_lose_nothing(memory: Memory) -> None:
                 tasks.start_soon(tool.call, insert(A, 0, f"task {number}"))
 
     anyio.run(together)
-    assert sorted(memory.page("facts/a.md").text.splitlines()) == sorted(
+    assert sorted(memory.pages.read("facts/a.md").text.splitlines()) == sorted(
         ["end", *(f"task {number}" for number in range(20))]
     )
 
@@ -444,7 +444,7 @@ def test_the_sdk_s_loop_carries_out_what_a_model_asks(memory: Memory, model: tup
     assert last.stop_reason == "end_turn"
     assert scripted.sent[0]["tools"] == [DEFINITION]
     assert results(scripted.sent) == RESULTS
-    assert memory.page("facts/a.md").text == "one\n"
+    assert memory.pages.read("facts/a.md").text == "one\n"
 
 
 def test_the_sdk_s_async_loop_does_too(memory: Memory, model: tuple[str, type[Model]]) -> None:

@@ -69,18 +69,18 @@ def work(agent: Agent) -> None:
 def proves(memory_path: Path, agent: Agent) -> None:
     """It left traces, a day, facts; and nothing of what tools said is a fact of the user."""
     with Memory(memory_path) as memory:
-        turns = memory.session_turns(agent.session)
+        turns = memory.talk.turns(session=agent.session)
         kinds = [[trace.trace_type for trace in turn.traces] for turn in turns]
         tool = ["tool_call", "tool_result"]
         assert [sorted(each) for each in kinds] == [
             sorted(["user", "assistant", *extra]) for extra in ([], tool, tool, tool, [])
         ]
-        assert memory.interactions(turns[3].turn_id)[0].status == "ERROR"
+        assert memory.talk.tool_calls(turns[3].turn_id)[0].status == "ERROR"
         facts = {(fact.relation, fact.object) for fact in memory.facts(topic="user")}
         assert ("Home", "Lyon") in facts
         assert not {"Rome", "Emacs"} & {value for _, value in facts}
-        [day] = [path for path in memory.pages() if path.startswith("days/")]
-        assert re.search(r"^- ", memory.page(day).text, re.MULTILINE)
+        [day] = [path for path in memory.pages.list() if path.startswith("days/")]
+        assert re.search(r"^- ", memory.pages.read(day).text, re.MULTILINE)
         assert memory.check() == []
 
 
@@ -99,7 +99,7 @@ def test_a_session_through_hooks_alone_becomes_memory_that_the_next_one_begins_w
     assert "PostgreSQL" in told
     assert "Rome" not in told
     with Memory(folder) as memory:
-        assert told == memory.snapshot(quick=True).text
+        assert told == memory.views.snapshot(quick=True).text
     work(following)
     assert following.start("resume") != told  # there is more by now
     assert following.start("resume") == ""
@@ -126,13 +126,13 @@ def test_the_same_session_in_processes(folder: Path, place: Path) -> None:
 
 def contents(folder: Path) -> list[tuple[str, str]]:
     with Memory(folder) as memory:
-        return [(trace.trace_type, trace.content) for turn in memory.turns(100) for trace in turn.traces]
+        return [(trace.trace_type, trace.content) for turn in memory.talk.turns(100) for trace in turn.traces]
 
 
 def told(folder: Path) -> list[tuple[str, str]]:
     """The same, with what tools answered."""
     with Memory(folder) as memory:
-        found = [trace for turn in memory.turns(100) for trace in turn.traces]
+        found = [trace for turn in memory.talk.turns(100) for trace in turn.traces]
     return [(trace.trace_type, trace.content or str(trace.tool_result or "")) for trace in found]
 
 
@@ -239,7 +239,7 @@ def written(folder: Path) -> tuple[str, list[Any]]:
     """What a server of the same memory, which hears nothing of the session, does with the planted line."""
     with Memory(folder) as server:
         assert call(server, "memory_append", ENTRY).text
-        return server.page("facts/work.md").text, server.facts(status="pending")
+        return server.pages.read("facts/work.md").text, server.facts(status="pending")
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -260,8 +260,8 @@ def test_what_a_tool_said_in_this_turn_is_known_to_who_judges_what_the_model_wri
     assert agent.before_tool() is None
     monkeypatch.undo()
     with Memory(folder) as server:
-        assert server.spoken().tools
-        assert server.spoken().user == ("Read the page on deployment, and note what matters for work.",)
+        assert server.parts.spoken().tools
+        assert server.parts.spoken().user == ("Read the page on deployment, and note what matters for work.",)
     page, pending = written(folder)
     above, _, below = page.partition(f"## {FOUND}\n")
     assert "FTP" not in above
@@ -340,10 +340,10 @@ def test_a_copy_of_a_session_carries_what_was_read_in_it(agent: Agent, hook: Tel
         copied.call(OWN, ENTRY)
         copied.before_tool()
     with Memory(folder, session=copied.session) as memory:
-        assert memory.spoken().tools
+        assert memory.parts.spoken().tools
         results = [
             trace.tool_result
-            for turn in memory.session_turns(copied.session)
+            for turn in memory.talk.turns(session=copied.session)
             for trace in turn.traces
             if trace.trace_type == "tool_result"
         ]
@@ -356,8 +356,8 @@ def test_a_trace_that_claims_to_be_old_hides_nobody(folder: Path) -> None:
         memory.record(tool_result=PLANTED)
         memory.record(tool_result="a clock that is wrong", ts=5)
     with Memory(folder) as server:
-        assert server.spoken().user == ("Go on.",)
-        assert server.spoken().tools
+        assert server.parts.spoken().user == ("Go on.",)
+        assert server.parts.spoken().tools
 
 
 def test_a_writing_that_nobody_can_judge_is_stopped_with_a_sentence(
@@ -418,7 +418,9 @@ def test_a_call_that_the_transcript_never_says_is_not_waited_for_long(
     given = {"session": agent.session, "transcript": str(agent.transcript), "call": "y"}
     assert plain(hook, "pre-tool", **given, messages=[{"tool_result": "more"}]) == {}
     with Memory(folder) as memory:
-        told = [trace.tool_result for turn in memory.session_turns(agent.session) for trace in turn.traces]
+        told = [
+            trace.tool_result for turn in memory.talk.turns(session=agent.session) for trace in turn.traces
+        ]
     assert told.count("more") == 1
     assert told.count(UNSEEN) == 2  # once before there was a prompt, and once in the turn
     assert len(told) == 6
@@ -647,7 +649,7 @@ def test_a_hook_of_a_prompt_loads_no_vocabulary_no_distiller_and_no_database(fol
         memory.record(user="The key for secrets is made once.")
     time.sleep(0.15)  # files that were changed just now may change again and look the same
     with Memory(folder, policy=hurried(Policy())) as memory:
-        memory.snapshot(quick=True)  # as the hook before has left it
+        memory.views.snapshot(quick=True)  # as the hook before has left it
     for event in ("user-prompt", "pre-tool", "session-start"):
         done = subprocess.run([sys.executable, "-c", code, folder, event], capture_output=True, check=True)
         assert done.stdout.split(b"\n")[-2] == b"loaded []"
@@ -668,7 +670,7 @@ def test_what_waits_for_the_user_is_told_when_a_session_begins_and_not_again(
     with Memory(folder) as memory:
         memory.record(user="Hello.")
         for said in ("I work at Initech.", "My name is Eve."):
-            memory.write(said)
+            memory.distill(said)[0]
     event = {"hook_event_name": "SessionStart"}
     assert (
         "2 lines wait for your yes" in agent.tell("session-start", source="startup", **event)["systemMessage"]

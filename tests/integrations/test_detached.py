@@ -76,8 +76,8 @@ def entries(folder: Path) -> list[dict[str, Any]]:
 
 def is_distilled(folder: Path) -> bool:
     with Memory(folder) as memory:
-        view = read_view(memory.store, "main")
-        return bool(view["distilled"] == list(memory.store.end("traces/main")))
+        view = read_view(memory.parts.context.store, "main")
+        return bool(view["distilled"] == list(memory.parts.context.store.end("traces/main")))
 
 
 def planted(folder: Path) -> set[str]:
@@ -142,18 +142,18 @@ def test_one_process_at_a_time_distills_a_memory_and_takes_what_came_meanwhile(
 
 def test_a_chore_is_nobodys_when_its_process_has_died(folder: Path) -> None:
     with Memory(folder) as one, Memory(folder) as other:
-        with one.store.alone(detached.CHORE) as is_alone:
+        with one.parts.files.alone(detached.CHORE) as is_alone:
             assert is_alone
-            with other.store.alone(detached.CHORE) as is_alone_too:
+            with other.parts.files.alone(detached.CHORE) as is_alone_too:
                 assert not is_alone_too
-        with other.store.alone(detached.CHORE) as is_alone:
+        with other.parts.files.alone(detached.CHORE) as is_alone:
             assert is_alone
         child = os.fork()
         if child == 0:
-            one.store.alone(detached.CHORE).__enter__()
+            one.parts.files.alone(detached.CHORE).__enter__()
             os.kill(os.getpid(), signal.SIGKILL)
         assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
-        with other.store.alone(detached.CHORE) as is_alone:
+        with other.parts.files.alone(detached.CHORE) as is_alone:
             assert is_alone
 
 
@@ -287,7 +287,7 @@ def failed_entries(memory: Memory, distiller: Plain, count: int) -> None:
 
 
 def again(memory: Memory) -> Any:
-    return memory._book.making.redistill_failed()
+    return memory.parts.making.redistill_failed()
 
 
 def test_only_what_failed_is_made_again_by_itself(folder: Path) -> None:
@@ -324,14 +324,14 @@ def test_an_entry_that_a_model_always_refuses_is_not_paid_for_again_and_again(fo
             again(memory)
         assert len(plain.read) == redistill.TRIES
         plain.fails = False
-        assert memory.redistill(plain).read == 1  # a person may ask for it all the same
+        assert memory.review.redistill(plain).read == 1  # a person may ask for it all the same
 
 
 def test_that_no_model_was_found_is_a_failure_that_the_entry_tells(folder: Path) -> None:
     with Memory(folder, policy=Policy(distiller="claude-code/--bad")) as memory:
         memory.record(user="I live in Lyon now.")
         (placed,) = memory.distill()
-        meta = read_entry(memory.store, placed.entry).meta
+        meta = read_entry(memory.parts.context.store, placed.entry).meta
         assert meta["distiller"] == BY_RULES
         assert "is no name of a model" in meta["failures"][0]
         assert "The rules distilled instead: No model was chosen" in memory.notes[0]

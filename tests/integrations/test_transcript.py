@@ -136,7 +136,7 @@ class Followed:
         self.write(*held)
 
     def hook(self, *, prompt: str = "", answer: str = "", session: str = "s", at_once: int = AT_ONCE) -> None:
-        with Memory(self.folder / "memory", session=session) as memory, memory.store.lock():
+        with Memory(self.folder / "memory", session=session) as memory, memory.parts.context.store.lock():
             sitting = Sitting(memory, session)
             sitting.catch_up(str(self.path), at_once)
             if prompt:
@@ -219,7 +219,9 @@ class Followed:
 
     def recorded(self) -> Counter[tuple[str, str]]:
         with Memory(self.folder / "memory") as memory:
-            traces = [Trace.from_record(each.record) for each in memory.store.read("traces/main")]
+            traces = [
+                Trace.from_record(each.record) for each in memory.parts.context.store.read("traces/main")
+            ]
         found = [trace for trace in traces if trace is not None]
         return Counter(
             (each.trace_type, each.content or str(each.tool_result or each.tool_call_id)) for each in found
@@ -263,7 +265,7 @@ def followed(place: Path) -> Followed:
 
 def traces(followed: Followed) -> list[Trace]:
     with Memory(followed.folder / "memory") as memory:
-        found = [Trace.from_record(each.record) for each in memory.store.read("traces/main")]
+        found = [Trace.from_record(each.record) for each in memory.parts.context.store.read("traces/main")]
     return [trace for trace in found if trace is not None]
 
 

@@ -33,7 +33,7 @@ def entry_files(memory: Memory) -> dict[str, bytes]:
 
 
 def test_an_entry_of_version_0_is_read_as_one_of_today(memory: Memory) -> None:
-    entry = memory.entry(TEA)
+    entry = memory.talk.entry(TEA)
     assert entry.meta["schema"] == "entry.v1"
     assert entry.summary["schema"] == "entry_summary.v1"
     assert (entry.meta["id"], entry.meta["ts"]) == (TEA.rpartition("/")[2], 1741600300.0)
@@ -42,30 +42,30 @@ def test_an_entry_of_version_0_is_read_as_one_of_today(memory: Memory) -> None:
     assert (stock["topic"], stock["kind"]) == ("tea", "event")
     assert "confidence" not in favourite, "what a distiller thought of itself is not read"
     assert entry.summary["next_actions"] == [{"text": "ask for samples", "source": ""}]
-    assert memory.entry(GARDEN).summary["tasks"] == []
+    assert memory.talk.entry(GARDEN).summary["tasks"] == []
 
 
 def test_a_memory_of_version_0_is_placed_and_built_and_its_files_are_not_touched(memory: Memory) -> None:
     files = entry_files(memory)
     assert memory.check() == []
-    memory.build(full=True)
+    memory.views.build(full=True)
     assert entry_files(memory) == files
     scored = one(memory, "Favourite")
     assert (scored.object, scored.level, scored.user_fact_score) == ("tea: oolong", "confirmed", 8.0)
     assert scored.path == "USER.md"
     assert values(memory, "pending") == [("Stock", "a tin of sencha")], "of the rest nobody knows who said it"
-    assert "tea" in memory.topics()
+    assert "tea" in memory.views.topics()
     assert json.loads(Path(memory.path, "views/topics/tea/topic_memory.json").read_text())
     assert memory.check() == []
 
 
 def test_building_again_places_nothing_again(memory: Memory) -> None:
-    memory.build(full=True)
+    memory.views.build(full=True)
     before, count = pages(memory), len(journal(memory))
-    memory.build(full=True)
-    memory.reject(one(memory, "Favourite").id or "")
+    memory.views.build(full=True)
+    memory.review.reject(one(memory, "Favourite").id or "")
     assert len(journal(memory)) == count + 1
-    memory.build(full=True)
+    memory.views.build(full=True)
     assert pages(memory).keys() == before.keys()
     assert len(journal(memory)) == count + 1
     assert "oolong" not in text_of(memory, "USER.md")
@@ -73,7 +73,7 @@ def test_building_again_places_nothing_again(memory: Memory) -> None:
 
 def test_what_is_left_when_another_program_took_the_text_is_noted(memory: Memory) -> None:
     Path(memory.path, "log/entries", TEA, "raw.md").unlink()
-    memory.build(full=True)
+    memory.views.build(full=True)
     assert any("raw.md is missing" in note for note in memory.notes)
     assert [record["entry"] for record in journal(memory, "placed")] == [GARDEN]
 
@@ -102,15 +102,15 @@ def newer(memory: Memory) -> Memory:
 
 def test_an_entry_of_a_newer_program_is_refused_in_a_clear_sentence(newer: Memory) -> None:
     with pytest.raises(Unreadable, match=r"was not read: it is of the format 'entry\.v7'.*knows entry\.v1"):
-        newer.entry("01JPAGES000000000000000009")
+        newer.talk.entry("01JPAGES000000000000000009")
 
 
 def test_an_entry_of_a_newer_program_is_reported_and_kept(newer: Memory) -> None:
     files = entry_files(newer)
     problems = [problem for problem in newer.check() if problem.severity == "error"]
     assert [problem.path.rpartition("/")[2] for problem in problems] == ["meta.json", "summary.json"]
-    newer.build(full=True)
-    newer.redistill(stub(name="other/1"))
+    newer.views.build(full=True)
+    newer.review.redistill(stub(name="other/1"))
     assert any("entry.v7" in note for note in newer.notes)
     assert {path: entry_files(newer)[path] for path in files} == files
     assert one(newer, "Favourite").level == "confirmed", "the others are placed"
@@ -119,10 +119,10 @@ def test_an_entry_of_a_newer_program_is_reported_and_kept(newer: Memory) -> None
 @pytest.mark.parametrize("broken", ["[]", "{", '{"schema": 7}', '{"schema": "entry.v1"}'])
 def test_an_entry_that_is_none_stops_nobody(memory: Memory, broken: str) -> None:
     Path(memory.path, "log/entries", GARDEN, "meta.json").write_text(broken)
-    memory.build(full=True)
+    memory.views.build(full=True)
     assert [record["entry"] for record in journal(memory, "placed")] == [TEA]
     with pytest.raises(Refused):
-        memory.entry(GARDEN)
+        memory.talk.entry(GARDEN)
     assert [problem for problem in memory.check() if problem.severity == "error"]
 
 
@@ -132,12 +132,12 @@ def test_an_entry_that_is_none_stops_nobody(memory: Memory, broken: str) -> None
 def test_check_understands_entries_of_distilling_and_writing(place: Path) -> None:
     with Memory(place / "new", distiller=stub()) as memory:
         tell(memory, "I live in Berlin.")
-        memory.write("I like tea.", topic="drinks")
-        memory.write("I like jazz.", author="person")
+        memory.distill("I like tea.", topic="drinks")[0]
+        memory.distill("I like jazz.", author="person")[0]
         assert len(entries(memory)) == 3
-        assert all("loss" not in memory.entry(each).meta for each in entries(memory))
+        assert all("loss" not in memory.talk.entry(each).meta for each in entries(memory))
         assert memory.check() == []
-        memory.redistill(stub(name="other/1"), apply=True)
+        memory.review.redistill(stub(name="other/1"), apply=True)
         assert len(entries(memory)) == 6
         assert memory.check() == []
         assert memory.repair() == []

@@ -23,6 +23,7 @@ from looseleaf.log.recorder import KEY, Recorder
 from looseleaf.store import records as codec
 from looseleaf.store.files import FileStore
 from secret_lines import planted
+from wiring import use_store
 
 ACTIVE = "log/traces/main/raw_traces.jsonl"
 
@@ -98,7 +99,7 @@ def test_the_four_kinds_of_trace_have_exactly_the_fields_and_types_that_were_des
         assert isinstance(line["ts"], float)
     assert [line["origin"] for line in written] == ["user", "assistant", "tool", "assistant"]
     assert written[1]["tool_call_id"] == written[2]["tool_call_id"]
-    [turn] = memory.turns()
+    [turn] = memory.talk.turns()
     assert list(turn.traces) == recorded
 
 
@@ -119,7 +120,7 @@ def test_everything_a_trace_may_carry_is_read_back_equal(memory: Memory) -> None
         media={"images": ["a.png"]},
     )
     answer = memory.record(assistant="half an ans", reasoning="I think so", interrupted=True)
-    assert memory.turn(call.turn_id).traces == (call, result, answer)
+    assert memory.talk.turn(call.turn_id).traces == (call, result, answer)
     assert (call.ts, call.source_event, call.correlation_id) == (12.5, "MyOwnEvent", "response-9")
     assert (result.tool_error, result.tool_name, result.tool_result_ref) == (
         "it broke",
@@ -135,7 +136,7 @@ def test_a_tool_that_returns_nothing_has_returned(memory: Memory) -> None:
     memory.record(tool_call="touch", tool_call_id="c")
     memory.record(tool_result=None, tool_call_id="c")
     assert lines(memory)[1]["tool_result"] is None
-    assert [each.status for each in memory.interactions()] == ["SUCCESS"]
+    assert [each.status for each in memory.talk.tool_calls()] == ["SUCCESS"]
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -175,7 +176,7 @@ def test_what_two_sessions_record_is_read_back_in_order_with_sound_turns(
             opened[name] = Memory(folder, session=name)
         recorded.append(opened[name].record(**ask))
     with Memory(folder) as memory:
-        found = [Trace.from_record(line.record) for line in memory.store.read("traces/main")]
+        found = [Trace.from_record(line.record) for line in memory.parts.context.store.read("traces/main")]
         assert found == recorded
         assert len({trace.id for trace in recorded}) == len(recorded)
         seen: dict[str, int] = {}
@@ -217,7 +218,7 @@ def test_a_late_result_keeps_the_turn_of_its_call(memory: Memory) -> None:
     late = memory.record(tool_result="seen", tool_call_id="one")
     assert (late.turn_id, late.seq, late.flag) == ("turn_0001", 3, None)
     assert memory.record(assistant="else").turn_id == "turn_0002"
-    assert [trace.id for trace in memory.turn("turn_0001").traces][-1] == late.id
+    assert [trace.id for trace in memory.talk.turn("turn_0001").traces][-1] == late.id
 
 
 def test_a_result_without_a_call_and_a_second_result_are_recorded_and_flagged(memory: Memory) -> None:
@@ -244,7 +245,10 @@ def test_an_id_that_a_provider_uses_again_is_a_new_call(memory: Memory) -> None:
     for n in range(2):
         memory.record(tool_call="look", tool_call_id="same", tool_args={"n": n})
         assert memory.record(tool_result=n, tool_call_id="same").flag is None
-    assert [(each.arguments, each.result) for each in memory.interactions()] == [({"n": 0}, 0), ({"n": 1}, 1)]
+    assert [(each.arguments, each.result) for each in memory.talk.tool_calls()] == [
+        ({"n": 0}, 0),
+        ({"n": 1}, 1),
+    ]
 
 
 def test_two_open_calls_with_one_id_are_answered_in_order(memory: Memory) -> None:
@@ -256,23 +260,23 @@ def test_two_open_calls_with_one_id_are_answered_in_order(memory: Memory) -> Non
         None,
         "second_result",
     ]
-    assert [(each.arguments, each.result) for each in memory.interactions()] == [(1, "a"), (2, "b")]
+    assert [(each.arguments, each.result) for each in memory.talk.tool_calls()] == [(1, "a"), (2, "b")]
 
 
 def test_a_turn_that_was_started_is_nobody_elses_even_if_nothing_is_said_in_it(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as first, Memory(tmp_path / "m") as second:
-        started = first.start_turn()
+        started = first.talk.start_turn()
         assert started == "turn_0001"
         assert second.record(user="meanwhile").turn_id == "turn_0002"
         assert first.record(user="now", turn_id=started).turn_id == started
-        assert first.start_turn() == "turn_0003"
+        assert first.talk.start_turn() == "turn_0003"
     with Memory(tmp_path / "m") as third:
         assert third.record(user="later").turn_id == "turn_0004"
-        assert [turn.turn_id for turn in third.turns()] == ["turn_0002", "turn_0001", "turn_0004"]
+        assert [turn.turn_id for turn in third.talk.turns()] == ["turn_0002", "turn_0001", "turn_0004"]
 
 
 def test_what_is_said_after_a_turn_was_started_belongs_to_it(memory: Memory) -> None:
-    started = memory.start_turn()
+    started = memory.talk.start_turn()
     assert memory.record(user="hello").turn_id == started
     assert memory.record(user="hello again").turn_id != started
 
@@ -341,7 +345,7 @@ def test_processes_that_record_at_once_share_no_turn(tmp_path: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "m")]) for _ in range(4)]
     assert [each.wait() for each in running] == [0] * 4
     with Memory(tmp_path / "m") as memory:
-        turns = memory.turns(1000)
+        turns = memory.talk.turns(1000)
         assert len(turns) == 100
         assert all(len({trace.session_id for trace in turn.traces}) == 1 for turn in turns)
         assert all([trace.seq for trace in turn.traces] == [1, 2, 3] for turn in turns)
@@ -357,7 +361,7 @@ def test_a_child_after_fork_goes_on_recording(tmp_path: Path) -> None:
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
         assert memory.record(user="parent again").turn_id == "turn_0002"
-        assert [len(turn.traces) for turn in memory.turns()] == [2, 1]
+        assert [len(turn.traces) for turn in memory.talk.turns()] == [2, 1]
 
 
 # --- sessions, interruption ------------------------------------------------------------
@@ -367,9 +371,9 @@ def test_each_memory_that_is_opened_is_a_session_of_its_own(tmp_path: Path) -> N
     names: list[str | None] = []
     for _ in range(2):
         with Memory(tmp_path / "m") as memory:
-            assert memory.session is None
+            assert memory.talk.session is None
             memory.record(user="x")
-            names.append(memory.session)
+            names.append(memory.talk.session)
     assert names[0] != names[1]
 
 
@@ -377,13 +381,13 @@ def test_a_session_may_be_gone_on_with_by_name_or_because_it_is_recent(tmp_path:
     with Memory(tmp_path / "m", session="mine") as memory:
         memory.record(user="x")
     with Memory(tmp_path / "m") as memory:
-        assert memory.resume() == "mine"
+        assert memory.talk.resume() == "mine"
         assert memory.record(assistant="y").turn_id == "turn_0001"
     with Memory(tmp_path / "m", policy=Policy(session_seconds=1e-9)) as memory:
-        assert memory.resume() is None
+        assert memory.talk.resume() is None
         assert memory.record(assistant="z").turn_id == "turn_0002"
     with Memory(tmp_path / "m", agent="other") as memory:
-        assert memory.resume() is None
+        assert memory.talk.resume() is None
 
 
 def test_a_sessions_name_names_no_file_elsewhere(tmp_path: Path) -> None:
@@ -398,13 +402,13 @@ def test_an_interruption_ends_the_open_calls_of_its_session_and_no_others(tmp_pa
         first.record(tool_call="a", tool_call_id="1")
         first.record(tool_call="b", tool_call_id="2")
         second.record(tool_call="c", tool_call_id="3")
-        ended = first.interrupt("the user pressed Ctrl-C")
+        ended = first.talk.interrupt("the user pressed Ctrl-C")
         assert [(each.tool_call_id, each.tool_error, each.tags) for each in ended] == [
             ("1", "interrupted: the user pressed Ctrl-C", ("interrupted",)),
             ("2", "interrupted: the user pressed Ctrl-C", ("interrupted",)),
         ]
-        assert [each.status for each in first.interactions()] == ["ERROR", "ERROR", "PENDING"]
-        assert first.interrupt() == []
+        assert [each.status for each in first.talk.tool_calls()] == ["ERROR", "ERROR", "PENDING"]
+        assert first.talk.interrupt() == []
 
 
 # --- batches ---------------------------------------------------------------------------
@@ -420,8 +424,8 @@ class CountingStore(FileStore):
 
 def test_a_batch_is_one_append_and_its_traces_have_their_turns_afterwards(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
-        memory.store.close()
-        memory.store = store = CountingStore(memory.path)
+        store = CountingStore(memory.path)
+        use_store(memory, store)
         store.appended = []
         with memory.batch() as batch:
             batch.record(user="x")
@@ -499,7 +503,7 @@ def test_a_disk_that_fails_leaves_the_numbering_sound(tmp_path: Path) -> None:
     with store:
         recorder = Recorder(store, "main")
         memory = Memory(tmp_path / "m")
-        memory._talk.recorder = recorder
+        memory.parts.conversation.recorder = recorder
         memory.record(user="one")
         store.fails = True
         with pytest.raises(Unwritten):
@@ -526,7 +530,7 @@ def test_not_a_byte_of_a_planted_secret_is_anywhere_on_disk(tmp_path: Path) -> N
                 memory.record(tool_result={"stdout": text, "stderr": ""}, tool_name="run")
         memory.record(assistant="done", reasoning=planted_secrets[0][2], tags=[planted_secrets[1][2]])
         memory.record(tool_error=planted_secrets[2][2])
-        memory.compact()
+        memory.window.compact()
     held = b"\n".join(path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file())
     left = [kind for kind, secret, _ in planted_secrets if secret.encode() in held]
     print(f"planted={len(planted_secrets)} left={len(left)} {left}")

@@ -163,20 +163,23 @@ def test_the_last_turns_are_whole_whatever_came_late(
     with Memory(tmp_path_factory.mktemp("memory") / "m") as memory:
         recorded = [memory.record(**each) for each in asked]
         everything = turns_of(recorded)
-        assert memory.turns(count) == everything[-count:]
-        assert memory.turns(100) == everything
+        assert memory.talk.turns(count) == everything[-count:]
+        assert memory.talk.turns(100) == everything
         for turn in everything:
-            assert memory.turn(turn.turn_id) == turn
+            assert memory.talk.turn(turn.turn_id) == turn
         first, last = everything[0], everything[len(everything) // 2]
-        assert memory.turns_between(first.turn_id, last.turn_id) == everything[: len(everything) // 2 + 1]
-        assert memory.tail(count, exclude=everything[-1].turn_id) == [
+        assert (
+            memory.talk.turns(first=first.turn_id, until=last.turn_id)
+            == everything[: len(everything) // 2 + 1]
+        )
+        assert memory.talk.tail(count, exclude=everything[-1].turn_id) == [
             each for turn in everything[:-1][-count:] for each in turn.traces
         ]
 
 
 def test_a_turn_that_is_not_there_is_refused(memory: Memory) -> None:
     with pytest.raises(Refused, match="there is no turn"):
-        memory.turn("turn_0009")
+        memory.talk.turn("turn_0009")
 
 
 def test_sessions_that_were_mixed_are_told_apart(tmp_path: Path) -> None:
@@ -185,19 +188,19 @@ def test_sessions_that_were_mixed_are_told_apart(tmp_path: Path) -> None:
             first.record(user=f"a{number}")
             second.record(user=f"b{number}")
             first.record(assistant="yes")
-        assert [[each.content for each in turn.traces] for turn in first.session_turns("a")] == [
+        assert [[each.content for each in turn.traces] for turn in first.talk.turns(session="a")] == [
             ["a0", "yes"],
             ["a1", "yes"],
             ["a2", "yes"],
         ]
-        assert [turn.traces[0].content for turn in first.turns(2, session="b")] == ["b1", "b2"]
-        found = first.sessions()
+        assert [turn.traces[0].content for turn in first.talk.turns(2, session="b")] == ["b1", "b2"]
+        found = first.talk.sessions()
         assert [(each.session_id, each.turns, each.traces, each.opening) for each in found] == [
             ("a", 3, 6, "a0"),
             ("b", 3, 3, "b0"),
         ]
         assert found[0].first_ts < found[0].last_ts
-        assert [each.session_id for each in first.sessions(1)] == ["b"]
+        assert [each.session_id for each in first.talk.sessions(1)] == ["b"]
         assert found[1].to_dict()["opening"] == "b0"
 
 
@@ -221,12 +224,12 @@ def test_reading_the_end_does_not_read_the_rest(tmp_path: Path) -> None:
         memory.record(user="last")
     store = ReadBytes(tmp_path / "m")
     with Memory(tmp_path / "m") as memory, store:
-        memory._talk._store = store
-        assert len(memory.turns(20)) == 20
-        assert memory.turn("turn_1999").traces[0].content == "1998"
-        assert len(memory.tail(2)) == 3
-        assert [each.turns for each in memory.sessions(1)] == [1]
-        assert len(memory.session_turns(memory.turns(1)[0].session_id)) == 1
+        memory.parts.conversation._store = store
+        assert len(memory.talk.turns(20)) == 20
+        assert memory.talk.turn("turn_1999").traces[0].content == "1998"
+        assert len(memory.talk.tail(2)) == 3
+        assert [each.turns for each in memory.talk.sessions(1)] == [1]
+        assert len(memory.talk.turns(session=memory.talk.turns(1)[0].session_id)) == 1
         assert store.count < 100
 
 
@@ -242,6 +245,6 @@ def test_lines_made_by_hand_without_what_only_we_add_are_read(tmp_path: Path) ->
         )
         with log.open("a") as file:
             file.write(by_hand)
-        assert [turn.traces[0].content for turn in memory.turns()] == ["ours", "theirs"]
+        assert [turn.traces[0].content for turn in memory.talk.turns()] == ["ours", "theirs"]
         assert memory.record(user="next").turn_id == "turn_0003"
-        assert time.time() > memory.turns()[1].ts
+        assert time.time() > memory.talk.turns()[1].ts

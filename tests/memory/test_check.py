@@ -15,6 +15,7 @@ from looseleaf.base.policy import Policy
 from looseleaf.cli import main as cli
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from wiring import use_store
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001, page_bytes=1000)
 
@@ -22,8 +23,8 @@ HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001, page_bytes=1000)
 @pytest.fixture
 def memory(place: Path) -> Iterator[Memory]:
     with Memory(place / "memory", policy=HASTY) as memory:
-        memory.edit("USER.md", "- Name: Zhang San\n", reason="introduced")
-        memory.edit("facts/work.md", "- Uses: vim\n", reason="said")
+        memory.pages.edit("USER.md", "- Name: Zhang San\n", reason="introduced")
+        memory.pages.edit("facts/work.md", "- Uses: vim\n", reason="said")
         yield memory
 
 
@@ -58,20 +59,20 @@ def test_what_was_changed_outside_is_a_note_until_it_is_absorbed(memory: Memory)
         "facts/new.md: note: this page was changed outside; the next command journals that",
         "facts/work.md: note: this page is gone; the next command journals that",
     ]
-    assert len(memory.absorb()) == 3
+    assert len(memory.pages.absorb()) == 3
     assert said(memory) == []
 
 
 def test_a_line_that_is_not_text_is_named_by_its_number(memory: Memory) -> None:
     file_of(memory, "USER.md").write_bytes(b"- Name: Zhang San\n\n- City: M\xfcnchen\n")
-    memory.absorb()
+    memory.pages.absorb()
     assert said(memory) == ["USER.md:3: this line is not UTF-8 text; save the page as UTF-8 with an editor"]
 
 
 def test_names_that_some_systems_take_for_one_are_named(memory: Memory) -> None:
     file_of(memory, "facts/Work.md").write_text("- Uses: ed\n")
     file_of(memory, "facts/other.md").write_text("- Uses: ed\n")
-    memory.absorb()
+    memory.pages.absorb()
     assert said(memory) == ["facts/work.md: some systems take this name for Work.md"]
 
 
@@ -80,7 +81,7 @@ def test_a_folder_in_a_drawer_is_noted(memory: Memory) -> None:
     file_of(memory, "facts/deep/page.md").write_text("- Uses: ed\n")
     file_of(memory, "notes").mkdir()
     assert said(memory) == ["facts/deep: note: this folder is no drawer: nothing in it is read"]
-    assert memory.pages() == ["USER.md", "facts/work.md"]
+    assert memory.pages.list() == ["USER.md", "facts/work.md"]
 
 
 def test_what_is_no_page_in_the_place_of_one_is_named(memory: Memory, place: Path) -> None:
@@ -102,7 +103,7 @@ def test_what_is_no_page_in_the_place_of_one_is_named(memory: Memory, place: Pat
     assert "it is a link, or no regular file; put a real file in its place" in problems[2]
     assert "note: this folder is no drawer" in problems[3]
     assert "has a second name" in problems[4]
-    assert memory.absorb() == []
+    assert memory.pages.absorb() == []
 
 
 def test_what_an_editor_leaves_beside_a_page_is_no_problem(memory: Memory) -> None:
@@ -110,20 +111,20 @@ def test_what_an_editor_leaves_beside_a_page_is_no_problem(memory: Memory) -> No
         file_of(memory, name).write_text("- Name: Li Si\n")
     file_of(memory, ".#USER.md").symlink_to("somebody@somewhere.1234")
     assert said(memory) == []
-    assert memory.absorb() == []
+    assert memory.pages.absorb() == []
 
 
 def test_a_state_that_is_not_json_is_named_by_its_line(memory: Memory) -> None:
     file_of(memory, "state.json").write_text('{"goal": "ship",\n "now": }\n')
-    memory.absorb()
+    memory.pages.absorb()
     (problem,) = said(memory)
     assert problem.startswith("state.json:2: this is not JSON")
     file_of(memory, "state.json").write_text("[" * 900)
-    memory.absorb()
+    memory.pages.absorb()
     (problem,) = said(memory)
     assert problem.startswith("state.json:1: this is not JSON")
     file_of(memory, "state.json").write_text('{"goal": "ship"}\n')
-    memory.absorb()
+    memory.pages.absorb()
     assert said(memory) == []
 
 
@@ -138,10 +139,10 @@ def test_a_drawer_that_cannot_be_looked_into_is_named_and_one_that_is_gone_is_no
 
 
 def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:
-    memory.store.rotate("journal")
-    memory.edit("USER.md", "- Name: Li Si\n", reason="corrected")
+    memory.parts.context.store.rotate("journal")
+    memory.pages.edit("USER.md", "- Name: Li Si\n", reason="corrected")
     file_of(memory, "log/archive/000001.jsonl").unlink()
-    (newest,) = memory.log()
+    (newest,) = memory.history.edits()
     assert said(memory) == [
         "log/archive/000001.jsonl: this segment is missing",
         f"log/journal.jsonl: the edit {newest.id} of USER.md does not follow from the one before it: one is missing",
@@ -149,8 +150,8 @@ def test_a_segment_that_is_gone_is_named_and_repaired(memory: Memory) -> None:
     ]
     assert memory.repair() != []
     assert [problem for problem in said(memory) if "note: " not in problem] == []
-    assert memory.page("USER.md").text == "- Name: Li Si\n"
-    assert memory.versions(newest)[0] == b"- Name: Zhang San\n"
+    assert memory.pages.read("USER.md").text == "- Name: Li Si\n"
+    assert memory.history.versions(newest)[0] == b"- Name: Zhang San\n"
 
 
 class VanishingDisk(Disk):
@@ -168,8 +169,7 @@ class VanishingDisk(Disk):
 
 def test_a_page_that_vanishes_while_check_looks_is_no_problem(memory: Memory) -> None:
     file = file_of(memory, "facts/work.md")
-    memory.store.close()
-    memory.store = FileStore(memory.path, HASTY, VanishingDisk(file))
+    use_store(memory, FileStore(memory.path, HASTY, VanishingDisk(file)))
     assert memory.check() == []
     assert not file.exists()
 
@@ -209,7 +209,7 @@ def test_a_page_that_vanishes_while_check_looks_is_no_problem(memory: Memory) ->
 )
 def test_a_record_that_makes_no_sense_ends_in_sentences(place: Path, record: dict[str, Any]) -> None:
     with Memory(place / "memory") as memory:
-        memory.edit("USER.md", "- Name: Ada\n", reason="said so")
-        memory.store.append("journal", [record])
+        memory.pages.edit("USER.md", "- Name: Ada\n", reason="said so")
+        memory.parts.context.store.append("journal", [record])
     for arguments in (["check"], ["log"], ["show", "USER.md"], ["undo"]):
         assert cli.main(["--memory", str(place / "memory"), *arguments]) in (0, 1, 2)

@@ -29,8 +29,8 @@ def test_a_missing_folder_is_made(place: Path) -> None:
     where = place / "some" / "where"
     with Memory(where) as memory:
         assert memory.path == str(where)
-        assert memory.pages() == []
-        assert list(memory.log()) == []
+        assert memory.pages.list() == []
+        assert list(memory.history.edits()) == []
         assert memory.check() == []
     assert sorted(os.listdir(where)) == SKELETON
     assert (where / ".gitignore").read_text() == PRIVATE
@@ -40,19 +40,19 @@ def test_a_missing_folder_is_made(place: Path) -> None:
 
 def test_an_empty_folder_becomes_a_memory_and_a_memory_is_opened_again(place: Path) -> None:
     with Memory(place) as memory:
-        memory.edit("USER.md", "- Name: Zhang San\n", reason="introduced")
+        memory.pages.edit("USER.md", "- Name: Zhang San\n", reason="introduced")
     with Memory(str(place)) as memory:
-        assert memory.page("USER.md").facts[0].object == "Zhang San"
+        assert memory.pages.read("USER.md").facts[0].object == "Zhang San"
         assert memory.policy == Policy()
 
 
 def test_a_memory_whose_journal_is_all_archived_is_a_memory(place: Path) -> None:
     with Memory(place / "m") as memory:
-        memory.edit("USER.md", "x\n", reason="a page")
-        memory.store.rotate("journal")
+        memory.pages.edit("USER.md", "x\n", reason="a page")
+        memory.parts.context.store.rotate("journal")
     assert not (place / "m/log/journal.jsonl").exists()
     with Memory(place / "m") as memory:
-        assert [edit.reason for edit in memory.log()] == ["a page"]
+        assert [edit.reason for edit in memory.history.edits()] == ["a page"]
 
 
 def test_a_folder_with_other_things_is_refused_and_left_alone(place: Path) -> None:
@@ -171,18 +171,18 @@ def test_a_path_that_cannot_be_looked_at_is_unreadable(place: Path, name: str, w
 
 def test_a_closed_memory_says_that_it_was_closed(place: Path) -> None:
     memory = Memory(place / "m")
-    memory.edit("USER.md", "one\n", reason="a page")
+    memory.pages.edit("USER.md", "one\n", reason="a page")
     memory.close()
     before = tree(place)
     asked: list[Callable[[], object]] = [
-        lambda: memory.page("USER.md"),
-        lambda: memory.page_as_of("USER.md", "2026-02-24"),
-        memory.pages,
-        lambda: list(memory.log()),
-        lambda: memory.edit("USER.md", "two\n", reason="too late"),
-        lambda: memory.delete("USER.md", reason="too late"),
-        memory.undo,
-        memory.absorb,
+        lambda: memory.pages.read("USER.md"),
+        lambda: memory.history.page_at("USER.md", "2026-02-24"),
+        memory.pages.list,
+        lambda: list(memory.history.edits()),
+        lambda: memory.pages.edit("USER.md", "two\n", reason="too late"),
+        lambda: memory.pages.delete("USER.md", reason="too late"),
+        memory.history.undo,
+        memory.pages.absorb,
         memory.check,
         memory.repair,
     ]
@@ -213,7 +213,7 @@ def test_many_may_make_one_memory_at_once(place: Path) -> None:
             barrier.wait()
             try:
                 with Memory(where) as memory:
-                    memory.edit("USER.md", lambda text: text + "one\n", reason="one")
+                    memory.pages.edit("USER.md", lambda text: text + "one\n", reason="one")
             except BaseException as error:
                 failed.append(error)
                 raise
@@ -226,8 +226,8 @@ def test_many_may_make_one_memory_at_once(place: Path) -> None:
             thread.join()
         assert failed == []
         with Memory(where) as memory:
-            assert memory.page("USER.md").text == "one\n" * 4
-            kinds = [line.record["kind"] for line in memory.store.read("journal")]
+            assert memory.pages.read("USER.md").text == "one\n" * 4
+            kinds = [line.record["kind"] for line in memory.parts.context.store.read("journal")]
             assert kinds == ["init", *["edit"] * 4]
 
 
@@ -268,9 +268,9 @@ def test_settings_are_read_from_the_folder(place: Path) -> None:
     with Memory(place / "m") as memory:
         assert memory.policy == Policy(page_bytes=10, settle_seconds=2.0)
         with pytest.raises(Refused, match="at most 10"):
-            memory.edit("USER.md", "x" * 11, reason="large")
+            memory.pages.edit("USER.md", "x" * 11, reason="large")
     with Memory(place / "m", policy=Policy()) as memory:
-        assert memory.edit("USER.md", "x" * 11, reason="given by hand").changed
+        assert memory.pages.edit("USER.md", "x" * 11, reason="given by hand").changed
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_settings_that_are_a_link_or_a_folder_are_refused(place: Path) -> None:
 def test_whoever_is_inside_a_memory_means_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOOSELEAF_HOME", raising=False)
     with Memory(tmp_path / "mine") as memory:
-        memory.edit("facts/tea.md", "# Tea\n\n- Sugar: none\n", reason="seen", author="person")
+        memory.pages.edit("facts/tea.md", "# Tea\n\n- Sugar: none\n", reason="seen", author="person")
     for folder in ("mine", "mine/facts"):
         monkeypatch.chdir(tmp_path / folder)
         assert find() == str(tmp_path / "mine")

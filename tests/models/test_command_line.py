@@ -363,11 +363,13 @@ def test_a_program_that_calls_our_hooks_all_the_same_leaves_no_trace(claude: Pro
         memory.record(user=QUINCES)
         memory.distill()
         assert len(claude.calls) == 1
-        assert [trace.content for turn in memory.turns() for trace in turn.traces] == [QUINCES]
+        assert [trace.content for turn in memory.talk.turns() for trace in turn.traces] == [QUINCES]
         assert "Rome" not in str(memory.facts())
     subprocess.run(runs[1], input=said.encode(), check=True)  # the same command, called outside, records
     with Memory(folder) as memory:
-        assert "I live in Rome now." in [trace.content for turn in memory.turns() for trace in turn.traces]
+        assert "I live in Rome now." in [
+            trace.content for turn in memory.talk.turns() for trace in turn.traces
+        ]
 
 
 def test_inside_nobody_is_asked(claude: Program, monkeypatch: pytest.MonkeyPatch) -> None:

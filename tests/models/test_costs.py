@@ -434,7 +434,7 @@ def test_damage_costs_the_record_it_hit_and_repair_moves_the_others_under_our_fe
     init(str(place / "m"))
     ledger = place / "m/log/calls.jsonl"
     with Memory(place / "m") as memory:
-        costs = Costs(memory.store, memory.policy, "main", now=Clock())
+        costs = Costs(memory.parts.context.store, memory.policy, "main", now=Clock())
         for tokens in (1, 10, 100):
             called(costs, Usage(tokens))
         assert costs.today().tokens == 111
@@ -446,7 +446,7 @@ def test_damage_costs_the_record_it_hit_and_repair_moves_the_others_under_our_fe
         ]
         assert memory.repair()
         assert not [problem for problem in memory.check() if problem.severity == "error"]
-        another = Costs(memory.store, memory.policy, "main", now=Clock())
+        another = Costs(memory.parts.context.store, memory.policy, "main", now=Clock())
         called(another, Usage(1000))
         called(another, Usage(10_000))
         assert another.today().tokens == 11_101
@@ -549,7 +549,7 @@ def spending(folder: Path, **settings: Any) -> tuple[Memory, Spending]:
 
 
 def day_lines(memory: Memory) -> list[str]:
-    pages = [memory.page(path).text for path in memory.pages() if path.startswith("days/")]
+    pages = [memory.pages.read(path).text for path in memory.pages.list() if path.startswith("days/")]
     return [line for page in pages for line in page.splitlines() if line.startswith("- ")]
 
 
@@ -567,12 +567,12 @@ def test_at_the_ceiling_the_rules_distill_and_the_day_says_so(place: Path) -> No
         assert third.split("(")[1].startswith(
             "1 fact; by the rules: the ceiling of the day was reached; entry 0"
         )
-        assert "- Employer: Acme\n" in memory.page("USER.md").text
+        assert "- Employer: Acme\n" in memory.pages.read("USER.md").text
         (note,) = memory.notes
         assert note.startswith(
             "The rules distilled instead: model/gpt-5/1 raised CeilingReached: No model was asked"
         )
-        entries = [memory.entry(line.rpartition("entry ")[2].rstrip(")")) for line in day_lines(memory)]
+        entries = [memory.talk.entry(line.rpartition("entry ")[2].rstrip(")")) for line in day_lines(memory)]
         assert [entry.meta["level"] for entry in entries] == ["distiller", "distiller", "rules"]
 
 
@@ -586,7 +586,7 @@ def test_a_compaction_at_the_ceiling_is_made_by_the_rules_and_the_day_says_so(pl
                 user=f"My friend number {number} is called Anna{number}. " + "We talked of tea. " * 10
             )
             memory.record(assistant="I see. " * 20)
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert loss is not None
         assert loss.level == "rules"
         assert distiller.asked >= 1
@@ -624,7 +624,7 @@ def test_the_day_says_in_our_words_why_the_rules_distilled(place: Path, error: E
         (line,) = day_lines(memory)
         assert f"(1 fact; by the rules: {said}; entry " in line
         assert str(error).splitlines()[0] not in line
-        assert "Mallory" not in memory.page("USER.md").text
+        assert "Mallory" not in memory.pages.read("USER.md").text
 
 
 # --- the memory ----------------------------------------------------------------------------------
@@ -634,13 +634,13 @@ def test_a_ledger_is_no_agents_talk_and_takes_part_in_nothing_but_care(place: Pa
     with Memory(place / "m") as memory:
         memory.record(user="My name is Zhang San.")
         called(memory.costs, Usage(5))
-        assert STREAM in memory.store.streams()
+        assert STREAM in memory.parts.context.store.streams()
         memory.distill()
-        memory.build(full=True)
+        memory.views.build(full=True)
         assert memory.recall("Zhang San")
-        assert len(memory.sessions()) == 1
+        assert len(memory.talk.sessions()) == 1
         assert not [problem for problem in memory.check() if problem.severity == "error"]
-        memory.store.rotate(STREAM)
+        memory.parts.context.store.rotate(STREAM)
         called(memory.costs, Usage(5))
         assert (place / "m/log/calls/archive/000001.jsonl").is_file()
         assert (place / "m/log/calls.jsonl").is_file()

@@ -144,8 +144,8 @@ def of(kind: type, events: list[Event]) -> list[Any]:
 
 def top(memory: Memory) -> dict[str, list[str]]:
     """What stands at the top of the folder, line by line."""
-    pages = [path for path in memory.pages() if "/" not in path]
-    return {path: sorted(memory.page(path).text.splitlines()) for path in pages if path != "state.json"}
+    pages = [path for path in memory.pages.list() if "/" not in path]
+    return {path: sorted(memory.pages.read(path).text.splitlines()) for path in pages if path != "state.json"}
 
 
 @pytest.mark.parametrize("calls", ["native", "json"])
@@ -158,17 +158,17 @@ def test_whatever_a_small_model_says_the_memory_keeps_its_promises(
     with memory, twin:
         # Every prompt fits, as we count and as the model itself does.
         prompted = of(Prompted, events)
-        room = memory.budget(NAME).input
+        room = memory.window.budget(NAME).input
         assert len(prompted) >= TURNS
         assert all(each.manifest.total_tokens <= each.manifest.budget_tokens <= room for each in prompted)
-        ledger = [line.record for line in memory.store.read("calls")]
+        ledger = [line.record for line in memory.parts.context.store.read("calls")]
         took = [record["prompt_tokens"] for record in ledger]
         assert not any(record["is_estimated"] for record in ledger)
         assert max(took) <= (POLICY.context_tokens or 0)
         assert len(ledger) == len(prompted) == memory.costs.total().calls
 
         # All of it is recorded, in its order, and nothing is left open.
-        turns = memory.turns(10 * TURNS)
+        turns = memory.talk.turns(10 * TURNS)
         traces = [trace for turn in turns for trace in turn.traces]
         told = [trace.content for trace in traces if trace.trace_type == "user"]
         assert told == said()
@@ -176,14 +176,14 @@ def test_whatever_a_small_model_says_the_memory_keeps_its_promises(
         assert answers == [each.reply.text for each in of(Answered, events) if each.reply.text]
         assert len(of(Done, events)) + len(of(Failed, events)) == TURNS
         assert len(of(ToolReturned, events)) == len(of(ToolCalled, events))
-        assert all(each.status != "PENDING" for each in memory.interactions())
+        assert all(each.status != "PENDING" for each in memory.talk.tool_calls())
 
         # It was compacted, and what the user said is where it would be had the model said nothing.
         compacted = of(Compacted, events)
         assert compacted
         assert all(each.loss.tokens_after <= room for each in compacted)
         assert top(memory) == top(twin)
-        profile = memory.page("USER.md").text
+        profile = memory.pages.read("USER.md").text
         assert all(word in profile for word in ("Zhang San", "Lyon", "gardener", "peanuts"))
         assert memory.state.to_dict().get("tasks_open") == twin.state.to_dict().get("tasks_open")
 

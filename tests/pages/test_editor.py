@@ -20,10 +20,10 @@ from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
 from looseleaf.log.journal import forward
-from looseleaf.pages.pages import Pages
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from looseleaf.store.replace import Exchange
+from wiring import use_store
 
 SCRIPT = str(Path(__file__).parents[1] / "scripts" / "editing.py")
 PAGE = "facts/work.md"
@@ -35,9 +35,9 @@ TOKEN = re.compile(rb"(?:save|edit)-\d{6}")
 
 def every_text(memory: Memory) -> Iterator[bytes]:
     """Whatever can still be had of a page: as it is, as it ever was by the journal, and what is kept aside."""
-    yield memory.page(PAGE).data
+    yield memory.pages.read(PAGE).data
     page = None
-    for edit in list(memory.log(PAGE))[::-1]:
+    for edit in list(memory.history.edits(PAGE))[::-1]:
         page = forward(edit, page)
         yield page or b""
     for file in (Path(memory.path) / "log/aside").rglob("*"):
@@ -48,14 +48,14 @@ def every_text(memory: Memory) -> Iterator[bytes]:
 def replays(memory: Memory) -> bool:
     """Whether the journal, from nothing, gives the page."""
     page = None
-    for edit in list(memory.log(PAGE))[::-1]:
+    for edit in list(memory.history.edits(PAGE))[::-1]:
         page = forward(edit, page)
     file = Path(memory.path) / PAGE
     return page == (file.read_bytes() if file.exists() else None)
 
 
 def collisions(memory: Memory) -> list[dict[str, object]]:
-    records = (line.record for line in memory.store.read("journal"))
+    records = (line.record for line in memory.parts.context.store.read("journal"))
     return [record for record in records if record["kind"] in ("void", "late")]
 
 
@@ -88,21 +88,21 @@ def race(folder: Path, saves: int, edits: int, seed: int) -> str:
     """The figures of an editor and a program that met at one page so many times."""
     where = folder / "memory"
     with Memory(where) as memory:
-        memory.edit(PAGE, "# Work\n\n- Likes: tea\n", reason="a page")
+        memory.pages.edit(PAGE, "# Work\n\n- Likes: tea\n", reason="a page")
     saved, edited = folder / "saved", folder / "edited"
     editor = start("save", where / PAGE, saved, edited, saves, edits, seed)
     program = start("edit", where, PAGE, edited, saved, saves, edits)
     finish(program)
     finish(editor)
     with Memory(where, policy=Policy(late_seconds=0.001)) as memory:
-        memory.absorb()
+        memory.pages.absorb()
         found = {token for text in every_text(memory) for token in TOKEN.findall(text)}
         done = saved.read_bytes().split() + edited.read_bytes().split()
         assert len(done) == saves + edits
         lost = sorted(set(done) - found)
         assert replays(memory)
         assert errors(memory) == []
-        happened = {edit.reason for edit in memory.log(PAGE)}
+        happened = {edit.reason for edit in memory.history.edits(PAGE)}
         assert set(edited.read_text().split()) <= happened
         assert len(kept_aside(memory)) >= sum(record["kind"] == "late" for record in collisions(memory))
         return (
@@ -283,10 +283,11 @@ class Desk:
         for thread in self.threads:
             thread.join()
         assert self.disk.acts == []  # every moment came
-        self.memory.absorb()
+        self.memory.pages.absorb()
         time.sleep(0.01)
         with Memory(self.memory.path, policy=Policy(late_seconds=0.001)) as other:
-            other.absorb()  # the displaced files' time is over: what was written into them is kept, the rest dropped
+            # The displaced files' time is over: what was written into them is kept, the rest dropped.
+            other.pages.absorb()
             assert list((Path(other.path) / "log/aside").glob("late/*")) == []
 
     def meant(self, letters: str) -> bytes:
@@ -309,18 +310,16 @@ class EditorsMemory(Memory):
     def __init__(self, where: Path, disk: Disk, kind: type[Exchange] = Exchange) -> None:
         policy = Policy(settle_seconds=0.3, quiet_seconds=0.005)
         super().__init__(where, policy=policy)
-        self.store.close()
-        self.store = FileStore(self.path, policy, disk)
-        store = self.store
+        store = FileStore(self.path, policy, disk)
         store._documents.__dict__["_exchange"] = kind(store._root, store._streams)
-        self._pages = Pages(self.store, policy, self.agent, self._note)
+        use_store(self, store)
 
 
 @contextmanager
 def a_desk(folder: Path, kind: type[Exchange] = Exchange, *, exchange: bool = True) -> Iterator[Desk]:
     disk = EditorDisk(exchange=exchange)
     with EditorsMemory(folder / "memory", disk, kind) as memory:
-        memory.edit(PAGE, FIRST, reason="a page")
+        memory.pages.edit(PAGE, FIRST, reason="a page")
         yield Desk(memory, disk)
 
 
@@ -417,11 +416,13 @@ EDITS: dict[str, tuple[Acts, str, int]] = {
 def test_an_edit_and_a_save_in_one_moment(place: Path, name: str, exchange: bool) -> None:
     acts, wanted, listed = EDITS[name]
     with a_desk(place, exchange=exchange) as desk:
-        disturb(desk, acts, lambda: desk.memory.edit(PAGE, add_line, author="agent:main", reason="a line"))
+        disturb(
+            desk, acts, lambda: desk.memory.pages.edit(PAGE, add_line, author="agent:main", reason="a line")
+        )
         desk.nothing_is_lost()
         assert any(LINE.encode() in text for text in every_text(desk.memory))
-        assert "a line" in [edit.reason for edit in desk.memory.log(PAGE)]
-        assert desk.memory.page(PAGE).data == desk.meant(wanted)
+        assert "a line" in [edit.reason for edit in desk.memory.history.edits(PAGE)]
+        assert desk.memory.pages.read(PAGE).data == desk.meant(wanted)
         assert len(collisions(desk.memory)) == listed
         kept_aside(desk.memory)
 
@@ -437,7 +438,7 @@ def test_an_edit_and_a_save_in_one_moment(place: Path, name: str, exchange: bool
 )
 def test_a_store_that_does_not_look_at_what_it_displaces_loses_saves(place: Path, name: str) -> None:
     with a_desk(place, PlainRename) as desk:
-        disturb(desk, EDITS[name][0], lambda: desk.memory.edit(PAGE, add_line, reason="a line"))
+        disturb(desk, EDITS[name][0], lambda: desk.memory.pages.edit(PAGE, add_line, reason="a line"))
         with pytest.raises(AssertionError, match="save-000000"):
             desk.nothing_is_lost()
 
@@ -446,7 +447,7 @@ def test_a_store_that_does_not_look_at_what_it_displaces_loses_saves(place: Path
 def test_a_store_that_does_not_watch_what_it_displaced_loses_saves(place: Path, kind: type[Exchange]) -> None:
     acts, _, _ = EDITS["opened before, writes when it was looked at"]
     with a_desk(place, kind) as desk:
-        disturb(desk, acts, lambda: desk.memory.edit(PAGE, add_line, reason="a line"))
+        disturb(desk, acts, lambda: desk.memory.pages.edit(PAGE, add_line, reason="a line"))
         with pytest.raises(AssertionError, match="save-000000"):
             desk.nothing_is_lost()
 
@@ -478,9 +479,9 @@ DELETIONS: dict[str, tuple[Acts, str, int]] = {
 @pytest.mark.parametrize("name", DELETIONS)
 def test_a_deletion_and_a_save_in_one_moment(desk: Desk, name: str) -> None:
     acts, wanted, listed = DELETIONS[name]
-    disturb(desk, acts, lambda: desk.memory.delete(PAGE, reason="not needed"))
+    disturb(desk, acts, lambda: desk.memory.pages.delete(PAGE, reason="not needed"))
     desk.nothing_is_lost()
-    page = desk.memory.page(PAGE)
+    page = desk.memory.pages.read(PAGE)
     assert (page.data, page.exists) == (desk.meant(wanted), bool(wanted))
     assert len(collisions(desk.memory)) == listed
     kept_aside(desk.memory)
@@ -498,23 +499,23 @@ CREATIONS: dict[str, tuple[Acts, str, int]] = {
 @pytest.mark.parametrize("name", CREATIONS)
 def test_a_new_page_and_a_save_in_one_moment(desk: Desk, name: str) -> None:
     acts, wanted, listed = CREATIONS[name]
-    desk.memory.delete(PAGE, reason="so that it can be made")
-    disturb(desk, acts, lambda: desk.memory.edit(PAGE, add_line, reason="a line"))
+    desk.memory.pages.delete(PAGE, reason="so that it can be made")
+    disturb(desk, acts, lambda: desk.memory.pages.edit(PAGE, add_line, reason="a line"))
     desk.nothing_is_lost()
     assert any(LINE.encode() in text for text in every_text(desk.memory))
-    assert desk.memory.page(PAGE).data == desk.meant(wanted)
+    assert desk.memory.pages.read(PAGE).data == desk.meant(wanted)
     assert len(collisions(desk.memory)) == listed
 
 
 def test_an_edit_of_a_text_that_was_read_is_refused_when_a_save_comes_in_between(desk: Desk) -> None:
-    read = desk.memory.page(PAGE).sha256
+    read = desk.memory.pages.read(PAGE).sha256
     desk.at("before exchange", desk.write_in_place)
     with pytest.raises(Stale) as refused:
-        desk.memory.edit(PAGE, "- Likes: coffee\n", base=read, reason="as it was read")
+        desk.memory.pages.edit(PAGE, "- Likes: coffee\n", base=read, reason="as it was read")
     assert refused.value.current == sha256(desk.saved[0])
     desk.settle()
     desk.nothing_is_lost()
-    assert desk.memory.page(PAGE).data == desk.saved[0]
+    assert desk.memory.pages.read(PAGE).data == desk.saved[0]
     (collision,) = collisions(desk.memory)
     assert (collision["kind"], collision["path"], collision["reason"]) == (
         "void",
@@ -529,11 +530,11 @@ def test_a_page_that_something_saves_all_the_time_is_not_changed(desk: Desk) -> 
         desk.at("before exchange", desk.write_in_place)
         desk.at("before exchange", desk.nothing)  # while that is given back
     with pytest.raises(Refused, match="something else keeps saving it"):
-        desk.memory.edit(PAGE, add_line, reason="a line")
+        desk.memory.pages.edit(PAGE, add_line, reason="a line")
     desk.disk.acts.clear()
     desk.settle()
     desk.nothing_is_lost()
-    assert desk.memory.edit(PAGE, add_line, reason="a line").changed
+    assert desk.memory.pages.edit(PAGE, add_line, reason="a line").changed
 
 
 # --- an editor that takes its time -----------------------------------------------------
@@ -543,14 +544,16 @@ def watch_a_slow_editor(folder: Path, seconds: float, settle: float) -> tuple[in
     """How often the editor saved, a reader looked, it missed the fact; how many edits took the fact away."""
     where = folder / "memory"
     with Memory(where) as memory:
-        memory.edit(PAGE, "# Work\n\n- Likes: tea\n", reason="a page")
+        memory.pages.edit(PAGE, "# Work\n\n- Likes: tea\n", reason="a page")
     reader = start("read", where, PAGE, seconds, settle)
     editor = start("slowly", where / PAGE, seconds + 0.5, 1)
     looks, missing = map(int, finish(reader).split())
     saves = int(finish(editor))
     with Memory(where) as memory:
-        page = memory.page(PAGE)
-        texts = [version for edit in memory.log(PAGE) for version in memory.versions(edit)[1:]]
+        page = memory.pages.read(PAGE)
+        texts = [
+            version for edit in memory.history.edits(PAGE) for version in memory.history.versions(edit)[1:]
+        ]
         assert replays(memory)
         assert errors(memory) == []
         assert len(texts) > 1  # the reader did journal what it read

@@ -191,8 +191,8 @@ def memory(place: Path) -> Iterator[Memory]:
 def write(memory: Memory, *texts: str) -> list[Edit]:
     """One edit for each text; the edits."""
     for text in texts:
-        memory.edit(PATH, text, reason=f"to {text.strip()}")
-    return list(memory.log(PATH))[::-1][-len(texts) :]
+        memory.pages.edit(PATH, text, reason=f"to {text.strip()}")
+    return list(memory.history.edits(PATH))[::-1][-len(texts) :]
 
 
 def journal_of(memory: Memory) -> Path:
@@ -220,43 +220,43 @@ def errors(memory: Memory) -> list[Problem]:
 
 def test_undo_goes_further_back_each_time_and_is_an_edit_itself(memory: Memory) -> None:
     first, second, third = write(memory, "1\n", "2\n", "3\n")
-    other = memory.edit("USER.md", "me\n", reason="another page")
+    other = memory.pages.edit("USER.md", "me\n", reason="another page")
     seen = []
     for _ in range(3):
-        edit, receipt = memory.undo(PATH, author="agent:main")
-        newest = next(memory.log())
+        edit, receipt = memory.history.undo(PATH, author="agent:main")
+        newest = next(memory.history.edits())
         assert (newest.id, newest.undoes, newest.author) == (receipt.id, edit.id, "agent:main")
         assert newest.reason == f"undo: {edit.reason}"
-        seen.append((edit.id, memory.page(PATH).data))
+        seen.append((edit.id, memory.pages.read(PATH).data))
     assert seen == [(third.id, b"2\n"), (second.id, b"1\n"), (first.id, b"")]
-    assert not memory.page(PATH).exists
+    assert not memory.pages.read(PATH).exists
     with pytest.raises(Refused, match="no edit left to undo"):
-        memory.undo(PATH)
-    assert memory.undo()[0].id == other.id
+        memory.history.undo(PATH)
+    assert memory.history.undo()[0].id == other.id
     with pytest.raises(Refused, match="Nothing was undone: this memory has no edit left"):
-        memory.undo()
-    assert len(list(memory.log())) == 8
+        memory.history.undo()
+    assert len(list(memory.history.edits())) == 8
 
 
 def test_after_an_undo_new_edits_are_undone_first(memory: Memory) -> None:
     write(memory, "1\n", "2\n")
-    memory.undo(PATH)
+    memory.history.undo(PATH)
     write(memory, "3\n")
     (Path(memory.path) / PATH).write_text("by hand\n")
     texts = []
     for _ in range(3):
-        memory.undo(PATH)
-        texts.append(memory.page(PATH).text)
+        memory.history.undo(PATH)
+        texts.append(memory.pages.read(PATH).text)
     assert texts == ["3\n", "1\n", ""]
 
 
 def test_undo_without_a_page_takes_the_newest_edit_of_all(memory: Memory) -> None:
     write(memory, "1\n")
     (Path(memory.path) / "USER.md").write_text("by hand\n")
-    edit, _ = memory.undo()
+    edit, _ = memory.history.undo()
     assert (edit.path, edit.author) == ("USER.md", "external")
     assert not (Path(memory.path) / "USER.md").exists()
-    assert memory.undo()[0].path == PATH
+    assert memory.history.undo()[0].path == PATH
 
 
 @pytest.mark.parametrize("views", [True, False])
@@ -266,33 +266,33 @@ def test_a_damaged_record_hides_no_version_outside_the_hole(memory: Memory, hole
     edits = write(memory, *texts)
     damage(memory, edits[hole])
     with reopen(memory, views=views) as memory:
-        assert memory.page(PATH).text == texts[4]
-        left = list(memory.log(PATH))[::-1]
+        assert memory.pages.read(PATH).text == texts[4]
+        left = list(memory.history.edits(PATH))[::-1]
         assert [edit.id for edit in left] == [edit.id for edit in edits if edit is not edits[hole]]
         for number, edit in enumerate(edits):
             if number != hole:
-                after = memory.versions(edit)[1]
+                after = memory.history.versions(edit)[1]
                 assert after == texts[number].encode()
-                assert memory.page_as_of(PATH, edit.ts).data == after
+                assert memory.history.page_at(PATH, edit.ts).data == after
         # The text that the lost edit made is the one that the next started from.
-        assert memory.versions(edits[hole + 1])[0] == texts[hole].encode()
+        assert memory.history.versions(edits[hole + 1])[0] == texts[hole].encode()
         assert any("does not follow" in problem.message for problem in errors(memory))
         assert memory.repair()
         assert errors(memory) == []
-        assert memory.versions(edits[hole + 1])[0] == texts[hole].encode()
-        memory.edit(PATH, "more\n", reason="life goes on")
+        assert memory.history.versions(edits[hole + 1])[0] == texts[hole].encode()
+        memory.pages.edit(PATH, "more\n", reason="life goes on")
         assert errors(memory) == []
     with Memory(memory.path, policy=HASTY) as memory:
-        assert memory.absorb() == []
+        assert memory.pages.absorb() == []
 
 
 def test_the_last_record_is_made_again_from_the_page_when_it_is_lost(memory: Memory) -> None:
     edits = write(memory, "1\n", "2\n")
-    memory.edit("USER.md", "me\n", reason="so that it is not the last of all")
+    memory.pages.edit("USER.md", "me\n", reason="so that it is not the last of all")
     damage(memory, edits[1])
     with reopen(memory, views=False) as memory:
-        assert memory.page(PATH).text == "2\n"
-        newest = next(memory.log(PATH))
+        assert memory.pages.read(PATH).text == "2\n"
+        newest = next(memory.history.edits(PATH))
         assert (newest.author, newest.base, newest.new) == ("unknown", edits[0].new, edits[1].new)
 
 
@@ -300,18 +300,18 @@ def test_a_time_within_a_hole_is_answered_with_a_note(memory: Memory) -> None:
     edits = write(memory, "1\n", "2\n", "3\n")
     damage(memory, edits[1])
     with reopen(memory) as memory:
-        assert memory.page_as_of(PATH, edits[2].ts).text == "3\n"
+        assert memory.history.page_at(PATH, edits[2].ts).text == "3\n"
         assert memory.notes == []
-        assert memory.page_as_of(PATH, (edits[1].ts + edits[2].ts) / 2).text == "1\n"
+        assert memory.history.page_at(PATH, (edits[1].ts + edits[2].ts) / 2).text == "1\n"
         assert [note.partition(":")[0] for note in memory.notes] == [
             f"{PATH} may have said something else then"
         ]
         memory.notes.clear()
-        assert not memory.page_as_of(PATH, edits[0].ts - 1).exists
+        assert not memory.history.page_at(PATH, edits[0].ts - 1).exists
         assert memory.notes == []
     damage(memory, edits[0])
     with Memory(memory.path, policy=HASTY) as memory:
-        assert not memory.page_as_of(PATH, (edits[1].ts + edits[2].ts) / 2).exists
+        assert not memory.history.page_at(PATH, (edits[1].ts + edits[2].ts) / 2).exists
         assert len(memory.notes) == 1
 
 
@@ -322,24 +322,24 @@ def test_an_outside_edit_of_a_text_that_is_lost_is_journaled_whole(memory: Memor
     shutil.rmtree(Path(memory.path) / "views")
     (Path(memory.path) / PATH).write_text("by hand\n")
     with Memory(memory.path, policy=HASTY) as memory:
-        (edit,) = memory.absorb()
+        (edit,) = memory.pages.absorb()
         assert (edit.whole, edit.base, edit.new) == (True, edits[2].new, sha256(b"by hand\n"))
-        assert memory.versions(edits[0]) == (None, b"1\n")
+        assert memory.history.versions(edits[0]) == (None, b"1\n")
         with pytest.raises(Refused, match=r"cannot be rebuilt.*looseleaf check"):
-            memory.versions(edits[2])
+            memory.history.versions(edits[2])
         with pytest.raises(Refused, match="cannot be rebuilt"):
-            memory.versions(edit)
+            memory.history.versions(edit)
         with pytest.raises(Refused, match="cannot be rebuilt"):
-            memory.undo(PATH)
-        assert memory.page(PATH).text == "by hand\n"
+            memory.history.undo(PATH)
+        assert memory.pages.read(PATH).text == "by hand\n"
         whole = journal_of(memory).read_bytes()
         damage(memory, edits[2])  # of the text it replaced not even the name is left
         with pytest.raises(Refused, match=r"before edit .* cannot be rebuilt"):
-            memory.undo(PATH)
+            memory.history.undo(PATH)
         journal_of(memory).write_bytes(whole)
-        memory.edit(PATH, "next\n", reason="life goes on")
-        memory.undo(PATH)
-        assert memory.page(PATH).text == "by hand\n"
+        memory.pages.edit(PATH, "next\n", reason="life goes on")
+        memory.history.undo(PATH)
+        assert memory.pages.read(PATH).text == "by hand\n"
         assert [problem.message for problem in errors(memory)] == [
             "this record is damaged: its checksum does not match",
             f"the edit {edits[2].id} of {PATH} does not follow from the one before it: one is missing",
@@ -356,10 +356,10 @@ def test_a_text_that_an_earlier_edit_made_too_is_found_there(memory: Memory) -> 
     (Path(memory.path) / PATH).unlink()
     with Memory(memory.path, policy=HASTY) as memory:
         # The last text cannot be reached over the hole, but the first edit made the very same.
-        (edit,) = memory.absorb()
+        (edit,) = memory.pages.absorb()
         assert (edit.whole, edit.removed, edit.new) == (False, 1, None)
-        memory.undo(PATH)
-        assert memory.page(PATH).text == "1\n"
+        memory.history.undo(PATH)
+        assert memory.pages.read(PATH).text == "1\n"
 
 
 def test_a_whole_edit_is_undone_when_its_base_is_known_after_all(memory: Memory) -> None:
@@ -367,39 +367,39 @@ def test_a_whole_edit_is_undone_when_its_base_is_known_after_all(memory: Memory)
     edit = make_edit(
         "01J00000000000000000000000", time.time(), PATH, "external", "x", None, b"2\n", lost_base=first.new
     )
-    memory.store.append("journal", [record_of(edit)])
+    memory.parts.context.store.append("journal", [record_of(edit)])
     (Path(memory.path) / PATH).write_text("2\n")
-    memory.undo(PATH)
-    assert memory.page(PATH).text == "1\n"
+    memory.history.undo(PATH)
+    assert memory.pages.read(PATH).text == "1\n"
 
 
 def test_undo_over_a_hole_is_refused_and_changes_nothing(memory: Memory) -> None:
     edits = write(memory, "1\n", "2\n", "3\n")
     damage(memory, edits[1])
     with reopen(memory) as memory:
-        memory.undo(PATH)
-        assert memory.page(PATH).text == "2\n"
+        memory.history.undo(PATH)
+        assert memory.pages.read(PATH).text == "2\n"
         before = journal_of(memory).read_bytes()
         with pytest.raises(Refused, match="by one whose record is damaged"):
-            memory.undo(PATH)
+            memory.history.undo(PATH)
         assert journal_of(memory).read_bytes() == before
-        assert memory.page(PATH).text == "2\n"
+        assert memory.pages.read(PATH).text == "2\n"
 
 
 def test_an_edit_that_lies_about_its_text_is_refused_and_named(memory: Memory) -> None:
     write(memory, "1\n")
     lie = record_of(make_edit("01J00000000000000000000000", time.time(), PATH, "person", "x", b"1\n", b"2\n"))
     lie["diff"][0]["del"] = ["7\n"]
-    memory.store.append("journal", [lie])
+    memory.parts.context.store.append("journal", [lie])
     (Path(memory.path) / PATH).write_text("2\n")
     with pytest.raises(Refused, match="does not give the text it says"):
-        memory.undo(PATH)
-    assert memory.page(PATH).text == "2\n"
+        memory.history.undo(PATH)
+    assert memory.pages.read(PATH).text == "2\n"
     assert [problem.message for problem in errors(memory)] == [
         f"edit 01J00000000000000000000000 does not fit ({PATH})"
     ]
-    memory.edit(PATH, "3\n", reason="life goes on")
-    memory.store.append("journal", [lie | {"diff": 7, "id": "x"}])
+    memory.pages.edit(PATH, "3\n", reason="life goes on")
+    memory.parts.context.store.append("journal", [lie | {"diff": 7, "id": "x"}])
     assert "the edit x makes no sense" in [problem.message for problem in errors(memory)]
 
 
@@ -408,18 +408,18 @@ def test_a_journal_of_an_unknown_format_is_refused_and_nothing_is_changed(
     memory: Memory, schema: str | None
 ) -> None:
     write(memory, "1\n")
-    memory.store.append("journal", [{"schema": schema, "id": "x", "ts": 1.0, "kind": "edit"}])
+    memory.parts.context.store.append("journal", [{"schema": schema, "id": "x", "ts": 1.0, "kind": "edit"}])
     (Path(memory.path) / PATH).write_text("by hand\n")
     with reopen(memory) as memory:
         before = journal_of(memory).read_bytes()
         acts: list[Callable[[], object]] = [
-            lambda: memory.page(PATH),
-            memory.pages,
-            lambda: memory.page_as_of(PATH, 1.0),
-            memory.log,
-            memory.absorb,
-            lambda: memory.edit(PATH, "x", reason="y"),
-            memory.undo,
+            lambda: memory.pages.read(PATH),
+            memory.pages.list,
+            lambda: memory.history.page_at(PATH, 1.0),
+            memory.history.edits,
+            memory.pages.absorb,
+            lambda: memory.pages.edit(PATH, "x", reason="y"),
+            memory.history.undo,
         ]
         for act in acts:
             with pytest.raises(Refused, match="Nothing was done: the journal holds a record of the format"):
@@ -447,17 +447,17 @@ def test_a_repair_by_another_process_leads_nobody_astray(place: Path) -> None:
     with Memory(place / "m", policy=HASTY) as one, Memory(place / "m", policy=HASTY) as other:
         long = "x" * 5000 + "\n"
         edits = write(one, "1\n", long, "3\n")
-        assert other.page(PATH).text == "3\n"
+        assert other.pages.read(PATH).text == "3\n"
         damage(one, edits[1])
         one.repair()  # the journal is shorter now than what the other has read of it
-        one.edit(PATH, "4\n", reason="a short record")
-        assert other.page(PATH).text == "4\n"
-        assert other.absorb() == []
-        other.edit(PATH, "5\n", reason="and on")
+        one.pages.edit(PATH, "4\n", reason="a short record")
+        assert other.pages.read(PATH).text == "4\n"
+        assert other.pages.absorb() == []
+        other.pages.edit(PATH, "5\n", reason="and on")
         (place / "m" / PATH).write_text("by hand\n")
-        assert len(other.absorb()) == 1
-        assert one.page(PATH).text == "by hand\n"
-        assert [edit.author for edit in one.log(PATH)] == ["external", *["agent:main"] * 4]
+        assert len(other.pages.absorb()) == 1
+        assert one.pages.read(PATH).text == "by hand\n"
+        assert [edit.author for edit in one.history.edits(PATH)] == ["external", *["agent:main"] * 4]
         assert errors(one) == []
 
 
@@ -470,8 +470,8 @@ def test_show_as_of_prints_what_the_page_was(
     pages = [b"one\n", b"two\r\n", b"\xff not UTF-8", "三\n".encode()]
     for page in pages:
         (Path(memory.path) / PATH).write_bytes(page)
-        memory.absorb()
-    edits = list(memory.log(PATH))[::-1]
+        memory.pages.absorb()
+    edits = list(memory.history.edits(PATH))[::-1]
     ends = [*(edit.ts for edit in edits[1:]), edits[-1].ts + 10]
     for edit, end, page in zip(edits, ends, pages, strict=True):
         when = datetime.fromtimestamp((edit.ts + end) / 2).astimezone().isoformat()
@@ -491,8 +491,8 @@ def test_show_as_of_prints_what_the_page_was(
 def test_a_day_ends_with_its_last_moment(memory: Memory) -> None:
     write(memory, "now\n")
     today = datetime.now().astimezone().date().isoformat()
-    assert memory.page_as_of(PATH, today).text == "now\n"
-    assert not memory.page_as_of(PATH, "2001-01-01").exists
+    assert memory.history.page_at(PATH, today).text == "now\n"
+    assert not memory.history.page_at(PATH, "2001-01-01").exists
 
 
 NOON = datetime(2026, 2, 24, 12, tzinfo=UTC).timestamp()
@@ -552,8 +552,8 @@ def test_a_time_without_a_zone_is_one_of_here(
 def test_an_edit_of_a_second_is_part_of_that_second_and_not_of_the_one_before(memory: Memory) -> None:
     (edit,) = write(memory, "now\n")
     second = datetime.fromtimestamp(int(edit.ts)).astimezone()
-    assert memory.page_as_of(PATH, second.isoformat()).text == "now\n"
-    assert not memory.page_as_of(PATH, (second - timedelta(seconds=1)).isoformat()).exists
+    assert memory.history.page_at(PATH, second.isoformat()).text == "now\n"
+    assert not memory.history.page_at(PATH, (second - timedelta(seconds=1)).isoformat()).exists
 
 
 @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ def test_an_edit_of_a_second_is_part_of_that_second_and_not_of_the_one_before(me
 )
 def test_a_date_that_is_none_is_refused(memory: Memory, text: str) -> None:
     with pytest.raises(Refused, match=r"Nothing was shown:.*is no date"):
-        memory.page_as_of(PATH, text)
+        memory.history.page_at(PATH, text)
 
 
 def test_a_record_without_a_checksum_is_an_error_of_the_journal(memory: Memory) -> None:
@@ -571,21 +571,26 @@ def test_a_record_without_a_checksum_is_an_error_of_the_journal(memory: Memory) 
     assert [problem.message for problem in errors(memory)] == ["this record has no checksum"]
     memory.repair()
     assert errors(memory) == []
-    assert memory.page(PATH).text == "1\n"
+    assert memory.pages.read(PATH).text == "1\n"
 
 
 def test_a_page_that_was_deleted_after_a_hole_is_known_again(memory: Memory) -> None:
     edits = write(memory, "1\n", "2\n", "3\n")
-    memory.delete(PATH, reason="not needed")
+    memory.pages.delete(PATH, reason="not needed")
     write(memory, "4\n")
     damage(memory, edits[1])
     with reopen(memory, views=False) as memory:
-        assert [memory.versions(edit)[1] for edit in memory.log(PATH)] == [b"4\n", None, b"3\n", b"1\n"]
+        assert [memory.history.versions(edit)[1] for edit in memory.history.edits(PATH)] == [
+            b"4\n",
+            None,
+            b"3\n",
+            b"1\n",
+        ]
         (problem,) = (problem for problem in errors(memory) if "follow" in problem.message)
         assert edits[2].id in problem.message
         lines = journal_of(memory).read_bytes().splitlines(keepends=True)
         journal_of(memory).write_bytes(b"".join(line for line in lines if edits[2].id.encode() not in line))
-        deleted = list(memory.log(PATH))[1]
+        deleted = list(memory.history.edits(PATH))[1]
         (problem,) = (problem for problem in errors(memory) if "follow" in problem.message)
         assert deleted.id in problem.message
 
@@ -599,7 +604,7 @@ def test_a_memory_whose_journal_was_emptied_is_no_memory_until_it_is_made_one(me
     assert journal_of(memory).read_bytes() == b""
     assert init(memory.path)
     with Memory(memory.path, policy=HASTY) as memory:
-        assert [(edit.base, edit.new) for edit in memory.absorb()] == [(None, sha256(b"1\n"))]
+        assert [(edit.base, edit.new) for edit in memory.pages.absorb()] == [(None, sha256(b"1\n"))]
 
 
 def test_a_memory_whose_whole_journal_is_damaged_is_read_from_its_pages(memory: Memory) -> None:
@@ -607,8 +612,8 @@ def test_a_memory_whose_whole_journal_is_damaged_is_read_from_its_pages(memory: 
     memory.close()
     journal_of(memory).write_bytes(b"damage\n" * 3)
     with Memory(memory.path, policy=HASTY) as memory:
-        assert [(edit.base, edit.new) for edit in memory.absorb()] == [(None, sha256(b"1\n"))]
-        assert memory.page(PATH).text == "1\n"
+        assert [(edit.base, edit.new) for edit in memory.pages.absorb()] == [(None, sha256(b"1\n"))]
+        assert memory.pages.read(PATH).text == "1\n"
         assert len(errors(memory)) == 2  # the third was cut, and is kept aside
         assert memory.repair()
         assert errors(memory) == []
@@ -616,19 +621,19 @@ def test_a_memory_whose_whole_journal_is_damaged_is_read_from_its_pages(memory: 
 
 def test_a_change_found_where_the_journal_has_a_hole_is_nobody_s(place: Path) -> None:
     with Memory(place / "memory", agent="eve") as memory:
-        memory.edit(PATH, "- Name: Ada\n", reason="said so")
-        memory.edit("facts/tea.md", "- Sugar: none\n", reason="said so")
+        memory.pages.edit(PATH, "- Name: Ada\n", reason="said so")
+        memory.pages.edit("facts/tea.md", "- Sugar: none\n", reason="said so")
     journal = place / "memory/log/journal.jsonl"
     *kept, last, end = journal.read_bytes().split(b"\n")
     journal.write_bytes(b"\n".join([*kept, last.replace(b"Sugar", b"SugaR"), end]))
     for _ in range(2):
         with Memory(place / "memory") as memory:
-            newest = next(memory.log())
+            newest = next(memory.history.edits())
             assert (newest.path, newest.author) == ("facts/tea.md", "unknown")
     (place / "memory/facts/tea.md").write_text("- Sugar: two\n")
     (place / "memory" / PATH).write_text("- Name: Ada Lovelace\n")
     with Memory(place / "memory") as memory:
-        authors = {edit.path: edit.author for edit in reversed(list(memory.log()))}
+        authors = {edit.path: edit.author for edit in reversed(list(memory.history.edits()))}
     assert authors == {
         "facts/tea.md": "external",
         PATH: "unknown",
@@ -640,12 +645,12 @@ def test_pages_without_copies_are_all_rebuilt_in_one_reading(place: Path) -> Non
     with Memory(place / "memory") as memory:
         for name in names:
             (place / "memory" / name).write_text(f"# {name}\n\n- Old: yes\n")
-        memory.absorb()
+        memory.pages.absorb()
     shutil.rmtree(place / "memory/views")
     for name in names:
         (place / "memory" / name).write_text(f"# {name}\n\n- New: yes\n")
     with Memory(place / "memory") as memory:
-        edits = memory.absorb()
+        edits = memory.pages.absorb()
         assert sorted(edit.path for edit in edits) == names
         assert {(edit.added, edit.removed, edit.whole, edit.author) for edit in edits} == {
             (1, 1, False, "external")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,10 @@ from looseleaf.base.hashing import sha256
 from looseleaf.base.policy import Policy
 from looseleaf.base.values import Document, Stat
 from looseleaf.pages import outside_edits as absorb
-from looseleaf.pages.pages import Pages
 from looseleaf.store import records
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
+from wiring import use_store
 
 PATIENT = Policy(settle_seconds=60.0)
 """For editors that are done long before: what they do hangs on how often the page was looked at, not on time."""
@@ -42,7 +43,7 @@ def memory(place: Path) -> Iterator[Memory]:
 @contextmanager
 def memory_of(place: Path, policy: Policy) -> Iterator[Memory]:
     with Memory(place / "memory", policy=policy) as memory:
-        memory.edit(PAGE, TEXT.decode(), reason="a page")
+        memory.pages.edit(PAGE, TEXT.decode(), reason="a page")
         yield memory
 
 
@@ -58,7 +59,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
     has doubts.
     """
     looks: list[int] = []
-    look = memory._pages.absorb._look
+    look = memory.parts.pages.absorb._look
 
     def act_and_look(path: str) -> tuple[Document | None, Stat | None]:
         looks.append(len(looks) + 1)
@@ -66,7 +67,7 @@ def before_each_look(memory: Memory, act: Callable[[int], object]) -> Iterator[l
         return look(path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory._pages.absorb, "_look", act_and_look)
+        patch.setattr(memory.parts.pages.absorb, "_look", act_and_look)
         yield looks
 
 
@@ -89,32 +90,32 @@ def test_a_page_that_is_suddenly_empty_is_looked_at_again_before_it_is_believed(
 ) -> None:
     file_of(memory).write_bytes(blank)
     with at_third_look(memory, lambda: file_of(memory).write_bytes(b"- Likes: coffee\n")):
-        (edit,) = memory.absorb()
+        (edit,) = memory.pages.absorb()
     assert (edit.base, edit.new) == (sha256(TEXT), sha256(b"- Likes: coffee\n"))
 
 
 def test_a_page_that_is_suddenly_gone_is_looked_at_again_before_it_is_believed(memory: Memory) -> None:
     file_of(memory).rename(file_of(memory, "facts/work.md~"))
     with at_third_look(memory, lambda: file_of(memory).write_bytes(TEXT)):
-        assert memory.absorb() == []
-    assert memory.page(PAGE).data == TEXT
+        assert memory.pages.absorb() == []
+    assert memory.pages.read(PAGE).data == TEXT
 
 
 @pytest.mark.parametrize("gone", [True, False])
 def test_a_page_that_stays_empty_or_gone_is_believed(place: Path, gone: bool) -> None:
     with memory_of(place, BRIEF) as memory:
-        edits = []
+        edits: list[Any] = []
 
         def empty_and_absorb() -> None:
             if gone:
                 file_of(memory).unlink()
             else:
                 file_of(memory).write_bytes(b"")
-            edits.extend(memory.absorb())
+            edits.extend(memory.pages.absorb())
 
         assert took(empty_and_absorb) > BRIEF.settle_seconds / 2
         assert [(edit.new, edit.removed) for edit in edits] == [(None if gone else sha256(b""), 1)]
-        assert memory.page(PAGE).exists is not gone
+        assert memory.pages.read(PAGE).exists is not gone
 
 
 def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(place: Path) -> None:
@@ -123,20 +124,22 @@ def test_a_page_that_was_emptied_a_while_ago_is_believed_at_once(place: Path) ->
         def empty_and_absorb() -> None:
             file_of(memory).write_bytes(b"")
             os.utime(file_of(memory), (1, 1))  # what a program says of a file's age counts for nothing
-            memory.absorb()
+            memory.pages.absorb()
 
         assert took(empty_and_absorb) > BRIEF.settle_seconds / 2
-        memory.undo(PAGE)
+        memory.history.undo(PAGE)
         file_of(memory).write_bytes(b"")
         time.sleep(BRIEF.settle_seconds)
         with before_each_look(memory, lambda look: None) as looks:
-            assert [edit.new for edit in memory.absorb()] == [sha256(b"")]
+            assert [edit.new for edit in memory.pages.absorb()] == [sha256(b"")]
         assert looks == [1, 2]
 
 
 def test_a_new_page_may_be_empty(memory: Memory) -> None:
     file_of(memory, "facts/new.md").write_bytes(b"")
-    assert [(edit.path, edit.base, edit.added) for edit in memory.absorb()] == [("facts/new.md", None, 0)]
+    assert [(edit.path, edit.base, edit.added) for edit in memory.pages.absorb()] == [
+        ("facts/new.md", None, 0)
+    ]
 
 
 def test_a_page_that_is_being_written_is_taken_when_it_is_left_alone(place: Path) -> None:
@@ -150,7 +153,7 @@ def test_a_page_that_is_being_written_is_taken_when_it_is_left_alone(place: Path
                 file.write(b"- Number: %d\n" % look)
 
         with before_each_look(memory, write_on):
-            edits = memory.absorb()
+            edits = memory.pages.absorb()
         assert [edit.added for edit in edits] == [8]
 
 
@@ -163,9 +166,9 @@ def test_a_page_that_is_written_all_the_time_is_taken_as_it_is(place: Path) -> N
             file_of(memory).write_bytes(TEXT + b"- Number: %d\n" % look)
 
         with before_each_look(memory, write) as looks:
-            assert len(memory.absorb()) == 1
+            assert len(memory.pages.absorb()) == 1
         assert len(looks) > 2
-        assert next(memory.log(PAGE)).author == "external"
+        assert next(memory.history.edits(PAGE)).author == "external"
 
 
 def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -> None:
@@ -175,41 +178,41 @@ def test_a_page_that_is_emptied_again_and_again_is_never_believed(place: Path) -
             file_of(memory).write_bytes(b"\n" * (look % 2))
 
         with before_each_look(memory, empty):
-            assert memory.absorb() == []
-            assert memory._pages.absorb.read(PAGE) == TEXT
+            assert memory.pages.absorb() == []
+            assert memory.parts.pages.absorb.read(PAGE) == TEXT
         file_of(memory).write_bytes(b"")
-        assert [edit.new for edit in memory.absorb()] == [sha256(b"")]  # now that it stays so
+        assert [edit.new for edit in memory.pages.absorb()] == [sha256(b"")]  # now that it stays so
 
 
 def test_a_page_that_is_saved_after_it_was_absorbed_is_read_as_it_is(memory: Memory) -> None:
-    reader = memory._pages.absorb.read
+    reader = memory.parts.pages.absorb.read
 
     def save_before(path: str) -> bytes | None:
         file_of(memory).write_bytes(b"- Likes: coffee\n")
         return reader(path)
 
-    memory._pages.absorb.read = save_before  # type: ignore[method-assign]
-    page = memory.page(PAGE)
+    memory.parts.pages.absorb.read = save_before  # type: ignore[method-assign]
+    page = memory.pages.read(PAGE)
     assert page.data == b"- Likes: coffee\n"
-    assert memory.edit(PAGE, "- Likes: water\n", base=page.sha256, reason="from what was read").changed
+    assert memory.pages.edit(PAGE, "- Likes: water\n", base=page.sha256, reason="from what was read").changed
 
 
 def test_a_page_that_is_emptied_after_it_was_absorbed_is_waited_for(memory: Memory) -> None:
-    reader = memory._pages.absorb.read
+    reader = memory.parts.pages.absorb.read
 
     def empty_before(path: str) -> bytes | None:
         file_of(memory).write_bytes(b"")
         with at_third_look(memory, lambda: file_of(memory).write_bytes(TEXT)):
             return reader(path)
 
-    memory._pages.absorb.read = empty_before  # type: ignore[method-assign]
-    assert memory.page(PAGE).data == TEXT
+    memory.parts.pages.absorb.read = empty_before  # type: ignore[method-assign]
+    assert memory.pages.read(PAGE).data == TEXT
 
 
 def test_a_page_that_becomes_unreadable_while_it_is_looked_at_is_left_alone(memory: Memory) -> None:
     file_of(memory).unlink()
     with at_third_look(memory, lambda: file_of(memory).mkdir()):
-        assert memory.absorb() == []
+        assert memory.pages.absorb() == []
 
 
 # --- once ------------------------------------------------------------------------------
@@ -220,15 +223,17 @@ def test_absorbing_twice_journals_once_whoever_does_it(place: Path) -> None:
         for number in range(20):
             file_of(one, f"facts/{number}.md").write_text(f"- Number: {number}\n")
         memories = [Memory(place / "m", policy=HASTY) for _ in range(4)]
-        threads = [threading.Thread(target=memory.absorb) for memory in memories]
+        threads = [threading.Thread(target=memory.pages.absorb) for memory in memories]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(edit.path for edit in one.log()) == sorted(f"facts/{number}.md" for number in range(20))
-        assert one.absorb() == []
+        assert sorted(edit.path for edit in one.history.edits()) == sorted(
+            f"facts/{number}.md" for number in range(20)
+        )
+        assert one.pages.absorb() == []
         for memory in memories:
-            assert memory.absorb() == []
+            assert memory.pages.absorb() == []
             memory.close()
 
 
@@ -247,25 +252,23 @@ class WatchfulDisk(Disk):
 @contextmanager
 def watched(where: str) -> Iterator[tuple[Memory, WatchfulDisk]]:
     with Memory(where, policy=HASTY) as memory:
-        memory.store.close()
         disk = WatchfulDisk()
-        memory.store = FileStore(memory.path, HASTY, disk)
-        memory._pages = Pages(memory.store, HASTY, memory.agent, memory._note)
+        use_store(memory, FileStore(memory.path, HASTY, disk))
         yield memory, disk
 
 
 def test_pages_that_look_as_they_did_are_not_read_again(place: Path) -> None:
     with Memory(place / "m", policy=HASTY) as memory:
         for number in range(3):
-            memory.edit(f"facts/{number}.md", f"{number}\n", reason="a page")
+            memory.pages.edit(f"facts/{number}.md", f"{number}\n", reason="a page")
         time.sleep(0.2)
-        memory.absorb()
+        memory.pages.absorb()
     with watched(memory.path) as (memory, disk):
-        assert memory.absorb() == []
+        assert memory.pages.absorb() == []
         assert [path for path in disk.opened if path.endswith(".md")] == []
         assert "log/lock" not in disk.opened
         file_of(memory, "facts/1.md").write_text("one\n")
-        assert [edit.path for edit in memory.absorb()] == ["facts/1.md"]
+        assert [edit.path for edit in memory.pages.absorb()] == ["facts/1.md"]
         assert "facts/0.md" not in disk.opened
 
 
@@ -274,13 +277,13 @@ def test_a_page_that_was_changed_just_now_is_not_trusted_by_its_times(
 ) -> None:
     monkeypatch.setattr(absorb, "_RACY_NS", 3600 * 10**9)  # so that it was just now on any machine
     with Memory(place / "m", policy=HASTY) as memory:
-        memory.edit(PAGE, "one\n", reason="a page")
-        memory.absorb()
-        assert memory._pages.absorb.heads.marks == {}
+        memory.pages.edit(PAGE, "one\n", reason="a page")
+        memory.pages.absorb()
+        assert memory.parts.pages.absorb.heads.marks == {}
         times = file_of(memory).stat()
         file_of(memory).write_text("two\n")
         os.utime(file_of(memory), ns=(times.st_atime_ns, times.st_mtime_ns))
-        assert memory.page(PAGE).text == "two\n"
+        assert memory.pages.read(PAGE).text == "two\n"
 
 
 # --- the view of the heads -------------------------------------------------------------
@@ -341,18 +344,18 @@ def test_damage_to_a_view_never_reaches_the_journal(memory: Memory, name: str) -
     before = (Path(memory.path) / "log/journal.jsonl").read_bytes()
     DAMAGE[name](Path(memory.path) / "views/heads.json")
     with Memory(memory.path, policy=HASTY) as again:
-        assert again.absorb() == []
-        assert again.page(PAGE).data == TEXT
+        assert again.pages.absorb() == []
+        assert again.pages.read(PAGE).data == TEXT
         assert (Path(memory.path) / "log/journal.jsonl").read_bytes() == before
-        again.edit(PAGE, "- Likes: coffee\n", reason="corrected")
-        assert [edit.removed for edit in again.log(PAGE)] == [1, 0]
+        again.pages.edit(PAGE, "- Likes: coffee\n", reason="corrected")
+        assert [edit.removed for edit in again.history.edits(PAGE)] == [1, 0]
         assert [problem for problem in again.check() if problem.severity == "error"] == []
 
 
 def test_an_outside_change_is_told_from_the_journal_where_the_copies_are_gone(memory: Memory) -> None:
     shutil.rmtree(Path(memory.path) / "views")
     file_of(memory).write_bytes(TEXT + b"- Likes: coffee\n")
-    (edit,) = memory.absorb()
+    (edit,) = memory.pages.absorb()
     assert (edit.added, edit.removed, edit.whole) == (1, 0, False)
 
 
@@ -361,7 +364,7 @@ def test_a_copy_that_is_damaged_is_not_used(memory: Memory) -> None:
     assert copy.read_bytes() == TEXT
     copy.write_bytes(b"something else\n")
     file_of(memory).write_bytes(TEXT + b"- Likes: coffee\n")
-    (edit,) = memory.absorb()
+    (edit,) = memory.pages.absorb()
     assert (edit.added, edit.removed) == (1, 0)
     assert copy.read_bytes() == TEXT + b"- Likes: coffee\n"
 
@@ -370,7 +373,7 @@ def test_copies_that_are_gone_are_made_again_by_the_next_reading(memory: Memory)
     memory.close()
     shutil.rmtree(Path(memory.path) / "views")
     with Memory(memory.path, policy=HASTY) as again:
-        again.page(PAGE)
+        again.pages.read(PAGE)
         assert (Path(memory.path) / "views/heads" / PAGE).read_bytes() == TEXT
 
 
@@ -379,5 +382,5 @@ def test_a_copy_that_cannot_be_read_is_no_hindrance(memory: Memory, place: Path)
     copy.unlink()
     copy.symlink_to(place)
     file_of(memory).write_bytes(TEXT + b"- Likes: coffee\n")
-    (edit,) = memory.absorb()
+    (edit,) = memory.pages.absorb()
     assert (edit.added, edit.removed) == (1, 0)

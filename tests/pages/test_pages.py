@@ -29,10 +29,10 @@ from looseleaf.base.policy import Policy
 from looseleaf.base.values import Receipt
 from looseleaf.log.journal import backward, forward
 from looseleaf.pages.folder import init
-from looseleaf.pages.pages import Pages
 from looseleaf.store.disk import Disk
 from looseleaf.store.files import FileStore
 from page_texts import FEBRUARY, USER, page_texts
+from wiring import use_store
 
 HASTY = Policy(settle_seconds=0.01, quiet_seconds=0.001, page_bytes=200_000)
 """For tests in which no editor is at work: nothing is waited for."""
@@ -141,14 +141,14 @@ class AnySequence(RuleBasedStateMachine):
     def edit(self, path: str, text: str, with_base: bool) -> None:
         before = self.now[path]
         base = {"base": sha256_or_none(before)} if with_base else {}
-        receipt = self.memory.edit(path, text, author="agent:main", reason="a text", **base)
+        receipt = self.memory.pages.edit(path, text, author="agent:main", reason="a text", **base)
         self.receipt_is_right(receipt, path, before, self.became(path, text.encode()))
 
     @rule(path=st.sampled_from(PAGES), word=st.text(min_size=1, max_size=5))
     def edit_by_function(self, path: str, word: str) -> None:
         before = self.now[path]
         try:
-            receipt = self.memory.edit(path, lambda text: f"{text}{word}\n", reason="a line more")
+            receipt = self.memory.pages.edit(path, lambda text: f"{text}{word}\n", reason="a line more")
         except Refused:
             with pytest.raises(UnicodeDecodeError):
                 (before or b"").decode()
@@ -170,7 +170,7 @@ class AnySequence(RuleBasedStateMachine):
         once = [at for at in range(len(text)) if text.startswith(old, at)] if len(text) < 1000 else None
         before = self.now[path]
         try:
-            receipt = self.memory.patch(path, [(old, "new")], reason="a patch")
+            receipt = self.memory.pages.patch(path, [(old, "new")], reason="a patch")
         except Refused:
             assert once is None or len(once) != 1
         else:
@@ -181,7 +181,7 @@ class AnySequence(RuleBasedStateMachine):
     @rule(path=st.sampled_from(PAGES))
     def delete(self, path: str) -> None:
         before = self.now[path]
-        receipt = self.memory.delete(path, reason="not needed")
+        receipt = self.memory.pages.delete(path, reason="not needed")
         self.receipt_is_right(receipt, path, before, self.became(path, None))
 
     @rule(path=st.sampled_from(PAGES))
@@ -190,10 +190,10 @@ class AnySequence(RuleBasedStateMachine):
         before = self.now[path]
         if not wanted:
             with pytest.raises(Refused, match="no edit left to undo"):
-                self.memory.undo(path)
+                self.memory.history.undo(path)
             return
         last = wanted[-1]
-        edit, receipt = self.memory.undo(path)
+        edit, receipt = self.memory.history.undo(path)
         last.undone = True
         assert (edit.base, edit.new) == (sha256_or_none(last.before), sha256_or_none(last.after))
         assert before == last.after
@@ -206,11 +206,11 @@ class AnySequence(RuleBasedStateMachine):
         save(self.where / path, data)
         before = self.now[path]
         changed = self.became(path, data)
-        edits = self.memory.absorb()
+        edits = self.memory.pages.absorb()
         assert [(edit.path, edit.base, edit.new, edit.author) for edit in edits] == (
             [(path, sha256_or_none(before), sha256(data), "external")] if changed else []
         )
-        assert self.memory.absorb() == []
+        assert self.memory.pages.absorb() == []
 
     @precondition(lambda self: any(data is not None for data in self.now.values()))
     @rule(data=st.data())
@@ -218,8 +218,8 @@ class AnySequence(RuleBasedStateMachine):
         path = data.draw(st.sampled_from([path for path in PAGES if self.now[path] is not None]))
         (self.where / path).unlink()
         self.became(path, None)
-        assert [(edit.path, edit.new) for edit in self.memory.absorb()] == [(path, None)]
-        assert self.memory.absorb() == []
+        assert [(edit.path, edit.new) for edit in self.memory.pages.absorb()] == [(path, None)]
+        assert self.memory.pages.absorb() == []
 
     # --- the folder ---
 
@@ -243,13 +243,13 @@ class AnySequence(RuleBasedStateMachine):
 
     @rule()
     def rotate(self) -> None:
-        self.memory.store.rotate("journal")
+        self.memory.parts.context.store.rotate("journal")
 
     # --- what holds ---
 
     @invariant()
     def the_journal_replays_to_the_bytes_on_disk(self) -> None:
-        edits = list(self.memory.log())[::-1]
+        edits = list(self.memory.history.edits())[::-1]
         for path in PAGES:
             mine = [edit for edit in edits if edit.path == path]
             wanted = [each for each in self.changes if each.path == path]
@@ -268,24 +268,24 @@ class AnySequence(RuleBasedStateMachine):
     @invariant()
     def a_page_is_what_is_on_disk(self) -> None:
         for path in PAGES:
-            page = self.memory.page(path)
+            page = self.memory.pages.read(path)
             assert (page.data if page.exists else None) == self.now[path]
             assert page.sha256 == sha256_or_none(self.now[path])
-        assert self.memory.pages() == [path for path in PAGES if self.now[path] is not None]
+        assert self.memory.pages.list() == [path for path in PAGES if self.now[path] is not None]
         assert self.memory.notes == []
 
     @invariant()
     def every_version_is_there_as_of_its_time(self) -> None:
         for path in PAGES:
-            edits = list(self.memory.log(path))[::-1]
+            edits = list(self.memory.history.edits(path))[::-1]
             wanted = [each for each in self.changes if each.path == path]
             for number, (edit, each) in enumerate(zip(edits, wanted, strict=True)):
-                assert self.memory.versions(edit) == (each.before, each.after)
+                assert self.memory.history.versions(edit) == (each.before, each.after)
                 until = edits[number + 1].ts if number + 1 < len(edits) else edit.ts + 3600
                 for when in (edit.ts, (edit.ts + until) / 2):
-                    then = self.memory.page_as_of(path, when)
+                    then = self.memory.history.page_at(path, when)
                     assert (then.data if then.exists else None) == each.after
-                assert self.memory.page_as_of(path, edits[0].ts - 1).exists is False
+                assert self.memory.history.page_at(path, edits[0].ts - 1).exists is False
 
     @invariant()
     def nothing_is_wrong(self) -> None:
@@ -329,11 +329,13 @@ def everything(memory: Memory) -> dict[str, bytes]:
 
 
 def test_a_receipt_says_what_a_write_did(memory: Memory) -> None:
-    receipt = memory.edit("USER.md", "- Name: Zhang San\n- Role: developer\n", reason="introduced")
-    again = memory.edit("USER.md", "- Name: Zhang San\n- Role: tester\n", author="person", reason="moved")
-    same = memory.edit("USER.md", lambda text: text, reason="nothing")
-    gone = memory.delete("USER.md", reason="moved out")
-    (deleted, second, first) = memory.log("USER.md")
+    receipt = memory.pages.edit("USER.md", "- Name: Zhang San\n- Role: developer\n", reason="introduced")
+    again = memory.pages.edit(
+        "USER.md", "- Name: Zhang San\n- Role: tester\n", author="person", reason="moved"
+    )
+    same = memory.pages.edit("USER.md", lambda text: text, reason="nothing")
+    gone = memory.pages.delete("USER.md", reason="moved out")
+    (deleted, second, first) = memory.history.edits("USER.md")
     assert receipt.to_dict() == {
         "id": first.id,
         "path": "USER.md",
@@ -354,50 +356,50 @@ def test_a_receipt_says_what_a_write_did(memory: Memory) -> None:
 
 
 def test_a_page_is_read_as_text_facts_and_summary(memory: Memory) -> None:
-    memory.edit("USER.md", USER, reason="a page")
-    memory.edit("episodes/2026-02.md", FEBRUARY, reason="a page")
-    page = memory.page("USER.md")
+    memory.pages.edit("USER.md", USER, reason="a page")
+    memory.pages.edit("episodes/2026-02.md", FEBRUARY, reason="a page")
+    page = memory.pages.read("USER.md")
     assert (page.text, page.summary) == (USER, "user name, language, role")
     assert (page.facts[0].relation, page.facts[0].object) == ("Name", "Zhang San")
-    assert [episode.title for episode in memory.page("episodes/2026-02.md").episodes] == [
+    assert [episode.title for episode in memory.pages.read("episodes/2026-02.md").episodes] == [
         "Logger stdout leak fix",
         "Short ID implementation",
     ]
-    nobody = memory.page("facts/nobody.md")
+    nobody = memory.pages.read("facts/nobody.md")
     assert (nobody.exists, nobody.sha256, nobody.text, nobody.facts) == (False, None, "", ())
 
 
 def test_a_stale_base_is_refused_with_the_current_hash_and_nothing_changes(memory: Memory) -> None:
-    first = memory.edit("USER.md", "one\n", reason="first")
-    second = memory.edit("USER.md", "two\n", reason="second")
+    first = memory.pages.edit("USER.md", "one\n", reason="first")
+    second = memory.pages.edit("USER.md", "two\n", reason="second")
     before = everything(memory)
     stale: list[Callable[[], object]] = [
-        lambda: memory.edit("USER.md", "three\n", base=first.new, reason="late"),
-        lambda: memory.patch("USER.md", [("one", "three")], base=first.new, reason="late"),
-        lambda: memory.delete("USER.md", base=first.new, reason="late"),
-        lambda: memory.edit("USER.md", "three\n", base=None, reason="thought there was none"),
+        lambda: memory.pages.edit("USER.md", "three\n", base=first.new, reason="late"),
+        lambda: memory.pages.patch("USER.md", [("one", "three")], base=first.new, reason="late"),
+        lambda: memory.pages.delete("USER.md", base=first.new, reason="late"),
+        lambda: memory.pages.edit("USER.md", "three\n", base=None, reason="thought there was none"),
     ]
     for change in stale:
         with pytest.raises(Stale, match=r"USER\.md was not changed.*Read it again") as refused:
             change()
         assert refused.value.current == second.new
     with pytest.raises(Stale, match="does not exist") as refused:
-        memory.edit("facts/new.md", "x", base=first.new, reason="thought there was one")
+        memory.pages.edit("facts/new.md", "x", base=first.new, reason="thought there was one")
     assert refused.value.current is None
     assert everything(memory) == before
 
 
 def test_a_base_that_a_person_changed_meanwhile_is_stale(memory: Memory) -> None:
-    read = memory.edit("USER.md", "one\n", reason="first")
+    read = memory.pages.edit("USER.md", "one\n", reason="first")
     save_in_place(file_of(memory, "USER.md"), b"mine\n")
     with pytest.raises(Stale) as refused:
-        memory.edit("USER.md", "two\n", base=read.new, reason="second")
+        memory.pages.edit("USER.md", "two\n", base=read.new, reason="second")
     assert refused.value.current == sha256(b"mine\n")
-    assert memory.page("USER.md").data == b"mine\n"
+    assert memory.pages.read("USER.md").data == b"mine\n"
 
 
 def test_patches_match_exactly_once_and_are_made_all_or_none(memory: Memory) -> None:
-    memory.edit("facts/work.md", "- Uses: vim\n- Likes: tea\n- Likes: coffee\naaa\n", reason="a page")
+    memory.pages.edit("facts/work.md", "- Uses: vim\n- Likes: tea\n- Likes: coffee\naaa\n", reason="a page")
     before = everything(memory)
     for patches in (
         [("Uses: vim", "Uses: emacs"), ("Likes", "Loves")],  # twice
@@ -407,28 +409,30 @@ def test_patches_match_exactly_once_and_are_made_all_or_none(memory: Memory) -> 
         [("Uses: vim", "Likes: tea"), ("Likes: tea", "x")],  # twice after the first
     ):
         with pytest.raises(Refused, match="was not changed"):
-            memory.patch("facts/work.md", patches, reason="a patch")
+            memory.pages.patch("facts/work.md", patches, reason="a patch")
     assert everything(memory) == before
-    memory.patch("facts/work.md", [("vim", "emacs"), ("emacs", "ed"), ("coffee", "water")], reason="a patch")
-    assert memory.page("facts/work.md").text == "- Uses: ed\n- Likes: tea\n- Likes: water\naaa\n"
-    assert memory.patch("facts/work.md", [], reason="none").changed is False
+    memory.pages.patch(
+        "facts/work.md", [("vim", "emacs"), ("emacs", "ed"), ("coffee", "water")], reason="a patch"
+    )
+    assert memory.pages.read("facts/work.md").text == "- Uses: ed\n- Likes: tea\n- Likes: water\naaa\n"
+    assert memory.pages.patch("facts/work.md", [], reason="none").changed is False
 
 
 def test_text_that_has_no_bytes_is_refused(memory: Memory) -> None:
     before = everything(memory)
     with pytest.raises(Refused, match="half of a character"):
-        memory.edit("USER.md", "smile \ud83d\n", reason="cut in the middle")
+        memory.pages.edit("USER.md", "smile \ud83d\n", reason="cut in the middle")
     assert everything(memory) == before
 
 
 def test_a_page_that_is_not_text_is_not_changed_by_a_function(memory: Memory) -> None:
     save_in_place(file_of(memory, "USER.md"), b"\xff\n")
     with pytest.raises(Refused, match="not UTF-8"):
-        memory.edit("USER.md", lambda text: text + "x", reason="a line")
-    memory.edit("USER.md", "new\n", reason="a whole text is another matter")
-    memory.undo("USER.md")
-    assert memory.page("USER.md").data == b"\xff\n"
-    assert memory.page("USER.md").text == "\ufffd\n"
+        memory.pages.edit("USER.md", lambda text: text + "x", reason="a line")
+    memory.pages.edit("USER.md", "new\n", reason="a whole text is another matter")
+    memory.history.undo("USER.md")
+    assert memory.pages.read("USER.md").data == b"\xff\n"
+    assert memory.pages.read("USER.md").text == "\ufffd\n"
 
 
 # --- what is no page -------------------------------------------------------------------
@@ -436,19 +440,19 @@ def test_a_page_that_is_not_text_is_not_changed_by_a_function(memory: Memory) ->
 
 def test_only_people_write_the_soul(memory: Memory) -> None:
     save_by_rename(file_of(memory, "SOUL.md"), b"You are kind.\n")
-    assert [edit.author for edit in memory.absorb()] == ["external"]
+    assert [edit.author for edit in memory.pages.absorb()] == ["external"]
     before = everything(memory)
     refused: list[Callable[[], object]] = [
-        lambda: memory.edit("SOUL.md", "You obey.\n", reason="mine"),
-        lambda: memory.patch("SOUL.md", [("kind", "mine")], reason="mine"),
-        lambda: memory.delete("SOUL.md", reason="mine"),
-        lambda: memory.undo("SOUL.md"),
-        lambda: memory.edit("SOUL.md", "You obey.\n", author="program", reason="mine"),
-        lambda: memory.edit("SOUL.md", "You obey.\n", author="agent:main", reason="mine"),
-        lambda: memory.patch("SOUL.md", [("kind", "mine")], author="agent:main", reason="mine"),
-        lambda: memory.delete("SOUL.md", author="agent:main", reason="mine"),
-        lambda: memory.undo("SOUL.md", author="agent:main"),
-        lambda: memory.edit(
+        lambda: memory.pages.edit("SOUL.md", "You obey.\n", reason="mine"),
+        lambda: memory.pages.patch("SOUL.md", [("kind", "mine")], reason="mine"),
+        lambda: memory.pages.delete("SOUL.md", reason="mine"),
+        lambda: memory.history.undo("SOUL.md"),
+        lambda: memory.pages.edit("SOUL.md", "You obey.\n", author="program", reason="mine"),
+        lambda: memory.pages.edit("SOUL.md", "You obey.\n", author="agent:main", reason="mine"),
+        lambda: memory.pages.patch("SOUL.md", [("kind", "mine")], author="agent:main", reason="mine"),
+        lambda: memory.pages.delete("SOUL.md", author="agent:main", reason="mine"),
+        lambda: memory.history.undo("SOUL.md", author="agent:main"),
+        lambda: memory.pages.edit(
             "soul.md", "You obey.\n", author="agent:main", reason="some systems take it for it"
         ),
     ]
@@ -456,11 +460,11 @@ def test_only_people_write_the_soul(memory: Memory) -> None:
         with pytest.raises(Refused, match="only people write it"):
             change()
     assert everything(memory) == before
-    memory.edit("SOUL.md", "You are kind and brief.\n", author="person", reason="a person's wish")
-    memory.undo("SOUL.md", author="person")
-    assert memory.page("SOUL.md").text == "You are kind.\n"
-    memory.undo("SOUL.md", author="person")
-    assert not memory.page("SOUL.md").exists
+    memory.pages.edit("SOUL.md", "You are kind and brief.\n", author="person", reason="a person's wish")
+    memory.history.undo("SOUL.md", author="person")
+    assert memory.pages.read("SOUL.md").text == "You are kind.\n"
+    memory.history.undo("SOUL.md", author="person")
+    assert not memory.pages.read("SOUL.md").exists
 
 
 @pytest.mark.parametrize(
@@ -477,11 +481,11 @@ def test_the_author_is_the_agent_of_the_memory_unless_one_is_given(
     place: Path, given: str | None, written: str
 ) -> None:
     with Memory(place / "scribes", agent="scribe", policy=HASTY) as memory:
-        memory.edit("USER.md", "one\n", author=given, reason="an edit")
-        memory.patch("USER.md", [("one", "two")], author=given, reason="a patch")
-        memory.undo("USER.md", author=given)
-        memory.delete("USER.md", author=given, reason="a deletion")
-        assert [edit.author for edit in memory.log()] == [written] * 4
+        memory.pages.edit("USER.md", "one\n", author=given, reason="an edit")
+        memory.pages.patch("USER.md", [("one", "two")], author=given, reason="a patch")
+        memory.history.undo("USER.md", author=given)
+        memory.pages.delete("USER.md", author=given, reason="a deletion")
+        assert [edit.author for edit in memory.history.edits()] == [written] * 4
 
 
 @pytest.mark.parametrize(
@@ -510,13 +514,13 @@ def test_the_author_is_the_agent_of_the_memory_unless_one_is_given(
 def test_an_author_of_another_form_is_refused_and_nothing_changes(
     memory: Memory, author: str, sentence: str
 ) -> None:
-    memory.edit("USER.md", "one\n", reason="a page")
+    memory.pages.edit("USER.md", "one\n", reason="a page")
     before = everything(memory)
     refused: list[Callable[[], object]] = [
-        lambda: memory.edit("USER.md", "two\n", author=author, reason="mine"),
-        lambda: memory.patch("USER.md", [("one", "two")], author=author, reason="mine"),
-        lambda: memory.delete("USER.md", author=author, reason="mine"),
-        lambda: memory.undo("USER.md", author=author),
+        lambda: memory.pages.edit("USER.md", "two\n", author=author, reason="mine"),
+        lambda: memory.pages.patch("USER.md", [("one", "two")], author=author, reason="mine"),
+        lambda: memory.pages.delete("USER.md", author=author, reason="mine"),
+        lambda: memory.history.undo("USER.md", author=author),
     ]
     for change in refused:
         with pytest.raises(Refused) as error:
@@ -527,12 +531,12 @@ def test_an_author_of_another_form_is_refused_and_nothing_changes(
 
 @pytest.mark.parametrize("reason", ["", " ", "\n\t"])
 def test_an_edit_without_a_reason_is_refused_and_nothing_changes(memory: Memory, reason: str) -> None:
-    memory.edit("USER.md", "one\n", reason="a page")
+    memory.pages.edit("USER.md", "one\n", reason="a page")
     before = everything(memory)
     refused: list[Callable[[], object]] = [
-        lambda: memory.edit("USER.md", "two\n", reason=reason),
-        lambda: memory.patch("USER.md", [("one", "two")], reason=reason),
-        lambda: memory.delete("USER.md", author="person", reason=reason),
+        lambda: memory.pages.edit("USER.md", "two\n", reason=reason),
+        lambda: memory.pages.patch("USER.md", [("one", "two")], reason=reason),
+        lambda: memory.pages.delete("USER.md", author="person", reason=reason),
     ]
     for change in refused:
         with pytest.raises(Refused) as error:
@@ -544,28 +548,31 @@ def test_an_edit_without_a_reason_is_refused_and_nothing_changes(memory: Memory,
 
 
 def test_a_page_over_the_cap_is_refused_and_nothing_changes(memory: Memory) -> None:
-    memory.edit("USER.md", "x" * HASTY.page_bytes, reason="as large as may be")
+    memory.pages.edit("USER.md", "x" * HASTY.page_bytes, reason="as large as may be")
     before = everything(memory)
     with pytest.raises(Refused, match=r"it would have 200,001 bytes, and a page has at most 200,000"):
-        memory.edit("USER.md", lambda text: text + "y", reason="one more")
+        memory.pages.edit("USER.md", lambda text: text + "y", reason="one more")
     assert everything(memory) == before
 
 
 def test_an_outside_page_over_the_cap_is_not_absorbed_and_not_taken_for_deleted(memory: Memory) -> None:
-    memory.edit("USER.md", "small\n", reason="a page")
+    memory.pages.edit("USER.md", "small\n", reason="a page")
     large = b"x" * (HASTY.page_bytes + 1)
     save_in_place(file_of(memory, "USER.md"), large)
     before = everything(memory)
-    assert memory.absorb() == []
-    for read in (lambda: memory.page("USER.md"), lambda: memory.edit("USER.md", "x", reason="over it")):
+    assert memory.pages.absorb() == []
+    for read in (
+        lambda: memory.pages.read("USER.md"),
+        lambda: memory.pages.edit("USER.md", "x", reason="over it"),
+    ):
         with pytest.raises(Refused, match="larger than 200,000 bytes"):
             read()
-    assert memory.pages() == ["USER.md"]
+    assert memory.pages.list() == ["USER.md"]
     (problem,) = (problem for problem in memory.check() if problem.severity == "error")
     assert str(problem).startswith("USER.md: USER.md was not read: it is larger than 200,000 bytes")
     assert everything(memory) == before
     save_in_place(file_of(memory, "USER.md"), b"small again\n")
-    assert [(edit.base, edit.new) for edit in memory.absorb()] == [
+    assert [(edit.base, edit.new) for edit in memory.pages.absorb()] == [
         (sha256(b"small\n"), sha256(b"small again\n"))
     ]
 
@@ -574,7 +581,7 @@ def test_an_outside_page_over_the_cap_is_not_absorbed_and_not_taken_for_deleted(
 def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
     memory: Memory, place: Path, trap: str
 ) -> None:
-    memory.edit("USER.md", "- Name: Zhang San\n", reason="a page")
+    memory.pages.edit("USER.md", "- Name: Zhang San\n", reason="a page")
     file = file_of(memory, "USER.md")
     file.unlink()
     if trap == "folder":
@@ -586,16 +593,16 @@ def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
         if trap == "link":
             target.write_bytes(b"")
         file.symlink_to(target)
-    assert memory.absorb() == []
+    assert memory.pages.absorb() == []
     for read in (
-        lambda: memory.page("USER.md"),
-        lambda: memory.edit("USER.md", "x", reason="over it"),
-        lambda: memory.delete("USER.md", reason="away"),
-        lambda: memory.undo("USER.md"),
+        lambda: memory.pages.read("USER.md"),
+        lambda: memory.pages.edit("USER.md", "x", reason="over it"),
+        lambda: memory.pages.delete("USER.md", reason="away"),
+        lambda: memory.history.undo("USER.md"),
     ):
         with pytest.raises(Refused, match=r"Nothing was done: USER\.md"):
             read()
-    assert [edit.reason for edit in memory.log("USER.md")] == ["a page"]
+    assert [edit.reason for edit in memory.history.edits("USER.md")] == ["a page"]
     assert "USER.md: this is not read: it is a link, or no regular file; put a real file in its place" in map(
         str, memory.check()
     )
@@ -604,7 +611,7 @@ def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
     else:
         file.unlink()
     file.write_bytes(b"- Name: Li Si\n")
-    assert [edit.removed for edit in memory.absorb()] == [1]
+    assert [edit.removed for edit in memory.pages.absorb()] == [1]
 
 
 # --- together --------------------------------------------------------------------------
@@ -613,11 +620,11 @@ def test_a_page_that_cannot_be_read_is_never_taken_for_empty_or_deleted(
 def test_two_memories_on_one_folder_see_each_other_at_once(place: Path) -> None:
     with Memory(place / "m", policy=HASTY) as one, Memory(place / "m", policy=HASTY) as other:
         for number in range(5):
-            one.edit("USER.md", lambda text: text + "one\n", reason="one")
-            assert other.page("USER.md").text == "one\nother\n" * number + "one\n"
-            other.edit("USER.md", lambda text: text + "other\n", reason="other")
-        assert [edit.id for edit in one.log()] == [edit.id for edit in other.log()]
-        assert one.absorb() == other.absorb() == []
+            one.pages.edit("USER.md", lambda text: text + "one\n", reason="one")
+            assert other.pages.read("USER.md").text == "one\nother\n" * number + "one\n"
+            other.pages.edit("USER.md", lambda text: text + "other\n", reason="other")
+        assert [edit.id for edit in one.history.edits()] == [edit.id for edit in other.history.edits()]
+        assert one.pages.absorb() == other.pages.absorb() == []
 
 
 def test_threads_of_one_memory_lose_no_edit(place: Path) -> None:
@@ -631,8 +638,8 @@ def test_threads_of_one_memory_lose_no_edit(place: Path) -> None:
             try:
                 for number in range(10):
                     line = f"{name}.{number}\n"
-                    memory.edit("USER.md", partial(after, line), reason="a line")
-                    assert line in memory.page("USER.md").text
+                    memory.pages.edit("USER.md", partial(after, line), reason="a line")
+                    assert line in memory.pages.read("USER.md").text
             except BaseException as error:
                 failed.append(error)
                 raise
@@ -643,9 +650,9 @@ def test_threads_of_one_memory_lose_no_edit(place: Path) -> None:
         for thread in threads:
             thread.join()
         assert failed == []
-        lines = memory.page("USER.md").text.split()
+        lines = memory.pages.read("USER.md").text.split()
         assert sorted(lines) == sorted(f"{name}.{number}" for name in range(4) for number in range(10))
-        assert {edit.author for edit in memory.log()} == {"agent:main"}
+        assert {edit.author for edit in memory.history.edits()} == {"agent:main"}
         assert memory.check() == []
 
 
@@ -683,51 +690,49 @@ class Elsewhere(Memory):
 
     def __init__(self, where: Path, disk: Disk, policy: Policy = HASTY) -> None:
         super().__init__(where, policy=policy)
-        self.store.close()
-        self.store = FileStore(self.path, policy, disk)
-        self._pages = Pages(self.store, policy, self.agent, self._note)
+        use_store(self, FileStore(self.path, policy, disk))
 
 
 @pytest.mark.parametrize("views", [True, False])
 def test_a_read_only_memory_can_be_read(place: Path, views: bool) -> None:
     with Memory(place / "m", policy=HASTY) as memory:
-        memory.edit("USER.md", "- Name: Zhang San\n", reason="a page")
-        memory.edit("USER.md", "- Name: Li Si\n", reason="a page")
+        memory.pages.edit("USER.md", "- Name: Zhang San\n", reason="a page")
+        memory.pages.edit("USER.md", "- Name: Li Si\n", reason="a page")
     if not views:
         shutil.rmtree(place / "m/views")
     before = everything(memory)
     disk = ReadOnlyDisk()
     with Elsewhere(place / "m", disk) as memory:
-        assert memory.page("USER.md").facts[0].object == "Li Si"
-        assert memory.pages() == ["USER.md"]
-        second, first = memory.log("USER.md")
-        assert memory.versions(second) == (b"- Name: Zhang San\n", b"- Name: Li Si\n")
-        assert memory.page_as_of("USER.md", first.ts).text == "- Name: Zhang San\n"
+        assert memory.pages.read("USER.md").facts[0].object == "Li Si"
+        assert memory.pages.list() == ["USER.md"]
+        second, first = memory.history.edits("USER.md")
+        assert memory.history.versions(second) == (b"- Name: Zhang San\n", b"- Name: Li Si\n")
+        assert memory.history.page_at("USER.md", first.ts).text == "- Name: Zhang San\n"
         assert memory.check() == []
         assert memory.notes == []  # nothing was changed outside, so nothing had to be written
         with pytest.raises(Unwritten, match="could not be opened"):
-            memory.edit("USER.md", "x", reason="a change")
+            memory.pages.edit("USER.md", "x", reason="a change")
         with pytest.raises(Unwritten):
-            memory.undo()
+            memory.history.undo()
     assert disk.refused
     assert everything(memory) == before
 
 
 def test_what_was_changed_in_a_read_only_memory_is_read_with_a_note(place: Path) -> None:
     with Memory(place / "m", policy=HASTY) as memory:
-        memory.edit("USER.md", "- Name: Zhang San\n", reason="a page")
+        memory.pages.edit("USER.md", "- Name: Zhang San\n", reason="a page")
     save_in_place(place / "m/USER.md", b"- Name: Li Si\n")
     save_in_place(place / "m/facts/new.md", b"- Likes: tea\n")
     with Elsewhere(place / "m", ReadOnlyDisk()) as memory:
         for _ in range(3):
-            assert memory.page("USER.md").facts[0].object == "Li Si"
-        assert memory.page("facts/new.md").facts[0].object == "tea"
-        assert memory.pages() == ["USER.md", "facts/new.md"]
+            assert memory.pages.read("USER.md").facts[0].object == "Li Si"
+        assert memory.pages.read("facts/new.md").facts[0].object == "tea"
+        assert memory.pages.list() == ["USER.md", "facts/new.md"]
         assert [note.startswith("Nothing was written: the lock") for note in memory.notes] == [True]
         with pytest.raises(Unwritten):
-            memory.absorb()
+            memory.pages.absorb()
     with Memory(place / "m", policy=HASTY) as memory:
-        assert sorted(edit.path for edit in memory.absorb()) == ["USER.md", "facts/new.md"]
+        assert sorted(edit.path for edit in memory.pages.absorb()) == ["USER.md", "facts/new.md"]
 
 
 class NoViews(Disk):
@@ -749,9 +754,9 @@ def test_a_view_that_cannot_be_written_is_no_reason_to_refuse_a_change(place: Pa
     disk = NoViews()
     with Elsewhere(place / "m", disk) as memory:
         for number in range(100):
-            assert memory.edit("USER.md", f"{number}\n", reason="a number").changed
+            assert memory.pages.edit("USER.md", f"{number}\n", reason="a number").changed
         save_by_rename(place / "m/USER.md", b"mine\n")
-        assert [edit.removed for edit in memory.absorb()] == [1]
-        assert memory.page("USER.md").text == "mine\n"
+        assert [edit.removed for edit in memory.pages.absorb()] == [1]
+        assert memory.pages.read("USER.md").text == "mine\n"
     assert disk.refused > 100
     assert not (place / "m/views/heads.json").exists()

@@ -56,25 +56,25 @@ def name(memory: Memory, relation: str, status: str = "current") -> str:
 
 
 ACTS: dict[str, Callable[[Memory], object]] = {
-    "score": lambda memory: memory.score(name(memory, "Home"), 9),
-    "score of what waits": lambda memory: memory.score(name(memory, "Home", "pending"), 2),
-    "pin": lambda memory: memory.pin(name(memory, "Home")),
-    "approve what waits": lambda memory: memory.approve(name(memory, "Likes", "pending")),
-    "approve against what stands": lambda memory: memory.approve(name(memory, "Home", "pending")),
-    "approve a guess": lambda memory: memory.approve(name(memory, "Name")),
-    "reject": lambda memory: memory.reject(name(memory, "Home")),
-    "reject a guess": lambda memory: memory.reject(name(memory, "Name")),
-    "reject what waits": lambda memory: memory.reject(name(memory, "Likes", "pending")),
-    "correct": lambda memory: memory.correct(name(memory, "Home"), "Lyon"),
-    "correct a guess": lambda memory: memory.correct(name(memory, "Name"), "Li Si"),
-    "score what was found": lambda memory: memory.score(name(memory, "Rule"), 1),
-    "pin what was found": lambda memory: memory.pin(name(memory, "Rule")),
-    "approve what was found": lambda memory: memory.approve(name(memory, "Rule")),
-    "reject what was found": lambda memory: memory.reject(name(memory, "Rule")),
-    "correct what was found": lambda memory: memory.correct(name(memory, "Rule"), "mail nothing"),
-    "correct the relation": lambda memory: memory.correct(name(memory, "Home"), "Hometown: Berlin"),
-    "correct what waits": lambda memory: memory.correct(name(memory, "Likes", "pending"), "bebop"),
-    "correct what waits against what stands": lambda memory: memory.correct(
+    "score": lambda memory: memory.review.score(name(memory, "Home"), 9),
+    "score of what waits": lambda memory: memory.review.score(name(memory, "Home", "pending"), 2),
+    "pin": lambda memory: memory.review.pin(name(memory, "Home")),
+    "approve what waits": lambda memory: memory.review.approve(name(memory, "Likes", "pending")),
+    "approve against what stands": lambda memory: memory.review.approve(name(memory, "Home", "pending")),
+    "approve a guess": lambda memory: memory.review.approve(name(memory, "Name")),
+    "reject": lambda memory: memory.review.reject(name(memory, "Home")),
+    "reject a guess": lambda memory: memory.review.reject(name(memory, "Name")),
+    "reject what waits": lambda memory: memory.review.reject(name(memory, "Likes", "pending")),
+    "correct": lambda memory: memory.review.correct(name(memory, "Home"), "Lyon"),
+    "correct a guess": lambda memory: memory.review.correct(name(memory, "Name"), "Li Si"),
+    "score what was found": lambda memory: memory.review.score(name(memory, "Rule"), 1),
+    "pin what was found": lambda memory: memory.review.pin(name(memory, "Rule")),
+    "approve what was found": lambda memory: memory.review.approve(name(memory, "Rule")),
+    "reject what was found": lambda memory: memory.review.reject(name(memory, "Rule")),
+    "correct what was found": lambda memory: memory.review.correct(name(memory, "Rule"), "mail nothing"),
+    "correct the relation": lambda memory: memory.review.correct(name(memory, "Home"), "Hometown: Berlin"),
+    "correct what waits": lambda memory: memory.review.correct(name(memory, "Likes", "pending"), "bebop"),
+    "correct what waits against what stands": lambda memory: memory.review.correct(
         name(memory, "Home", "pending"), "Lyon"
     ),
 }
@@ -86,12 +86,12 @@ def test_one_undo_takes_back_exactly_what_was_said(memory: Memory, act: str) -> 
     ACTS[act](memory)
     after = state(memory)
     assert after != before
-    memory.undo()
+    memory.history.undo()
     assert is_as(memory, before)
     with Memory(memory.path) as other:
         assert is_as(other, before)
     ACTS[act](memory)
-    memory.undo()
+    memory.history.undo()
     assert is_as(memory, before), "and again"
     assert memory.check() == []
 
@@ -113,32 +113,32 @@ def test_undo_goes_back_step_by_step(memory: Memory) -> None:
         states.append(state(memory))
         ACTS[act](memory)
     for before in reversed(states):
-        memory.undo()
+        memory.history.undo()
         assert is_as(memory, before)
 
 
 def test_an_approval_can_be_undone_only_if_its_page_is_as_it_was_left(memory: Memory) -> None:
     ACTS["approve what waits"](memory)
-    memory.edit("USER.md", lambda text: f"{text}\nA note.\n", reason="a note", author="person")
+    memory.pages.edit("USER.md", lambda text: f"{text}\nA note.\n", reason="a note", author="person")
     approved = state(memory)[1]
-    memory.undo()
+    memory.history.undo()
     assert state(memory)[1] == approved, "the note is the last thing that was done"
-    memory.undo()
+    memory.history.undo()
     assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
 
 
 def test_an_approval_whose_edits_are_not_known_any_more_is_left_alone(memory: Memory) -> None:
     waiting = one(memory, "Likes", "pending")
-    memory._book.place.say(waiting, {}, ("level",), "approved", ["01JPAGES000000000000000009"])
+    memory.parts.placer.say(waiting, {}, ("level",), "approved", ["01JPAGES000000000000000009"])
     with pytest.raises(Refused, match="was not undone"):
-        memory.undo()
+        memory.history.undo()
 
 
 def test_what_is_approved_counts_from_now_if_something_newer_stood_there(memory: Memory) -> None:
-    memory.edit(
+    memory.pages.edit(
         "USER.md", lambda text: text.replace("Home: Berlin", "Home: Rome"), reason="so", author="person"
     )
-    memory.approve(name(memory, "Home", "pending"))
+    memory.review.approve(name(memory, "Home", "pending"))
     assert one(memory, "Home").object == "Paris"
     assert "Rome" not in text_of(memory, "USER.md")
 
@@ -158,7 +158,7 @@ def approve_at_the_console(memory: Memory, relation: str) -> None:
 
 
 WAYS: dict[str, Callable[[Memory, str], object]] = {
-    "API": lambda memory, relation: memory.approve(name(memory, relation, "pending")),
+    "API": lambda memory, relation: memory.review.approve(name(memory, relation, "pending")),
     "CLI": approve_at_the_console,
     "tick": tick,
 }
@@ -178,7 +178,7 @@ def test_what_is_approved_stands_on_its_page_once(memory: Memory, way: str) -> N
     assert memory.distill() == []
     assert memory.facts()
     assert pages(memory) == before
-    old, new = memory.fact_history(found.id or "")
+    old, new = memory.history.fact(found.id or "")
     assert (old.object, old.superseded_by, new.object) == ("Berlin", found.id, "Paris")
 
 
@@ -187,7 +187,7 @@ def test_an_approval_that_is_undone_waits_again_unticked(memory: Memory, way: st
     before = state(memory)
     WAYS[way](memory, "Likes")
     assert ("Likes", "jazz") in values(memory)
-    memory.undo()
+    memory.history.undo()
     assert state(memory) == before
     assert memory.facts()
     assert state(memory) == before, "looking again does not approve it again"
@@ -199,7 +199,7 @@ def test_what_was_saved_with_a_tick_stays_when_the_approval_is_undone(memory: Me
     path = Path(memory.path, review_page.PATH)
     path.write_text(re.sub(r"- \[ \] Home.*\n.*\n", "", path.read_text()).replace("- [ ]", "- [X]"))
     assert ("Likes", "jazz") in values(memory)
-    memory.undo()
+    memory.history.undo()
     assert values(memory, "pending") == [("Likes", "jazz")]
     assert values(memory, "rejected") == [("Home", "Paris")]
     assert "- [ ] Likes: jazz" in text_of(memory, review_page.PATH)
@@ -225,19 +225,21 @@ def test_two_ticks_in_one_save_are_both_done_and_a_deletion_is_a_no(memory: Memo
 
 
 def test_a_yes_to_what_a_person_wrote_meanwhile_adds_no_line(memory: Memory) -> None:
-    memory.edit("USER.md", lambda text: f"{text}- Likes: jazz\n", reason="so", author="person")
-    memory.approve(name(memory, "Likes", "pending") if values(memory, "pending")[-1][0] == "Likes" else "")
+    memory.pages.edit("USER.md", lambda text: f"{text}- Likes: jazz\n", reason="so", author="person")
+    memory.review.approve(
+        name(memory, "Likes", "pending") if values(memory, "pending")[-1][0] == "Likes" else ""
+    )
     assert text_of(memory, "USER.md").count("jazz") == 1
     assert values(memory, "pending") == [("Home", "Paris")]
     assert [each for each in values(memory) if each[1] == "jazz"] == [("Likes", "jazz")]
-    memory.undo()
+    memory.history.undo()
     assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
 
 
 def test_a_line_that_was_lost_from_review_is_asked_again(memory: Memory) -> None:
     lines = text_of(memory, review_page.PATH).splitlines(keepends=True)
     at = next(number for number, line in enumerate(lines) if "Home" in line)
-    memory.edit(
+    memory.pages.edit(
         review_page.PATH, "".join(lines[:at] + lines[at + 2 :]), reason="by a program", author="program"
     )
     assert values(memory, "pending") == [("Home", "Paris"), ("Likes", "jazz")]
@@ -256,7 +258,7 @@ def test_no_more_wait_than_a_person_reads(memory: Memory, monkeypatch: pytest.Mo
 
 def test_a_correction_keeps_the_old_value_in_the_history(memory: Memory) -> None:
     old = one(memory, "Home")
-    new = memory.correct("USER.md:5", "Lyon")
+    new = memory.review.correct("USER.md:5", "Lyon")
     assert (new.relation, new.object, new.level, new.path) == ("Home", "Lyon", "confirmed", "USER.md")
     assert memory.fact(old.id or "").superseded_by == new.id
     assert tell(memory, "I live in Paris.", at=THEN + 9e8)[0].of("review") or values(memory, "pending")
@@ -265,14 +267,14 @@ def test_a_correction_keeps_the_old_value_in_the_history(memory: Memory) -> None
 
 def test_a_correction_that_changes_nothing_is_a_yes(memory: Memory) -> None:
     text = text_of(memory, "USER.md")
-    assert memory.correct(name(memory, "Home"), " Berlin ").level == "confirmed"
-    assert memory.correct(name(memory, "Likes", "pending"), "Likes: jazz").status == "current"
+    assert memory.review.correct(name(memory, "Home"), " Berlin ").level == "confirmed"
+    assert memory.review.correct(name(memory, "Likes", "pending"), "Likes: jazz").status == "current"
     assert text_of(memory, "USER.md") == text.replace("- Likes: tea\n", "- Likes: tea\n- Likes: jazz\n")
 
 
 def test_a_correction_of_what_waits_is_what_lands(memory: Memory) -> None:
     waiting = one(memory, "Likes", "pending")
-    new = memory.correct(waiting.id or "", "bebop\n# no heading")
+    new = memory.review.correct(waiting.id or "", "bebop\n# no heading")
     assert (new.id, new.level, new.status) == (waiting.id, "confirmed", "current")
     assert new.object == "bebop # no heading"
     assert "jazz" not in text_of(memory, "USER.md") + text_of(memory, review_page.PATH)
@@ -280,14 +282,14 @@ def test_a_correction_of_what_waits_is_what_lands(memory: Memory) -> None:
 
 
 def test_what_a_person_said_no_to_is_not_asked_again(memory: Memory) -> None:
-    memory.reject(name(memory, "Likes", "pending"))
-    memory.reject(name(memory, "Name"))
-    memory.reject(name(memory, "Rule"))
+    memory.review.reject(name(memory, "Likes", "pending"))
+    memory.review.reject(name(memory, "Name"))
+    memory.review.reject(name(memory, "Rule"))
     assert values(memory, "rejected") == [("Likes", "jazz"), ("Name", "Zhang San"), ("Rule", FOUND)]
     with Memory(memory.path, distiller=stub(name="other/1")) as other:
-        other.redistill(stub(name="third/1"), apply=True)
-        for turn in other.turns():
-            other.write([turn], topic="again")
+        other.review.redistill(stub(name="third/1"), apply=True)
+        for turn in other.talk.turns():
+            other.distill([turn], topic="again")[0]
         assert ("Likes", "jazz") not in values(other) + values(other, "pending")
         assert ("Name", "Zhang San") not in values(other) + values(other, "pending")
         assert "Rule" not in {relation for relation, _ in values(other) + values(other, "pending")}
@@ -297,16 +299,19 @@ def test_what_a_person_said_no_to_is_not_asked_again(memory: Memory) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Memory, str], object], str]] = {
-    "a score that is none": (lambda memory, past: memory.score(past, 11), "is no score"),
-    "a score that is no number": (lambda memory, past: memory.score(past, True), "is no score"),
-    "approving what is past": (lambda memory, past: memory.approve(past), "it is superseded"),
-    "rejecting what is past": (lambda memory, past: memory.reject(past), "it is superseded already"),
+    "a score that is none": (lambda memory, past: memory.review.score(past, 11), "is no score"),
+    "a score that is no number": (lambda memory, past: memory.review.score(past, True), "is no score"),
+    "approving what is past": (lambda memory, past: memory.review.approve(past), "it is superseded"),
+    "rejecting what is past": (lambda memory, past: memory.review.reject(past), "it is superseded already"),
     "correcting what is past": (
-        lambda memory, past: memory.correct(past, "x"),
+        lambda memory, past: memory.review.correct(past, "x"),
         "Correct the one that is current",
     ),
-    "correcting to nothing": (lambda memory, past: memory.correct(name(memory, "Home"), " "), "was not"),
-    "a fact that is none": (lambda memory, past: memory.pin("f_000000000000"), "there is no fact"),
+    "correcting to nothing": (
+        lambda memory, past: memory.review.correct(name(memory, "Home"), " "),
+        "was not",
+    ),
+    "a fact that is none": (lambda memory, past: memory.review.pin("f_000000000000"), "there is no fact"),
 }
 
 
@@ -323,29 +328,29 @@ def test_what_cannot_be_said_is_refused_and_changes_nothing(memory: Memory, what
 
 
 def test_saying_the_same_again_is_not_journaled(memory: Memory) -> None:
-    memory.score(name(memory, "Home"), 9)
-    memory.pin(name(memory, "Home"))
-    memory.approve(name(memory, "Name"))
+    memory.review.score(name(memory, "Home"), 9)
+    memory.review.pin(name(memory, "Home"))
+    memory.review.approve(name(memory, "Name"))
     count = len(journal(memory))
-    memory.score(name(memory, "Home"), 9.0)
-    memory.pin(name(memory, "Home"))
-    memory.approve(name(memory, "Name"))
+    memory.review.score(name(memory, "Home"), 9.0)
+    memory.review.pin(name(memory, "Home"))
+    memory.review.approve(name(memory, "Name"))
     assert len(journal(memory)) == count
-    assert memory.pin(name(memory, "Home"), pinned=False).tags == ()
+    assert memory.review.pin(name(memory, "Home"), pinned=False).tags == ()
 
 
 def test_one_undo_takes_back_all_that_a_distillation_brought(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
-        memory.edit("USER.md", "# User Facts\n\n- Home: Lyon\n", reason="told", author="person")
-        before = {path: memory.page(path).text for path in memory.pages()}
+        memory.pages.edit("USER.md", "# User Facts\n\n- Home: Lyon\n", reason="told", author="person")
+        before = {path: memory.pages.read(path).text for path in memory.pages.list()}
         memory.record(user="I'm Zhang San. We decided to use Postgres.")
         memory.distill()
         assert {fact.relation for fact in memory.facts()} == {"Home", "Name", "Database", "note"}
-        edit, _ = memory.undo()
+        edit, _ = memory.history.undo()
         assert edit.reason.startswith("distilled from sessions/")
-        assert {path: memory.page(path).text for path in memory.pages()} == before
+        assert {path: memory.pages.read(path).text for path in memory.pages.list()} == before
         assert [fact.object for fact in memory.facts()] == ["Lyon"]
-        memory.undo()
+        memory.history.undo()
         assert memory.facts() == []
 
 
@@ -353,18 +358,21 @@ def test_after_a_later_edit_of_its_page_a_distillation_is_undone_page_by_page(tm
     with Memory(tmp_path / "m") as memory:
         memory.record(user="I'm Zhang San.")
         memory.distill()
-        memory.edit("USER.md", lambda text: text + "- Home: Lyon\n", reason="told", author="person")
-        assert memory.undo()[0].reason == "told"
-        assert memory.undo()[0].reason.startswith("distilled from")
+        memory.pages.edit("USER.md", lambda text: text + "- Home: Lyon\n", reason="told", author="person")
+        assert memory.history.undo()[0].reason == "told"
+        assert memory.history.undo()[0].reason.startswith("distilled from")
         assert memory.facts() == []
 
 
 def test_a_sentence_corrects_a_fact_by_the_value_in_it(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory") as memory:
         memory.remember("I live in Kiel.")
-        assert memory.correct("USER.md:5", "I live in Hamburg.").object == "Hamburg"
-        assert memory.correct("USER.md:5", "Bad Homburg vor der Höhe").object == "Bad Homburg vor der Höhe"
-        assert memory.correct("USER.md:5", "Home: Ulm").object == "Ulm"
+        assert memory.review.correct("USER.md:5", "I live in Hamburg.").object == "Hamburg"
+        assert (
+            memory.review.correct("USER.md:5", "Bad Homburg vor der Höhe").object
+            == "Bad Homburg vor der Höhe"
+        )
+        assert memory.review.correct("USER.md:5", "Home: Ulm").object == "Ulm"
 
 
 @pytest.mark.parametrize("text", ["I no longer live in Kiel.", "I no longer live in Bergen"])
@@ -374,24 +382,24 @@ def test_a_sentence_that_only_says_no_corrects_nothing(tmp_path: Path, text: str
         with pytest.raises(
             Refused, match=r"was not corrected: this says what is no longer so\. Say what is right"
         ):
-            memory.correct("USER.md:5", text)
+            memory.review.correct("USER.md:5", text)
         assert [fact.object for fact in memory.facts()] == ["Kiel"]
 
 
 def test_what_a_person_said_no_to_is_neither_scored_nor_pinned(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory") as memory:
         memory.remember("I live in Kiel.")
-        name = memory.reject("USER.md:5").id or ""
+        name = memory.review.reject("USER.md:5").id or ""
         with pytest.raises(Refused, match=r"it is rejected\. `looseleaf facts` lists"):
-            memory.score(name, 9)
+            memory.review.score(name, 9)
         with pytest.raises(Refused, match="was not pinned: it is rejected"):
-            memory.pin(name)
+            memory.review.pin(name)
 
 
 def test_the_words_of_a_fact_are_found_by_its_id(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory") as memory:
         memory.remember("I live in Kiel.")
         fact = memory.facts()[0]
-        assert memory.sources(fact.id or "") == memory.sources(fact) != []
+        assert memory.explain.sources(fact.id or "") == memory.explain.sources(fact) != []
         with pytest.raises(Refused, match="there is no fact f_zz"):
-            memory.sources("f_zz")
+            memory.explain.sources("f_zz")

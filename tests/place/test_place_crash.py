@@ -162,7 +162,7 @@ def test_the_judge_sees_what_is_lost_or_doubled(place: Path) -> None:
         folder = place / "memory"
         list(work(folder))
         with open_memory(folder) as memory:
-            memory.edit("USER.md", change, reason="damage", author="person")
+            memory.pages.edit("USER.md", change, reason="damage", author="person")
         found = judge(folder).sentences
         shutil.rmtree(folder)
         return found
@@ -176,11 +176,11 @@ def test_an_approval_is_not_lost_between_the_page_and_review(place: Path) -> Non
     """The page comes first; the line that is left in review goes when somebody looks."""
     folder = place / "memory"
     with Memory(folder) as memory:
-        memory.write("I like jazz.")
-        place_of = memory._book.place
+        memory.distill("I like jazz.")[0]
+        place_of = memory.parts.placer
         place_of.clear = lambda ids, reason="": _die()  # type: ignore[method-assign]
         with pytest.raises(InterruptedError):
-            memory.approve(memory.facts(status="pending")[0].id or "")
+            memory.review.approve(memory.facts(status="pending")[0].id or "")
     with Memory(folder) as memory:
         assert memory.check() == []
         [jazz] = [each for each in memory.facts() if each.object == "jazz"]

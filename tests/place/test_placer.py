@@ -78,7 +78,7 @@ def test_placing_an_entry_again_changes_nothing(memory: Memory) -> None:
     [placed] = tell(memory, "I'm Zhang San and live in Berlin.")
     tell(memory, "I live in Paris now.", at=THEN + 9)
     before, log = pages(memory), log_files(memory.path)
-    again = memory._book.place.entry(memory.entry(placed.entry))
+    again = memory.parts.placer.entry(memory.talk.entry(placed.entry))
     assert not again.of("add", "supersede", "end")
     assert (pages(memory), log_files(memory.path)) == (before, log)
 
@@ -91,16 +91,16 @@ WRITTEN = "User: I live in Berlin.\nAssistant: Noted.\nUser: I like tea."
 def test_a_text_is_written_once_whatever_topic_is_given(
     memory: Memory, first: str | None, second: str | None
 ) -> None:
-    placed = memory.write(WRITTEN, topic=first)
+    placed = memory.distill(WRITTEN, topic=first)[0]
     before, log = pages(memory), log_files(memory.path)
-    assert memory.write(WRITTEN, topic=second).entry == placed.entry
+    assert memory.distill(WRITTEN, topic=second)[0].entry == placed.entry
     assert (pages(memory), log_files(memory.path), entries(memory)) == (before, log, [placed.entry])
 
 
 def test_the_same_text_as_a_persons_own_words_is_another_entry(memory: Memory) -> None:
-    assert memory.write("I live in Berlin.", topic="me").of("review")
+    assert memory.distill("I live in Berlin.", topic="me")[0].of("review")
     assert values(memory) == []
-    memory.write("I live in Berlin.", topic="me", author="person")
+    memory.distill("I live in Berlin.", topic="me", author="person")[0]
     assert values(memory) == [("Home", "Berlin")]
     assert values(memory, "pending") == []
     assert "Berlin" not in text_of(memory, review_page.PATH)
@@ -149,7 +149,7 @@ def test_a_new_value_takes_the_line_of_the_old_one_which_stays_in_the_history(me
     [placed] = tell(memory, "I moved from Berlin to Paris.", at=THEN + 100)
     assert outcomes([placed]) == [("supersede", "Home", "Paris")]
     assert text_of(memory, "USER.md").splitlines()[4:6] == ["- Home: Paris", "- Name: Zhang San"]
-    old, new = memory.fact_history(one(memory, "Home").id or "")
+    old, new = memory.history.fact(one(memory, "Home").id or "")
     assert (old.object, old.status, old.superseded_by) == ("Berlin", "superseded", new.id)
     assert old.valid_to == new.valid_from
     assert values(memory, as_of=THEN + 50) == [("Home", "Berlin"), ("Name", "Zhang San")]
@@ -165,7 +165,7 @@ def test_what_is_said_again_has_one_more_source_and_no_edit(memory: Memory) -> N
     assert text_of(memory, "USER.md") == before
     found = one(memory, "Home")
     assert len(found.sources) == 3
-    assert [source.text for source in memory.sources(found)][1:] == ["Well, I live in Berlin."] * 2
+    assert [source.text for source in memory.explain.sources(found)][1:] == ["Well, I live in Berlin."] * 2
 
 
 SESSIONS = {
@@ -221,7 +221,7 @@ def test_the_order_of_any_two_sessions_does_not_matter(place: Path, first: str) 
 
 def test_what_a_person_wrote_is_only_questioned_by_talk(memory: Memory) -> None:
     tell(memory, "I live in Berlin.")
-    memory.edit("USER.md", lambda text: text.replace("Berlin", "Rome"), reason="moved", author="person")
+    memory.pages.edit("USER.md", lambda text: text.replace("Berlin", "Rome"), reason="moved", author="person")
     assert outcomes(tell(memory, "I live in Paris.", at=THEN + 9e8)) == [("review", "Home", "Paris")]
     assert values(memory) == [("Home", "Rome")]
     assert values(memory, "pending") == [("Home", "Paris")]
@@ -233,18 +233,18 @@ def test_what_was_rejected_stays_so_when_its_material_is_read_again(memory: Memo
     if way == "on the page of review":
         document_says(memory, "I live in Berlin.")
         at = text_of(memory, review_page.PATH).index("- [ ] Home")
-        memory.edit(review_page.PATH, lambda text: text[:at], reason="no", author="person")
+        memory.pages.edit(review_page.PATH, lambda text: text[:at], reason="no", author="person")
     elif way == "of what was found":
         tool_says(memory, "I live in Berlin.")
-        value = memory.reject(one(memory, "Home").id or "").object
+        value = memory.review.reject(one(memory, "Home").id or "").object
         assert value == "Berlin (found by main on 2025-10-09, from web)"
     else:
         tell(memory, "I live in Berlin.")
         found = one(memory, "Home")
         if way == "reject":
-            memory.reject(found.id or "")
+            memory.review.reject(found.id or "")
         else:
-            memory.edit(
+            memory.pages.edit(
                 "USER.md", lambda text: text.replace("- Home: Berlin\n", ""), reason="no", author="person"
             )
     assert values(memory, "rejected") == [("Home", value)]
@@ -254,9 +254,9 @@ def test_what_was_rejected_stays_so_when_its_material_is_read_again(memory: Memo
                 document_says(other, "I live in Berlin.", topic="again")
                 document_says(other, f"As {name} says: I live in Berlin.", topic="again")
             else:
-                [turn] = other.turns()
-                other.write([turn], topic="again")
-            other.redistill(stub(name=f"{name}-again"), apply=True)
+                [turn] = other.talk.turns()
+                other.distill([turn], topic="again")[0]
+            other.review.redistill(stub(name=f"{name}-again"), apply=True)
             assert values(other) == values(other, "pending") == []
 
 
@@ -348,13 +348,15 @@ def test_only_what_the_user_said_stands_on_the_page_of_the_user(memory: Memory) 
     memory.record(assistant="You live in Berlin. I think you like tea.", ts=THEN + 1)
     memory.distill()
     tool_says(memory, "People say: I like jazz.", at=THEN + 2)
-    assert not memory.page("USER.md").exists
+    assert not memory.pages.read("USER.md").exists
     assert "- Likes: tea" in text_of(memory, "facts/user.md")
     found = "Likes: jazz (found by main on 2025-10-09, from web)"
     assert text_of(memory, "facts/user.md").endswith(f"\n\n## Found by agents\n- {found}\n")
     assert [each.level for each in memory.facts()] == ["inferred", "inferred", "tainted"]
     assert values(memory, "pending") == []
-    assert memory.index()[0].summary == "1 found by agents", "no index line shows it: nobody vouches for it"
+    assert memory.pages.index()[0].summary == "1 found by agents", (
+        "no index line shows it: nobody vouches for it"
+    )
 
     tell(memory, "Yes, I like tea.", "And I like jazz.", at=THEN + 10)
     everything = b"".join(pages(memory).values()).decode()
@@ -366,7 +368,7 @@ def test_only_what_the_user_said_stands_on_the_page_of_the_user(memory: Memory) 
     assert values(memory, "pending") == []
     assert "jazz" not in text_of(memory, "facts/user.md")
     assert [each.level for each in memory.facts() if each.relation == "Likes"] == ["said", "said"]
-    assert memory.index()[0].summary == ""
+    assert memory.pages.index()[0].summary == ""
     assert len(one(memory, "Home").sources) == 1
 
 
@@ -487,7 +489,7 @@ def test_a_topic_is_named_by_the_user_or_is_there(memory: Memory) -> None:
     with Memory(memory.path, distiller=Stub(rules), session="x") as other:
         tell(other, "The port is 8080 in my garden.")
         tell(other, "Length of sessions: long", at=THEN + 5)
-        assert sorted(path for path in other.pages() if path.startswith("facts/")) == [
+        assert sorted(path for path in other.pages.list() if path.startswith("facts/")) == [
             "facts/garden.md",
             "facts/project.md",
         ]
@@ -495,19 +497,21 @@ def test_a_topic_is_named_by_the_user_or_is_there(memory: Memory) -> None:
 
 def test_a_summary_is_kept_up_to_date_until_a_person_writes_one(memory: Memory) -> None:
     def summary() -> str:
-        return memory.page("USER.md").summary or ""
+        return memory.pages.read("USER.md").summary or ""
 
     tell(memory, "I live in Berlin.")
     assert summary() == "user home"
     tell(memory, "I'm Zhang San.", "I like jazz.", at=THEN + 10)
     assert summary() == "user home, name, likes"
-    memory.reject(one(memory, "Name").id or "")
+    memory.review.reject(one(memory, "Name").id or "")
     assert summary() == "user home, likes"
-    memory.correct(one(memory, "Likes").id or "", "Hobby: jazz")
+    memory.review.correct(one(memory, "Likes").id or "", "Hobby: jazz")
     assert summary() == "user home, hobby"
     tell(memory, "I like tea.", at=THEN + 20)
     assert summary() == "user home, hobby, likes"
-    memory.edit("USER.md", lambda text: text.replace(summary(), "me"), reason="shorter", author="person")
+    memory.pages.edit(
+        "USER.md", lambda text: text.replace(summary(), "me"), reason="shorter", author="person"
+    )
     tell(memory, "I live in Paris.", at=THEN + 30)
     assert summary() == "me"
 
@@ -519,8 +523,8 @@ def test_a_summary_has_fewer_than_ten_words_and_a_fact_one_line(texts: list[str]
     with tempfile.TemporaryDirectory(dir=shared) as folder, Memory(folder, distiller=stub()) as memory:
         for number, text in enumerate(texts):
             tell(memory, f"I {text}.", at=THEN + number)
-        for path in memory.pages():
-            page = memory.page(path)
+        for path in memory.pages.list():
+            page = memory.pages.read(path)
             assert len((page.summary or "").split()) < 10
             lines = [(each.relation, each.object) for each in page.facts]
             assert len(lines) == len(set(lines))
@@ -549,14 +553,14 @@ def busy(place: Path) -> Iterator[Memory]:
 def test_each_distillation_has_a_line_on_its_day_and_its_episode(busy: Memory) -> None:
     tell(busy, "TODO: write the importer.", "We use Postgres.")
     tell(busy, "I like jazz. Fix the piano.", at=THEN + 86_400)
-    days = {path: text_of(busy, path).splitlines() for path in busy.pages() if path.startswith("days/")}
+    days = {path: text_of(busy, path).splitlines() for path in busy.pages.list() if path.startswith("days/")}
     assert sorted(days) == ["days/2025-10-09.md", "days/2025-10-10.md"]
     assert [len(lines) for lines in days.values()] == [4, 4]
     assert "TODO: write the importer. (1 fact; entry " in days["days/2025-10-09.md"][2]
     assert [lines[3] for lines in days.values()] == ["  2 things", "  1 things"], (
         "what the distiller made of it"
     )
-    page = busy.page("episodes/2025-10.md")
+    page = busy.pages.read("episodes/2025-10.md")
     assert [each.title for each in page.episodes] == ["The importer", "Fix the piano."], (
         "a title that nobody said does not stand in an index line"
     )
@@ -566,9 +570,11 @@ def test_each_distillation_has_a_line_on_its_day_and_its_episode(busy: Memory) -
     ]
     assert "\n# all" not in page.text
     assert len((page.summary or "").split()) < 10
-    busy.edit(page.path, lambda text: text.replace(page.summary or "", "mine"), reason="so", author="person")
+    busy.pages.edit(
+        page.path, lambda text: text.replace(page.summary or "", "mine"), reason="so", author="person"
+    )
     tell(busy, "I like tea.", at=THEN + 86_401)
-    assert busy.page(page.path).summary == "mine"
+    assert busy.pages.read(page.path).summary == "mine"
 
 
 def test_the_state_holds_what_was_decided_and_what_is_open(busy: Memory) -> None:
@@ -585,7 +591,7 @@ def test_the_state_holds_what_was_decided_and_what_is_open(busy: Memory) -> None
 
 @pytest.mark.parametrize("broken", ["{no JSON", "[1]", "[" * 100_000, '"text"'])
 def test_a_state_that_is_none_is_left_alone_and_that_is_said(busy: Memory, broken: str) -> None:
-    busy.edit("state.json", broken, reason="broken", author="person")
+    busy.pages.edit("state.json", broken, reason="broken", author="person")
     [placed] = tell(busy, "We use Postgres. I like jazz.")
     assert text_of(busy, "state.json") == broken
     assert any("state.json was left as it is" in note for note in busy.notes)
@@ -646,7 +652,7 @@ def test_done_is_said_and_neither_asked_nor_denied() -> None:
 
 def heard(memory: Memory) -> list[list[str]]:
     """What the distiller was given, entry by entry."""
-    found: list[list[str]] = memory._book.making._write._distiller.read  # type: ignore[union-attr]
+    found: list[list[str]] = memory.parts.making._write._distiller.read  # type: ignore[union-attr]
     return found
 
 
@@ -700,25 +706,24 @@ def compacted(memory: Memory) -> None:
     for number in range(8):
         memory.record(user=f"I like tea. I live in Berlin. {number} " + "x" * 300, ts=THEN + number)
         memory.record(assistant=f"Well, {number}.", ts=THEN + number)
-    assert memory.compact() is not None
+    assert memory.window.compact() is not None
 
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_what_a_compaction_took_is_distilled_once(memory: Memory, fails: bool) -> None:
-    book = memory._book
     if fails:
         refused = Refused("The disk is full.")
 
         def refuse(*args: Any, **more: Any) -> Placed:
             raise refused
 
-        book.place.entry = refuse  # type: ignore[method-assign]
+        memory.parts.placer.entry = refuse  # type: ignore[method-assign]
     compacted(memory)
     if fails:
         assert values(memory) == []
         with pytest.raises(Refused):
             memory.distill()
-        del book.place.entry
+        del memory.parts.placer.entry
     memory.distill()
     assert memory.distill() == []
     told = [text for texts in heard(memory) for text in texts]
@@ -737,7 +742,7 @@ def test_a_compaction_behind_an_open_call_is_not_distilled_again(memory: Memory)
     for number in range(8):
         memory.record(user=f"I like tea, {number}. " + "x" * 300, ts=now - 90 + number)
         memory.record(assistant=f"Well, {number}.", ts=now - 90 + number)
-    assert memory.compact() is not None
+    assert memory.window.compact() is not None
     memory.distill()
     memory.distill()
     memory.record(tool_result="found", tool_call_id="c1", ts=now)
@@ -772,7 +777,7 @@ def test_distilling_a_huge_backlog_takes_no_more_memory_than_a_large_one(place: 
             with memory.batch() as batch:
                 for number in range(count):
                     batch.record(user=f"{number} " + "x" * 5000, ts=THEN + number)
-            memory._book.making._write._distiller.read = _Nothing()  # type: ignore[union-attr]
+            memory.parts.making._write._distiller.read = _Nothing()  # type: ignore[union-attr]
             tracemalloc.start()
             memory.distill()
             peaks.append(tracemalloc.get_traced_memory()[1])
@@ -790,63 +795,67 @@ def test_the_sources_of_a_fact_are_found_in_the_log_of_any_agent(place: Path) ->
         with Memory(place / "memory", agent=f"agent{number}", distiller=stub()) as memory:
             tell(memory, f"I like tea, says {number}.", at=THEN + number)
     with Memory(place / "memory") as memory:
-        memory.edit("USER.md", lambda text: f"{text}- Age: 34\n", reason="so", author="person")
-        assert [each.text for each in memory.sources(one(memory, "Likes"))] == [
+        memory.pages.edit("USER.md", lambda text: f"{text}- Age: 34\n", reason="so", author="person")
+        assert [each.text for each in memory.explain.sources(one(memory, "Likes"))] == [
             "I like tea, says 0.",
             "I like tea, says 1.",
         ]
-        [written] = memory.sources(one(memory, "Age"))
+        [written] = memory.explain.sources(one(memory, "Age"))
         assert (written.origin, written.text) == ("person", "- Age: 34")
         assert written.to_dict()["source"].startswith("USER.md@")
         gone = one(memory, "Likes").but(sources=("nowhere", "USER.md@nowhere"), entry_id="nowhere")
-        assert [each.text for each in memory.sources(gone)] == ["", ""]
+        assert [each.text for each in memory.explain.sources(gone)] == ["", ""]
         assert memory.notes
 
 
 def test_topics_are_read_by_name_and_as_of_a_time(memory: Memory) -> None:
     tell(memory, "We use Postgres. I live in Berlin.")
-    assert memory.topic("project")["facts"]
-    assert memory.global_memory()["active_topics"]
+    assert memory.views.topic("project")["facts"]
+    assert memory.views.overview()["active_topics"]
     with pytest.raises(Refused, match="there is no topic 'x'"):
-        memory.topic("x")
+        memory.views.topic("x")
 
 
 # --- write ------------------------------------------------------------------------------
 
 
 def test_a_text_is_a_document_and_its_facts_wait_for_a_person(memory: Memory) -> None:
-    placed = memory.write("He wrote: I live in Berlin.", topic="letters")
+    placed = memory.distill("He wrote: I live in Berlin.", topic="letters")[0]
     assert outcomes([placed]) == [("review", "Home", "Berlin")]
     [waiting] = memory.facts(status="pending")
     assert (waiting.level, waiting.origin) == ("tainted", "document")
-    assert [source.text for source in memory.sources(waiting)] == ["He wrote: I live in Berlin."]
+    assert [source.text for source in memory.explain.sources(waiting)] == ["He wrote: I live in Berlin."]
 
 
 def test_a_persons_own_text_is_what_he_says_and_not_what_an_assistant_says_in_it(memory: Memory) -> None:
-    memory.write("Me: I live in Berlin.\nAssistant: You like tea.\n**User:** I like jazz.", author="person")
+    memory.distill(
+        "Me: I live in Berlin.\nAssistant: You like tea.\n**User:** I like jazz.", author="person"
+    )[0]
     assert one(memory, "Home").level == "said"
     levels = {each.object: (each.level, each.path) for each in memory.facts()}
     assert levels["jazz"] == ("said", "USER.md")
     assert levels["tea"] == ("inferred", "facts/user.md")
-    [source] = memory.sources(one(memory, "Home"))
+    [source] = memory.explain.sources(one(memory, "Home"))
     assert source.text == "I live in Berlin."
     assert source.source.endswith("raw.md#L1-L1")
 
 
 def test_a_text_goes_to_the_topic_whose_words_it_uses_or_to_a_new_one(memory: Memory) -> None:
-    memory.edit(
+    memory.pages.edit(
         "facts/garden.md",
         "# Garden\n\n- Tomatoes: three rows beside the greenhouse\n- Compost: turned weekly\n",
         reason="begun",
         author="person",
     )
-    assert memory.write("The tomatoes in the greenhouse need compost.").entry.startswith("garden/")
-    assert memory.write("Kubernetes cluster upgrade: drain nodes first.").entry.partition("/")[0] not in (
+    assert memory.distill("The tomatoes in the greenhouse need compost.")[0].entry.startswith("garden/")
+    assert memory.distill("Kubernetes cluster upgrade: drain nodes first.")[0].entry.partition("/")[
+        0
+    ] not in (
         "garden",
         "sessions",
         "user",
     )
-    assert memory.write("Weed the beds.", topic="GARDENS").entry.startswith("garden/")
+    assert memory.distill("Weed the beds.", topic="GARDENS")[0].entry.startswith("garden/")
 
 
 @pytest.mark.parametrize(
@@ -864,7 +873,7 @@ def test_what_cannot_be_written_is_refused_in_a_sentence(
     memory: Memory, asked: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(Refused, match="Nothing was written") as refused:
-        memory.write(**asked)
+        memory.distill(**asked)[0]
     assert sentence in str(refused.value)
     assert entries(memory) == []
 
@@ -885,7 +894,7 @@ def test_what_cannot_be_written_is_refused_in_a_sentence(
 )
 def test_a_topic_is_a_name_and_no_path(memory: Memory, topic: str) -> None:
     before = set(Path(memory.path).parent.rglob("*"))
-    placed = memory.write(f"I live in Berlin, {topic!r}.", topic=topic)
+    placed = memory.distill(f"I live in Berlin, {topic!r}.", topic=topic)[0]
     assert placed.entry.count("/") == 1
     new = set(Path(memory.path).parent.rglob("*")) - before
     assert all(Path(memory.path) in path.parents for path in new)
@@ -894,18 +903,18 @@ def test_a_topic_is_a_name_and_no_path(memory: Memory, topic: str) -> None:
 
 def test_turns_of_the_log_can_be_written_and_others_cannot(memory: Memory) -> None:
     memory.record(user="I like tea.", ts=THEN)
-    [turn] = memory.turns()
-    placed = memory.write([turn], topic="drinks")
+    [turn] = memory.talk.turns()
+    placed = memory.distill([turn], topic="drinks")[0]
     assert placed.entry.startswith("drinks/")
     assert values(memory) == [("Likes", "tea")]
     log = log_files(memory.path)
-    assert memory.write([turn], topic="drinks").entry == placed.entry
+    assert memory.distill([turn], topic="drinks")[0].entry == placed.entry
     assert log_files(memory.path) == log
     memory.distill()
     assert entries(memory) == [placed.entry], "distilled it is the same entry"
     assert memory.distill() == []
     with Memory(Path(memory.path).parent / "other") as other, pytest.raises(Refused, match="not in the log"):
-        other.write([turn])
+        other.distill([turn])[0]
 
 
 @pytest.mark.parametrize("path", ["USER.md", "facts/project.md"])
@@ -913,17 +922,17 @@ def test_a_line_of_an_agent_that_the_user_says_too_stays_and_becomes_his(tmp_pat
     said = {"USER.md": "I live in Lyon.", "facts/project.md": "We use PostgreSQL."}[path]
     line = {"USER.md": "- Home: Lyon\n", "facts/project.md": "- Database: PostgreSQL\n"}[path]
     with Memory(tmp_path / "m") as memory:
-        memory.edit(path, f"# Facts\n\n{line}", reason="concluded")
+        memory.pages.edit(path, f"# Facts\n\n{line}", reason="concluded")
         [before] = memory.facts()
         assert before.level == "inferred"
         memory.record(user=said)
         memory.distill()
         [fact] = memory.facts()
         assert (fact.id, fact.level, fact.path) == (before.id, "said", path)
-        assert memory.sources(fact)[-1].text == said
+        assert memory.explain.sources(fact)[-1].text == said
         memory.record(user="I prefer tea.")
         memory.distill()
-        assert line in memory.page(path).text
+        assert line in memory.pages.read(path).text
         assert fact.id in {each.id for each in memory.facts()}
         assert memory.check() == []
 
@@ -945,7 +954,7 @@ def test_there_and_back_within_one_distillation_leaves_the_fact_and_its_line(tmp
         memory.record(user="I like tea.")
         memory.distill()
         assert homes(memory) == ["Lyon"]
-        assert "- Home: Lyon\n" in memory.page("USER.md").text
+        assert "- Home: Lyon\n" in memory.pages.read("USER.md").text
 
 
 def test_what_the_assistant_and_then_the_user_said_in_one_entry_is_the_user_s(tmp_path: Path) -> None:
@@ -969,17 +978,17 @@ def test_what_the_assistant_and_then_the_user_said_in_one_entry_is_the_user_s(tm
 
 def test_yes_to_an_ending_ends_and_confirms_nothing(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
-        memory.edit("USER.md", "# User Facts\n\n- Employer: Bosch\n", reason="told", author="person")
+        memory.pages.edit("USER.md", "# User Facts\n\n- Employer: Bosch\n", reason="told", author="person")
         memory.record(user="I don't work at Bosch anymore.")
         memory.distill()
         assert [fact.object for fact in memory.facts()] == ["Bosch"], "a person wrote it"
         [asked] = memory.facts(status="pending")
-        assert "- [ ] No longer Employer: Bosch\n" in memory.page("review/pending.md").text
-        memory.approve(asked.id or "")
+        assert "- [ ] No longer Employer: Bosch\n" in memory.pages.read("review/pending.md").text
+        memory.review.approve(asked.id or "")
         assert memory.facts() == []
         assert memory.facts(status="pending") == []
-        assert "Bosch" not in memory.page("USER.md").text
-        memory.undo()
+        assert "Bosch" not in memory.pages.read("USER.md").text
+        memory.history.undo()
         assert [fact.object for fact in memory.facts()] == ["Bosch"]
 
 

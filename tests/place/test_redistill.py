@@ -51,7 +51,7 @@ def memory(place: Path) -> Iterator[Memory]:
 def changes(
     memory: Memory, distiller: Stub, *, apply: bool = False
 ) -> list[tuple[str, str, str, str | None]]:
-    found = memory.redistill(distiller, apply=apply).changes
+    found = memory.review.redistill(distiller, apply=apply).changes
     return [(each.what, each.relation, each.object, each.was) for each in found]
 
 
@@ -71,22 +71,22 @@ def test_the_difference_is_shown_and_nothing_is_changed(memory: Memory) -> None:
 
 def test_what_was_read_is_not_read_again(memory: Memory) -> None:
     distiller = other()
-    first, second = memory.redistill(distiller), memory.redistill(distiller)
+    first, second = memory.review.redistill(distiller), memory.review.redistill(distiller)
     assert (first.read, second.read) == (3, 0)
     assert first.changes == second.changes
     assert len(distiller.read) == 3
     tell(memory, "I live in Paris.", at=THEN + 99)
-    assert memory.redistill(distiller).read == 1
-    assert memory.redistill(distiller, apply=True).read == 0
-    assert memory.redistill(other("third/1")).read == 4
+    assert memory.review.redistill(distiller).read == 1
+    assert memory.review.redistill(distiller, apply=True).read == 0
+    assert memory.review.redistill(other("third/1")).read == 4
     for view in Path(memory.path, "views/redistill").iterdir():
         view.write_bytes(view.read_bytes()[:-9])
-    assert memory.redistill(stub(name="fourth/1")).read == 4
+    assert memory.review.redistill(stub(name="fourth/1")).read == 4
 
 
 def test_progress_is_told_entry_by_entry(memory: Memory) -> None:
     told: list[tuple[int, int]] = []
-    memory.redistill(other(), progress=lambda done, of: told.append((done, of)))
+    memory.review.redistill(other(), progress=lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -99,7 +99,7 @@ def test_applying_switches_and_the_old_entries_stay(memory: Memory) -> None:
     placed = [record for record in journal(memory, "placed") if record.get("instead")]
     assert sorted(record["instead"] for record in placed) == old
     assert "jazz" not in text_of(memory, "USER.md")
-    names = memory.fact_history(one(memory, "Name").id or "")
+    names = memory.history.fact(one(memory, "Name").id or "")
     assert {(each.object, each.status) for each in names} == {
         ("Zhang San", "superseded"),
         ("Zhang", "current"),
@@ -109,41 +109,41 @@ def test_applying_switches_and_the_old_entries_stay(memory: Memory) -> None:
 
 
 def test_applying_again_changes_nothing(memory: Memory) -> None:
-    memory.redistill(other(), apply=True)
+    memory.review.redistill(other(), apply=True)
     before, log = pages(memory), log_files(memory.path)
-    again = memory.redistill(other(), apply=True)
+    again = memory.review.redistill(other(), apply=True)
     assert (again.entries, again.read, again.changes) == (0, 0, ())
     memory.distill()
-    memory.build(full=True)
+    memory.views.build(full=True)
     assert (pages(memory), log_files(memory.path)) == (before, log), (
         "also what is replaced is not placed again"
     )
 
 
 def test_a_text_that_was_redistilled_is_not_placed_again_when_it_is_written_again(memory: Memory) -> None:
-    memory.write("I like jazz most.", author="person", topic="music")
-    memory.redistill(other(), apply=True)
+    memory.distill("I like jazz most.", author="person", topic="music")[0]
+    memory.review.redistill(other(), apply=True)
     before, log = pages(memory), log_files(memory.path)
-    memory.write("I like jazz most.", author="person", topic="music")
-    memory.build(full=True)
+    memory.distill("I like jazz most.", author="person", topic="music")[0]
+    memory.views.build(full=True)
     assert (pages(memory), log_files(memory.path)) == (before, log)
     assert ("Likes", "jazz") not in values(memory)
 
 
 def test_back_and_forth_ends_where_it_began(memory: Memory) -> None:
     before = values(memory)
-    memory.redistill(other(), apply=True)
-    memory.redistill(stub(name="stub/2"), apply=True)
+    memory.review.redistill(other(), apply=True)
+    memory.review.redistill(stub(name="stub/2"), apply=True)
     assert values(memory) == before
     assert memory.check() == []
 
 
 def test_what_a_person_wrote_or_confirmed_stays(memory: Memory) -> None:
     jazz = next(each for each in memory.facts() if each.object == "jazz")
-    memory.approve(jazz.id or "")
-    memory.correct(one(memory, "Name").id or "", "Li Si")
-    memory.edit("facts/project.md", lambda text: f"{text}- Port: 8080\n", reason="so", author="person")
-    memory.redistill(other(), apply=True)
+    memory.review.approve(jazz.id or "")
+    memory.review.correct(one(memory, "Name").id or "", "Li Si")
+    memory.pages.edit("facts/project.md", lambda text: f"{text}- Port: 8080\n", reason="so", author="person")
+    memory.review.redistill(other(), apply=True)
     assert [each for each in values(memory) if each[0] in ("Likes", "Name", "Port")] == [
         ("Likes", "jazz"),
         ("Likes", "tea"),
@@ -157,7 +157,7 @@ def test_what_rests_on_other_sources_too_stays(memory: Memory) -> None:
     tell(memory, "Yes, I like jazz a lot.", at=THEN + 30)
     assert len(next(each for each in memory.facts() if each.object == "jazz").sources) == 2
     seeing = Stub(OTHER | {"jazz a lot": [fact("Likes", "jazz")]}, "seeing/1")
-    memory.redistill(seeing, apply=True)
+    memory.review.redistill(seeing, apply=True)
     assert ("Likes", "jazz") in values(memory)
 
 
@@ -166,13 +166,13 @@ def test_what_rests_on_no_words_goes_with_the_entry_that_brought_it(place: Path)
     with Memory(place / "memory", distiller=Stub(invented, "dreaming/1")) as memory:
         tell(memory, "I live in Berlin.")
         assert [each.sources for each in memory.facts() if each.object == "a boat"] == [()]
-        memory.redistill(Stub({"live in Berlin": [fact("Home", "Berlin")]}, "awake/1"), apply=True)
+        memory.review.redistill(Stub({"live in Berlin": [fact("Home", "Berlin")]}, "awake/1"), apply=True)
         assert values(memory) == [("Home", "Berlin")]
 
 
 def test_what_was_said_twice_and_is_seen_nowhere_goes(memory: Memory) -> None:
     tell(memory, "Yes, I like jazz a lot.", at=THEN + 30)
-    memory.redistill(other(), apply=True)
+    memory.review.redistill(other(), apply=True)
     assert ("Likes", "jazz") not in values(memory)
 
 
@@ -185,15 +185,15 @@ def test_what_rests_on_a_source_that_could_not_be_read_stays(memory: Memory) -> 
                 raise ValueError("too much")
             return super().distill(material, tokens)
 
-    made = memory.redistill(Failing(OTHER, "failing/1"), apply=True)
+    made = memory.review.redistill(Failing(OTHER, "failing/1"), apply=True)
     assert len(made.failures) == 1
     assert made.to_dict()["failures"]
     assert ("Likes", "jazz") in values(memory)
-    assert memory.redistill(Failing(OTHER, "failing/1")).entries == 1
+    assert memory.review.redistill(Failing(OTHER, "failing/1")).entries == 1
 
 
 def test_a_crash_while_switching_is_made_good_by_doing_it_again(memory: Memory) -> None:
-    memory.redistill(other(), apply=True)
+    memory.review.redistill(other(), apply=True)
     wanted = values(memory)
     for at in range(1, 8):
         path = Path(memory.path).with_name(f"crash{at}")
@@ -213,18 +213,18 @@ def test_a_crash_while_switching_is_made_good_by_doing_it_again(memory: Memory) 
                 return call
 
             for name in ("append", "put"):
-                setattr(again.store, name, counted(getattr(again.store, name)))
+                setattr(again.parts.context.store, name, counted(getattr(again.parts.context.store, name)))
             try:
-                again.redistill(other(), apply=True)
+                again.review.redistill(other(), apply=True)
             except InterruptedError:
                 pass
         with Memory(path, distiller=stub()) as again:
-            again.redistill(other(), apply=True)
+            again.review.redistill(other(), apply=True)
             assert values(again) == wanted, at
 
 
 def test_the_rules_can_redistill_what_a_model_made(memory: Memory) -> None:
-    made = memory.redistill()
+    made = memory.review.redistill()
     assert made.distiller.startswith("rules/")
     assert made.entries == 3
 

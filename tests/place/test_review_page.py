@@ -44,7 +44,7 @@ def fact(number: int, origin: str = "agent:main", said: str = "") -> Fact:
 
 def too_large(memory: Memory) -> None:
     document_says(memory, "We use Postgres.", topic="project")
-    memory.edit(PROJECT, "# Project\n\n" + "x" * 4080 + "\n", reason="long", author="person")
+    memory.pages.edit(PROJECT, "# Project\n\n" + "x" * 4080 + "\n", reason="long", author="person")
 
 
 def no_text(memory: Memory) -> None:
@@ -53,7 +53,7 @@ def no_text(memory: Memory) -> None:
 
 
 def to_forget(memory: Memory) -> None:
-    memory.edit(PROJECT, "# Project\n\n- Colour: red\n", reason="a fact", author="person")
+    memory.pages.edit(PROJECT, "# Project\n\n- Colour: red\n", reason="a fact", author="person")
     assert not call(memory, "memory_forget", {"what": "Colour: red"}).is_error
     saved(memory, PROJECT, b"# Project\n\n- Colour: red\n\xff\n")
 
@@ -62,12 +62,12 @@ def saved(memory: Memory, path: str, data: bytes) -> None:
     file = Path(memory.path, path)
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(data)
-    memory.absorb()
+    memory.pages.absorb()
 
 
 def tick_all(memory: Memory) -> None:
     ticked = text_of(memory, review_page.PATH).replace("- [ ]", "- [x]")
-    memory.edit(review_page.PATH, ticked, reason="ticked", author="person")
+    memory.pages.edit(review_page.PATH, ticked, reason="ticked", author="person")
 
 
 @pytest.mark.parametrize("stuck", [too_large, no_text, to_forget])
@@ -102,7 +102,7 @@ def test_a_tick_that_cannot_be_done_keeps_nothing_else_waiting(
 def test_a_review_that_is_no_text_keeps_nobody_from_the_rest(memory: Memory) -> None:
     document_says(memory, "I like jazz.")
     document_says(memory, "We use Postgres.")
-    text = memory.page(review_page.PATH).data
+    text = memory.pages.read(review_page.PATH).data
     saved(memory, review_page.PATH, text.replace(b"[ ]", b"[x]") + b"\n\xff\n")
     tell(memory, "I like tea.", at=THEN + 20)
     assert values(memory) == [("Database", "Postgres"), ("Likes", "jazz"), ("Likes", "tea")]
@@ -117,8 +117,8 @@ def test_a_disk_that_does_not_write_is_no_matter_of_one_line(place: Path) -> Non
     memory = open_memory(place / "memory", disk)
     document_says(memory, "I like jazz.")
     tick_all(memory)
-    placing = memory._book.place
-    placing.facts.catch_up()
+    placing = memory.parts.placer
+    memory.parts.known.catch_up()
     disk.arm(errno.ENOSPC, 1, lasting=True, short=True)
     with pytest.raises(Unwritten):
         placing.settle()
@@ -133,7 +133,7 @@ def test_a_disk_that_does_not_write_is_no_matter_of_one_line(place: Path) -> Non
 
 def test_an_id_among_the_words_of_a_proposal_is_no_proposal(memory: Memory) -> None:
     planted = fact(1, said=f"see {fact(2).id} and f_{3:012x}")
-    asked = [memory.ask(each, "why") for each in (planted, fact(2), fact(3))]
+    asked = [memory.review.ask(each, "why") for each in (planted, fact(2), fact(3))]
     assert [each.added for each in asked] == [(planted.id,), (fact(2).id,), (fact(3).id,)]
     assert all(each.edit for each in asked)
     assert len(memory.facts(status="pending")) == 3
@@ -144,13 +144,13 @@ def test_what_was_asked_is_told_apart_by_what_became_of_it(
 ) -> None:
     monkeypatch.setattr(review_page, "MOST", 4)
     yes, no, late = fact(1), fact(2), fact(3)
-    assert memory.ask(yes, "why").added == (yes.id,)
-    assert memory.ask(yes, "why") == Asked(waiting=(yes.id or "",))
-    memory.ask(no, "why")
-    assert memory.ask(late, "why") == Asked(full=(late.id or "",))
-    memory.reject(no.id or "")
-    assert memory.ask(no, "why") == Asked(rejected=(no.id or "",))
-    assert memory.ask(late, "why").added == (late.id,)
+    assert memory.review.ask(yes, "why").added == (yes.id,)
+    assert memory.review.ask(yes, "why") == Asked(waiting=(yes.id or "",))
+    memory.review.ask(no, "why")
+    assert memory.review.ask(late, "why") == Asked(full=(late.id or "",))
+    memory.review.reject(no.id or "")
+    assert memory.review.ask(no, "why") == Asked(rejected=(no.id or "",))
+    assert memory.review.ask(late, "why").added == (late.id,)
     assert {each.id for each in memory.facts(status="pending")} == {yes.id, late.id}
 
 
@@ -159,8 +159,8 @@ def test_a_session_that_somebody_steers_leaves_room_for_what_the_user_said(
 ) -> None:
     monkeypatch.setattr(review_page, "MOST", 6)
     tell(memory, "I live in Berlin.")
-    memory.correct(one(memory, "Home").id or "", "Lyon")
-    asked = memory._book.place.ask([(fact(number), "why") for number in range(9)])
+    memory.review.correct(one(memory, "Home").id or "", "Lyon")
+    asked = memory.parts.placer.ask([(fact(number), "why") for number in range(9)])
     assert (len(asked.added), len(asked.full)) == (3, 6)
     assert any("6 proposals were not put into review/pending.md" in note for note in memory.notes)
     document_says(memory, "We use Postgres.")
@@ -175,7 +175,7 @@ def test_what_tools_say_asks_nobody_and_takes_no_place_of_others(
     monkeypatch.setattr(review_page, "MOST", 2)
     tell(memory, "I live in Berlin.")
     tool_says(memory, "I live in Paris. I like jazz. We use Postgres.", at=THEN + 10)
-    assert not memory.page(review_page.PATH).exists
+    assert not memory.pages.read(review_page.PATH).exists
     assert sorted(each.level or "" for each in memory.facts()) == ["said", "tainted", "tainted", "tainted"]
     document_says(memory, "I like tea.")
     assert values(memory, "pending") == [("Likes", "tea")]
@@ -190,7 +190,7 @@ def test_what_a_document_says_waits_though_a_tool_said_it_and_stands_once_it_is_
     tick_all(memory)
     assert values(memory) == [("Likes", "jazz")]
     assert one(memory, "Likes").level == "confirmed"
-    assert not memory.page("facts/user.md").exists
+    assert not memory.pages.read("facts/user.md").exists
 
 
 ORIGINS = ("user", "agent:a", "agent:b", "tool:web")

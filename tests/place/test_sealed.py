@@ -137,14 +137,14 @@ def folder(place: Path) -> Path:
     memory.record(
         user=f"{WORDS}. Please change everything; soul, project, state, review, log, views, days, looseleaf."
     )
-    memory.propose("facts/tea.md", "# Tea\n\n- Kind: green\n", reason="seen")
+    memory.pages.propose("facts/tea.md", "# Tea\n\n- Kind: green\n", reason="seen")
     memory.close()
     return folder
 
 
 def resumed(folder: Path) -> Memory:
     with Memory(folder) as before:
-        session = before.resume()
+        session = before.talk.resume()
     return Memory(folder, session=session)
 
 
@@ -172,7 +172,7 @@ def test_no_tool_writes_a_sealed_file_by_any_alias(folder: Path, path: str, is_t
     elif not is_there and not path.startswith("log/"):
         (folder / path).unlink(missing_ok=True)
     memory = resumed(folder)
-    memory.absorb()
+    memory.pages.absorb()
     before = sealed_bytes(folder)
     attempts = 0
     for alias in dict.fromkeys(aliases(path)):
@@ -182,7 +182,7 @@ def test_no_tool_writes_a_sealed_file_by_any_alias(folder: Path, path: str, is_t
         assert sealed_bytes(folder) == before, alias
     print(f"{path}: attempts={attempts} writes=0")
     assert attempts > 400
-    by_models = [edit.path for edit in memory.log() if edit.author.startswith("agent:")]
+    by_models = [edit.path for edit in memory.history.edits() if edit.author.startswith("agent:")]
     assert [each for each in by_models if why_sealed(each) is not None] == []
 
 

@@ -319,7 +319,7 @@ def test_what_nothing_has_used_for_a_season_is_archived_and_still_found(
             "the cache lives in /var/kestrel": "facts/project.md",
         }
         assert any("tools/lint" in hit.text for hit in memory.recall("where does the linter hide?"))
-        assert memory._book.archive() == 0, "once"
+        assert memory.parts.archive() == 0, "once"
 
 
 def test_what_a_tool_of_ours_showed_is_used(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +356,7 @@ def test_an_archive_that_looks_at_no_use_fails_that_test(
 def test_a_waiting_line_that_the_user_says_is_no_longer_unverified(place: Path) -> None:
     """A document's fact waits; the journal must say that nothing is wrong with it any more."""
     with Memory(place / "memory") as memory:
-        memory.write("Rule: never push to the main branch")
+        memory.distill("Rule: never push to the main branch")[0]
         assert len(memory.facts(status="pending")) == 1
         talk(memory, "from now on: never push to the main branch")
         now = [each for each in memory.facts() if "push to the main branch" in each.object]
@@ -389,13 +389,13 @@ def test_a_person_s_yes_to_a_finding_makes_it_the_person_s_word_and_settles_what
     with against(place) as memory:
         [found] = [each for each in memory.facts() if each.level == "tainted"]
         if right is None:
-            memory.approve(found.id or "")
+            memory.review.approve(found.id or "")
         else:
-            memory.correct(found.id or "", right)
+            memory.review.correct(found.id or "", right)
         [now] = [each for each in memory.facts() if each.relation == "Home"]
         assert (now.object, now.level, now.path) == (home, "confirmed", "USER.md")
-        assert "found by" not in memory.page("facts/user.md").text
-        memory.undo()
+        assert "found by" not in memory.pages.read("facts/user.md").text
+        memory.history.undo()
         assert {undoubted(each.object): each.level for each in memory.facts()} == {
             "Berlin": "said",
             "Paris": "tainted",
@@ -415,7 +415,7 @@ def test_what_the_assistant_says_marks_nothing_that_the_user_said(place: Path) -
         memory.record(user="and now?", ts=THEN + DAY)
         memory.record(assistant=said, ts=THEN + DAY + 1)
         memory.distill()
-        page = memory.page("USER.md").text
+        page = memory.pages.read("USER.md").text
         assert "- Home: Berlin\n" in page
         assert "x.example" not in page
 
@@ -435,7 +435,7 @@ def test_a_lying_word_for_what_was_marks_no_other_line(place: Path) -> None:
     with Memory(place / "memory", model=ScriptedModel(replies)) as memory:
         talk(memory, "I'm Zhang San")
         talk(memory, "Please never push to the main branch.", THEN + DAY)
-        assert "- Name: Zhang San\n" in memory.page("USER.md").text
+        assert "- Name: Zhang San\n" in memory.pages.read("USER.md").text
 
 
 # --- changes and endings that only a model sees ----------------------------------------------------
@@ -506,7 +506,7 @@ def test_a_name_or_label_that_a_tool_brought_stands_on_no_line_that_was_said(pla
     ]
     with Memory(place / "memory", model=ScriptedModel(replies)) as memory:
         talk(memory, "I live in Lyon. heron has 40 servers in the big hall", read=evil)
-        assert evil not in memory.snapshot().text
+        assert evil not in memory.views.snapshot().text
         levels = {each.level for each in memory.facts() if evil in worded(each.relation, each.object)}
         assert levels <= {"tainted"}
 

@@ -70,23 +70,23 @@ OWN = "> Summary: who the user is\n\n"
 
 def write(memory: Memory, text: str, *facts: dict[str, Any], path: str = PROFILE) -> None:
     """What the program wrote, and a summary of somebody's own."""
-    memory._pages.rewrite(path, lambda _: Rewritten(text.replace(OWN, ""), facts), reason="test")
+    memory.parts.pages.rewrite(path, lambda _: Rewritten(text.replace(OWN, ""), facts), reason="test")
     if OWN in text:
-        memory._pages.edit(path, text, reason="test", author="person")
+        memory.parts.pages.edit(path, text, reason="test", author="person")
 
 
 def known(memory: Memory) -> dict[str, dict[str, Any]]:
     """All that is known of every fact of the user, whatever became of it, but for its place."""
     memory.facts()
-    return {fact.id or "": fact.but(path=None, line=None).to_dict() for fact in memory._book.known.of("user")}
+    return {fact.id or "": fact.but(path=None, line=None).to_dict() for fact in memory.parts.known.of("user")}
 
 
 def on(memory: Memory, path: str) -> list[tuple[str, str]]:
-    return [(fact.relation, fact.object) for fact in memory.page(path).facts]
+    return [(fact.relation, fact.object) for fact in memory.pages.read(path).facts]
 
 
 def texts(memory: Memory) -> tuple[str, str]:
-    return memory.page(PROFILE).text, memory.page(PAGE).text
+    return memory.pages.read(PROFILE).text, memory.pages.read(PAGE).text
 
 
 def moved(tidied: Tidied) -> list[str]:
@@ -192,18 +192,18 @@ def test_tidying_any_page_changes_no_fact_and_no_other_line(
         with in_memory() as folder, open_memory(folder / "m", limit) as memory:
             text, facts = page_of(profile, "a")
             if is_hand:
-                memory.edit(PROFILE, text, reason="by hand", author="person")
+                memory.pages.edit(PROFILE, text, reason="by hand", author="person")
             else:
                 write(memory, text, *facts)
             if page[0]:
                 other, there = page_of(page, "b")
                 write(memory, other, *there, path=PAGE)
             before, old = known(memory), texts(memory)
-            would = memory.tidy(dry_run=True)
+            would = memory.review.tidy(dry_run=True)
             assert texts(memory) == old
-            sheet = memory._book.known.sheet(PROFILE)
+            sheet = memory.parts.known.sheet(PROFILE)
             is_by_rule = sheet is not None and sheet.is_summary_by_rule
-            done = memory.tidy()
+            done = memory.review.tidy()
             after, new = known(memory), texts(memory)
 
             assert moved(would) == moved(done)
@@ -221,7 +221,7 @@ def test_tidying_any_page_changes_no_fact_and_no_other_line(
             if done.before <= limit:
                 assert not done.edits
             assert done.after <= limit or bool(done.note)
-            again = memory.tidy()
+            again = memory.review.tidy()
             assert (again.moved, again.edits, texts(memory)) == ((), (), new)
             assert [each for each in memory.check() if each.severity == "error"] == []
             assert known_anew(memory) == after
@@ -255,7 +255,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def test_a_page_within_its_limit_is_left_alone(memory: Memory) -> None:
     write(memory, "# User\n\n- Uses: vim\n", told("Uses", "vim"))
     count = len(journal(memory))
-    assert memory.tidy().to_dict() | {"moved": []} == {
+    assert memory.review.tidy().to_dict() | {"moved": []} == {
         "moved": [],
         "merged": [],
         "tokens_before": 5,
@@ -268,17 +268,17 @@ def test_a_page_within_its_limit_is_left_alone(memory: Memory) -> None:
 
 
 def test_there_may_be_no_page_at_all(memory: Memory) -> None:
-    if memory.page(PROFILE).exists:
-        memory.delete(PROFILE, reason="test")
-    assert memory.tidy().moved == ()
+    if memory.pages.read(PROFILE).exists:
+        memory.pages.delete(PROFILE, reason="test")
+    assert memory.review.tidy().moved == ()
 
 
 def test_a_long_page_is_brought_to_its_target_and_no_further(memory: Memory) -> None:
     write(memory, LONG, *USED)
-    tidied = memory.tidy()
+    tidied = memory.review.tidy()
     assert tidied.before == words(LONG)
     assert LIMIT * 0.8 - 3 < tidied.after <= LIMIT * 0.8
-    made = [edit for edit in memory.log() if edit.reason.startswith(REASON)]
+    made = [edit for edit in memory.history.edits() if edit.reason.startswith(REASON)]
     assert [(edit.path, edit.author) for edit in made] == [(PROFILE, "program"), (PAGE, "program")]
     assert tuple(edit.id for edit in reversed(made)) == tidied.edits
 
@@ -299,9 +299,9 @@ def test_what_matters_least_goes_first(memory: Memory) -> None:
         memory, "words\n\n" + "".join(f"- {each['relation']}: {each['object']}\n" for each in facts), *facts
     )
     order: list[str] = []
-    for limit in range(words(memory.page(PROFILE).text), 1, -1):
-        memory._book.tidy._policy = policy(limit - 1, tidy_to=1.0)
-        order += [said for said in moved(memory.tidy(dry_run=True)) if said not in order]
+    for limit in range(words(memory.pages.read(PROFILE).text), 1, -1):
+        memory.parts.tidy._policy = policy(limit - 1, tidy_to=1.0)
+        order += [said for said in moved(memory.review.tidy(dry_run=True)) if said not in order]
     assert order == ["scored0", "walk", "party", "byhand", "German", "Anna", "never", "scored9", "pinned0"]
 
 
@@ -309,36 +309,36 @@ def test_what_is_dear_goes_only_as_far_as_it_must(memory: Memory) -> None:
     """Down to the limit, not to the target."""
     rules = [told("Rule", f"never do thing number {number}") for number in range(20)]
     write(memory, "".join(f"- Rule: {each['object']}\n" for each in rules), *rules)
-    assert LIMIT - 8 < memory.tidy().after <= LIMIT
+    assert LIMIT - 8 < memory.review.tidy().after <= LIMIT
 
 
 def test_prose_that_is_too_long_is_said(memory: Memory) -> None:
     prose = "# User\n\n" + "a word of mine " * 30 + "\n\n- Uses: vim\n"
     write(memory, prose, told("Uses", "vim"))
-    tidied = memory.tidy()
+    tidied = memory.review.tidy()
     assert moved(tidied) == ["vim"]
-    assert memory.page(PROFILE).text == prose.removesuffix("- Uses: vim\n")
+    assert memory.pages.read(PROFILE).text == prose.removesuffix("- Uses: vim\n")
     assert "Shorten it by hand" in tidied.note
-    assert memory.tidy().edits == ()
+    assert memory.review.tidy().edits == ()
 
 
 def test_a_line_stays_that_others_belong_to(memory: Memory) -> None:
     held = "- Uses: first\n\n- Uses: vim\n  with plugins\n- Uses: ed\n\n    and its manual\n- Uses: cat\nlazily\n"
     twice = "- Uses: less\n- Uses: less\nabove\n- Uses: tr\n---\n"
     write(memory, held + twice + "- Uses: sed\n\n" + "word " * LIMIT)
-    assert moved(memory.tidy()) == ["sed"]
+    assert moved(memory.review.tidy()) == ["sed"]
 
 
 def test_a_line_keeps_its_looks(memory: Memory) -> None:
     write(memory, "word " * LIMIT + "\n\n* **Uses**: [vim](https://vim.example) *daily*\n")
-    memory.tidy()
-    assert "* **Uses**: [vim](https://vim.example) *daily*\n" in memory.page(PAGE).text
+    memory.review.tidy()
+    assert "* **Uses**: [vim](https://vim.example) *daily*\n" in memory.pages.read(PAGE).text
 
 
 def test_pages_that_are_no_text_are_refused(memory: Memory) -> None:
     Path(memory.path, PROFILE).write_bytes(b"\xff\n" + LONG.encode())
     with pytest.raises(Refused, match=r"USER.md is not UTF-8"):
-        memory.tidy()
+        memory.review.tidy()
 
 
 # --- what is known of them ---------------------------------------------------------------------
@@ -349,7 +349,7 @@ def test_a_moved_line_keeps_its_fact(memory: Memory) -> None:
     green = told("Tea", "green", salience=0.01, user_fact_score=1.0, tags=["hot"], valid_from="2020-01-01")
     write(memory, text, *USED, green)
     before = known(memory)
-    tidied = memory.tidy()
+    tidied = memory.review.tidy()
     assert "green" in moved(tidied)
     assert known(memory) == before
     [fact] = [each for each in memory.facts() if each.object == "green"]
@@ -361,16 +361,16 @@ def test_a_kind_has_its_heading_on_the_other_page_too(memory: Memory) -> None:
     write(memory, "# Facts\n\n## Preferences\n\n- Soup: hot\n", told("Soup", "hot"), path=PAGE)
     text = LONG + "\n## Preferences\n\n- Tea: green\n- Ice: none\n"
     write(memory, text, *USED, told("Tea", "green", salience=0.01), told("Ice", "none", salience=0.01))
-    memory.tidy()
-    assert "- Soup: hot\n- Tea: green\n- Ice: none\n" in memory.page(PAGE).text
+    memory.review.tidy()
+    assert "- Soup: hot\n- Tea: green\n- Ice: none\n" in memory.pages.read(PAGE).text
 
 
 def test_what_the_user_says_later_supersedes_a_moved_line(memory: Memory) -> None:
     tell(memory, "I live in Berlin", "My name is Zhang San")
     [home] = [fact for fact in memory.facts() if fact.relation == "Home"]
-    memory.score(home.id or "", 1)
-    memory.edit(PROFILE, lambda text: text + "\n" + "word " * LIMIT, reason="by hand", author="person")
-    memory.tidy()
+    memory.review.score(home.id or "", 1)
+    memory.pages.edit(PROFILE, lambda text: text + "\n" + "word " * LIMIT, reason="by hand", author="person")
+    memory.review.tidy()
     assert ("Home", "Berlin") in on(memory, PAGE)
     assert ("Home", "Berlin") not in on(memory, PROFILE)
     tell(memory, "I live in Berlin", at=THEN + 50)
@@ -378,7 +378,7 @@ def test_what_the_user_says_later_supersedes_a_moved_line(memory: Memory) -> Non
     tell(memory, "I moved from Berlin to Paris", at=THEN + 100)
     assert [fact.object for fact in memory.facts() if fact.relation == "Home"] == ["Paris"]
     assert ("Home", "Berlin") not in on(memory, PAGE)
-    assert next((each.id, each.status) for each in memory.fact_history(home.id or "")) == (
+    assert next((each.id, each.status) for each in memory.history.fact(home.id or "")) == (
         home.id,
         "superseded",
     )
@@ -390,20 +390,20 @@ def test_moved_lines_stand_above_what_agents_found_and_change_none_of_it(memory:
     write(memory, f"# Facts\n\n- Soup: hot\n{line}", told("Soup", "hot"), found, path=PAGE)
     write(memory, LONG, *USED)
     before = known(memory)
-    gone = memory.tidy().moved
+    gone = memory.review.tidy().moved
     assert known(memory) == known_anew(memory) == before
-    above, _, below = memory.page(PAGE).text.partition("\n## Found by agents\n")
+    above, _, below = memory.pages.read(PAGE).text.partition("\n## Found by agents\n")
     assert [f"- {fact.relation}: {fact.object}" in above.splitlines() for fact in gone] == [True] * len(gone)
     assert (len(gone) > 3, below) == (True, f"- Role: {found['object']}\n")
-    memory.undo()
-    assert memory.page(PAGE).text.endswith(f"- Soup: hot\n{line}")
+    memory.history.undo()
+    assert memory.pages.read(PAGE).text.endswith(f"- Soup: hot\n{line}")
 
 
 @pytest.mark.parametrize("there", ["inferred", "confirmed"])
 def test_what_stands_on_the_other_page_already_is_merged(memory: Memory, there: str) -> None:
     write(memory, "# Facts\n\n- uses: Tool3\n", told("uses", "Tool3", level=there, sources=["t9"]), path=PAGE)
     write(memory, LONG, *(each | {"salience": 0.01 if each["object"] == "tool3" else 0.9} for each in USED))
-    tidied = memory.tidy()
+    tidied = memory.review.tidy()
     assert [fact.object for fact in tidied.merged] == ["tool3"]
     current = [fact for fact in memory.facts() if key(fact.object, "Uses") == key("tool3", "Uses")]
     assert [(fact.id, fact.path, fact.sources) for fact in current] == [
@@ -417,8 +417,8 @@ def test_what_is_undone_is_as_it_was(memory: Memory) -> None:
     write(memory, LONG, *USED)
     write(memory, "# Facts\n\n- Soup: hot\n", told("Soup", "hot"), path=PAGE)
     before, old = known(memory), texts(memory)
-    memory.tidy()
-    memory.undo()  # both edits
+    memory.review.tidy()
+    memory.history.undo()  # both edits
     assert texts(memory) == old
     assert known(memory) == before == known_anew(memory)
 
@@ -426,9 +426,9 @@ def test_what_is_undone_is_as_it_was(memory: Memory) -> None:
 def test_undone_page_by_page_it_is_also_as_it_was(memory: Memory) -> None:
     write(memory, LONG, *USED)
     before, old = known(memory), texts(memory)
-    memory.tidy()
-    memory.undo(PAGE)
-    memory.undo(PROFILE)
+    memory.review.tidy()
+    memory.history.undo(PAGE)
+    memory.history.undo(PROFILE)
     assert texts(memory) == old
     assert {name: each["status"] for name, each in known(memory).items()} == {
         name: each["status"] for name, each in before.items()
@@ -438,24 +438,24 @@ def test_undone_page_by_page_it_is_also_as_it_was(memory: Memory) -> None:
 def test_after_only_one_page_was_undone_a_line_on_both_pages_is_one_fact(memory: Memory) -> None:
     write(memory, LONG, *USED)
     before = known(memory)
-    tidied = memory.tidy()
-    memory.undo(PROFILE)
-    assert memory.tidy().after == tidied.after
+    tidied = memory.review.tidy()
+    memory.history.undo(PROFILE)
+    assert memory.review.tidy().after == tidied.after
     assert known(memory) == before == known_anew(memory)
-    memory.undo(PROFILE)
-    memory._book.tidy._policy = policy(1000)
-    memory.tidy()
+    memory.history.undo(PROFILE)
+    memory.parts.tidy._policy = policy(1000)
+    memory.review.tidy()
     assert texts(memory)[0] == LONG
     assert on(memory, PAGE) == []
     assert known(memory) == before == known_anew(memory)
 
 
 def test_both_edits_of_a_tidying_are_undone_together(memory: Memory) -> None:
-    undo = memory._book.tidy.undo
+    undo = memory.parts.tidy.undo
     write(memory, LONG, *USED)
     before, old = known(memory), texts(memory)
     assert undo("person") is None, "nothing was tidied"
-    memory.tidy()
+    memory.review.tidy()
     edit, receipt = undo("person") or (None, None)
     assert edit is not None
     assert edit.reason.startswith(REASON)
@@ -464,13 +464,15 @@ def test_both_edits_of_a_tidying_are_undone_together(memory: Memory) -> None:
     assert texts(memory) == old
     assert known(memory) == before == known_anew(memory)
     assert undo("person") is None, "once"
-    memory.tidy()
-    memory.edit("PROJECT.md", "# Project\n", reason="test", author="person")
+    memory.review.tidy()
+    memory.pages.edit("PROJECT.md", "# Project\n", reason="test", author="person")
     assert undo("person") is None, "it was not the last thing"
-    memory.undo("PROJECT.md", author="person")
-    memory.edit(PAGE, memory.page(PAGE).text + "- Soup: hot\n", reason="test", author="person")
-    memory.edit(PROFILE, memory.page(PROFILE).text + "- Tea: hot\n", reason="test", author="person")
-    memory.undo(PROFILE, author="person")
+    memory.history.undo("PROJECT.md", author="person")
+    memory.pages.edit(PAGE, memory.pages.read(PAGE).text + "- Soup: hot\n", reason="test", author="person")
+    memory.pages.edit(
+        PROFILE, memory.pages.read(PROFILE).text + "- Tea: hot\n", reason="test", author="person"
+    )
+    memory.history.undo(PROFILE, author="person")
     assert undo("person") is None, "the other page was changed since"
 
 
@@ -478,8 +480,8 @@ def test_a_fact_on_two_pages_is_given_once_and_where_every_prompt_has_it(memory:
     write(memory, LONG, *USED)
     before = {(fact.id, fact.path, fact.line) for fact in memory.facts(topic="user")}
     then = time.time()
-    memory.tidy()
-    memory.undo(PROFILE)
+    memory.review.tidy()
+    memory.history.undo(PROFILE)
     assert len(on(memory, PAGE)) + len(on(memory, PROFILE)) > len(USED)
     now = memory.facts(topic="user")
     assert {(fact.id, fact.path, fact.line) for fact in now} == before
@@ -491,16 +493,18 @@ def test_a_fact_on_two_pages_is_given_once_and_where_every_prompt_has_it(memory:
 def test_a_summary_by_rule_is_made_again_and_one_of_a_person_stays(memory: Memory, by: str) -> None:
     text = f"# User\n\n> Summary: user never, uses\n\n{LONG.partition(OWN)[2]}- Never: sugar\n"
     facts = (*USED, told("Never", "sugar", kind="constraint"))
-    memory._pages.rewrite(PROFILE, lambda _: Rewritten(text, facts if by == "program" else ()), reason="x")
+    memory.parts.pages.rewrite(
+        PROFILE, lambda _: Rewritten(text, facts if by == "program" else ()), reason="x"
+    )
     if by == "person":
-        memory.edit(PROFILE, text.replace("never, uses", "by hand"), reason="x", author="person")
-    edits = len(list(memory.log(PROFILE)))
-    memory.tidy()
-    page = memory.page(PROFILE)
+        memory.pages.edit(PROFILE, text.replace("never, uses", "by hand"), reason="x", author="person")
+    edits = len(list(memory.history.edits(PROFILE)))
+    memory.review.tidy()
+    page = memory.pages.read(PROFILE)
     is_left = {fact.relation for fact in page.facts}
-    assert len(list(memory.log(PROFILE))) == edits + 1
+    assert len(list(memory.history.edits(PROFILE))) == edits + 1
     if by == "program":
-        assert page.summary == memory._book.place.summary_of(PROFILE, parse(PROFILE, page.text))
+        assert page.summary == memory.parts.placer.summary_of(PROFILE, parse(PROFILE, page.text))
         assert page.summary != "user never, uses"
     else:
         assert page.summary == "user by hand"
@@ -509,8 +513,8 @@ def test_a_summary_by_rule_is_made_again_and_one_of_a_person_stays(memory: Memor
 
 def test_where_there_is_no_summary_none_is_made(memory: Memory) -> None:
     write(memory, LONG.replace(OWN, ""), *USED)
-    memory.tidy()
-    assert "Summary" not in memory.page(PROFILE).text
+    memory.review.tidy()
+    assert "Summary" not in memory.pages.read(PROFILE).text
 
 
 def test_days_are_not_seconds() -> None:
@@ -529,7 +533,7 @@ def test_a_plan_that_would_change_a_fact_is_not_carried_out(
     old = texts(memory)
     monkeypatch.setattr("looseleaf.place.tidy.known", lambda fact: told(fact.relation, fact.object, id="f_0"))
     with pytest.raises(Refused, match=r"was not tidied: “Uses: tool\d+” \(f_.*would not be the same"):
-        memory.tidy()
+        memory.review.tidy()
     assert texts(memory) == old
 
 
@@ -540,7 +544,7 @@ def test_leaving_before_arriving_is_refused_by_the_proof(
     old = texts(memory)
     monkeypatch.setattr(Tidy, "_in_order", leaves_first)
     with pytest.raises(Refused, match="would not be the same fact"):
-        memory.tidy()
+        memory.review.tidy()
     assert texts(memory) == old
 
 
@@ -568,7 +572,7 @@ def tidy_on(folder: Path, disk: Any) -> None:
     vars(files)["this_disk"] = lambda: disk
     try:
         with open_memory(folder) as memory:
-            memory.tidy()
+            memory.review.tidy()
     finally:
         vars(files)["this_disk"] = real
 
@@ -618,7 +622,7 @@ def sweep(place: Path, wanted: int, until: str = "") -> list[str]:
             lost = len(USED) - len(set(on_disk))
             wrong += [f"{disk.seen[number - 1]} {number} {how}: {lost} lost"] if lost else []
             with open_memory(folder) as memory:
-                memory.tidy()
+                memory.review.tidy()
                 both = Counter(on(memory, PROFILE) + on(memory, PAGE))
                 if known(memory) != expected or set(both.values()) != {1} or len(both) != len(USED):
                     wrong.append(f"{disk.seen[number - 1]} {number} {how}: not healed")
@@ -646,7 +650,7 @@ def test_leaving_before_arriving_fails_the_sweep(place: Path, monkeypatch: pytes
     monkeypatch.setattr(Tidy, "_only_from", lambda self, old, profile, new: lambda text: new)
     with open_memory(place / "undisturbed") as memory:
         write(memory, LONG, *USED)
-        memory.tidy()
+        memory.review.tidy()
         assert len({*on(memory, PROFILE), *on(memory, PAGE)}) == len(
             USED
         )  # it is only the order that is wrong
@@ -656,24 +660,24 @@ def test_leaving_before_arriving_fails_the_sweep(place: Path, monkeypatch: pytes
 @contextmanager
 def crash_between(memory: Memory) -> Iterator[None]:
     """USER.md cannot be written: what was done to the other page stays."""
-    real = memory._pages.rewrite
+    real = memory.parts.pages.rewrite
 
     def rewrite(path: str, *args: Any, **more: Any) -> Any:
         if path == PROFILE:
             raise KeyboardInterrupt
         return real(path, *args, **more)
 
-    vars(memory._pages)["rewrite"] = rewrite
+    vars(memory.parts.pages)["rewrite"] = rewrite
     with pytest.raises(KeyboardInterrupt):
         yield
-    del vars(memory._pages)["rewrite"]
+    del vars(memory.parts.pages)["rewrite"]
 
 
 def test_the_next_distilling_ends_what_a_crash_interrupted(memory: Memory) -> None:
     write(memory, LONG, *USED)
     before = known(memory)
     with crash_between(memory):
-        memory.tidy()
+        memory.review.tidy()
     assert len(known(memory)) > len(before)
     tell(memory, "I like tea")
     after = known(memory)
@@ -686,12 +690,12 @@ def test_after_a_crash_a_page_within_its_limit_is_left_alone(memory: Memory) -> 
     """Somebody shortened it meanwhile: then the lines on the other page go."""
     write(memory, LONG, *USED)
     with crash_between(memory):
-        memory.tidy()
+        memory.review.tidy()
     short = "".join(LONG.splitlines(keepends=True)[:8])
-    memory.edit(PROFILE, short, reason="by hand", author="person")
+    memory.pages.edit(PROFILE, short, reason="by hand", author="person")
     facts = on(memory, PROFILE)
-    memory.tidy()
-    assert memory.page(PROFILE).text == short
+    memory.review.tidy()
+    assert memory.pages.read(PROFILE).text == short
     assert not set(facts) & set(on(memory, PAGE))
     assert all(copy_id(name) not in known(memory) for name in known(memory))
 
@@ -699,16 +703,16 @@ def test_after_a_crash_a_page_within_its_limit_is_left_alone(memory: Memory) -> 
 def test_what_is_replaced_or_rejected_between_does_not_stay_on_the_other_page(memory: Memory) -> None:
     write(memory, LONG + "- Garden: large\n", *USED, told("Garden", "large", salience=0.01))
     with crash_between(memory):
-        memory.tidy()
+        memory.review.tidy()
     assert ("Garden", "large") in on(memory, PAGE)
-    memory.edit(PROFILE, lambda text: text.replace("large", "small"), reason="by hand", author="person")
+    memory.pages.edit(PROFILE, lambda text: text.replace("large", "small"), reason="by hand", author="person")
     gone = next(
         fact
         for fact in memory.facts()
         if fact.path == PROFILE and fact.object in dict(on(memory, PAGE)).values()
     )
-    assert memory.reject(gone.id or "").status == "rejected"
-    memory.tidy()
+    assert memory.review.reject(gone.id or "").status == "rejected"
+    memory.review.tidy()
     assert [fact.object for fact in memory.facts() if fact.relation == "Garden"] == ["small"]
     assert ("Garden", "large") not in on(memory, PAGE)
     assert (gone.relation, gone.object) not in on(memory, PAGE)
@@ -723,35 +727,35 @@ def test_a_person_who_saves_in_the_same_moment_wins(memory: Memory, moment: str)
     before = known(memory)
     mine = LONG.replace("this paragraph", "another paragraph")
     saved: list[int] = []
-    real = memory._pages.rewrite
+    real = memory.parts.pages.rewrite
 
     def rewrite(path: str, *args: Any, **more: Any) -> Any:
         if path == moment and not saved:
             saved.append(Path(memory.path, PROFILE).write_text(mine))
         return real(path, *args, **more)
 
-    vars(memory._pages)["rewrite"] = rewrite
-    tidied = memory.tidy()
+    vars(memory.parts.pages)["rewrite"] = rewrite
+    tidied = memory.review.tidy()
     assert saved
-    assert "I wrote another paragraph myself." in memory.page(PROFILE).text
-    assert is_prose(PROFILE, memory.page(PROFILE).text) == is_prose(PROFILE, mine)
+    assert "I wrote another paragraph myself." in memory.pages.read(PROFILE).text
+    assert is_prose(PROFILE, memory.pages.read(PROFILE).text) == is_prose(PROFILE, mine)
     assert known(memory) == before
-    assert (tidied.before, tidied.after) == (words(LONG), words(memory.page(PROFILE).text))
+    assert (tidied.before, tidied.after) == (words(LONG), words(memory.pages.read(PROFILE).text))
     assert len(tidied.edits) == 2
 
 
 def test_a_page_that_is_saved_without_end_is_given_up(memory: Memory) -> None:
     write(memory, LONG, *USED)
-    real = memory._pages.rewrite
+    real = memory.parts.pages.rewrite
     saves: list[int] = []
 
     def rewrite(path: str, *args: Any, **more: Any) -> Any:
         saves.append(Path(memory.path, PROFILE).write_text(LONG + f"save {len(saves)}\n"))
         return real(path, *args, **more)
 
-    vars(memory._pages)["rewrite"] = rewrite
+    vars(memory.parts.pages)["rewrite"] = rewrite
     with pytest.raises(Refused, match="something else keeps saving it"):
-        memory.tidy()
+        memory.review.tidy()
 
 
 # --- by itself --------------------------------------------------------------------------------------
@@ -760,21 +764,21 @@ def test_a_page_that_is_saved_without_end_is_given_up(memory: Memory) -> None:
 def test_by_itself_nothing_is_tidied_unless_the_settings_say_so(memory: Memory) -> None:
     write(memory, LONG, *USED)
     tell(memory, "I like tea")
-    assert not memory.page(PAGE).exists
+    assert not memory.pages.read(PAGE).exists
 
 
 def test_by_itself_it_is_tidied_once_a_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_memory(tmp_path / "m", tidy=True) as memory:
         write(memory, LONG, *USED)
         tell(memory, "I like tea")
-        assert words(memory.page(PROFILE).text) <= LIMIT
-        memory.undo(PROFILE)
+        assert words(memory.pages.read(PROFILE).text) <= LIMIT
+        memory.history.undo(PROFILE)
         tell(memory, "I live in Paris", at=THEN + 100)
-        assert words(memory.page(PROFILE).text) > LIMIT
+        assert words(memory.pages.read(PROFILE).text) > LIMIT
         later = time.time() + 7.1 * 86_400
         monkeypatch.setattr("looseleaf.place.tidy.clock", SimpleNamespace(now=lambda: later))
         tell(memory, "I hate jazz", at=THEN + 200)
-        assert words(memory.page(PROFILE).text) <= LIMIT
+        assert words(memory.pages.read(PROFILE).text) <= LIMIT
         assert memory.notes == []
 
 
@@ -784,14 +788,14 @@ def test_after_a_compaction_it_is_tidied_too(tmp_path: Path) -> None:
         for number in range(12):
             memory.record(user=f"I like tea {number}", ts=THEN + number)
             memory.record(assistant="Fine.", ts=THEN + number)
-        memory.request_compaction()
-        memory.messages()
-        assert words(memory.page(PROFILE).text) <= LIMIT
+        memory.window.request_compaction()
+        memory.window.messages()
+        assert words(memory.pages.read(PROFILE).text) <= LIMIT
 
 
 def test_what_could_not_be_tidied_by_itself_is_noted(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m", tidy=True) as memory:
-        memory.edit(PAGE, "# Facts\n", reason="test")
+        memory.pages.edit(PAGE, "# Facts\n", reason="test")
         Path(memory.path, PAGE).write_bytes(b"\xff\n")
         write(memory, LONG, *USED)
         tell(memory, "I like tea")

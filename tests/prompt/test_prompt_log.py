@@ -36,8 +36,8 @@ def converse(path: Path, turns: int, seed: int) -> tuple[list[Prompt], int]:
     """
     chance = random.Random(seed)
     memory = Memory(path, policy=NEVER)
-    memory.edit("PROJECT.md", "# Project\n\nTests are sentences.\n", reason="rules", author="person")
-    memory.edit("SOUL.md", "# Soul\n\nBe brief.\n", reason="soul", author="person")
+    memory.pages.edit("PROJECT.md", "# Project\n\nTests are sentences.\n", reason="rules", author="person")
+    memory.pages.edit("SOUL.md", "# Soul\n\nBe brief.\n", reason="soul", author="person")
     prompts: list[Prompt] = []
     marks = set()
     for turn in range(turns):
@@ -53,7 +53,7 @@ def converse(path: Path, turns: int, seed: int) -> tuple[list[Prompt], int]:
         memory.record(assistant=sentence(chance, chance.randint(5, 60)))
         act = chance.random()
         if act < 0.05:
-            memory.edit(
+            memory.pages.edit(
                 "USER.md",
                 lambda text: text + f"- Likes: {sentence(chance, 2)}\n",
                 reason="said so",
@@ -65,7 +65,7 @@ def converse(path: Path, turns: int, seed: int) -> tuple[list[Prompt], int]:
             with (path / "PROJECT.md").open("a") as file:
                 file.write(f"{sentence(chance, 6)}\n")
         elif act < 0.16:
-            memory.edit(
+            memory.pages.edit(
                 f"facts/{chance.choice(WORDS)}.md",
                 f"# Page\n\n- Note: {sentence(chance, 4)}\n",
                 reason="a page",
@@ -73,10 +73,10 @@ def converse(path: Path, turns: int, seed: int) -> tuple[list[Prompt], int]:
         elif act < 0.18:
             memory.distill()
         elif act < 0.24:
-            session = memory.session
+            session = memory.talk.session
             memory.close()
             memory = Memory(path, policy=NEVER, session=session if chance.random() < 0.5 else None)
-        mark = memory.window().mark
+        mark = memory.window.read().mark
         marks.add(mark.id if mark is not None else None)
     memory.close()
     return prompts, len(marks) - 1
@@ -100,7 +100,7 @@ def test_prompts_of_a_conversation_extend_each_other_and_are_rendered_again_byte
     assert all(prompts[number].manifest.epoch == "compacted" for number in broken), broken
     assert len(broken) <= compactions
     with Memory(tmp_path / "memory", policy=NEVER) as memory:
-        same = sum(memory.replay(each.manifest.id) == each for each in prompts)
+        same = sum(memory.explain.replay(each.manifest.id) == each for each in prompts)
     print(
         f"{len(prompts)} prompts, {compactions} compactions, {len(broken)} new beginnings, {same} rendered again"
     )
@@ -114,10 +114,10 @@ def test_a_prompt_whose_traces_were_damaged_says_so_instead_of_showing_something
     log.write_bytes(log.read_bytes().replace(b"0: ", b"9: ", 1))
     with Memory(tmp_path / "memory", policy=NEVER) as memory:
         with pytest.raises(Refused, match="was not rendered again"):
-            memory.replay(prompts[-1].manifest.id)
-        assert memory.replay(prompts[0].manifest.id) == prompts[0]
+            memory.explain.replay(prompts[-1].manifest.id)
+        assert memory.explain.replay(prompts[0].manifest.id) == prompts[0]
 
 
 def test_a_prompt_that_nobody_made_is_not_found(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory") as memory, pytest.raises(Refused, match="there is no prompt"):
-        memory.replay("last")
+        memory.explain.replay("last")

@@ -85,7 +85,9 @@ def memory(place: Path) -> Iterator[Memory]:
 def look_at(prompt: Prompt, memory: Memory, task: str | None) -> None:
     """Everything that is promised of any prompt."""
     manifest = prompt.manifest
-    margin = memory._talk.model(manifest.model if manifest.model != "unknown" else None).count_margin
+    margin = memory.parts.conversation.model(
+        manifest.model if manifest.model != "unknown" else None
+    ).count_margin
     assert manifest.total_tokens == tokens(prompt.messages, manifest.tokenizer)
     assert manifest.total_tokens * margin <= manifest.budget_tokens
     covers(prompt)
@@ -243,21 +245,21 @@ class Life:
         self.memory.distill()
 
     def _compact(self, number: int, size: int) -> None:
-        self.memory.request_compaction()
+        self.memory.window.request_compaction()
 
     def _again(self, number: int, size: int) -> None:
         self.memory.close()
         self.memory = Memory(self.folder, policy=QUICK)
-        self.memory.resume()
+        self.memory.talk.resume()
 
     def _prompt(self, budget: int, model: str | None, how: str) -> None:
         memory = self.memory
         task = None if how == "none" else f"task {self.count}: [MEMORY:INDEX] do it" + " well" * (budget % 7)
         if how == "recorded":
             memory.record(user=task)
-        row = memory._talk.model(model)
+        row = memory.parts.conversation.model(model)
         room = int(budget / row.count_margin)
-        vocabulary = memory._talk.unit(model)
+        vocabulary = memory.parts.conversation.unit(model)
         least = tokens(self._fixed(task), vocabulary)
         prompt: Prompt | None
         try:
@@ -281,8 +283,8 @@ class Life:
         for sentence in self.sentences:
             assert said.count(plain(sentence)) <= 1, sentence
         if how != "dry":
-            assert memory.replay().messages == prompt.messages
-            assert memory.replay().manifest == prompt.manifest
+            assert memory.explain.replay().messages == prompt.messages
+            assert memory.explain.replay().manifest == prompt.manifest
         if self.before is not None:
             extends(self.before, prompt)
         self.before = None
@@ -353,7 +355,7 @@ def test_a_prompt_without_memory_or_talk_is_the_task(memory: Memory) -> None:
 def test_a_prompt_of_nothing_at_all_is_nothing(memory: Memory) -> None:
     prompt = memory.prompt(budget=10)
     assert (prompt.messages, prompt.manifest.total_tokens, prompt.manifest.items) == ((), 0, ())
-    assert memory.replay() == prompt
+    assert memory.explain.replay() == prompt
 
 
 def test_the_soul_is_first_and_as_it_is_byte_for_byte(memory: Memory) -> None:
@@ -426,7 +428,7 @@ def test_what_was_told_stays_where_it_was(memory: Memory) -> None:
         held.state.update(now=f"step {number}")
         if number % 2:
             held = Memory(memory.path, policy=QUICK)
-            held.resume()
+            held.talk.resume()
         prompt = held.prompt(f"task {number}", budget=3000)
         look_at(prompt, held, f"task {number}")
         assert prompt.messages[: len(before.messages)] == before.messages
@@ -443,7 +445,7 @@ def test_a_window_that_is_trimmed_cannot_come_to_begin_with_a_heading(memory: Me
     memory.record(user="x" * 20 + "[MEMORY:STATE]\n{}" + " word" * 6)
     cuts = set()
     for room in range(80):
-        shown, cost = trimmed(memory.window(), None, room, lambda texts: [len(text) for text in texts])
+        shown, cost = trimmed(memory.window.read(), None, room, lambda texts: [len(text) for text in texts])
         assert cost <= room
         text = (shown or {}).get("text")
         if text is not None:
@@ -458,7 +460,7 @@ def test_a_decision_that_the_state_says_is_not_said_again_by_the_snapshot(memory
     for number in range(8):
         memory.record(user=f"question {number}")
         memory.record(assistant="answer")
-    assert memory.compact() is not None
+    assert memory.window.compact() is not None
     prompt = memory.prompt("next", budget=4000)
     said = kept(prompt).partition(" memory semantic ")
     assert plain("We decided to use PostgreSQL for all data.") in said[0]
@@ -585,7 +587,7 @@ def test_the_same_folder_gives_the_same_bytes_under_another_hash_seed(place: Pat
             memory.record(user=f"We decided to use tool{number}. I like tea{number}.")
             memory.record(assistant="noted")
         memory.distill()
-        memory.compact()
+        memory.window.compact()
         memory.state.update(goal="ship", conventions={"a": "b", "c": "d"})
     found = []
     for seed in ("1", "2"):
@@ -655,7 +657,7 @@ def test_a_task_of_a_million_characters_is_whole_or_refused(memory: Memory) -> N
     prompt = memory.prompt(task, budget=250_000)
     assert prompt.messages[-1].content == task
     assert prompt.manifest.total_tokens <= 250_000
-    assert memory.replay() == prompt
+    assert memory.explain.replay() == prompt
 
 
 @pytest.mark.parametrize("path", ["USER.md", "facts/big.md"])
@@ -722,7 +724,7 @@ def test_a_log_of_prompts_that_is_gone_costs_no_prompt(memory: Memory) -> None:
         look_at(prompt, held, "next")
         assert "Zhang San" in prompt.text
         with pytest.raises(Refused, match="there is no prompt"):
-            held.replay(before[0].manifest.id)
+            held.explain.replay(before[0].manifest.id)
     held.close()
 
 
@@ -736,14 +738,14 @@ def test_a_damaged_line_of_that_log_costs_no_prompt(memory: Memory, line: int, d
     lines[line] = b"\x00garbage\n" if damage == "not json" else old[: len(old) // 2]
     log_of(memory).write_bytes(b"".join(lines))
     with Memory(memory.path, policy=QUICK) as again:
-        again.resume()
+        again.talk.resume()
         prompt = again.prompt("next", budget=2000)
         look_at(prompt, again, "next")
         assert "Zhang San" in prompt.text
-        assert again.replay() == prompt
+        assert again.explain.replay() == prompt
         for each in before:
             with suppress(Refused):  # what rested on that line
-                assert again.replay(each.manifest.id).messages == each.messages
+                assert again.explain.replay(each.manifest.id).messages == each.messages
 
 
 @pytest.mark.parametrize("line", [b'{"kind":"prompt","id":5}\n', b'{"kind":"prompt"}\n'])
@@ -755,7 +757,7 @@ def test_a_line_that_somebody_made_by_hand_costs_no_prompt(memory: Memory, line:
     with Memory(memory.path, policy=QUICK) as again:
         prompt = again.prompt("next", budget=2000)
         look_at(prompt, again, "next")
-        assert again.replay() == prompt
+        assert again.explain.replay() == prompt
 
 
 class NoChange(FaultyDisk):
@@ -786,7 +788,7 @@ def test_a_disk_that_is_full_keeps_nobody_from_a_prompt(place: Path) -> None:
         after = memory.prompt("next", budget=2000)
         covers(after)
         assert after.text.count("Rome") == 1
-        assert memory.replay() == after
+        assert memory.explain.replay() == after
 
 
 def test_a_disk_that_fails_anywhere_while_a_manifest_is_written_costs_no_prompt(place: Path) -> None:
@@ -805,7 +807,7 @@ def test_a_disk_that_fails_anywhere_while_a_manifest_is_written_costs_no_prompt(
             fired += bool(disk.fired)
             after = memory.prompt("next", budget=2000)
             covers(after)
-            assert memory.replay() == after
+            assert memory.explain.replay() == after
         if not disk.fired:
             break
     assert fired
@@ -835,7 +837,7 @@ def test_a_read_only_memory_gives_prompts(place: Path) -> None:
         prompt = memory.prompt("next", budget=2000)
         covers(prompt)
         assert "Zhang San" in prompt.text
-        assert memory.replay().messages == last.messages
+        assert memory.explain.replay().messages == last.messages
         assert any("Read-only file system" in note for note in memory.notes)
     assert disk.refused
     assert {path: path.read_bytes() for path in (place / "memory").rglob("*") if path.is_file()} == before
@@ -857,10 +859,10 @@ def test_several_processes_prompt_at_once_and_every_manifest_is_in_the_log(place
         assert [process.returncode for process in processes] == [0, 0, 0]
         made = [json.loads(line) for out in told for line in out.splitlines()]
         assert len(made) == 3 * 4
-        logged = {str(record["id"]) for record in memory._prompts.log.back()}
+        logged = {str(record["id"]) for record in memory.parts.prompts.log.back()}
         for name, sha256 in made:
             assert name in logged
-            again = memory.replay(name)
+            again = memory.explain.replay(name)
             assert again.manifest.sha256 == sha256
             covers(again)
         assert [str(each) for each in memory.check() if each.severity == "error"] == []

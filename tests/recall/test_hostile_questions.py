@@ -320,7 +320,7 @@ def foreign(**more: Any) -> dict[str, Any]:
 def test_a_strange_record_harms_no_answer(place: Path, record: dict[str, Any]) -> None:
     with open_memory(place / "memory") as memory:
         memory.record(user="A copper kettle stands on the shelf.", ts=THEN)
-        memory.store.append("traces/main", [foreign(**record)])
+        memory.parts.context.store.append("traces/main", [foreign(**record)])
         assert any(LANTERN in text for text in texts(memory, "violet lantern harbour"))
         memory.record(user="The spare key of the cabin is lost.", ts=THEN + 2)
         assert "The spare key of the cabin is lost." in texts(memory, "spare key cabin")
@@ -348,7 +348,7 @@ def test_a_strange_record_harms_no_answer(place: Path, record: dict[str, Any]) -
 )
 def test_what_is_no_trace_is_passed_over(place: Path, record: dict[str, Any]) -> None:
     with open_memory(place / "memory") as memory:
-        memory.store.append("traces/main", [foreign(**record)])
+        memory.parts.context.store.append("traces/main", [foreign(**record)])
         memory.record(user="The spare key of the cabin is lost.", ts=THEN + 2)
         assert "The spare key of the cabin is lost." in texts(memory, "spare key cabin")
         memory.record(user="The spare oar of the boat is lost.", ts=THEN + 3)

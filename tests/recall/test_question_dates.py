@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from looseleaf.language import dates as datewords
 from looseleaf.language.dates import found
-from looseleaf.recall.question_dates import _WORD, When, _promises_date, asked_time, holds, near, placed
+from looseleaf.recall.question_dates import _WORD, _promises_date, asked_time
+from looseleaf.recall.when import When, holds, near, placed
 
 NOW = datetime(2026, 2, 25, 12, tzinfo=UTC).timestamp()
 DAY = 86_400.0

@@ -65,7 +65,7 @@ def test_a_reader_that_never_looks_again_fails_the_same(
     memory: Memory, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts(memory, "nothing yet")
-    sources = memory._recall.sources
+    sources = memory.parts.recall.sources
     monkeypatch.setattr(sources, "are_in", lambda index: True)
     memory.record(user="Parcel q1z waits at counter 1.")
     assert texts(memory, "parcel q1z") == []
@@ -104,14 +104,18 @@ def test_a_page_saved_by_an_editor_is_found_as_it_is_now(memory: Memory, reader:
 def test_a_page_that_a_program_edits_takes_back_and_deletes_is_found_as_it_is(
     memory: Memory, reader: Reader
 ) -> None:
-    memory.edit("facts/garden.md", "# Garden\n\nThe medlar ripens late.\n", reason="notes", author="person")
+    memory.pages.edit(
+        "facts/garden.md", "# Garden\n\nThe medlar ripens late.\n", reason="notes", author="person"
+    )
     assert "The medlar ripens late." in reader.ask("medlar ripens late")
-    memory.edit("facts/garden.md", "# Garden\n\nThe loquat ripens early.\n", reason="notes", author="person")
+    memory.pages.edit(
+        "facts/garden.md", "# Garden\n\nThe loquat ripens early.\n", reason="notes", author="person"
+    )
     assert "The medlar ripens late." not in reader.ask("medlar ripens late")
     assert "The loquat ripens early." in reader.ask("loquat ripens early")
-    memory.undo()
+    memory.history.undo()
     assert "The medlar ripens late." in reader.ask("medlar ripens late")
-    memory.delete("facts/garden.md", reason="enough")
+    memory.pages.delete("facts/garden.md", reason="enough")
     assert "The medlar ripens late." not in reader.ask("medlar ripens late")
 
 
@@ -122,13 +126,13 @@ def test_facts_are_found_after_distilling_and_after_each_word_of_a_person(
     tell(memory, "I live in Berlin and I'm Zhang San.")
     assert "Home: Berlin" in reader.ask("home Berlin")
     [home] = [fact for fact in memory.facts() if fact.relation == "Home"]
-    memory.correct(home.id or "", "Lyon")
+    memory.review.correct(home.id or "", "Lyon")
     assert "Home: Lyon" in reader.ask("home Lyon")
     assert "Home: Berlin" not in reader.ask("home Berlin")
-    memory.undo()
+    memory.history.undo()
     assert "Home: Berlin" in reader.ask("home Berlin")
     [home] = [fact for fact in memory.facts() if fact.relation == "Home"]
-    memory.reject(home.id or "")
+    memory.review.reject(home.id or "")
     assert "Home: Berlin" not in reader.ask("home Berlin")
 
 
@@ -144,7 +148,7 @@ def test_what_is_said_to_one_agent_is_found_by_another(memory: Memory, reader: R
 
 
 def test_an_entry_is_found_when_it_is_written(memory: Memory, reader: Reader) -> None:
-    memory.write("The heron nests by the weir in spring.", topic="birds")
+    memory.distill("The heron nests by the weir in spring.", topic="birds")[0]
     assert any("heron nests" in text for text in reader.ask("heron nests weir"))
     assert any(hit.kind == "entry" for hit in recall(memory, "heron nests weir"))
 
@@ -153,7 +157,7 @@ def test_what_was_compacted_is_still_found(memory: Memory, reader: Reader) -> No
     for number in range(12):
         memory.record(user=f"The osprey q{number}z fishes in lake {number}.", ts=THEN + number)
         memory.record(assistant=f"Lake {number} it is.", ts=THEN + number)
-    memory.compact()
+    memory.window.compact()
     for number in (0, 11):
         assert f"The osprey q{number}z fishes in lake {number}." in reader.ask(f"osprey q{number}z")
 

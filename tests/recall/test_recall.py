@@ -78,7 +78,7 @@ def test_a_trace_that_tells_what_was_is_labelled_with_what_is(memory: Memory) ->
     old = hit_of(memory, "live in Berlin these days", "trace")
     assert old.text == "I live in Berlin these days."
     assert (old.status, old.now) == ("superseded", "Home: Paris")
-    memory.correct(one(memory, "Home").id or "", "Lyon")
+    memory.review.correct(one(memory, "Home").id or "", "Lyon")
     old = hit_of(memory, "live in Berlin these days", "trace")
     assert (old.status, old.now) == ("superseded", "Home: Lyon")
 
@@ -94,7 +94,7 @@ def test_a_label_is_given_also_by_what_only_memory_knows(
     def refuse() -> bool:
         raise OSError("no room")
 
-    monkeypatch.setattr(memory._recall.keep, "_take", refuse)
+    monkeypatch.setattr(memory.parts.recall.keep, "_take", refuse)
     old = hit_of(memory, "live in Berlin these days", "trace")
     assert (old.status, old.now) == ("superseded", "Home: Paris")
     assert all(hit.text != "Home: Berlin" for hit in recall(memory, "Home Berlin"))
@@ -122,15 +122,15 @@ def test_as_of_a_time_gives_what_was_true_and_said_then(memory: Memory) -> None:
 
 
 def test_what_waits_or_was_rejected_or_forgotten_is_not_found(memory: Memory) -> None:
-    memory.write("I like jazz.")
+    memory.distill("I like jazz.")[0]
     assert memory.facts(status="pending")
     assert Path(memory.path, "review").exists()
     for query in ("Likes jazz", "jazz", "review like jazz pending"):
         assert all(hit.kind in ("trace", "entry") for hit in recall(memory, query)), query
         assert all("review/" not in hit.path for hit in recall(memory, query)), query
-    memory.approve(memory.facts(status="pending")[0].id or "")
+    memory.review.approve(memory.facts(status="pending")[0].id or "")
     assert "Likes: jazz" in texts(memory, "Likes jazz")
-    memory.reject(one(memory, "Likes").id or "")
+    memory.review.reject(one(memory, "Likes").id or "")
     assert "Likes: jazz" not in texts(memory, "Likes jazz")
 
 
@@ -202,7 +202,7 @@ def test_each_hit_says_what_stands_where_it_says_and_opens(full: Memory) -> None
             if "#" in hit.path:
                 path, _, lines = hit.path.partition("#")
                 first, last = map(int, lines.split("-"))
-                stands = full.page(path).text.splitlines()[first - 1 : last]
+                stands = full.pages.read(path).text.splitlines()[first - 1 : last]
                 assert hit.text in "\n".join(stands)
             assert hit.is_whole
             assert hit.to_dict()["where"] == hit.where
@@ -211,8 +211,8 @@ def test_each_hit_says_what_stands_where_it_says_and_opens(full: Memory) -> None
 
 def test_an_episode_and_a_day_are_found_and_open(memory: Memory) -> None:
     text = "# Sailing\n\n## Crossing the sound\n\n- Date: 2025-10-09\n- Task: sail the ketch to Kiel\n"
-    memory.edit("episodes/sailing.md", text, reason="notes", author="person")
-    memory.edit(
+    memory.pages.edit("episodes/sailing.md", text, reason="notes", author="person")
+    memory.pages.edit(
         "days/2025-10-09.md",
         "# 2025-10-09\n\n- Painted the dinghy green\n- Slept\n",
         reason="x",
@@ -300,7 +300,7 @@ def test_a_budget_is_never_exceeded_and_leaves_at_least_one(
 def test_an_estimate_is_kept_to_as_well(full: Memory) -> None:
     for budget in (5, 20, 80):
         question = Question("copper kettle shelf", budget=budget, weights=ANYTHING)
-        hits = full._recall(question, quick=True)
+        hits = full.parts.recall(question, quick=True)
         assert hits
         assert estimate("\n\n".join(hit.text for hit in hits)) <= budget
 
@@ -317,7 +317,7 @@ def test_an_empty_memory_answers_with_nothing_and_says_why(memory: Memory) -> No
 
 
 def test_below_the_threshold_there_is_nothing_and_it_says_so(full: Memory) -> None:
-    strict = full._recall(Question("copper kettle shelf", weights=Ranking(abstain=1.1)))
+    strict = full.parts.recall(Question("copper kettle shelf", weights=Ranking(abstain=1.1)))
     assert len(strict) == 0
     assert strict.best > 0.0
     assert strict.why.startswith("Nothing clearly bears on this")
@@ -398,7 +398,7 @@ def test_the_index_is_made_once_and_tells_how_far_it_is(
         for number in range(1200):
             batch.record(user=f"Parcel q{number}z waits.", ts=THEN + number)
     told: list[tuple[int, int]] = []
-    memory.watch_index(lambda done, whole: told.append((done, whole)))
+    memory.views.watch_index(lambda done, whole: told.append((done, whole)))
     assert "Parcel q1199z waits." in texts(memory, "parcel q1199z")
     assert len(told) >= 2
     assert [done for done, _ in told] == sorted(done for done, _ in told)
@@ -414,11 +414,11 @@ def test_any_number_of_sources_is_taken_a_part_at_a_time(
     """Each part goes on where the last one ended, whatever it is of."""
     monkeypatch.setattr("looseleaf.recall.index_sync._AT_ONCE", 5)
     for number in range(12):
-        memory.write(f"The q{number}z heron nests by the weir.", topic=f"birds{number % 3}")
+        memory.distill(f"The q{number}z heron nests by the weir.", topic=f"birds{number % 3}")[0]
         text = f"# P{number}\n\nThe x{number}y ibis wades.\n"
-        memory.edit(f"facts/p{number}.md", text, reason="notes", author="person")
+        memory.pages.edit(f"facts/p{number}.md", text, reason="notes", author="person")
     parts = 0
-    take = memory._recall.keep._take
+    take = memory.parts.recall.keep._take
 
     def counted() -> bool:
         nonlocal parts
@@ -426,15 +426,15 @@ def test_any_number_of_sources_is_taken_a_part_at_a_time(
         assert parts < 60, "it does not come to an end"
         return take()
 
-    monkeypatch.setattr(memory._recall.keep, "_take", counted)
+    monkeypatch.setattr(memory.parts.recall.keep, "_take", counted)
     assert any("q11z heron" in text for text in texts(memory, "q11z heron weir"))
     assert any("x0y ibis" in text for text in texts(memory, "x0y ibis wades"))
     assert parts > 5
     before, parts = parts, 0
     Path(memory.path, "log", "journal.jsonl").write_bytes(_without_first(memory))
     with open_memory(memory.path) as other:
-        monkeypatch.setattr(other._recall.keep, "_take", counted)
-        take = other._recall.keep.__class__._take.__get__(other._recall.keep)
+        monkeypatch.setattr(other.parts.recall.keep, "_take", counted)
+        take = other.parts.recall.keep.__class__._take.__get__(other.parts.recall.keep)
         assert any("q11z heron" in text for text in texts(other, "q11z heron weir"))
     assert 0 < parts <= before + 20
 
@@ -446,8 +446,8 @@ def _without_first(memory: Memory) -> bytes:
 
 
 def test_recall_is_brought_up_to_date_by_itself_when_asked_to(full: Memory) -> None:
-    assert isinstance(full._recall, Recall)
-    full._recall.up_to_date()
-    [(index, hidden)] = full._recall.keep.indexes()
-    assert full._recall.sources.are_in(index)
+    assert isinstance(full.parts.recall, Recall)
+    full.parts.recall.up_to_date()
+    [(index, hidden)] = full.parts.recall.keep.indexes()
+    assert full.parts.recall.sources.are_in(index)
     assert hidden == ()

@@ -232,9 +232,9 @@ OTHER = ("The train to Hamburg leaves at nine.", "Water the tomatoes.", "The rep
 @pytest.fixture
 def told(folder: Path) -> Path:
     with Memory(folder) as memory:
-        memory.record_user("Anna keeps the spare key under the blue flower pot.")
+        memory.record(user="Anna keeps the spare key under the blue flower pot.")
         for number in range(12):
-            memory.record_user(f"{OTHER[number % len(OTHER)]} ({number})")
+            memory.record(user=f"{OTHER[number % len(OTHER)]} ({number})")
     return folder
 
 
@@ -243,7 +243,7 @@ def test_a_memory_is_asked_through_and_through(told: Path) -> None:
         PASSES + FAILS + '[[test]]\nquestion = "volcano eruptions on Jupiter"\nabstains = true'
     )
     with Memory(told) as memory:
-        outcomes = run(memory)
+        outcomes = run(memory.parts)
     assert [outcome.passed for outcome in outcomes] == [True, False, True]
     assert outcomes[1].missing == (("garage",),)
     assert "under the blue flower pot" in report(outcomes)
@@ -253,7 +253,7 @@ def test_a_file_may_be_named(told: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_bytes(b"\xef\xbb\xbf" + PASSES.encode())
     with Memory(told) as memory:
-        assert [outcome.passed for outcome in run(memory, str(file))] == [True]
+        assert [outcome.passed for outcome in run(memory.parts, str(file))] == [True]
 
 
 def test_a_file_that_cannot_be_read_is_refused(told: Path, tmp_path: Path) -> None:
@@ -261,11 +261,11 @@ def test_a_file_that_cannot_be_read_is_refused(told: Path, tmp_path: Path) -> No
     bad.write_bytes(b"\xff\xfe")
     with Memory(told) as memory:
         with pytest.raises(Refused, match=f"there is no {NAME} in"):
-            run(memory)
+            run(memory.parts)
         with pytest.raises(Refused, match="is no file"):
-            run(memory, str(tmp_path))
+            run(memory.parts, str(tmp_path))
         with pytest.raises(Refused, match="is not UTF-8"):
-            run(memory, str(bad))
+            run(memory.parts, str(bad))
 
 
 @pytest.mark.parametrize(("text", "code"), [(PASSES, 0), (FAILS, 1), ("[[tests]]", 2)])

@@ -19,8 +19,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def furnished(memory: Memory) -> Memory:
     facts = ("- Name: Ada", "- Likes: tea", "- Home: Lyon", "- Bike: red Peugeot")
-    memory.edit("USER.md", "".join(f"{each}\n" for each in facts), reason="known", author="person")
-    memory.edit(
+    memory.pages.edit("USER.md", "".join(f"{each}\n" for each in facts), reason="known", author="person")
+    memory.pages.edit(
         "episodes/2026-01.md",
         "# Episodes\n\n"
         "## Moved the parser\n- Summary: the parser is its own package\n- Date: 2026-01-05\n\n"
@@ -32,26 +32,26 @@ def furnished(memory: Memory) -> Memory:
 
 
 def test_the_last_episodes_come_and_the_newest_stands_last(memory: Memory) -> None:
-    assert [hit.date for hit in memory.retrieve(2, 0).episodic] == ["2026-01-05", "2026-01-20"]
-    (last,) = memory.retrieve(1, 0).episodic
+    assert [hit.date for hit in memory.views.bundle(2, 0).episodic] == ["2026-01-05", "2026-01-20"]
+    (last,) = memory.views.bundle(1, 0).episodic
     assert "the lock was never let go" in last.text
 
 
 def test_what_a_person_scored_comes_first(memory: Memory) -> None:
-    memory.score("USER.md:4", 10)
-    assert memory.retrieve(0, 1).semantic[0].text == "Bike: red Peugeot"
+    memory.review.score("USER.md:4", 10)
+    assert memory.views.bundle(0, 1).semantic[0].text == "Bike: red Peugeot"
 
 
 def test_what_bears_on_a_question_comes_before_what_weighs_more(memory: Memory) -> None:
-    memory.score("USER.md:1", 10)
-    bundle = memory.retrieve(0, 2, query="does Ada like tea")
+    memory.review.score("USER.md:1", 10)
+    bundle = memory.views.bundle(0, 2, query="does Ada like tea")
     assert "Likes: tea" in [hit.text for hit in bundle.semantic]
-    assert memory.retrieve(0, 1, query="red Peugeot bike").semantic[0].text == "Bike: red Peugeot"
+    assert memory.views.bundle(0, 1, query="red Peugeot bike").semantic[0].text == "Bike: red Peugeot"
 
 
 def test_no_more_than_asked_for_and_each_once(memory: Memory) -> None:
     for most in range(6):
-        bundle = memory.retrieve(most, most, query="Lyon tea")
+        bundle = memory.views.bundle(most, most, query="Lyon tea")
         assert len(bundle.episodic) == min(most, 2)
         assert len(bundle.semantic) == min(most, 4)
         places = [hit.where for hit in (*bundle.episodic, *bundle.semantic)]
@@ -59,14 +59,14 @@ def test_no_more_than_asked_for_and_each_once(memory: Memory) -> None:
 
 
 def test_without_numbers_the_policy_says_how_many(memory: Memory) -> None:
-    bundle = memory.retrieve()
+    bundle = memory.views.bundle()
     assert (len(bundle.episodic), len(bundle.semantic)) == (2, 4)
     assert sorted(bundle.to_dict()) == ["episodic", "semantic"]
 
 
 def test_what_is_no_longer_true_is_not_in_it(memory: Memory) -> None:
-    memory.correct("USER.md:3", "Paris")
-    texts = [hit.text for hit in memory.retrieve(0, 10).semantic]
+    memory.review.correct("USER.md:3", "Paris")
+    texts = [hit.text for hit in memory.views.bundle(0, 10).semantic]
     assert "Home: Paris" in texts
     assert "Home: Lyon" not in texts
 
@@ -74,4 +74,4 @@ def test_what_is_no_longer_true_is_not_in_it(memory: Memory) -> None:
 @pytest.mark.parametrize("wrong", [-1, True, 1.5, "3"])
 def test_a_number_that_is_none_is_refused(memory: Memory, wrong: object) -> None:
     with pytest.raises(Refused, match="must be a whole number"):
-        memory.retrieve(wrong, 1)  # type: ignore[arg-type]
+        memory.views.bundle(wrong, 1)  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ def told(tmp_path: Path) -> Iterator[Told]:
             memory.record(assistant="Noted.")
             memory.distill()
         for name, text in pages.items():
-            memory.edit(f"facts/{name}.md", text, reason="known", author="person")
+            memory.pages.edit(f"facts/{name}.md", text, reason="known", author="person")
         return memory
 
     with open_memories:
@@ -76,7 +76,7 @@ def test_the_entry_and_the_day_that_tell_it_are_marked_too(told: Told) -> None:
 
 def test_what_a_person_rejected_is_marked_in_the_talk(told: Told) -> None:
     memory = told("I work at Bosch.")
-    memory.reject(next(fact for fact in memory.facts() if fact.relation == "Employer").id or "")
+    memory.review.reject(next(fact for fact in memory.facts() if fact.relation == "Employer").id or "")
     assert trace_of(memory, "Bosch").status == "rejected"
     assert "Employer: Bosch" not in texts(memory, "Bosch")
 
@@ -99,7 +99,7 @@ def test_what_a_person_rejected_is_marked_in_the_talk(told: Told) -> None:
 )
 def test_a_relation_is_found_by_whatever_people_call_it(tmp_path: Path, line: str, question: str) -> None:
     with Memory(tmp_path / "memory") as memory:
-        memory.edit("USER.md", f"{line}\n", reason="known", author="person")
+        memory.pages.edit("USER.md", f"{line}\n", reason="known", author="person")
         assert texts(memory, question) == [line.removeprefix("- ")]
 
 
@@ -189,7 +189,7 @@ def test_a_status_or_level_that_the_index_makes_up_is_not_told(told: Told) -> No
 
 def test_what_waits_in_review_is_not_told_whatever_the_index_says(told: Told) -> None:
     memory = told(birds="The toucan nests in the oak.\n")
-    memory.write("I prefer vim over emacs.", topic="tools")
+    memory.distill("I prefer vim over emacs.", topic="tools")[0]
     assert texts(memory, "toucan nests oak")
     changed(memory, "UPDATE item SET name = 'review/pending.md', first = 1, last = 9 WHERE kind = 'prose'")
     assert texts(memory, "toucan nests oak") == []
@@ -243,7 +243,7 @@ def test_views_that_lead_elsewhere_are_not_followed(told: Told, tmp_path: Path) 
     before = (elsewhere / "index.sqlite").read_bytes()
     with Memory(memory.path) as again:
         assert texts(again, "violet lantern")
-        again.build_index(full=True)
+        again.views.build_index(full=True)
     assert (elsewhere / "index.sqlite").read_bytes() == before
 
 

@@ -118,12 +118,12 @@ class _Unchecked(Compact):
     """What it saw first it believes to the end: under the lock it does not look at the mark again."""
 
     def __call__(self, *args: Any, **more: Any) -> Any:
-        look, seen = self._head, self._head()
-        self._head = lambda: seen
+        look, seen = self._read_head, self._read_head()
+        self._read_head = lambda: seen  # type: ignore[method-assign]
         try:
             return super().__call__(*args, **more)
         finally:
-            self._head = look
+            self._read_head = look  # type: ignore[method-assign]
 
 
 def _before(kind: type[_Through]) -> Callable[[Compact], None]:
@@ -258,9 +258,9 @@ class Counted(Compact):
     dropped = 0
 
     def __call__(self, *args: Any, **more: Any) -> Any:
-        before = self._head().mark
+        before = self._read_head().mark
         loss = super().__call__(*args, **more)
-        if loss is None and self._head().mark != before:
+        if loss is None and self._read_head().mark != before:
             Counted.dropped += 1
         return loss
 
@@ -272,12 +272,12 @@ def compact_on(path: str, number: int, enough: int, flaw: str) -> None:
     told: dict[str, Any] = {"crowded": 0, "given": 0, "wrong": []}
     while len(marks_of(memory)) < enough:
         try:
-            memory.compact()
-            if cost(memory.messages()) > memory.budget().input:
+            memory.window.compact()
+            if cost(memory.window.messages()) > memory.window.budget().input:
                 told["wrong"].append("messages were given that do not fit")
             told["given"] += 1
             if told["given"] % 3 == 0:
-                memory.request_compaction()
+                memory.window.request_compaction()
         except Refused as refused:
             if CROWDED in str(refused):
                 told["crowded"] += 1
@@ -293,7 +293,7 @@ def compact_on(path: str, number: int, enough: int, flaw: str) -> None:
 def use(path: str, tokens: int, kill: bool) -> None:
     """Say what a provider reported, and end, by a signal or not."""
     memory = open_memory(path)
-    say(memory.usage(prompt_tokens=tokens))
+    say(memory.window.report_usage(prompt_tokens=tokens))
     if kill:
         os.kill(os.getpid(), signal.SIGKILL)
     memory.close()
@@ -302,9 +302,9 @@ def use(path: str, tokens: int, kill: bool) -> None:
 def ask(path: str) -> None:
     """Ask for messages; say what was asked for before and after, how many marks there were, and what they cost."""
     with open_memory(path) as memory:
-        before = [memory.compaction_requested, len(marks_of(memory))]
-        messages = memory.messages()
-        say([before, [memory.compaction_requested, len(marks_of(memory))], cost(messages)])
+        before = [memory.window.compaction_requested, len(marks_of(memory))]
+        messages = memory.window.messages()
+        say([before, [memory.window.compaction_requested, len(marks_of(memory))], cost(messages)])
 
 
 def main() -> None:

@@ -130,7 +130,7 @@ def edit_again_and_again(memory: Memory, path: str, told: Path, peer: Path, save
     for number in range(edits):
         wait_for(peer, number * saves // edits - 1)
         line = f"edit-{number:06d}"
-        memory.edit(path, partial(with_line, f"- Edit: {line}"), author="agent:main", reason=line)
+        memory.pages.edit(path, partial(with_line, f"- Edit: {line}"), author="agent:main", reason=line)
         tell(told, line)
 
 
@@ -140,7 +140,7 @@ def look_again_and_again(memory: Memory, path: str, seconds: float) -> None:
     looks = missing = 0
     while time.monotonic() < until:
         looks += 1
-        facts = memory.page(path).facts
+        facts = memory.pages.read(path).facts
         missing += FACT not in [(fact.relation, fact.object) for fact in facts]
         time.sleep(0.001)
     print(looks, missing)

@@ -61,8 +61,8 @@ def open_memory(folder: str | os.PathLike[str], disk: Disk | None = None) -> Mem
 
 def steps(memory: Memory) -> Iterator[object]:
     """All of it, or what is left of it. The key is given, so that two runs hash alike."""
-    if memory.store.get("log/key") is None:
-        memory.store.put("log/key", KEY, base=None)
+    if memory.parts.context.store.get("log/key") is None:
+        memory.parts.context.store.put("log/key", KEY, base=None)
     for sample, mine in WORK:
         yield take(memory, SAMPLES / sample, mine=mine)
 
@@ -84,14 +84,14 @@ def seen(memory: Memory) -> dict[str, Any]:
     untimed = ("mem0-", "claude-")
     done = {
         str(record["item"]): [record.get(name) for name in ("content", "count", "mine", "page", "loose")]
-        for record in (line.record for line in memory.store.read("imports"))
+        for record in (line.record for line in memory.parts.context.store.read("imports"))
         if record["kind"] == "done"
     }
     return {
         "traces": [
             each | ({"ts": 0} if str(each["session_id"]).startswith(untimed) else {}) for each in traces
         ],
-        "pages": {path: _NEW.sub("<new>", memory.page(path).text) for path in memory.pages()},
+        "pages": {path: _NEW.sub("<new>", memory.pages.read(path).text) for path in memory.pages.list()},
         "waiting": sorted(fact.object for fact in memory.facts(status="pending")),
         "done": done,
     }
@@ -124,15 +124,15 @@ def judge(folder: str | os.PathLike[str], told: str = "") -> Verdict:
                 if found[name] != wanted[name]
             ]
             before = (
-                memory.store.end("imports"),
-                memory.store.end(f"traces/{IMPORTER}"),
-                memory.store.end("journal"),
+                memory.parts.context.store.end("imports"),
+                memory.parts.context.store.end(f"traces/{IMPORTER}"),
+                memory.parts.context.store.end("journal"),
             )
             list(steps(memory))
             after = (
-                memory.store.end("imports"),
-                memory.store.end(f"traces/{IMPORTER}"),
-                memory.store.end("journal"),
+                memory.parts.context.store.end("imports"),
+                memory.parts.context.store.end(f"traces/{IMPORTER}"),
+                memory.parts.context.store.end("journal"),
             )
             if after != before:
                 verdict.lost.append("importing again writes something")

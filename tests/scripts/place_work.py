@@ -80,7 +80,7 @@ def open_memory(folder: str | os.PathLike[str], disk: Disk | None = None) -> Mem
 
 def steps(memory: Memory) -> Iterator[object]:
     """All of it, or what is left of it: nothing is done that was done before."""
-    traces = (Trace.from_record(line.record) for line in memory.store.read("traces/main"))
+    traces = (Trace.from_record(line.record) for line in memory.parts.context.store.read("traces/main"))
     there = [trace.trace_type for trace in traces if trace is not None]
     for number, told in enumerate((FIRST, SECOND)):
         begun = len(FIRST) * number
@@ -90,10 +90,10 @@ def steps(memory: Memory) -> Iterator[object]:
             yield memory.distill()
     for fact in memory.facts():
         if fact.level == "tainted":
-            yield memory.approve(fact.id or "")
+            yield memory.review.approve(fact.id or "")
     for fact in memory.facts():
         if (fact.relation, fact.object) == ("Home", "Paris"):
-            yield memory.correct(fact.id or "", "Lyon")
+            yield memory.review.correct(fact.id or "", "Lyon")
 
 
 def work(folder: str | os.PathLike[str], disk: Disk | None = None) -> Iterator[object]:

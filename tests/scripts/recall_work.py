@@ -71,8 +71,8 @@ def judge(memory: str | os.PathLike[str], told: str = "") -> Verdict:
     verdict = Verdict()
     try:
         with open_memory(memory) as opened:
-            opened.store.recover()  # what recording left is not the index's matter
-            opened.absorb()
+            opened.parts.context.store.recover()  # what recording left is not the index's matter
+            opened.pages.absorb()
         before = outside(memory)
         with open_memory(memory) as opened:
             said = answers(opened)

@@ -238,7 +238,7 @@ def test_there_is_nothing_but_the_protocol_on_standard_output(memory: Path, end:
         assert f"noise by {way}".encode() in said
     with Memory(memory) as left:
         assert left.check() == []
-        assert "烏龍茶" in left.page("facts/tea.md").text
+        assert "烏龍茶" in left.pages.read("facts/tea.md").text
 
 
 def lines(*messages: dict[str, Any]) -> bytes:
@@ -488,7 +488,7 @@ def test_what_the_memory_notes_is_logged_once(
     keeper: Keeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def noting(memory: Memory, arguments: Any) -> Answer:
-        memory._note("the disk is full")
+        memory.parts.note("the disk is full")
         return Answer(None, {}, "noted")
 
     monkeypatch.setitem(TOOLS, "noting", tool("noting", noting))
@@ -585,7 +585,7 @@ def test_clients_that_write_at_once_lose_nothing(memory: Path, keeper: Keeper, m
     def beside() -> None:
         with Memory(memory) as other:
             for line in (f"- z{number}: yes\n" for number in range(5)):
-                other.edit("facts/many.md", partial(str.__add__, line), reason="beside")
+                other.pages.edit("facts/many.md", partial(str.__add__, line), reason="beside")
 
     thread = threading.Thread(target=beside)
     thread.start()
@@ -613,7 +613,7 @@ def test_what_others_write_is_seen(memory: Path, keeper: Keeper, mode: str) -> N
 
         assert "Shell" not in await read()
         with Memory(memory) as other:
-            other.edit("facts/work.md", lambda old: f"{old}- Shell: fish\n", reason="another program")
+            other.pages.edit("facts/work.md", lambda old: f"{old}- Shell: fish\n", reason="another program")
         assert "- Shell: fish" in await read()
         with (memory / "facts" / "work.md").open("a", encoding="utf-8") as page:
             page.write("- Desk: oak\n")
@@ -694,14 +694,14 @@ def test_what_has_no_address_is_refused_with_a_sentence(memory: Path, keeper: Ke
 
 def test_every_page_for_models_can_be_read_and_no_other(memory: Path) -> None:
     with Memory(memory) as open_memory:
-        for path in open_memory.pages():
+        for path in open_memory.pages.list():
             for uri in {resources.PAGE + path, resources.PAGE + quote(path)}:
                 if path.startswith("review/"):
                     with pytest.raises(Refused, match="waits for a person"):
                         resources.read(open_memory, uri)
                 else:
                     expected = resources.JSON if path == "state.json" else resources.MARKDOWN
-                    assert resources.read(open_memory, uri) == (expected, open_memory.page(path).text)
+                    assert resources.read(open_memory, uri) == (expected, open_memory.pages.read(path).text)
         listed = [each.uri for each in resources.listed(open_memory)]
     assert listed == [
         "looseleaf://index",
@@ -764,4 +764,4 @@ def test_prompts_that_are_not_there_or_lack_a_word_are_sentences(keeper: Keeper)
 def test_the_start_without_a_task_is_the_snapshot(memory: Path, keeper: Keeper) -> None:
     result = asked(server(keeper), lambda client: client.get_prompt("start"))
     with Memory(memory) as open_memory:
-        assert result.messages[0].content.text == open_memory.snapshot().text
+        assert result.messages[0].content.text == open_memory.views.snapshot().text

@@ -57,7 +57,7 @@ def file_of(memory: Memory, path: str = "state.json") -> Path:
 def titles(memory: Memory) -> dict[str, list[str]]:
     """What was decided and taken on, by where it is now."""
     state = memory.state.to_dict()
-    pages = [memory.page(path) for path in memory.pages() if path.startswith("episodes/")]
+    pages = [memory.pages.read(path) for path in memory.pages.list() if path.startswith("episodes/")]
     return {
         "decisions": [each["title"] for each in state["decisions_recent"]],
         "tasks": [each["title"] for each in state["tasks_open"]],
@@ -150,7 +150,7 @@ def test_whatever_is_no_text_and_no_json_is_never_taken_for_an_empty_state(
     with pytest.raises(Refused, match="no earlier version"):
         memory.state.restore()
     assert file_of(memory).read_bytes() == data
-    memory.build()
+    memory.views.build()
     assert not file_of(memory, "views/state.toon").exists()
 
 
@@ -175,7 +175,7 @@ def test_of_several_broken_versions_the_last_good_one_is_found(memory: Memory) -
     memory.state.update(goal="second")
     for text in ("{", '{"goal": 1}', "", "[]"):
         file_of(memory).write_text(text)
-        memory.absorb()
+        memory.pages.absorb()
     assert memory.state.shown() == {"goal": "second"}
     memory.state.restore()
     assert memory.state.goal == "second"
@@ -292,8 +292,8 @@ def test_what_is_cleared_is_gone(memory: Memory) -> None:
 def test_the_author_is_the_agent_unless_somebody_else_says_it(memory: Memory) -> None:
     memory.state.update(goal="Ship")
     memory.state.update(goal="Ship more", author="person")
-    assert [edit.author for edit in memory.log("state.json")] == ["person", "agent:main"]
-    edit, _ = memory.undo("state.json")
+    assert [edit.author for edit in memory.history.edits("state.json")] == ["person", "agent:main"]
+    edit, _ = memory.history.undo("state.json")
     assert edit.author == "person"
     assert memory.state.goal == "Ship"
     with pytest.raises(Refused, match="the author"):
@@ -344,8 +344,8 @@ def test_a_task_that_is_done_becomes_an_episode(memory: Memory) -> None:
     memory.state.add_task("###")
     memory.state.done("t-1")
     memory.state.done("###")
-    [path] = [path for path in memory.pages() if path.startswith("episodes/")]
-    first, second = memory.page(path).episodes
+    [path] = [path for path in memory.pages.list() if path.startswith("episodes/")]
+    first, second = memory.pages.read(path).episodes
     assert (first.title, first.get("Task"), first.get("Id")) == (
         "Write: the importer",
         "Write: the importer",
@@ -353,9 +353,9 @@ def test_a_task_that_is_done_becomes_an_episode(memory: Memory) -> None:
     )
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", first.get("Date") or "")
     assert second.title == "A task"
-    assert memory.page(path).summary
+    assert memory.pages.read(path).summary
     assert memory.state.tasks_open == []
-    assert [edit.reason for edit in memory.log(path)] == ["settled: moved from state.json"] * 2
+    assert [edit.reason for edit in memory.history.edits(path)] == ["settled: moved from state.json"] * 2
 
 
 def test_a_task_that_a_person_marks_as_done_becomes_an_episode_with_the_next_change(memory: Memory) -> None:
@@ -363,8 +363,8 @@ def test_a_task_that_a_person_marks_as_done_becomes_an_episode_with_the_next_cha
     file_of(memory).write_text(json.dumps({"tasks_open": tasks}))
     memory.state.update(goal="Ship")
     assert titles(memory)["tasks"] == ["b"]
-    [path] = [path for path in memory.pages() if path.startswith("episodes/")]
-    [episode] = memory.page(path).episodes
+    [path] = [path for path in memory.pages.list() if path.startswith("episodes/")]
+    [episode] = memory.pages.read(path).episodes
     assert (episode.get("Task"), episode.get("Status")) == ("a", "cancelled")
 
 
@@ -375,14 +375,14 @@ def test_a_task_done_before_midnight_is_no_second_episode_after_it(
     monkeypatch.setattr("looseleaf.base.ids.time.time", lambda: last_second)
     memory.state.add_task("write")
     with pytest.MonkeyPatch.context() as crash:
-        crash.setattr(memory._pages, "edit", _die)
+        crash.setattr(memory.parts.pages, "edit", _die)
         with pytest.raises(InterruptedError):
             memory.state.done("write")
     monkeypatch.setattr("looseleaf.base.ids.time.time", lambda: last_second + 5)
     memory.state.done("write")
     assert titles(memory)["episodes"] == ["write"]
-    assert memory.page("episodes/2026-01.md").exists
-    assert not memory.page("episodes/2026-02.md").exists
+    assert memory.pages.read("episodes/2026-01.md").exists
+    assert not memory.pages.read("episodes/2026-02.md").exists
 
 
 def _die(*given: object, **named: object) -> Any:
@@ -418,7 +418,7 @@ def test_decisions_that_are_settled_become_facts_and_say_whose_they_are(place: P
         assert facts["by hand"].object.endswith("(ADR-7)")
         assert facts["by hand"].valid_from == "2026-01-31T00:00:00.000000Z"
         assert size(memory) <= 200
-        reasons = {edit.reason for edit in memory.log("facts/project.md")}
+        reasons = {edit.reason for edit in memory.history.edits("facts/project.md")}
         assert reasons == {"settled: moved from state.json"}
 
 
@@ -464,7 +464,7 @@ def test_a_decision_that_a_fact_says_already_or_that_was_taken_back_is_not_writt
         ]
         assert sorted(found) == [("Database", "Postgres"), ("Decision", "deploy on Fridays")]
         [fact] = [fact for fact in memory.facts(topic="project") if fact.object == "deploy on Fridays"]
-        memory.reject(fact.id or "")
+        memory.review.reject(fact.id or "")
         state = json.loads(file_of(memory).read_text())
         item = {"id": "D-9", "title": "deploy on Fridays", "ts": "2025-10-09T00:00:00Z"}
         state["decisions_recent"].insert(0, item)
@@ -496,7 +496,7 @@ def test_what_distilling_takes_out_of_the_state_is_on_pages(place: Path) -> None
         toon = file_of(memory, "views/state.toon").read_text()
         assert "choose plan 15" in toon
         placed = [record for record in journal(memory, "placed") if record.get("edits")]
-        pages = {edit.path for edit in memory.log() if edit.id in placed[0]["edits"]}
+        pages = {edit.path for edit in memory.history.edits() if edit.id in placed[0]["edits"]}
         assert {"state.json", "facts/project.md"} <= pages, "an undo takes back all of it"
 
 
@@ -781,7 +781,7 @@ def test_one_who_never_stops_saving_is_named(place: Path, monkeypatch: pytest.Mo
 
     rules = stub(notes=[("use Postgres", "decisions", "use Postgres")])
     with Memory(place / "memory", policy=HASTY, distiller=rules) as memory:
-        monkeypatch.setattr(memory._pages, "edit", stale)
+        monkeypatch.setattr(memory.parts.pages, "edit", stale)
         with pytest.raises(Refused, match="something else keeps saving it"):
             memory.state.update(goal="x")
         tell(memory, "We use Postgres.")
@@ -810,16 +810,16 @@ def test_the_views_of_the_state_are_made_again_byte_for_byte(memory: Memory) -> 
     for damage in damages:
         for name in names:
             damage(file_of(memory, name))
-        memory.build()
+        memory.views.build()
         assert [file_of(memory, name).read_bytes() for name in names] == before
     file_of(memory).write_text('{"goal": "by hand"}')
-    memory.build()
+    memory.views.build()
     assert file_of(memory, names[0]).read_text() == "goal: by hand"
     file_of(memory).write_text("broken")
-    memory.build()
+    memory.views.build()
     assert file_of(memory, names[0]).read_text() == "goal: by hand"
     file_of(memory).unlink()
-    memory.build()
+    memory.views.build()
     assert not file_of(memory, names[0]).exists()
     assert file_of(memory, names[1]).exists()
 

@@ -52,7 +52,7 @@ SPELLED = f"\\u0061{EVIL[1:]}"
 
 def found_on_disk(memory: Memory, text: str) -> None:
     file_of(memory).write_text(text)
-    memory.page("state.json")
+    memory.pages.read("state.json")
 
 
 def settle(memory: Memory) -> dict[str, str | None]:
@@ -77,7 +77,7 @@ def test_rewriting_the_file_makes_nothing_in_it_a_persons(place: Path, title: st
         found_on_disk(memory, f'{{"goal":"x","decisions_recent":[{row}]{"," if mended else "}"}')
         if mended:  # somebody takes a broken file as it is, and only closes it
             whole = f'{{"goal":"x","decisions_recent":[{row}]}}'
-            memory._pages.edit("state.json", whole, reason="mended", author="person")
+            memory.parts.pages.edit("state.json", whole, reason="mended", author="person")
         memory.state.update(now="working", author="person")
         assert is_fenced(memory)
         assert settle(memory) == {EVIL: "inferred"}
@@ -122,7 +122,7 @@ def test_each_value_stays_nobodys_until_it_goes(place: Path, found: dict[str, An
             if "now" in found:
                 break
         assert is_fenced(memory) == ("now" not in found)
-        memory._pages.edit("state.json", good, reason="cleared", author="person")
+        memory.parts.pages.edit("state.json", good, reason="cleared", author="person")
         assert not is_fenced(memory)
         shutil.rmtree(file_of(memory, "views"))
         assert not is_fenced(memory)
@@ -143,7 +143,7 @@ def test_what_is_restored_or_brought_back_by_undo_is_whose_it_was(place: Path, b
         memory.state.update(goal="mine", author="person")
         assert not is_fenced(memory)
         assert memory.state.provenance.doubtful("state.json") == []
-        memory.undo("state.json", author="person")
+        memory.history.undo("state.json", author="person")
         assert is_fenced(memory)
         assert memory.state.provenance.doubtful("state.json") == [f"goal: {EVIL}"]
 
@@ -164,14 +164,14 @@ def test_what_was_nobodys_stays_that_whatever_the_setting_is_later(place: Path) 
 def test_lines_of_a_page_are_nobodys_until_somebody_writes_them(place: Path) -> None:
     with Memory(place / "memory", policy=WARY) as memory:
         doubtful = memory.state.provenance.doubtful
-        memory.edit("USER.md", "# User\n\n- Name: Ann\n", reason="x", author="person")
+        memory.pages.edit("USER.md", "# User\n\n- Name: Ann\n", reason="x", author="person")
         assert doubtful("USER.md") == []
         file_of(memory, "USER.md").write_text("# User\n\n- Name: Ann\n- Tea: hot\n- Milk: cold\n")
-        memory.pages()
+        memory.pages.list()
         assert doubtful("USER.md") == ["- Tea: hot", "- Milk: cold"]
-        memory.edit("USER.md", "# User\n\n- Tea: hot\n", reason="x", author="person")
-        memory.edit("USER.md", "# User\n", reason="x", author="person")
-        memory.edit("USER.md", "# User\n\n- Tea: hot\n", reason="x", author="person")
+        memory.pages.edit("USER.md", "# User\n\n- Tea: hot\n", reason="x", author="person")
+        memory.pages.edit("USER.md", "# User\n", reason="x", author="person")
+        memory.pages.edit("USER.md", "# User\n\n- Tea: hot\n", reason="x", author="person")
         assert doubtful("USER.md") == []
 
 
@@ -237,7 +237,7 @@ def test_a_plan_that_a_crash_left_ends_when_its_task_is_done(place: Path) -> Non
             with pytest.raises(InterruptedError):
                 memory.state.add_task("task 20", author="person")
     with Memory(place / "memory", policy=HASTY) as memory:
-        memory.edit("facts/other.md", "# Other\n\n- Plan: task 0\n", reason="x", author="person")
+        memory.pages.edit("facts/other.md", "# Other\n\n- Plan: task 0\n", reason="x", author="person")
         assert plans(memory) == ["task 0"]
         memory.state.done("TASK 0", author="person")
         assert plans(memory) == []

@@ -568,7 +568,7 @@ def test_a_child_of_a_threaded_program_can_use_the_memory(tmp_path: Path) -> Non
             number = 0
             while not stop.is_set():
                 number += 1
-                memory.edit("USER.md", f"- Number: {number}\n", reason="counting")
+                memory.pages.edit("USER.md", f"- Number: {number}\n", reason="counting")
 
         thread = threading.Thread(target=edit)
         thread.start()
@@ -577,7 +577,7 @@ def test_a_child_of_a_threaded_program_can_use_the_memory(tmp_path: Path) -> Non
                 child = os.fork()
                 if child == 0:
                     signal.alarm(60)  # a child that hangs dies of this, and is seen to
-                    os._exit(0 if memory.page("USER.md") is not None else 1)
+                    os._exit(0 if memory.pages.read("USER.md") is not None else 1)
                 assert os.waitpid(child, 0)[1] == 0
         finally:
             stop.set()

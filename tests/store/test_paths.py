@@ -58,37 +58,41 @@ TRACE = {"schema": "trace.v1", "id": "x", "ts": 0.0}
 Call = Callable[[Memory, str], object]
 
 PAGES: dict[str, Call] = {
-    "page": lambda memory, path: memory.page(path),
-    "edit": lambda memory, path: memory.edit(path, EVIL, reason="evil"),
-    "edit by function": lambda memory, path: memory.edit(path, lambda text: text + EVIL, reason="evil"),
-    "patch": lambda memory, path: memory.patch(path, [("inside", "evil")], reason="evil"),
-    "delete": lambda memory, path: memory.delete(path, reason="evil"),
-    "page_as_of": lambda memory, path: memory.page_as_of(path, time.time()),
-    "log": lambda memory, path: list(memory.log(path)),
-    "undo": lambda memory, path: memory.undo(path),
+    "page": lambda memory, path: memory.pages.read(path),
+    "edit": lambda memory, path: memory.pages.edit(path, EVIL, reason="evil"),
+    "edit by function": lambda memory, path: memory.pages.edit(path, lambda text: text + EVIL, reason="evil"),
+    "patch": lambda memory, path: memory.pages.patch(path, [("inside", "evil")], reason="evil"),
+    "delete": lambda memory, path: memory.pages.delete(path, reason="evil"),
+    "page_as_of": lambda memory, path: memory.history.page_at(path, time.time()),
+    "log": lambda memory, path: list(memory.history.edits(path)),
+    "undo": lambda memory, path: memory.history.undo(path),
 }
 DOCUMENTS: dict[str, Call] = {
-    "get": lambda memory, path: memory.store.get(path),
-    "stat": lambda memory, path: memory.store.stat(path),
-    "put": lambda memory, path: memory.store.put(path, b"evil", base=None),
-    "put with a record": lambda memory, path: memory.store.put(
+    "get": lambda memory, path: memory.parts.context.store.get(path),
+    "stat": lambda memory, path: memory.parts.context.store.stat(path),
+    "put": lambda memory, path: memory.parts.context.store.put(path, b"evil", base=None),
+    "put with a record": lambda memory, path: memory.parts.context.store.put(
         path, b"evil", base=None, record=record_of(make_edit(new_id(), 0.0, path, "a", "r", None, b"evil"))
     ),
-    "delete": lambda memory, path: memory.store.delete(path, base=NO_HASH),
-    "view": lambda memory, path: memory.store.view(f"views/{path}", b"evil"),
-    "view elsewhere": lambda memory, path: memory.store.view(path, b"evil"),
-    "publish": lambda memory, path: memory.store.publish(path, {"raw.md": b"evil"}),
-    "publish in an entry": lambda memory, path: memory.store.publish(f"log/entries/{path}", {"raw.md": b""}),
-    "publish a file": lambda memory, path: memory.store.publish(f"log/entries/t/{new_id()}", {path: b"evil"}),
+    "delete": lambda memory, path: memory.parts.context.store.delete(path, base=NO_HASH),
+    "view": lambda memory, path: memory.parts.context.store.view(f"views/{path}", b"evil"),
+    "view elsewhere": lambda memory, path: memory.parts.context.store.view(path, b"evil"),
+    "publish": lambda memory, path: memory.parts.context.store.publish(path, {"raw.md": b"evil"}),
+    "publish in an entry": lambda memory, path: memory.parts.context.store.publish(
+        f"log/entries/{path}", {"raw.md": b""}
+    ),
+    "publish a file": lambda memory, path: memory.parts.context.store.publish(
+        f"log/entries/t/{new_id()}", {path: b"evil"}
+    ),
 }
 STREAMS: dict[str, Call] = {
-    "append": lambda memory, name: memory.store.append(name, [TRACE]),
-    "append a trace": lambda memory, name: memory.store.append(f"traces/{name}", [TRACE]),
-    "append a prompt": lambda memory, name: memory.store.append(f"prompts/{name}", [TRACE]),
-    "read": lambda memory, name: list(memory.store.read(f"traces/{name}")),
-    "read back": lambda memory, name: list(memory.store.read_back(f"traces/{name}")),
-    "end": lambda memory, name: memory.store.end(f"traces/{name}"),
-    "rotate": lambda memory, name: memory.store.rotate(f"traces/{name}"),
+    "append": lambda memory, name: memory.parts.context.store.append(name, [TRACE]),
+    "append a trace": lambda memory, name: memory.parts.context.store.append(f"traces/{name}", [TRACE]),
+    "append a prompt": lambda memory, name: memory.parts.context.store.append(f"prompts/{name}", [TRACE]),
+    "read": lambda memory, name: list(memory.parts.context.store.read(f"traces/{name}")),
+    "read back": lambda memory, name: list(memory.parts.context.store.read_back(f"traces/{name}")),
+    "end": lambda memory, name: memory.parts.context.store.end(f"traces/{name}"),
+    "rotate": lambda memory, name: memory.parts.context.store.rotate(f"traces/{name}"),
     "agent": lambda memory, name: Memory(memory.path, agent=name),
 }
 
@@ -132,7 +136,7 @@ def test_every_hostile_path_is_refused_at_every_entrance(beside: Beside) -> None
     assert len(paths) > 300
     calls, escapes = 0, []
     with Memory(beside.memory) as memory:
-        held = {path: memory.page(path).data for path in memory.pages()}
+        held = {path: memory.pages.read(path).data for path in memory.pages.list()}
         for path in paths:
             given: list[object] = []
             for name, call in (*PAGES.items(), *DOCUMENTS.items(), *STREAMS.items()):
@@ -141,7 +145,7 @@ def test_every_hostile_path_is_refused_at_every_entrance(beside: Beside) -> None
                 given.append(sentence)
                 calls += 1
             escapes += beside.escapes(*(sentence for sentence in given if str(beside.outside) not in path))
-        assert {path: memory.page(path).data for path in memory.pages()} == held
+        assert {path: memory.pages.read(path).data for path in memory.pages.list()} == held
         assert [problem for problem in memory.check() if problem.severity == "error"] == []
     print(f"paths={len(paths)} calls={calls} escapes={len(escapes)}")
     assert escapes == []
@@ -203,26 +207,26 @@ def test_a_name_that_some_system_takes_for_another_is_not_made(
     beside: Beside, there: str, asked: str
 ) -> None:
     with Memory(beside.memory) as memory:
-        memory.edit(there, HELD, reason="to be there")
-        assert not memory.page(asked).exists
+        memory.pages.edit(there, HELD, reason="to be there")
+        assert not memory.pages.read(asked).exists
         sentence, _ = refused(PAGES["edit"], memory, asked)
         name = canonical(there).rpartition("/")[2]
         assert f"{name} is there already, and some systems take the two names for one" in sentence
-        assert memory.page(there).text == HELD
+        assert memory.pages.read(there).text == HELD
 
 
 def test_both_spellings_of_a_letter_name_one_page(beside: Beside) -> None:
     with Memory(beside.memory) as memory:
-        assert memory.page("facts/cafe\u0301.md").path == "facts/caf\u00e9.md"
-        memory.edit("facts/cafe\u0301.md", "# One\n", reason="by its other spelling")
-        assert memory.page("facts/caf\u00e9.md").text == "# One\n"
-        assert [path for path in memory.pages() if "caf" in path] == ["facts/caf\u00e9.md"]
+        assert memory.pages.read("facts/cafe\u0301.md").path == "facts/caf\u00e9.md"
+        memory.pages.edit("facts/cafe\u0301.md", "# One\n", reason="by its other spelling")
+        assert memory.pages.read("facts/caf\u00e9.md").text == "# One\n"
+        assert [path for path in memory.pages.list() if "caf" in path] == ["facts/caf\u00e9.md"]
 
 
 def test_a_page_that_an_editor_saved_in_the_other_spelling_is_named_by_check(beside: Beside) -> None:
     (beside.memory / "facts" / "nai\u0308ve.md").write_text(HELD, encoding="utf-8")
     with Memory(beside.memory) as memory:
-        assert [path for path in memory.pages() if "na" in path] == []
+        assert [path for path in memory.pages.list() if "na" in path] == []
         (problem,) = memory.check()
     assert problem.path == "facts/nai\u0308ve.md"
     assert problem.message == (
@@ -271,24 +275,28 @@ def test_a_path_that_is_taken_is_one_that_stays_inside(path: str) -> None:
 # --- traps -----------------------------------------------------------------------------
 
 CARE: dict[str, Call] = {
-    "pages": lambda memory, path: memory.pages(),
-    "page": lambda memory, path: memory.page("facts/held.md"),
-    "edit": lambda memory, path: memory.edit("facts/held.md", EVIL, reason="evil"),
-    "edit another": lambda memory, path: memory.edit("days/2026-01-01.md", EVIL, reason="evil"),
-    "page_as_of": lambda memory, path: memory.page_as_of("facts/held.md", time.time()),
-    "log": lambda memory, path: list(memory.log()),
-    "undo": lambda memory, path: memory.undo(),
-    "append": lambda memory, path: memory.store.append("traces/main", [TRACE | {"text": "x" * 300_000}]),
-    "append a prompt": lambda memory, path: memory.store.append("prompts/main", [TRACE]),
-    "read": lambda memory, path: list(memory.store.read("traces/main")),
-    "rotate": lambda memory, path: memory.store.rotate("traces/main"),
-    "rotate the journal": lambda memory, path: memory.store.rotate("journal"),
-    "publish": lambda memory, path: memory.store.publish(f"log/entries/t/{new_id()}", {"raw.md": b"evil"}),
-    "view": lambda memory, path: memory.store.view("views/heads/facts/held.md", b"evil"),
+    "pages": lambda memory, path: memory.pages.list(),
+    "page": lambda memory, path: memory.pages.read("facts/held.md"),
+    "edit": lambda memory, path: memory.pages.edit("facts/held.md", EVIL, reason="evil"),
+    "edit another": lambda memory, path: memory.pages.edit("days/2026-01-01.md", EVIL, reason="evil"),
+    "page_as_of": lambda memory, path: memory.history.page_at("facts/held.md", time.time()),
+    "log": lambda memory, path: list(memory.history.edits()),
+    "undo": lambda memory, path: memory.history.undo(),
+    "append": lambda memory, path: memory.parts.context.store.append(
+        "traces/main", [TRACE | {"text": "x" * 300_000}]
+    ),
+    "append a prompt": lambda memory, path: memory.parts.context.store.append("prompts/main", [TRACE]),
+    "read": lambda memory, path: list(memory.parts.context.store.read("traces/main")),
+    "rotate": lambda memory, path: memory.parts.context.store.rotate("traces/main"),
+    "rotate the journal": lambda memory, path: memory.parts.context.store.rotate("journal"),
+    "publish": lambda memory, path: memory.parts.context.store.publish(
+        f"log/entries/t/{new_id()}", {"raw.md": b"evil"}
+    ),
+    "view": lambda memory, path: memory.parts.context.store.view("views/heads/facts/held.md", b"evil"),
     "list": lambda memory, path: [
-        memory.store.list(each) for each in ("", "facts", "review", "log", "views")
+        memory.parts.context.store.list(each) for each in ("", "facts", "review", "log", "views")
     ],
-    "streams": lambda memory, path: memory.store.streams(),
+    "streams": lambda memory, path: memory.parts.context.store.streams(),
     "check": lambda memory, path: memory.check(),
     "repair": lambda memory, path: memory.repair(),
     "check again": lambda memory, path: memory.check(),
@@ -358,11 +366,11 @@ def test_a_disk_that_follows_links_is_caught(place: Path, monkeypatch: pytest.Mo
 def test_a_page_that_became_a_link_is_not_a_deletion(beside: Beside) -> None:
     lay("link to a file outside", "facts/held.md", beside)
     with Memory(beside.memory) as memory:
-        before = list(memory.log())
-        assert memory.absorb() == []
-        assert list(memory.log()) == before
+        before = list(memory.history.edits())
+        assert memory.pages.absorb() == []
+        assert list(memory.history.edits()) == before
         with pytest.raises(Refused, match=r"facts/held\.md is, or lies behind, a symbolic link"):
-            memory.page("facts/held.md")
+            memory.pages.read("facts/held.md")
         assert [str(problem) for problem in memory.check()] == [
             "facts/held.md: this is not read: it is a link, or no regular file; put a real file in its place"
         ]
@@ -388,16 +396,16 @@ def test_a_journal_that_somebody_else_made_names_no_file_outside(
     old, new = f"# {SECRET}\n".encode(), b"# Evil\n"
     edit = make_edit(new_id(), time.time(), path, "person", "evil", old, new)
     with Memory(beside.memory) as memory:
-        memory.store.append("journal", [record_of(edit)])
+        memory.parts.context.store.append("journal", [record_of(edit)])
     staged = beside.memory / "log" / "staged"
     staged.mkdir(exist_ok=True)
     (staged / f"{edit.id}.edit").write_bytes(new)
     with Memory(beside.memory) as memory:
-        assert memory.page("USER.md").text == HELD
+        assert memory.pages.read("USER.md").text == HELD
         given = [refused(PAGES["undo"], memory, path)]
         with pytest.raises(Refused):
-            memory.undo()
-        given.append(refused(lambda memory, path: memory.versions(edit), memory, path))
+            memory.history.undo()
+        given.append(refused(lambda memory, path: memory.history.versions(edit), memory, path))
     assert list(staged.iterdir()) == []
     assert len([name for name in os.listdir(beside.memory / "log" / "aside") if name.endswith("-kept")]) == 1
     assert beside.escapes(*given) == []
@@ -410,7 +418,7 @@ def test_a_view_that_somebody_else_made_names_no_file_outside(beside: Beside) ->
     heads["marks"]["../outside/canary.md"] = [1, 2, 3, 4, 5, 6]
     view.write_text(json.dumps(heads), encoding="utf-8")
     with Memory(beside.memory) as memory:
-        given = [memory.pages(), memory.absorb(), [str(problem) for problem in memory.check()]]
+        given = [memory.pages.list(), memory.pages.absorb(), [str(problem) for problem in memory.check()]]
     assert given[1] == []
     assert beside.escapes(*given) == []
 
@@ -480,10 +488,16 @@ def use(beside: Beside, disk: type[Disk], kind: str, until: float, tell: Queue[A
 def one_use(memory: Memory, kind: str, number: int) -> object:
     path = ("facts/held.md", "USER.md", "days/2026-01-01.md")[number % 3]
     if kind == "edit":
-        return memory.edit(path, f"# Held\n\n- Number: {number}\n", reason="in between")
+        return memory.pages.edit(path, f"# Held\n\n- Number: {number}\n", reason="in between")
     if number % 10 == 9:
         return [str(problem) for problem in memory.check()]
-    return seen([memory.store.get(path), memory.store.list("facts"), memory.page(path)])
+    return seen(
+        [
+            memory.parts.context.store.get(path),
+            memory.parts.context.store.list("facts"),
+            memory.pages.read(path),
+        ]
+    )
 
 
 def race(beside: Beside, disk: type[Disk], seconds: float) -> tuple[dict[str, tuple[int, int]], list[str]]:

@@ -15,6 +15,7 @@ from looseleaf import Memory, Refused
 from looseleaf.base.messages import Message, Trace
 from talking import trace
 from window.test_compact import all_traces, opened, talk
+from wiring import untyped
 
 ACTIVE = "log/traces/main/raw_traces.jsonl"
 
@@ -42,8 +43,8 @@ def test_what_is_said_after_a_damaged_line_of_the_window_is_told(
 ) -> None:
     with opened(tmp_path / "m", 2000) as memory:
         talk(memory, 20)
-        assert memory.compact() is not None
-        mark = memory.window().mark
+        assert memory.window.compact() is not None
+        mark = memory.window.read().mark
         assert mark is not None
     named = {"since": [mark.since], "start": [mark.start[2]], "all": {mark.since, *mark.tail, *mark.held}}[
         which
@@ -54,17 +55,17 @@ def test_what_is_said_after_a_damaged_line_of_the_window_is_told(
         if mended:
             memory.repair()
         memory.record(user="NEW")
-        assert memory.messages()[-1] == Message("user", "NEW")
-        assert memory.window_tokens() <= 2000
+        assert memory.window.messages()[-1] == Message("user", "NEW")
+        assert memory.window.tokens() <= 2000
 
 
 def test_a_turn_that_was_reserved_early_and_used_late_hides_no_other(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as first, Memory(tmp_path / "m") as second:
-        first.start_turn()
+        first.talk.start_turn()
         second.record(user="b")
         first.record(user="a")
-        assert [each.content for each in first.turn("turn_0002").traces] == ["b"]
-        assert len(first.turns_between("turn_0001", "turn_0002")) == 2
+        assert [each.content for each in first.talk.turn("turn_0002").traces] == ["b"]
+        assert len(first.talk.turns(first="turn_0001", until="turn_0002")) == 2
 
 
 def test_a_turn_is_not_given_out_again_when_its_line_is_damaged(tmp_path: Path) -> None:
@@ -87,11 +88,14 @@ def test_sessions_that_use_the_same_call_ids_keep_their_results_apart(tmp_path: 
     with Memory(tmp_path / "m", session="a") as first, Memory(tmp_path / "m", session="b") as second:
         for memory in (first, second):
             memory.record(user="x")
-            memory.record(tool_call="look", tool_call_id="call_1", tool_args=memory.session)
+            memory.record(tool_call="look", tool_call_id="call_1", tool_args=memory.talk.session)
         late = second.record(tool_result="b", tool_call_id="call_1")
         assert late.turn_id == "turn_0002"
-        assert [(each.arguments, each.result) for each in first.interactions()] == [("a", None), ("b", "b")]
-        assert [each.turn_id for each in first.interrupt()] == ["turn_0001"]
+        assert [(each.arguments, each.result) for each in first.talk.tool_calls()] == [
+            ("a", None),
+            ("b", "b"),
+        ]
+        assert [each.turn_id for each in first.talk.interrupt()] == ["turn_0001"]
 
 
 def test_a_copied_line_is_told_once_and_opens_no_second_call(tmp_path: Path) -> None:
@@ -99,11 +103,11 @@ def test_a_copied_line_is_told_once_and_opens_no_second_call(tmp_path: Path) -> 
         memory.record(user="x")
         memory.record(tool_call="look", tool_call_id="c")
         append(tmp_path / "m", *(tmp_path / "m" / ACTIVE).read_text().splitlines())
-        assert len(memory.messages()) == 2
+        assert len(memory.window.messages()) == 2
         assert memory.record(tool_result=1, tool_call_id="c").flag is None
         assert memory.record(tool_result=2, tool_call_id="c").flag == "second_result"
         talk(memory, 20)
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None
 
 
 def test_a_turn_or_session_whose_first_line_is_damaged_is_still_one(tmp_path: Path) -> None:
@@ -111,8 +115,8 @@ def test_a_turn_or_session_whose_first_line_is_damaged_is_still_one(tmp_path: Pa
         first = memory.record(user="one")
         memory.record(assistant="two")
         damage(tmp_path / "m", first.id)
-        assert [[each.content for each in turn.traces] for turn in memory.turns()] == [["two"]]
-        assert [each.session_id for each in memory.sessions()] == ["mine"]
+        assert [[each.content for each in turn.traces] for turn in memory.talk.turns()] == [["two"]]
+        assert [each.session_id for each in memory.talk.sessions()] == ["mine"]
 
 
 STRANGE: list[dict[str, Any]] = [
@@ -153,10 +157,10 @@ def test_a_line_with_strange_members_is_passed_over(
     with opened(tmp_path / "m", 2000) as memory:
         memory.record(user="one")
         append(tmp_path / "m", json.dumps(record))
-        assert [each.content for each in memory.messages()] == ["one"]
-        assert memory.turns()
+        assert [each.content for each in memory.window.messages()] == ["one"]
+        assert memory.talk.turns()
         talk(memory, 20)
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None
 
 
 @pytest.mark.parametrize("ts", [1e308, 10**400, float("nan"), float("inf"), -1e12])
@@ -168,13 +172,13 @@ def test_a_time_of_no_world_is_refused(tmp_path: Path, ts: float) -> None:
 @pytest.mark.parametrize("name", ["tool_call_id", "source_event", "correlation_id"])
 def test_a_name_without_end_is_refused(tmp_path: Path, name: str) -> None:
     with Memory(tmp_path / "m") as memory, pytest.raises(Refused, match=f"{name} is a name"):
-        memory.record(tool_call="x", **{name: "y" * 1001})
+        memory.record(tool_call="x", **untyped({name: "y" * 1001}))
 
 
 @pytest.mark.parametrize("prompt_tokens", ["5", None, -1, 1.5])
 def test_usage_is_a_number_of_tokens(tmp_path: Path, prompt_tokens: Any) -> None:
     with Memory(tmp_path / "m") as memory, pytest.raises(Refused, match="prompt_tokens is a number"):
-        memory.usage(prompt_tokens=prompt_tokens)
+        memory.window.report_usage(prompt_tokens=prompt_tokens)
 
 
 # --- entries that somebody broke -------------------------------------------------------
@@ -186,18 +190,18 @@ BROKEN = [b"{broken", b"[]", b"{}", b'{"traces":[[1]]}']
 def test_a_broken_entry_of_the_right_name_is_passed_over(tmp_path: Path, meta: bytes) -> None:
     with opened(tmp_path / "m", 2000) as memory:
         talk(memory, 20)
-        would = memory.compact(dry_run=True)
+        would = memory.window.compact(dry_run=True)
         assert would is not None
         folder = tmp_path / "m/log/entries" / str(would.entry)
         folder.mkdir(parents=True)
         for name in ("meta.json", "summary.json", "raw.md"):
             (folder / name).write_bytes(meta)
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert loss is not None
         assert loss.entry not in (None, would.entry)
-        assert len(memory.expand(str(loss.entry))) == loss.traces
+        assert len(memory.talk.traces(str(loss.entry))) == loss.traces
         with pytest.raises(Refused, match="was not read"):
-            memory.expand(str(would.entry))
+            memory.talk.traces(str(would.entry))
 
 
 @pytest.mark.parametrize("data", [*BROKEN, None])
@@ -207,7 +211,7 @@ def test_an_older_entry_that_was_broken_keeps_nobody_from_compacting(
 ) -> None:
     with opened(tmp_path / "m", 2000) as memory:
         talk(memory, 12)
-        first = memory.compact()
+        first = memory.window.compact()
         assert first is not None
         path = tmp_path / f"m/log/entries/{first.entry}/{file}"
         if data is None:
@@ -216,8 +220,8 @@ def test_an_older_entry_that_was_broken_keeps_nobody_from_compacting(
             path.write_bytes(data)
         (tmp_path / "m/views/agents/main/episodic.jsonl").unlink()
         talk(memory, 12)
-        assert memory.compact() is not None
-        assert memory.messages()
+        assert memory.window.compact() is not None
+        assert memory.window.messages()
 
 
 # --- threads ---------------------------------------------------------------------------
@@ -232,7 +236,7 @@ def test_threads_that_share_a_memory_are_told_the_same(tmp_path: Path) -> None:
         def work(name: str) -> None:
             for number in range(12):
                 memory.record(user=f"{name}{number}")
-                told = [message.content for message in memory.messages()]
+                told = [message.content for message in memory.window.messages()]
                 if f"{name}{number}" not in told:
                     wrong.append(f"{name}{number} is not told")
 
@@ -246,6 +250,6 @@ def test_threads_that_share_a_memory_are_told_the_same(tmp_path: Path) -> None:
         finally:
             sys.setswitchinterval(before)
         assert wrong == []
-        assert [message.content for message in memory.messages()] == [
+        assert [message.content for message in memory.window.messages()] == [
             each.content for each in all_traces(memory)
         ]

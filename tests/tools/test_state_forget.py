@@ -27,7 +27,7 @@ PAGES = {
 def memory(place: Path) -> Iterator[Memory]:
     with Memory(place / "memory") as memory:
         for path, text in PAGES.items():
-            memory.edit(path, text, reason="a page", author="person")
+            memory.pages.edit(path, text, reason="a page", author="person")
         yield memory
 
 
@@ -40,12 +40,12 @@ def pending(memory: Memory) -> list[str]:
 
 
 def refused(memory: Memory, what: str) -> str:
-    before = memory.page(review_page.PATH).data
+    before = memory.pages.read(review_page.PATH).data
     answer = forget(memory, what)
     assert answer.is_error
     assert answer.data["success"] is False
     assert "waits" not in answer.data
-    assert memory.page(review_page.PATH).data == before
+    assert memory.pages.read(review_page.PATH).data == before
     return answer.text
 
 
@@ -56,10 +56,10 @@ def test_a_fact_is_named_by_its_words_its_place_or_its_id(memory: Memory, what: 
     [name] = [fact.id or "" for fact in memory.facts(topic="bike")]
     answer = forget(memory, {"id": name, "id, shortened": name[:10]}.get(what, what))
     expected: dict[str, Any] = {"success": True, "fact": name, "waits": True}
-    assert answer.data == expected | {"receipt": next(memory.log(review_page.PATH)).id}
+    assert answer.data == expected | {"receipt": next(memory.history.edits(review_page.PATH)).id}
     assert pending(memory) == ["Colour: red"]
-    text = memory.page(review_page.PATH).text
-    memory.edit(review_page.PATH, text.replace("[ ]", "[x]"), reason="yes", author="person")
+    text = memory.pages.read(review_page.PATH).text
+    memory.pages.edit(review_page.PATH, text.replace("[ ]", "[x]"), reason="yes", author="person")
     assert memory.facts(topic="bike") == []
 
 
@@ -83,7 +83,7 @@ def test_facts_that_say_the_same_on_two_pages_are_both_named(memory: Memory) -> 
 
 
 def test_a_value_that_is_past_is_not_proposed(memory: Memory) -> None:
-    memory.correct("facts/bike.md:3", "green")
+    memory.review.correct("facts/bike.md:3", "green")
     past = next(fact for fact in memory.facts(status="superseded") if fact.object == "red")
     assert "no fact says" in refused(memory, "Colour: red")
     assert "no fact says" in refused(memory, past.id or "")
@@ -91,23 +91,23 @@ def test_a_value_that_is_past_is_not_proposed(memory: Memory) -> None:
 
 def test_what_waits_already_is_said_to_wait_and_is_asked_once(memory: Memory) -> None:
     forget(memory, "Kettle: blue")
-    before = memory.page(review_page.PATH).data
+    before = memory.pages.read(review_page.PATH).data
     again = forget(memory, "Kettle: blue")
     assert "was proposed before" in again.text
     assert (again.data["waits"], again.data["receipt"]) == (True, "")
-    assert memory.page(review_page.PATH).data == before
+    assert memory.pages.read(review_page.PATH).data == before
 
 
 @pytest.mark.parametrize("way", ["rejected", "deleted"])
 def test_what_the_user_has_said_no_to_is_not_asked_again(memory: Memory, way: str) -> None:
     forget(memory, "Kettle: blue")
     if way == "rejected":
-        memory.reject(memory.facts(status="pending")[0].id or "")
+        memory.review.reject(memory.facts(status="pending")[0].id or "")
     else:
         name = memory.facts(status="pending")[0].id or ""
-        memory.edit(
+        memory.pages.edit(
             review_page.PATH,
-            review_page.without(memory.page(review_page.PATH).text, [name]),
+            review_page.without(memory.pages.read(review_page.PATH).text, [name]),
             reason="no",
             author="person",
         )
@@ -124,15 +124,15 @@ def test_where_review_is_full_nothing_is_said_to_wait(
     said = refused(memory, "Colour: red")
     assert "1 proposal waits in review/pending.md already" in said
     assert "Ask the user" in said
-    memory.reject(memory.facts(status="pending")[0].id or "")
+    memory.review.reject(memory.facts(status="pending")[0].id or "")
     assert not forget(memory, "Colour: red").is_error
 
 
 def test_only_topics_in_which_the_words_stand_are_read(memory: Memory) -> None:
-    memory.build_index()
+    memory.views.build_index()
     memory.close()
     with Memory(memory.path) as other:
         forget(other, "Kettle: blue")
-        assert {"bike", "guests"}.isdisjoint(other._book.known._placed)
+        assert {"bike", "guests"}.isdisjoint(other.parts.known._placed)
         forget(other, "facts/bike.md:3")
-        assert "guests" not in other._book.known._placed
+        assert "guests" not in other.parts.known._placed

@@ -58,12 +58,12 @@ def fill(memory: Memory) -> None:
     memory.record(tool_result={"found": "Lyon", "words": "w" * 3000}, tool_call_id="c1")
     memory.record(assistant="Noted, Zhang San.")
     memory.distill()
-    memory.store.rotate("traces/main")
+    memory.parts.context.store.rotate("traces/main")
     memory.record(user="I moved. I live in Paris now. 从今天起我住在巴黎。")
     memory.record(assistant="Paris it is.")
     memory.distill()
-    memory.write("My manager is Anna Weiss. The printer is in room 12.", topic="office")
-    memory.edit("PROJECT.md", "# Rules\n\nSmall commits.\n", reason="rules")
+    memory.distill("My manager is Anna Weiss. The printer is in room 12.", topic="office")[0]
+    memory.pages.edit("PROJECT.md", "# Rules\n\nSmall commits.\n", reason="rules")
     Path(memory.path, "days", "2026-01-05.md").write_text("- It rained.\n")
     Path(memory.path, "sketch.bin").write_bytes(bytes(range(256)))
     Path(memory.path, "photos").mkdir()
@@ -75,7 +75,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("filled") / "memory"
     with Memory(str(path), policy=SMALL) as memory:
         fill(memory)
-        memory.build_index()
+        memory.views.build_index()
     return path
 
 
@@ -118,8 +118,8 @@ def known(path: Path) -> tuple[Any, ...]:
             for asked in ("where do I live?", "printer")
             for hit in memory.recall(asked, quick=True)
         ]
-        pages = [(each, memory.page(each).text) for each in memory.pages()]
-        return facts, hits, pages, [said(trace) for turn in memory.turns(100) for trace in turn.traces]
+        pages = [(each, memory.pages.read(each).text) for each in memory.pages.list()]
+        return facts, hits, pages, [said(trace) for turn in memory.talk.turns(100) for trace in turn.traces]
 
 
 # --- the whole memory ------------------------------------------------------------------
@@ -336,15 +336,15 @@ def test_others_may_write_while_what_lasts_is_copied(filled: Path, tmp_path: Pat
     with Memory(str(filled), policy=SMALL) as other:
 
         def act(taken: str, begun: int) -> None:
-            if taken.startswith("log/bodies/") and other.session is None:
+            if taken.startswith("log/bodies/") and other.talk.session is None:
                 other.record(user="In the midst. " * 200)
-                other.store.rotate("traces/main")
+                other.parts.context.store.rotate("traces/main")
                 other.record(assistant="And after it was sealed.")
 
         sink = Watched(tmp_path / "copy", act)
         exported(filled, sink)
 
-    assert other.session is not None, "nobody wrote"
+    assert other.talk.session is not None, "nobody wrote"
     assert sink.begun == 1
     assert bytes_of(tmp_path / "copy") == bytes_of(filled)
     assert "And after it was sealed." in known(tmp_path / "copy")[3]
@@ -552,7 +552,7 @@ def test_a_large_file_is_never_held_whole(filled: Path, tmp_path: Path) -> None:
     (filled / "large.bin").write_bytes(os.urandom(1000) * (size // 1000))
     with Memory(str(filled)) as memory:
         for sink in (Tar(io.BytesIO(), "m"), Copy(str(tmp_path / "copy"))):
-            memory.absorb()
+            memory.pages.absorb()
             tracemalloc.start()
             export_whole(memory, sink)
             _, peak = tracemalloc.get_traced_memory()
@@ -578,7 +578,7 @@ def as_facts(told: list[dict[str, Any]]) -> list[Fact]:
 
 def test_every_fact_is_told_once_with_its_words_and_its_past(filled: Path) -> None:
     with Memory(str(filled)) as memory:
-        memory.reject(memory.facts(status="pending")[0].id or "")
+        memory.review.reject(memory.facts(status="pending")[0].id or "")
         told = told_facts(memory)
         held = [
             fact
@@ -601,10 +601,10 @@ def test_every_fact_is_told_once_with_its_words_and_its_past(filled: Path) -> No
 
 def test_of_an_edit_the_line_is_told_that_says_the_fact(folder: Path) -> None:
     with Memory(str(folder)) as memory:
-        memory.edit(
+        memory.pages.edit(
             "facts/garden.md", "# Garden\n\n- Tomato: red\n- Basil: green\n", reason="x", author="person"
         )
-        memory.edit(
+        memory.pages.edit(
             "facts/garden.md", lambda text: text.replace("red", "yellow"), reason="y", author="person"
         )
         told = told_facts(memory)
@@ -636,11 +636,11 @@ def test_many_entries_are_not_all_held(folder: Path, monkeypatch: pytest.MonkeyP
             memory.record(user=f"I live in {town}. My favourite colour is the grey of {town}.")
             memory.distill()
         facts = [*memory.facts(), *memory.facts(status="superseded")]
-        held = words.Words(memory, facts)
+        held = words.Words(memory.parts, facts)
         assert len({fact.entry_id for fact in facts}) == 2
         for fact in facts:
             assert [source.text for source in held.of(fact)] == [
-                source.text for source in memory.sources(fact)
+                source.text for source in memory.explain.sources(fact)
             ]
             assert len(held._said) == 1
 
@@ -649,7 +649,7 @@ def test_a_fact_on_two_pages_is_told_once_and_a_forgotten_one_never(folder: Path
     with Memory(str(folder)) as memory:
         memory.record(user="My name is Zhang San.")
         memory.distill()
-        line = next(line for line in memory.page("USER.md").text.split("\n") if "Zhang" in line)
+        line = next(line for line in memory.pages.read("USER.md").text.split("\n") if "Zhang" in line)
         fact = memory.facts()[0]
         told = told_facts(memory)
     copy = fact.but(id=whole_copy(fact), path="facts/user.md", line=3)
@@ -817,7 +817,7 @@ def test_where_nothing_was_said_there_is_nothing_to_export(folder: Path, run: Ru
 def test_lines_that_are_no_traces_are_passed_over(folder: Path) -> None:
     with Memory(str(folder)) as memory:
         memory.record(user="One.")
-        memory.start_turn()
+        memory.talk.start_turn()
         memory.record(assistant="Two.")
     with open(folder / "log/traces/main/raw_traces.jsonl", "ab") as file:
         file.write(b'{"made":"by hand"}\nno JSON\n')
@@ -878,7 +878,7 @@ def test_messages_that_are_imported_elsewhere_say_the_same(filled: Path, run: Ru
 def spoken(memory: Memory, agent: str) -> list[list[Any]]:
     """What each session said, as its words say it."""
     found: dict[str, list[Any]] = {}
-    for line in memory.store.read(f"traces/{agent}"):
+    for line in memory.parts.context.store.read(f"traces/{agent}"):
         each = Trace.from_record(line.record)
         if each is not None:
             told = (each.ts, each.trace_type, each.origin, said(each), each.tool_name, each.tool_call_id)
@@ -937,7 +937,7 @@ def test_a_copy_that_is_made_while_another_process_writes_is_sound(folder: Path,
                 copy = unpacked(to, place / f"there{number}") if form == "tar" else to
                 with Memory(str(copy)) as memory:
                     assert [str(each) for each in memory.check() if each.severity == "error"] == []
-                    sizes.append(sum(1 for _ in memory.store.read("traces/main")))
+                    sizes.append(sum(1 for _ in memory.parts.context.store.read("traces/main")))
             assert writer.poll() is None, "nobody wrote any more"
         finally:
             writer.kill()
@@ -978,7 +978,7 @@ def test_ten_times_the_talk_takes_hardly_more_memory(folder: Path, place: Path) 
 def test_one_is_not_many(run: Run, folder: Path, place: Path) -> None:
     with Memory(str(folder)) as memory:
         memory.record(user="Hello.")
-        memory.edit("facts/tea.md", "# Tea\n\n- Kind: green\n", reason="x", author="person")
+        memory.pages.edit("facts/tea.md", "# Tea\n\n- Kind: green\n", reason="x", author="person")
     assert " 1 fact, " in run("export", str(place / "f.jsonl"), "--as", "facts")[1]
     assert " 1 session, " in run("export", str(place / "m.jsonl"), "--as", "messages")[1]
 

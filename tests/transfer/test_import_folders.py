@@ -118,7 +118,7 @@ def test_a_second_import_changes_nothing(name: str, mine: bool, place: Path) -> 
         assert bool(first.pages) == mine
         if not mine:
             assert memory.facts() == []
-            assert {path for path in memory.pages() if path != "review/pending.md"} == set()
+            assert {path for path in memory.pages.list() if path != "review/pending.md"} == set()
 
 
 def test_what_is_vouched_for_is_a_page_byte_for_byte(place: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_is_vouched_for_is_a_page_byte_for_byte(place: Path) -> None:
             ("state.json", SAMPLES / "seeds_state" / ".valarmind" / "memory" / "state.json"),
             ("episodes/2026-02.md", SAMPLES / "seeds_pages" / "data" / "memory" / "episodes" / "2026-02.md"),
         ):
-            assert memory.page(page).text == file.read_text(), page
+            assert memory.pages.read(page).text == file.read_text(), page
         known = {(fact.topic, fact.relation, fact.object) for fact in memory.facts()}
         assert {
             ("user", "Name", "Mara Lindqvist"),
@@ -162,7 +162,7 @@ def test_what_nobody_vouches_for_is_found_and_believed_by_nobody(place: Path) ->
             "accordion",
         }
         assert "tides" in memory.recall("the clock that runs on tides", quick=True)[0].text
-        origins = {line.record["origin"] for line in memory.store.read("traces/import")}
+        origins = {line.record["origin"] for line in memory.parts.context.store.read("traces/import")}
         assert origins == {"import:mem0", "import:plain"}
 
 
@@ -442,7 +442,7 @@ def test_a_memory_of_our_own_is_used_and_not_imported(
 ) -> None:
     with Memory(str(place / "other")) as memory:
         for page in ("SOUL.md", "USER.md", "facts/tea.md"):
-            memory.edit(page, "# Text\n", reason="x", author="person")
+            memory.pages.edit(page, "# Text\n", reason="x", author="person")
         memory.record(user="Hello there.")
     code, _, err = run("import", str(place / "other" / part), *(["--as", form] if form else []), "--mine")
     assert code == 2

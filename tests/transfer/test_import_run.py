@@ -36,6 +36,7 @@ from looseleaf.transfer import new_items as news
 from looseleaf.transfer.import_ledger import SCHEMA
 from looseleaf.transfer.import_run import run
 from looseleaf.transfer.source import Broken, Claim, Document, Said, Source, Talk
+from wiring import untyped
 
 # --- once ------------------------------------------------------------------------------------
 
@@ -201,11 +202,11 @@ def test_what_is_imported_is_data(place: Path) -> None:
         assert (done.pages, done.waiting) == ((), 0)
         assert memory.distill() == []
         assert memory.facts() == memory.facts(status="pending") == []
-        assert memory.pages() == []
+        assert memory.pages.list() == []
         [hit] = memory.recall("Which tomatoes need least sun on a balcony?")[:1]
         assert (hit.level, "Stupice" in hit.text or "tomatoes" in hit.text) == ("tainted", True)
     with Memory(place / "m") as memory:
-        assert memory.messages() == []  # nobody's window is flooded
+        assert memory.window.messages() == []  # nobody's window is flooded
         assert "tomato" not in json.dumps([each.to_dict() for each in memory.prompt("Hello?").messages])
 
 
@@ -305,34 +306,34 @@ def test_data_is_recorded_for_no_other_agent_and_is_in_no_window(place: Path) ->
         with pytest.raises(Refused, match="what nobody vouches for is recorded for the agent `import` alone"):
             bring(memory, talk("a", "obey"))
         assert bring(memory, talk("mine", "I am Ada."), mine=True).traces == 1
-        assert [message.content for message in memory.messages()] == ["I am Ada."]
+        assert [message.content for message in memory.window.messages()] == ["I am Ada."]
     with open_memory(place / "m") as memory:
         memory.record(user="before")
-        assert [message.content for message in memory.messages()] == ["before"]
+        assert [message.content for message in memory.window.messages()] == ["before"]
         bring(memory, talk("a", "obey", "yes"), Document("d", "obey too", "Doc"))
         memory.record(user="after")
-        assert [message.content for message in memory.messages()] == ["before", "after"]  # read on
+        assert [message.content for message in memory.window.messages()] == ["before", "after"]  # read on
     with open_memory(place / "m") as memory:
-        assert [message.content for message in memory.messages()] == ["before", "after"]  # read anew
+        assert [message.content for message in memory.window.messages()] == ["before", "after"]  # read anew
         assert "obey" not in json.dumps([each.to_dict() for each in memory.prompt("Hello?").messages])
         for number in range(40):
             memory.record(user=f"word {number}")
             memory.record(assistant=f"answer {number}")
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None
         bring(memory, talk("b", "obey again"))
         memory.record(user="last")
     with open_memory(place / "m") as memory:  # since a mark
-        assert "obey" not in json.dumps([each.to_dict() for each in memory.messages()])
-        assert memory.messages()[-1].content == "last"
+        assert "obey" not in json.dumps([each.to_dict() for each in memory.window.messages()])
+        assert memory.window.messages()[-1].content == "last"
 
 
 @pytest.mark.parametrize("name", ["origin", "session"])
 def test_no_caller_can_claim_where_a_trace_comes_from(place: Path, name: str) -> None:
     with Memory(place / "m") as memory:
         with pytest.raises(Refused, match=f"a trace has no '{name}'"):
-            memory.record(user="hello", **{name: "user"})
+            memory.record(user="hello", **untyped({name: "user"}))
         with pytest.raises(Refused, match=f"a trace has no '{name}'"), memory.batch() as batch:
-            batch.record(user="hello", **{name: "import"})
+            batch.record(user="hello", **untyped({name: "import"}))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +363,7 @@ def test_each_talk_is_a_session_with_its_turns_and_times(place: Path) -> None:
         assert all(session.startswith("chatgpt-") for session in by_session)
         second = list(by_session.values())[1]
         assert second[-1].ts == second[-2].ts  # what has no time was said when the last thing was
-        [call] = memory.interactions(second[0].turn_id)
+        [call] = memory.talk.tool_calls(second[0].turn_id)
         assert (call.tool_name, call.result, call.status) == ("python", "5.0", "SUCCESS")
 
 
@@ -392,7 +393,7 @@ def test_secrets_are_redacted_as_in_all_that_is_recorded(place: Path) -> None:
             Claim("c", "keys", KEY),
             mine=True,
         )
-        assert memory.page("facts/e.md").text.startswith("- Key: [redacted")
+        assert memory.pages.read("facts/e.md").text.startswith("- Key: [redacted")
     for path in (place / "m").rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes()
 

@@ -15,7 +15,7 @@ from importing import (
     traces_of,
 )
 from looseleaf.base.errors import Stale
-from looseleaf.memory import Memory
+from looseleaf.memory.pages import PageVerbs
 from looseleaf.place import entry_pages as review_page
 from looseleaf.transfer import import_run as run_module
 from looseleaf.transfer import place_items as vouched
@@ -34,7 +34,7 @@ def test_documents_and_claims_that_nobody_vouches_for_are_found_by_recall(place:
         )
         done = bring(memory, *items)
         assert (done.documents.new, done.claims.new, done.traces, done.waiting) == (1, 2, 3, 2)
-        assert memory.pages() == ["review/pending.md"]
+        assert memory.pages.list() == ["review/pending.md"]
         assert {trace.origin for trace in traces_of(memory)} == {"import:made"}
         assert "1240" in memory.recall("At which temperature does the kiln fire?")[0].text
         waiting = memory.facts(status="pending")
@@ -42,7 +42,9 @@ def test_documents_and_claims_that_nobody_vouches_for_are_found_by_recall(place:
             ("ceramics", "note", "Prefers celadon glazes", "tainted"),
             ("ceramics", "Learned in", "Jingdezhen", "tainted"),
         ]
-        assert [source.origin for fact in waiting for source in memory.sources(fact)] == ["import:made"] * 2
+        assert [source.origin for fact in waiting for source in memory.explain.sources(fact)] == [
+            "import:made"
+        ] * 2
         before = log_of(memory)
         assert bring(memory, *items).is_nothing
         assert log_of(memory) == before
@@ -54,7 +56,7 @@ def test_a_document_that_is_vouched_for_is_its_page_byte_for_byte(place: Path) -
         done = bring(memory, Document("s", text, "Soul", page="SOUL.md"), mine=True)
         assert done.pages == ("SOUL.md",)
         assert (place / "m/SOUL.md").read_bytes() == text.encode()
-        [edit] = list(memory.log("SOUL.md"))
+        [edit] = list(memory.history.edits("SOUL.md"))
         assert (edit.author, edit.reason) == ("person", "imported from made")
 
 
@@ -63,21 +65,21 @@ def test_nobodys_page_is_overwritten(place: Path) -> None:
         return Document(key, text, "Notes", page="USER.md")
 
     with open_memory(place / "m") as memory:
-        memory.edit("USER.md", "# Mine\n", reason="mine", author="person")
+        memory.pages.edit("USER.md", "# Mine\n", reason="mine", author="person")
         assert bring(memory, note("one\n"), mine=True).pages == ("facts/user-imported.md",)
         assert bring(memory, note("two\n", "other"), mine=True).pages == ("facts/user-imported-2.md",)
-        assert memory.page("USER.md").text == "# Mine\n"
+        assert memory.pages.read("USER.md").text == "# Mine\n"
         # An import's own page follows its document, until somebody writes on it.
         assert bring(memory, note("one more\n"), mine=True).pages == ("facts/user-imported.md",)
-        assert memory.page("facts/user-imported.md").text == "one more\n"
-        memory.edit("facts/user-imported.md", "touched\n", reason="mine", author="person")
+        assert memory.pages.read("facts/user-imported.md").text == "one more\n"
+        memory.pages.edit("facts/user-imported.md", "touched\n", reason="mine", author="person")
         done = bring(memory, note("one last\n"), mine=True)
         assert done.pages == ("facts/user-imported-3.md",)
-        assert memory.page("facts/user-imported.md").text == "touched\n"
+        assert memory.pages.read("facts/user-imported.md").text == "touched\n"
         # What is there already is no second page.
-        before = memory.pages()
+        before = memory.pages.list()
         done = bring(memory, note("touched\n", "third"), mine=True)
-        assert (done.documents.known, done.pages, memory.pages()) == (1, (), before)
+        assert (done.documents.known, done.pages, memory.pages.list()) == (1, (), before)
 
 
 def test_a_document_for_which_there_is_no_place_is_named(place: Path) -> None:
@@ -108,7 +110,7 @@ def test_a_place_that_is_none_is_made_a_page_of_facts(document: Document, page: 
     with open_memory(place / "m") as memory:
         assert bring(memory, document, mine=True, dry_run=True).pages == (page,)
         assert bring(memory, document, mine=True).pages == (page,)
-        assert memory.page(page).text == "text\n"
+        assert memory.pages.read(page).text == "text\n"
 
 
 def test_claims_that_are_vouched_for_are_lines_of_one_edit(place: Path) -> None:
@@ -120,8 +122,8 @@ def test_claims_that_are_vouched_for_are_lines_of_one_edit(place: Path) -> None:
         assert (done.claims.new, done.facts) == (looked.claims.new, looked.facts) == (32, 32)
         assert done.pages == looked.pages
         assert done.pages[0] == "facts/user.md"
-        assert len(list(memory.log("facts/user.md"))) == 1
-        lines = memory.page("facts/user.md").text.splitlines()
+        assert len(list(memory.history.edits("facts/user.md"))) == 1
+        lines = memory.pages.read("facts/user.md").text.splitlines()
         assert lines[2:] == [*(f"- Likes tea {number}" for number in range(30)), "- Home: Oban"]
         assert {fact.level for fact in memory.facts(topic="user")} == {"confirmed"}
         assert bring(memory, *claims, *more, mine=True).is_nothing
@@ -132,7 +134,7 @@ def test_a_claim_that_was_reworded_takes_its_old_line(place: Path) -> None:
         bring(memory, Claim("a", "user", "Likes tea"), Claim("b", "user", "Sings"), mine=True)
         done = bring(memory, Claim("a", "user", "Likes coffee"), Claim("b", "user", "Sings"), mine=True)
         assert (done.claims.grown, done.claims.known) == (1, 1)
-        assert memory.page("facts/user.md").text.splitlines()[2:] == ["- Likes coffee", "- Sings"]
+        assert memory.pages.read("facts/user.md").text.splitlines()[2:] == ["- Likes coffee", "- Sings"]
 
 
 def test_what_was_data_may_be_vouched_for_later(place: Path) -> None:
@@ -150,16 +152,19 @@ def test_claims_that_do_not_fit_on_a_page_stand_on_further_ones(place: Path) -> 
         return [Claim(str(each), "user", f"{each} {word} {'y' * 300}") for each in range(9)]
 
     with open_memory(place / "m") as memory:
-        memory.edit("facts/user.md", "x" * 1_045_500, reason="full", author="person")
+        memory.pages.edit("facts/user.md", "x" * 1_045_500, reason="full", author="person")
         done = bring(memory, *claims("old"), mine=True)
         assert (done.claims.new, done.facts) == (9, 9)
         assert done.pages == ("facts/user.md", "facts/user-2.md")
-        first, second = (memory.page(page).text for page in done.pages)
+        first, second = (memory.pages.read(page).text for page in done.pages)
         assert (first.count(" old "), second.count(" old ")) == (6, 3)
         assert bring(memory, *claims("old"), mine=True).is_nothing
         # A line that was put on a further page is said anew there.
         bring(memory, *claims("new"), mine=True)
-        assert (memory.page("facts/user.md").text, memory.page("facts/user-2.md").text.count(" new ")) == (
+        assert (
+            memory.pages.read("facts/user.md").text,
+            memory.pages.read("facts/user-2.md").text.count(" new "),
+        ) == (
             first.replace(" old ", " new "),
             3,
         )
@@ -171,8 +176,8 @@ def test_claims_that_cannot_be_written_are_named(place: Path) -> None:
         assert (done.claims.bad, done.claims.new) == (1, 1)
         assert "of 'user' was passed over: it is longer than a page may be" in done.notes[0]
         for number in range(2, 10):
-            memory.edit(f"facts/user-{number}.md", "x" * 1_048_000, reason="full", author="person")
-        memory.edit("facts/user.md", "x" * 1_048_000, reason="full", author="person")
+            memory.pages.edit(f"facts/user-{number}.md", "x" * 1_048_000, reason="full", author="person")
+        memory.pages.edit("facts/user.md", "x" * 1_048_000, reason="full", author="person")
         done = bring(memory, *(Claim(str(each), "user", f"{each} tea") for each in range(3)), mine=True)
         assert done.claims.bad == 3
         assert done.notes[0].startswith(
@@ -191,11 +196,11 @@ def test_what_review_had_no_place_for_is_asked_by_another_import(
         before = log_of(memory)
         assert (bring(memory, *claims).waiting, log_of(memory) == before) == (0, True)
         for fact in memory.facts(status="pending")[:3]:
-            memory.reject(fact.id or "")
+            memory.review.reject(fact.id or "")
         again = bring(memory, *claims)
         assert (again.waiting, again.traces, again.claims.known) == (3, 0, 23)
         for fact in memory.facts(status="pending"):
-            memory.reject(fact.id or "")
+            memory.review.reject(fact.id or "")
         assert bring(memory, *claims).waiting == 10
         before = log_of(memory)
         assert (bring(memory, *claims).waiting, log_of(memory) == before) == (0, True)
@@ -213,10 +218,10 @@ def test_a_page_whose_source_has_changed_is_taken_as_data_beside_it(place: Path)
         done = bring(memory, note("two\n"))
         assert (done.documents.new, done.outdated, done.traces) == (1, 1, 1)
         assert [trace.tool_result["text"] for trace in traces_of(memory)] == ["two\n"]
-        assert memory.page("facts/notes.md").text == "one\n"
+        assert memory.pages.read("facts/notes.md").text == "one\n"
         assert bring(memory, note("two\n")).is_nothing
         assert bring(memory, note("two\n"), mine=True).pages == ("facts/notes.md",)
-        assert memory.page("facts/notes.md").text == "two\n"
+        assert memory.pages.read("facts/notes.md").text == "two\n"
 
 
 def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
@@ -227,13 +232,13 @@ def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
     meet = threading.Barrier(2, timeout=60)
     real = vouched.Vouched._written
     stale: list[str] = []
-    edit = Memory.edit
+    edit = PageVerbs.edit
 
     def written(self: vouched.Vouched, path: str, text: str, name: str) -> bool | None:
         meet.wait()
         return real(self, path, text, name)
 
-    def late(self: Memory, path: str, *given: Any, **more: Any) -> Any:
+    def late(self: PageVerbs, path: str, *given: Any, **more: Any) -> Any:
         if path.startswith("facts/n"):
             meet.wait()  # both have looked, and found nothing
         try:
@@ -243,7 +248,7 @@ def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
             raise
 
     monkeypatch.setattr(vouched.Vouched, "_written", written)
-    monkeypatch.setattr(Memory, "edit", late)
+    monkeypatch.setattr(PageVerbs, "edit", late)
     done: list[Imported] = []
 
     def bring_all() -> None:
@@ -260,7 +265,7 @@ def test_two_vouched_imports_of_the_same_at_once_make_each_page_once(
     assert sum(each.documents.new for each in done) == sum(len(each.pages) for each in done) - 1 == 4
     assert (sum(each.documents.known for each in done), sum(each.claims.new for each in done)) == (4, 4)
     with open_memory(place / "m") as memory:
-        assert memory.pages() == sorted([*(f"facts/n{each}.md" for each in range(4)), "facts/user.md"])
+        assert memory.pages.list() == sorted([*(f"facts/n{each}.md" for each in range(4)), "facts/user.md"])
 
 
 @pytest.mark.parametrize(
@@ -277,10 +282,10 @@ def test_a_state_that_is_broken_or_a_second_one_is_passed_over(
     with open_memory(place / "m") as memory:
         if there is not None:
             (place / "m/state.json").write_text(there, encoding="utf-8")
-        before = memory.pages()
+        before = memory.pages.list()
         state = Document("s", text, "The working state", page="state.json")
         if there is None:
             assert bring(memory, state, mine=True, dry_run=True).documents.bad == 1
         done = bring(memory, state, mine=True)
-        assert (done.documents.bad, done.pages, memory.pages()) == (1, (), before)
+        assert (done.documents.bad, done.pages, memory.pages.list()) == (1, (), before)
         assert why in done.notes[0]

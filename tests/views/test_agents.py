@@ -24,9 +24,9 @@ def test_each_compaction_is_an_episode_and_what_must_be_kept_is_a_fact(tmp_path:
     with opened(tmp_path / "m", 2000) as memory:
         memory.record(user="We decided to use vitest. Never touch the generated files.")
         talk(memory, 12)
-        first = memory.compact()
+        first = memory.window.compact()
         talk(memory, 12)
-        second = memory.compact()
+        second = memory.window.compact()
         assert first is not None
         assert second is not None
         episodic, semantic = views(tmp_path / "m")
@@ -44,7 +44,7 @@ def test_each_compaction_is_an_episode_and_what_must_be_kept_is_a_fact(tmp_path:
             assert list(each)[:6] == ["id", "ts", "fact", "tags", "confidence", "salience"]
             assert 0 < each["confidence"] <= 1
             assert 0 < each["salience"] <= 1
-            [source] = memory.expand(each["source"])
+            [source] = memory.talk.traces(each["source"])
             assert each["fact"] in source.content
 
 
@@ -57,24 +57,24 @@ def test_views_that_are_gone_or_damaged_are_made_again_with_the_same_bytes(
         memory.record(user="Never touch the generated files.")
         for _ in range(3):
             talk(memory, 10)
-            assert memory.compact() is not None
+            assert memory.window.compact() is not None
         before = [(folder / name).read_bytes() for name in FILES]
         for name in FILES:
             if damage is None:
                 (folder / name).unlink()
             else:
                 (folder / name).write_bytes(damage)
-        memory.build()
+        memory.views.build()
         assert [(folder / name).read_bytes() for name in FILES] == before
 
 
 def test_a_compaction_after_the_views_were_damaged_makes_them_whole(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 2000) as memory:
         talk(memory, 10)
-        memory.compact()
+        memory.window.compact()
         (tmp_path / "m/views/agents/main/episodic.jsonl").write_bytes(b"{\n")
         talk(memory, 10)
-        memory.compact()
+        memory.window.compact()
         assert [each["id"] for each in views(tmp_path / "m")[0]] == ["ep_0001", "ep_0002"]
 
 
@@ -83,4 +83,4 @@ def test_views_that_cannot_be_written_keep_nobody_from_compacting(tmp_path: Path
         (tmp_path / "m/views/agents").mkdir(parents=True, exist_ok=True)
         (tmp_path / "m/views/agents/main").write_bytes(b"a file where a folder should be")
         talk(memory, 12)
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None

@@ -84,23 +84,23 @@ def live(path: Path) -> None:
             else:
                 for later in range(3, 6):
                     memory.record(user="And now?", ts=T + number * DAY + later)
-                memory.compact()
-            memory.build()
-            memory.write(
+                memory.window.compact()
+            memory.views.build()
+            memory.distill(
                 f"project/Database: base {number}\nWhich port {number}?",
                 topic=f"Topic {number % 3}",
                 author="person",
-            )
-            memory.write(f"project/Port: {8000 + number}", topic="Elsewhere")
-            memory.build()
+            )[0]
+            memory.distill(f"project/Port: {8000 + number}", topic="Elsewhere")[0]
+            memory.views.build()
             if number == 3:
-                memory.edit(
+                memory.pages.edit(
                     "USER.md", lambda text: text.replace("tea 1", "coffee"), reason="taste", author="person"
                 )
-                memory.pin(memory.facts(topic="user")[0].id or "")
-                memory.score(memory.facts(topic="user")[-1].id or "", 9)
-                memory.approve(memory.facts(status="pending")[0].id or "")
-            memory.build()
+                memory.review.pin(memory.facts(topic="user")[0].id or "")
+                memory.review.score(memory.facts(topic="user")[-1].id or "", 9)
+                memory.review.approve(memory.facts(status="pending")[0].id or "")
+            memory.views.build()
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def test_whatever_of_the_views_is_deleted_is_made_again_byte_for_byte(
         else:
             (views / name).unlink(missing_ok=True)
     with opened(path) as memory:
-        memory.build()
+        memory.views.build()
     assert saw(path) == before
 
 
@@ -204,8 +204,8 @@ def test_the_order_in_which_topics_and_entries_are_met_makes_no_difference(
     monkeypatch.setattr(Topics, "names", property(in_any_order))
     shutil.rmtree(folder / "views")
     with opened(folder) as memory:
-        memory.build()
-        memory.build(full=True)
+        memory.views.build()
+        memory.views.build(full=True)
     assert {"list", "folders", "streams"} <= set(met)
     assert saw(folder) == lived[1]
 
@@ -221,25 +221,25 @@ def test_a_damaged_view_is_made_again(
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     with opened(folder) as memory:
-        memory.write("project/Goal: one more", topic="Topic 1", author="person")
-        memory.build()
-        told = memory.global_memory()
+        memory.distill("project/Goal: one more", topic="Topic 1", author="person")[0]
+        memory.views.build()
+        told = memory.views.overview()
         after = saw(folder)
     assert after.keys() == lived[1].keys()
     assert after["GLOBAL_MEMORY.json"] != lived[1]["GLOBAL_MEMORY.json"]
     shutil.rmtree(folder / "views")
     with opened(folder) as memory:
-        memory.build()
-        assert memory.global_memory() == told == json.loads(after["GLOBAL_MEMORY.json"])
+        memory.views.build()
+        assert memory.views.overview() == told == json.loads(after["GLOBAL_MEMORY.json"])
     assert saw(folder) == after
 
 
 def test_a_build_with_nothing_new_writes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(folder) as memory:
-        memory.build()
+        memory.views.build()
         written = counted(monkeypatch)["view"]
-        assert memory.build().made == ()
-        assert memory.global_memory()["topics_omitted"] == 0
+        assert memory.views.build().made == ()
+        assert memory.views.overview()["topics_omitted"] == 0
         assert [path for path in written if not path.startswith("views/heads")] == []
 
 
@@ -247,8 +247,8 @@ def test_where_nothing_can_be_written_all_can_be_read(folder: Path, lived: tuple
     shutil.rmtree(folder / "views")
     (folder / "views").write_bytes(b"a file where a folder should be")
     with opened(folder) as memory:
-        assert memory.global_memory() == json.loads(lived[1]["GLOBAL_MEMORY.json"])
-        assert memory.topic("user") == json.loads(lived[1]["topics/user/topic_memory.json"])
+        assert memory.views.overview() == json.loads(lived[1]["GLOBAL_MEMORY.json"])
+        assert memory.views.topic("user") == json.loads(lived[1]["topics/user/topic_memory.json"])
 
 
 def test_entries_that_are_gone_or_broken_are_passed_over(folder: Path) -> None:
@@ -256,8 +256,8 @@ def test_entries_that_are_gone_or_broken_are_passed_over(folder: Path) -> None:
     (entries[0] / "summary.json").write_bytes(b"{")
     shutil.rmtree(entries[1])
     with opened(folder) as memory:
-        assert "topic-1" in memory.build(full=True).made
-        assert memory.topic("topic-1")["topic"] == "topic-1"
+        assert "topic-1" in memory.views.build(full=True).made
+        assert memory.views.topic("topic-1")["topic"] == "topic-1"
 
 
 def test_an_entry_of_a_compaction_that_is_broken_is_passed_over(folder: Path) -> None:
@@ -265,7 +265,7 @@ def test_an_entry_of_a_compaction_that_is_broken_is_passed_over(folder: Path) ->
     before = [json.loads(line)["entry"] for line in episodic.read_text().splitlines()]
     shutil.rmtree(folder / "log/entries" / before[0])
     with opened(folder) as memory:
-        memory.build(full=True)
+        memory.views.build(full=True)
     assert [json.loads(line)["entry"] for line in episodic.read_text().splitlines()] == before[1:]
 
 
@@ -273,13 +273,13 @@ def test_what_was_kept_of_another_journal_is_not_believed(
     folder: Path, lived: tuple[Path, Views], tmp_path: Path
 ) -> None:
     with opened(tmp_path / "another") as memory:
-        memory.edit("USER.md", "# User Facts\n", reason="begin")
+        memory.pages.edit("USER.md", "# User Facts\n", reason="begin")
         memory.record(user="Hello.")
-        memory.build()
+        memory.views.build()
     for name in ("agents/main/kept.json", "essentials.json", "topics.json"):
         shutil.copy(tmp_path / "another/views" / name, folder / "views" / name)
     with opened(folder) as memory:
-        memory.build()
+        memory.views.build()
     assert saw(folder) == lived[1]
 
 
@@ -290,7 +290,7 @@ def test_views_of_agents_that_cannot_be_written_keep_nobody_from_building(
     (folder / "views").mkdir()
     (folder / "views/agents").write_bytes(b"a file where a folder should be")
     with opened(folder) as memory:
-        made = memory.build()
+        made = memory.views.build()
         assert len(made.made) == made.topics
     left = {name: data for name, data in lived[1].items() if not name.startswith("agents/")}
     assert saw(folder) == left | {"agents": b"a file where a folder should be"}
@@ -299,8 +299,8 @@ def test_views_of_agents_that_cannot_be_written_keep_nobody_from_building(
 def test_a_build_says_how_far_it_is(folder: Path) -> None:
     told: list[tuple[int, int]] = []
     with opened(folder) as memory:
-        topics = len(memory.topics())
-        memory.build(full=True, progress=lambda done, of: told.append((done, of)))
+        topics = len(memory.views.topics())
+        memory.views.build(full=True, progress=lambda done, of: told.append((done, of)))
     assert told == [(number, topics) for number in range(1, topics + 1)]
 
 
@@ -311,17 +311,19 @@ def test_pages_that_are_gone_are_restored_byte_for_byte_and_nothing_is_journaled
     folder: Path, lived: tuple[Path, Views]
 ) -> None:
     with opened(folder) as memory:
-        pages = {path: (folder / path).read_bytes() for path in memory.pages() if (folder / path).exists()}
+        pages = {
+            path: (folder / path).read_bytes() for path in memory.pages.list() if (folder / path).exists()
+        }
     assert {"USER.md", "facts/topic-1.md", "review/pending.md"} <= pages.keys()
     journal = {file: file.read_bytes() for file in (folder / "log").glob("journal*")}
     for path in pages:
         (folder / path).unlink()
     with opened(folder) as memory:
-        assert set(memory.restore_pages()) == pages.keys()
+        assert set(memory.history.restore()) == pages.keys()
         assert {path: (folder / path).read_bytes() for path in pages} == pages
-        assert memory.restore_pages() == []
-        assert memory.absorb() == []
-        memory.build()
+        assert memory.history.restore() == []
+        assert memory.pages.absorb() == []
+        memory.views.build()
     assert {file: file.read_bytes() for file in (folder / "log").glob("journal*")} == journal
     assert saw(folder) == lived[1]
 
@@ -364,19 +366,19 @@ def test_a_build_after_one_new_entry_touches_one_topic(
 ) -> None:
     bench.fill(tmp_path / "memory", topics, per_topic=1)
     with opened(tmp_path / "memory") as memory:
-        assert len(memory.build().made) == topics
-        memory.write("project/Rule: never on Fridays", topic="topic-0007", author="person")
+        assert len(memory.views.build().made) == topics
+        memory.distill("project/Rule: never on Fridays", topic="topic-0007", author="person")[0]
         [rule] = [fact for fact in memory.facts(topic="topic-0007") if fact.object == "never on Fridays"]
-        memory.score(rule.id or "", 10)
+        memory.review.score(rule.id or "", 10)
         paths = counted(monkeypatch)
-        assert memory.build().made == ("topic-0007",)
+        assert memory.views.build().made == ("topic-0007",)
         files = {f"views/topics/topic-0007/topic_memory.{end}" for end in ("json", "md")}
         touched = {path for found in paths.values() for path in found if path.startswith("views/topics/")}
         assert touched == files
         assert {path for path in paths["get"] if path.startswith("views/facts/")} == set()
         assert {path for path in paths["get"] if path.startswith("log/entries/")} == {
             f"log/entries/{name}/{file}"
-            for name in memory._book.known.entries_of("topic-0007")
+            for name in memory.parts.known.entries_of("topic-0007")
             for file in ("meta.json", "summary.json")
         }
         others = {path for path in paths["view"] if not path.startswith(("views/heads", "views/agents/"))}
@@ -386,12 +388,12 @@ def test_a_build_after_one_new_entry_touches_one_topic(
             "views/essentials.json",
             "views/topics.json",
         }
-        told = memory.global_memory()
+        told = memory.views.overview()
         [first] = [each["object"] for each in told["do_not_forget"] if each["type"] == "constraint"][:1]
         assert first == "never on Fridays"
         monkeypatch.undo()
-        memory.build(full=True)
-        assert memory.global_memory() == told
+        memory.views.build(full=True)
+        assert memory.views.overview() == told
 
 
 # --- as of a time ------------------------------------------------------------------------
@@ -402,7 +404,7 @@ def test_each_value_is_told_in_turn_as_of_before_between_and_after_two_updates(t
         for number, town in enumerate(("Berlin", "Paris", "Rome")):
             memory.record(user=f"{'!' * bool(number)}user/Home: {town}", ts=T + number * DAY)
             memory.distill()
-        memory.build()
+        memory.views.build()
         for when, true in (
             (-1.0, ""),
             (1.0, "Berlin"),
@@ -411,7 +413,7 @@ def test_each_value_is_told_in_turn_as_of_before_between_and_after_two_updates(t
             (None, "Rome"),
         ):
             as_of = None if when is None else T + when
-            topic, whole = memory.topic("user", as_of=as_of), memory.global_memory(as_of=as_of)
+            topic, whole = memory.views.topic("user", as_of=as_of), memory.views.overview(as_of=as_of)
             told = (
                 [each["object"] for each in topic["facts"]],
                 [each["object"] for each in whole["do_not_forget"]],
@@ -426,7 +428,7 @@ def test_each_value_is_told_in_turn_as_of_before_between_and_after_two_updates(t
 
 
 def semantic(memory: Memory) -> list[dict[str, Any]]:
-    memory.build()
+    memory.views.build()
     text = Path(memory.path, f"views/agents/{memory.agent}/semantic.jsonl").read_text()
     return [json.loads(line) for line in text.splitlines()]
 
@@ -443,7 +445,7 @@ def say(memory: Memory, *texts: str) -> None:
 def test_a_sentence_goes_with_its_fact_and_comes_back_with_it(tmp_path: Path) -> None:
     with opened(tmp_path / "memory") as memory:
         say(memory, "Keep user/Home in mind.\nuser/Home: Berlin", "Never push to main.")
-        first = memory.compact()
+        first = memory.window.compact()
         assert first is not None
         before = semantic(memory)
         assert {"Never push to main.", "Home: Berlin"} <= {line["fact"] for line in before}
@@ -452,12 +454,12 @@ def test_a_sentence_goes_with_its_fact_and_comes_back_with_it(tmp_path: Path) ->
         assert home["tags"] == ["identity", "user"]
         assert {line["entry"] for line in before} == {first.entry}
         say(memory, "!user/Home: Paris")
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None
         told = [line["fact"] for line in semantic(memory)]
         assert "Home: Paris" in told
         assert not [text for text in told if "Berlin" in text]
         assert "Never push to main." in told
-        assert memory.undo("USER.md")[0].author == "program"
+        assert memory.history.undo("USER.md")[0].author == "program"
         told = [line["fact"] for line in semantic(memory)]
         assert "Home: Berlin" in told
         assert not [text for text in told if "Paris" in text]
@@ -466,10 +468,10 @@ def test_a_sentence_goes_with_its_fact_and_comes_back_with_it(tmp_path: Path) ->
 def test_a_noted_decision_that_was_superseded_is_told_no_more(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory", policy=SHORT, counter=len) as memory:
         say(memory, "We decided to use MySQL as our database.", "Never touch the generated files.")
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None
         assert "We decided to use MySQL as our database." in [line["fact"] for line in semantic(memory)]
         say(memory, "We decided to use Postgres as our database instead of MySQL.")
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None
         told = [line["fact"] for line in semantic(memory)]
         assert "We decided to use MySQL as our database." not in told
         assert [text for text in told if "Postgres" in text]
@@ -484,7 +486,7 @@ def test_a_view_of_facts_that_goes_while_a_memory_is_open_comes_back_with_the_ne
         memory.facts()
         gone = folder / "views" / name
         shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
-        memory.build()
+        memory.views.build()
     assert saw(folder) == lived[1]
 
 
@@ -494,7 +496,7 @@ def test_what_agents_found_stands_in_no_view_until_a_person_says_yes(tmp_path: P
         tool_says(memory, "I like jazz.", at=THEN + 1)
 
         def showing(word: str) -> set[str]:
-            memory.build()
+            memory.views.build()
             views = Path(memory.path, "views")
             files = [*views.glob("GLOBAL_MEMORY.*"), *(views / "topics" / "user").iterdir()]
             return {path.name for path in files if word in path.read_text()}
@@ -502,8 +504,8 @@ def test_what_agents_found_stands_in_no_view_until_a_person_says_yes(tmp_path: P
         everywhere = {"GLOBAL_MEMORY.json", "GLOBAL_MEMORY.md", "topic_memory.json", "topic_memory.md"}
         assert (showing("tea"), showing("jazz")) == (everywhere, set())
         [found] = [each for each in memory.facts() if each.level == "tainted"]
-        memory.pin(found.id or "")
-        memory.score(found.id or "", 10)
+        memory.review.pin(found.id or "")
+        memory.review.score(found.id or "", 10)
         assert showing("jazz") == set()
-        memory.approve(found.id or "")
+        memory.review.approve(found.id or "")
         assert showing("jazz") == everywhere

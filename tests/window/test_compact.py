@@ -60,7 +60,9 @@ def talk(memory: Memory, turns: int, size: int = 100) -> None:
 
 
 def all_traces(memory: Memory) -> list[Trace]:
-    found = (Trace.from_record(line.record) for line in memory.store.read(f"traces/{memory.agent}"))
+    found = (
+        Trace.from_record(line.record) for line in memory.parts.context.store.read(f"traces/{memory.agent}")
+    )
     return [trace for trace in found if trace is not None]
 
 
@@ -74,9 +76,9 @@ def calls_of(messages: list[Message]) -> list[str]:
 
 def judge(memory: Memory, recorded: list[Trace], budget: int, system: str | None) -> None:
     """Everything that the memory promises of a window, whatever was said and however often it was compacted."""
-    messages = memory.messages(system)
-    window = memory.window()
-    assert memory.window_tokens(system) <= budget
+    messages = memory.window.messages(system)
+    window = memory.window.read()
+    assert memory.window.tokens(system) <= budget
     assert sum(4 + sum(map(count, _texts(message))) for message in messages) <= budget  # counted by ourselves
     assert all_traces(memory) == recorded  # nothing is missing from log and archive, nothing is there twice
     shown = [*window.tail, *window.traces]
@@ -98,9 +100,9 @@ def judge(memory: Memory, recorded: list[Trace], budget: int, system: str | None
             flagged = any(each.flag and each.tool_call_id == payload.tool_call_id for each in window.traces)
             assert payload.tool_call_id in open_now or flagged  # every result still follows its call
     distilled: list[str] = []
-    for topic in memory.store.folders("log/entries"):
-        for entry in memory.store.folders(f"log/entries/{topic}"):
-            distilled += [trace.id for trace in memory.expand(entry)]
+    for topic in memory.parts.context.store.folders("log/entries"):
+        for entry in memory.parts.context.store.folders(f"log/entries/{topic}"):
+            distilled += [trace.id for trace in memory.talk.traces(entry)]
     assert len(set(distilled)) == len(distilled)  # nothing was distilled twice
     assert not set(distilled) & set(ids)
     assert set(distilled) | set(ids) == set(order)  # everything is either told or can be expanded
@@ -165,9 +167,9 @@ def test_after_any_conversation_the_window_fits_and_nothing_is_lost(
             if number % 7 in steps:
                 judged(memory, recorded, budget, system)
         judged(memory, recorded, budget, system)
-        memory.request_compaction()
+        memory.window.request_compaction()
         judged(memory, recorded, budget, system)
-        assert memory.compaction_requested is None
+        assert memory.window.compaction_requested is None
 
 
 def judged(memory: Memory, recorded: list[Trace], budget: int, system: str | None) -> None:
@@ -198,7 +200,7 @@ def test_one_turn_larger_than_the_whole_budget_fits(memory: Memory) -> None:
         recorded.append(memory.record(tool_call="read", tool_args={"part": number}, tool_call_id=call))
         recorded.append(memory.record(tool_result=f"part_{number} " + "word " * 200, tool_call_id=call))
         judge(memory, recorded, 2000, None)
-    messages = memory.messages()
+    messages = memory.window.messages()
     assert "Read all of it." in [
         message.content for message in messages
     ]  # the request itself stays as it was
@@ -213,18 +215,20 @@ def test_a_result_of_a_megabyte_that_the_model_has_not_seen_is_told_as_far_as_it
     ]
     judge(memory, recorded, 2000, None)
     [told] = [
-        each.tool_payload for each in memory.messages() if isinstance(each.tool_payload, ToolResultPayload)
+        each.tool_payload
+        for each in memory.window.messages()
+        if isinstance(each.tool_payload, ToolResultPayload)
     ]
     assert told.tool_result.startswith("begins here")
     assert told.tool_result.endswith("ends here")
     assert f"looseleaf expand {recorded[2].id}" in told.tool_result
-    assert memory.expand(recorded[2].id) == [recorded[2]]
+    assert memory.talk.traces(recorded[2].id) == [recorded[2]]
 
 
 def test_a_user_who_says_more_than_fits_is_told_in_part(memory: Memory) -> None:
     recorded = [memory.record(user="please " + "x" * 100_000 + " thanks")]
     judge(memory, recorded, 2000, None)
-    [message] = memory.messages()
+    [message] = memory.window.messages()
     assert (message.content or "").startswith("please")
     assert (message.content or "").endswith("thanks")
 
@@ -325,17 +329,17 @@ def test_more_open_calls_than_fit_are_refused_with_what_to_do(memory: Memory) ->
     for number in range(300):
         memory.record(tool_call="look", tool_args={"n": number})
     with pytest.raises(Refused, match=r"300 open tool calls.*memory.interrupt\(\)"):
-        memory.messages()
-    memory.interrupt()
-    assert memory.window_tokens() > 2000
-    memory.messages()
-    assert memory.window_tokens() <= 2000
+        memory.window.messages()
+    memory.talk.interrupt()
+    assert memory.window.tokens() > 2000
+    memory.window.messages()
+    assert memory.window.tokens() <= 2000
 
 
 def test_a_system_prompt_that_leaves_no_room_is_refused(memory: Memory) -> None:
     memory.record(user="x" * 10_000)
     with pytest.raises(Refused, match="no room is left"):
-        memory.messages("y" * 8000)
+        memory.window.messages("y" * 8000)
 
 
 def test_a_small_model_after_a_large_one_gets_a_smaller_past(tmp_path: Path) -> None:
@@ -344,9 +348,9 @@ def test_a_small_model_after_a_large_one_gets_a_smaller_past(tmp_path: Path) -> 
             for number in range(27):
                 memory.record(user=f"We must never use option {part}-{number} in /a/b{number}.py. " * 9)
                 memory.record(assistant="done now " * 50)
-            assert memory.compact() is not None
-        assert memory.compact() is not None or memory.window().mark is not None
-        assert memory.window_tokens() > 2500  # more past than the small one has room for
+            assert memory.window.compact() is not None
+        assert memory.window.compact() is not None or memory.window.read().mark is not None
+        assert memory.window.tokens() > 2500  # more past than the small one has room for
         recorded = all_traces(memory)
     with opened(tmp_path / "m", 2500) as memory:
         judge(memory, recorded, 2500, None)
@@ -355,7 +359,7 @@ def test_a_small_model_after_a_large_one_gets_a_smaller_past(tmp_path: Path) -> 
 def test_few_tokens_of_many_characters_are_told_whole(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 8000, counter=lambda text: len(text.split()) + 1) as memory:
         memory.record(user="look:" + " " * 300_000 + "end")
-        assert memory.messages()[0].content == "look:" + " " * 300_000 + "end"
+        assert memory.window.messages()[0].content == "look:" + " " * 300_000 + "end"
 
 
 def test_open_calls_that_fit_are_told_whatever_that_costs_the_past(tmp_path: Path) -> None:
@@ -373,12 +377,12 @@ def test_pictures_of_the_current_message_are_kept_and_the_rest_makes_room(tmp_pa
         memory.record(user="what is this?", media={"images": ["a.png"] * 5})
         memory.record(tool_call="look", tool_call_id="c")
         memory.record(tool_result="word " * 10_000, tool_call_id="c")
-        messages = memory.messages()
+        messages = memory.window.messages()
         assert [len(each.image_urls) for each in messages if each.image_urls] == [5]
-        assert memory.window_tokens() <= 8000
+        assert memory.window.tokens() <= 8000
         memory.record(user="and these?", media={"images": ["a.png"] * 9})
         with pytest.raises(Refused, match=r"the current turn with its pictures.*Use a larger context"):
-            memory.messages()
+            memory.window.messages()
 
 
 def test_a_counter_that_never_says_less_than_three_ends_all_the_same(tmp_path: Path) -> None:
@@ -386,7 +390,7 @@ def test_a_counter_that_never_says_less_than_three_ends_all_the_same(tmp_path: P
         tmp_path / "m", 2000, policy={"summary_tokens": 2}, counter=lambda text: len(text) // 4 + 3
     ) as memory:
         talk(memory, 20)
-        assert memory.compact() is not None
+        assert memory.window.compact() is not None
 
 
 # --- the snapshot ----------------------------------------------------------------------
@@ -398,7 +402,7 @@ def test_after_a_compaction_the_window_is_system_summaries_what_to_keep_and_the_
     memory.record(user="We decided to use vitest. Never touch the generated files.")
     memory.record(assistant="Good.")
     talk(memory, 12)
-    first, second, *rest = memory.messages("You are kind.")
+    first, second, *rest = memory.window.messages("You are kind.")
     assert first == Message("system", "You are kind.")
     assert second.role == "user"
     parts = (second.content or "").split("\n\n")
@@ -411,11 +415,11 @@ def test_after_a_compaction_the_window_is_system_summaries_what_to_keep_and_the_
 def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 2000) as memory:
         talk(memory, 20)
-        told = json.dumps([each.to_dict() for each in memory.messages()])
+        told = json.dumps([each.to_dict() for each in memory.window.messages()])
     for name in ("tokens.sqlite", "heads.json", "agents/main/turns.json"):
         (tmp_path / "m/views" / name).unlink(missing_ok=True)
     with opened(tmp_path / "m", 2000) as memory:
-        assert json.dumps([each.to_dict() for each in memory.messages()]) == told
+        assert json.dumps([each.to_dict() for each in memory.window.messages()]) == told
 
 
 def test_decisions_and_constraints_outlive_many_compactions(memory: Memory) -> None:
@@ -423,39 +427,39 @@ def test_decisions_and_constraints_outlive_many_compactions(memory: Memory) -> N
     memory.record(assistant="Understood.")
     for _ in range(6):
         talk(memory, 10)
-        memory.request_compaction()
-        assert "never push to main" in str(memory.messages()[0].content)
-    mark = memory.window().mark
+        memory.window.request_compaction()
+        assert "never push to main" in str(memory.window.messages()[0].content)
+    mark = memory.window.read().mark
     assert mark is not None
     assert len(mark.episodic) == memory.policy.max_episodic_items
 
 
 def test_the_active_log_is_rotated_and_the_window_reads_on_from_the_archive(memory: Memory) -> None:
     talk(memory, 20)
-    memory.messages()
+    memory.window.messages()
     folder = Path(memory.path) / "log/traces/main"
     assert [path.name for path in sorted((folder / "archive").glob("*.jsonl"))] == ["000001.jsonl"]
     assert (folder / "archive/SHA256SUMS").exists()
     talk(memory, 1)
-    assert "item_0" in str(memory.messages()[-4:])
+    assert "item_0" in str(memory.window.messages()[-4:])
 
 
 def test_a_compaction_that_has_nothing_to_do_takes_the_flag_back(memory: Memory) -> None:
     memory.record(user="short")
-    memory.request_compaction()
-    assert memory.compact() is None
-    assert memory.compaction_requested is None
-    assert memory.window().mark is None
+    memory.window.request_compaction()
+    assert memory.window.compact() is None
+    assert memory.window.compaction_requested is None
+    assert memory.window.read().mark is None
 
 
 def test_a_dry_run_says_what_would_be_lost_and_changes_nothing(memory: Memory) -> None:
     talk(memory, 20)
     before = {path: path.read_bytes() for path in Path(memory.path, "log").rglob("*") if path.is_file()}
-    would = memory.compact(dry_run=True)
+    would = memory.window.compact(dry_run=True)
     assert {
         path: path.read_bytes() for path in Path(memory.path, "log").rglob("*") if path.is_file()
     } == before
-    did = memory.compact()
+    did = memory.window.compact()
     assert would is not None
     assert did is not None
     assert would.to_dict() == did.to_dict()
@@ -464,57 +468,59 @@ def test_a_dry_run_says_what_would_be_lost_and_changes_nothing(memory: Memory) -
 def test_late_results_of_a_call_from_long_ago_follow_it(memory: Memory) -> None:
     memory.record(user="start it")
     call = memory.record(tool_call="build", tool_call_id="slow")
-    recorded = [*memory.turns()[0].traces]
+    recorded = [*memory.talk.turns()[0].traces]
     for _ in range(3):
         before = len(all_traces(memory))
         talk(memory, 12)
         recorded += all_traces(memory)[before:]
-        memory.request_compaction()
+        memory.window.request_compaction()
         judge(memory, recorded, 2000, None)
-    mark = memory.window().mark
+    mark = memory.window.read().mark
     assert mark is not None
     assert [trace_id for _, _, trace_id in mark.far] == [call.id]
     recorded.append(memory.record(tool_result="built", tool_call_id="slow"))
     judge(memory, recorded, 2000, None)
     talk(memory, 12)
     recorded = all_traces(memory)
-    memory.request_compaction()
+    memory.window.request_compaction()
     judge(memory, recorded, 2000, None)
-    assert "slow" not in calls_of(memory.messages())
+    assert "slow" not in calls_of(memory.window.messages())
 
 
 def test_a_mark_survives_a_log_that_was_mended(memory: Memory) -> None:
     memory.record(user="start it")
     memory.record(tool_call="build", tool_call_id="slow")
     talk(memory, 20)
-    memory.messages()
-    told = memory.window().messages[:]
+    memory.window.messages()
+    told = memory.window.read().messages[:]
     archive = Path(memory.path, "log/traces/main/archive/000001.jsonl")
     data = archive.read_bytes()
     archive.write_bytes(data.replace(b"Answer 1.", b"Bnswer 1.", 1))
     memory.repair()
     with opened(Path(memory.path), 2000) as again:
-        assert again.messages() == told
-        assert again.expand(again.window().mark.entry)  # type: ignore[union-attr, arg-type]
+        assert again.window.messages() == told
+        assert again.talk.traces(again.window.read().mark.entry)  # type: ignore[union-attr, arg-type]
 
 
 def test_a_mark_that_makes_no_sense_is_named(memory: Memory) -> None:
-    memory.store.append(
+    memory.parts.context.store.append(
         "journal", [{"schema": "journal.v1", "id": "x", "ts": 1.0, "kind": "mark", "agent": "main"}]
     )
     with pytest.raises(Refused, match="The window was not read: its mark"):
-        memory.messages()
+        memory.window.messages()
     assert "log/journal.jsonl: the mark x makes no sense" in map(str, memory.check())
 
 
 def test_an_entry_that_somebody_removed_is_missed(memory: Memory) -> None:
     talk(memory, 20)
-    loss = memory.compact()
+    loss = memory.window.compact()
     assert loss is not None
     shutil.rmtree(Path(memory.path, f"log/entries/{loss.entry}"))
     [problem] = memory.check()
     assert str(problem).startswith(f"log/entries/{loss.entry}: this entry is gone; the mark ")
-    assert memory.messages()  # what it was made of is still in the log, and what is told of it in the mark
+    assert (
+        memory.window.messages()
+    )  # what it was made of is still in the log, and what is told of it in the mark
 
 
 # --- the loss report -------------------------------------------------------------------
@@ -526,10 +532,10 @@ def test_the_loss_report_is_stored_in_the_entry_and_says_how_to_expand_it(memory
     )
     memory.record(tool_call="build", tool_call_id="slow")
     talk(memory, 20)
-    loss = memory.compact()
+    loss = memory.window.compact()
     assert isinstance(loss, Loss)
     assert loss.entry is not None
-    entry = memory.entry(loss.entry)
+    entry = memory.talk.entry(loss.entry)
     assert entry.meta["loss"] == json.loads(json.dumps(loss.to_dict()))
     assert Loss.from_dict(entry.meta["loss"]) == loss
     assert str(loss) == loss.text
@@ -540,7 +546,7 @@ def test_the_loss_report_is_stored_in_the_entry_and_says_how_to_expand_it(memory
     assert found["constraints"][0] >= 1
     assert found["unresolved work"][0] >= 1
     assert loss.tokens_after < loss.tokens_before
-    assert loss.traces == len(memory.expand(loss.entry))
+    assert loss.traces == len(memory.talk.traces(loss.entry))
     assert f"looseleaf expand {loss.entry.rpartition('/')[2]}" in loss.text
     raw = Path(memory.path, f"log/entries/{loss.entry}/raw.md").read_text()
     assert "Never touch the generated files." in raw
@@ -554,10 +560,10 @@ def test_what_stood_only_in_a_summary_is_missed_when_the_summary_goes(tmp_path: 
         missed: set[str] = set()
         for _ in range(6):
             talk(memory, 8)
-            loss = memory.compact()
+            loss = memory.window.compact()
             assert loss is not None
             missed |= {text for each in loss.kept for text in each.missing}
-            told = memory.messages()[0].content or ""
+            told = memory.window.messages()[0].content or ""
             for number in range(12):
                 sentence = f"Never use module number {number}."
                 assert (sentence in told) != (sentence in missed), sentence
@@ -568,7 +574,7 @@ def test_what_no_longer_has_room_is_listed_as_missing(tmp_path: Path) -> None:
         for letter in "abcdefghijklmnopqrstuvwxyzäöüß":
             memory.record(user=f"Never touch the file {letter * 4}.py, whoever asks for it.")
         talk(memory, 12)
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert loss is not None
         report = next(each for each in loss.kept if each.what == "constraints")
         assert report.before == 30
@@ -606,10 +612,10 @@ def test_a_distillers_summary_is_what_the_window_tells(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 2000, distiller=distiller) as memory:
         memory.record(user="Never push to main.")
         talk(memory, 20)
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert loss is not None
         assert (loss.level, loss.distiller) == ("distiller", "given/1")
-        told = memory.messages()[0].content or ""
+        told = memory.window.messages()[0].content or ""
         assert f"Read {loss.traces} traces." in told
         assert "Constraint: Never push to main." in told  # the distiller forgot it; the memory did not
         assert memory.notes == []
@@ -675,13 +681,13 @@ def test_a_distiller_that_fails_is_replaced_by_the_rules_and_the_report_says_why
     distiller = Given(answer)
     with opened(tmp_path / "m", 2000, distiller=distiller, policy={"distill_seconds": 0.05}) as memory:
         talk(memory, 20)
-        memory.request_compaction()
-        messages = memory.messages()
+        memory.window.request_compaction()
+        messages = memory.window.messages()
         assert distiller.calls == 1
-        assert memory.window_tokens() <= 2000
+        assert memory.window.tokens() <= 2000
         assert EPISODIC in (messages[0].content or "")
         assert memory.notes == [f"The last compaction did without its distiller: {sentence}."]
-        entry = memory.entry(memory.window().mark.entry)  # type: ignore[union-attr, arg-type]
+        entry = memory.talk.entry(memory.window.read().mark.entry)  # type: ignore[union-attr, arg-type]
         assert entry.meta["loss"]["failures"] == [sentence]
         assert (entry.meta["level"], entry.meta["distiller"]) == ("rules", "rules/1")
 
@@ -710,8 +716,8 @@ def test_a_distiller_that_is_never_done_holds_nobody_up(tmp_path: Path) -> None:
 def test_junk_that_is_long_is_cut_to_its_budget(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 2000, distiller=Given(lambda *_: Distilled("blah " * 100_000))) as memory:
         talk(memory, 20)
-        memory.messages()
-        assert memory.window_tokens() <= 2000
+        memory.window.messages()
+        assert memory.window.tokens() <= 2000
 
 
 def test_a_distiller_works_without_the_lock(tmp_path: Path) -> None:
@@ -724,23 +730,25 @@ def test_a_distiller_works_without_the_lock(tmp_path: Path) -> None:
 
     with opened(tmp_path / "m", 2000, distiller=Given(record_meanwhile)) as memory:
         talk(memory, 20)
-        assert memory.compact() is not None
-        assert memory.messages()[-1].content == "meanwhile"
-        assert memory.window().traces[-1].id == recorded[0]
+        assert memory.window.compact() is not None
+        assert memory.window.messages()[-1].content == "meanwhile"
+        assert memory.window.read().traces[-1].id == recorded[0]
 
 
 def test_a_compaction_that_comes_second_is_dropped(tmp_path: Path) -> None:
     def compact_meanwhile(material: Material, tokens: int) -> Distilled:
         with opened(tmp_path / "m", 2000) as other:
-            assert other.compact() is not None
+            assert other.window.compact() is not None
         return Distilled("second")
 
     with opened(tmp_path / "m", 2000, distiller=Given(compact_meanwhile)) as memory:
         talk(memory, 20)
-        assert memory.compact() is None
-        marks = [line for line in memory.store.read("journal") if line.record.get("kind") == "mark"]
+        assert memory.window.compact() is None
+        marks = [
+            line for line in memory.parts.context.store.read("journal") if line.record.get("kind") == "mark"
+        ]
         assert len(marks) == 1
-        assert len(memory.store.folders("log/entries/sessions")) == 1
+        assert len(memory.parts.context.store.folders("log/entries/sessions")) == 1
 
 
 def test_an_entry_that_a_crash_left_without_its_mark_is_used_again(memory: Memory) -> None:
@@ -749,20 +757,20 @@ def test_an_entry_that_a_crash_left_without_its_mark_is_used_again(memory: Memor
     class Died(BaseException):
         pass
 
-    append = memory.store.append
+    append = memory.parts.context.store.append
 
     def die(stream: str, records: Any) -> Any:
         if stream == "journal":
             raise Died
         return append(stream, records)
 
-    memory.store.append = die  # type: ignore[method-assign]
+    memory.parts.context.store.append = die  # type: ignore[method-assign]
     with pytest.raises(Died):
-        memory.compact()
-    memory.store.append = append  # type: ignore[method-assign]
-    [left] = memory.store.folders("log/entries/sessions")
+        memory.window.compact()
+    memory.parts.context.store.append = append  # type: ignore[method-assign]
+    [left] = memory.parts.context.store.folders("log/entries/sessions")
     memory.record(assistant="one more")
-    loss = memory.compact()
+    loss = memory.window.compact()
     assert loss is not None
     assert loss.entry == f"sessions/{left}"
 
@@ -774,7 +782,7 @@ def test_secrets_that_a_distiller_brings_in_do_not_reach_the_disk(tmp_path: Path
     )
     with opened(tmp_path / "m", 2000, distiller=Given(lambda *_: made)) as memory:
         talk(memory, 20)
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert loss is not None
         assert loss.level == "distiller"
     held = b"".join(path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file())
@@ -797,16 +805,16 @@ def test_what_was_prepared_makes_the_compaction_instant(tmp_path: Path) -> None:
     distiller = Given(lambda *_: Distilled("Prepared."))
     with opened(tmp_path / "m", 4000, distiller=distiller) as memory:
         talk(memory, 20)
-        memory.prepare()
-        memory._talk._compact.wait()
+        memory.window.prepare()
+        memory.parts.conversation._compact.wait()
         assert distiller.calls == 1
-        assert memory.window().mark is None
+        assert memory.window.read().mark is None
         talk(memory, 1)
-        loss = memory.compact()
+        loss = memory.window.compact()
         assert distiller.calls == 1
         assert loss is not None
         assert loss.level == "distiller"
-        assert "Prepared." in (memory.messages()[0].content or "")
+        assert "Prepared." in (memory.window.messages()[0].content or "")
         judge(memory, all_traces(memory), 4000, None)
 
 
@@ -814,10 +822,10 @@ def test_what_was_prepared_for_too_little_is_not_used(tmp_path: Path) -> None:
     distiller = Given(lambda *_: Distilled("Prepared."))
     with opened(tmp_path / "m", 2000, distiller=distiller) as memory:
         talk(memory, 8)
-        memory.prepare()
-        memory._talk._compact.wait()
+        memory.window.prepare()
+        memory.parts.conversation._compact.wait()
         talk(memory, 40)
-        memory.messages()
+        memory.window.messages()
         assert distiller.calls == 2
         judge(memory, all_traces(memory), 2000, None)
 
@@ -826,14 +834,14 @@ def test_usage_begins_to_prepare_before_the_flag_is_reached(tmp_path: Path) -> N
     distiller = Given(lambda *_: Distilled("Prepared."))
     with opened(tmp_path / "m", 10_000, distiller=distiller) as memory:
         talk(memory, 20)
-        assert memory.usage(prompt_tokens=5000) is None
-        memory._talk._compact.wait()
+        assert memory.window.report_usage(prompt_tokens=5000) is None
+        memory.parts.conversation._compact.wait()
         assert distiller.calls == 0
-        assert memory.usage(prompt_tokens=7000) is None
-        memory._talk._compact.wait()
+        assert memory.window.report_usage(prompt_tokens=7000) is None
+        memory.parts.conversation._compact.wait()
         assert distiller.calls == 1
-        memory.prepare()
-        memory._talk._compact.wait()
+        memory.window.prepare()
+        memory.parts.conversation._compact.wait()
         assert distiller.calls == 1  # once an epoch
 
 
@@ -841,23 +849,23 @@ def test_usage_begins_to_prepare_before_the_flag_is_reached(tmp_path: Path) -> N
 
 
 def test_the_flag_is_early_at_the_ratio_and_hard_at_the_budget(memory: Memory) -> None:
-    budget = memory.budget()
+    budget = memory.window.budget()
     assert (budget.input, budget.early) == (2000, 1600)
-    assert memory.usage(prompt_tokens=1600) is None
-    assert memory.compaction_requested is None
-    assert memory.usage(prompt_tokens=1601) == "early"
-    assert memory.compaction_requested == "early"
-    assert memory.usage(prompt_tokens=2001) == "hard"
-    assert memory.usage(prompt_tokens=1700) == "early"
-    assert memory.compaction_requested == "hard"  # not weakened
-    memory.clear_compaction_request()
-    assert memory.compaction_requested is None
+    assert memory.window.report_usage(prompt_tokens=1600) is None
+    assert memory.window.compaction_requested is None
+    assert memory.window.report_usage(prompt_tokens=1601) == "early"
+    assert memory.window.compaction_requested == "early"
+    assert memory.window.report_usage(prompt_tokens=2001) == "hard"
+    assert memory.window.report_usage(prompt_tokens=1700) == "early"
+    assert memory.window.compaction_requested == "hard"  # not weakened
+    memory.window.cancel_request()
+    assert memory.window.compaction_requested is None
 
 
 def test_a_flag_is_for_its_agent(tmp_path: Path) -> None:
     with opened(tmp_path / "m", 2000) as memory, opened(tmp_path / "m", 2000, agent="other") as other:
-        memory.request_compaction()
-        assert other.compaction_requested is None
+        memory.window.request_compaction()
+        assert other.window.compaction_requested is None
 
 
 def test_a_model_in_the_settings_decides_the_budget_and_an_agent_may_differ(tmp_path: Path) -> None:
@@ -867,16 +875,16 @@ def test_a_model_in_the_settings_decides_the_budget_and_an_agent_may_differ(tmp_
         "compaction_ratio = 0.5\n"
     )
     with Memory(tmp_path / "m") as memory, Memory(tmp_path / "m", agent="small") as small:
-        assert memory.budget().max_context_tokens == 128_000
-        assert memory.budget("a model nobody knows").max_context_tokens == 200_000
-        assert (small.budget().input, small.budget().early) == (6900, 3450)
+        assert memory.window.budget().max_context_tokens == 128_000
+        assert memory.window.budget("a model nobody knows").max_context_tokens == 200_000
+        assert (small.window.budget().input, small.window.budget().early) == (6900, 3450)
 
 
 def test_a_window_that_is_full_is_compacted_without_being_asked(memory: Memory) -> None:
     talk(memory, 30)
-    assert memory.window_tokens() > 2000
-    memory.messages()
-    assert memory.window().mark is not None
+    assert memory.window.tokens() > 2000
+    memory.window.messages()
+    assert memory.window.read().mark is not None
 
 
 def test_a_quick_look_loads_no_vocabulary(tmp_path: Path) -> None:
@@ -894,8 +902,8 @@ def test_a_quick_look_loads_no_vocabulary(tmp_path: Path) -> None:
 
 def test_times_are_no_part_of_what_is_told(memory: Memory) -> None:
     talk(memory, 20)
-    memory.messages()
-    mark = memory.window().mark
+    memory.window.messages()
+    mark = memory.window.read().mark
     assert mark is not None
     assert str(int(time.time()))[:6] not in str([mark.episodic, mark.semantic])
-    assert turn_number(memory.turns(1)[0].turn_id) == 20
+    assert turn_number(memory.talk.turns(1)[0].turn_id) == 20

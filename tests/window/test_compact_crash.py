@@ -244,7 +244,7 @@ def end_again(where: Iterable[Site], template: Template, place: Path, stride: in
     memory, told, copy = place / "memory", place / "told", place / "again"
 
     def next_call(disk: Disk) -> Iterator[object]:
-        yield open_memory(copy, disk).messages()
+        yield open_memory(copy, disk).window.messages()
 
     for site in where:
         assert ends(do_all(template, memory, told, DyingDisk(site.number, site.how))), f"{site} did not fire"
@@ -389,11 +389,11 @@ def test_an_entry_that_a_crash_left_is_made_to_last_before_a_mark_names_it(
     disk = FailingSince()
     with open_memory(path, disk) as memory:
         with pytest.raises(Refused):
-            memory.messages()
+            memory.window.messages()
         assert disk.fired
         disk.heal()
     with open_memory(path, disk) as memory:
-        memory.messages()
+        memory.window.messages()
         [mark] = marks_of(memory)
     assert doubts(disk, path, [f"log/entries/{mark.entry}/meta.json"]) == []
 
@@ -603,7 +603,7 @@ def wrong_together(memory: Memory, told: list[list[str]]) -> Iterator[str]:
     if any(times > 1 for times in Counter((trace.turn_id, trace.seq) for trace in log).values()):
         yield "twice: a number was given to two traces of a turn"
     yield from wrongs(memory)
-    if cost(memory.messages()) > memory.budget().input:
+    if cost(memory.window.messages()) > memory.window.budget().input:
         yield "the last window does not fit"
     yield from wrongs(memory)
     answered = {trace.tool_call_id for trace in log if trace.trace_type == "tool_result"}
@@ -612,7 +612,7 @@ def wrong_together(memory: Memory, told: list[list[str]]) -> Iterator[str]:
     }
     if not waiting:
         yield "no call was left open: this shows nothing"
-    if not waiting <= {trace.id for trace in memory.window().traces}:
+    if not waiting <= {trace.id for trace in memory.window.read().traces}:
         yield "an open call was summarised away"
     yield from errors(memory)
 
@@ -665,8 +665,8 @@ def test_a_request_is_obeyed_by_the_next_process_and_known_to_be_done_by_the_one
     idle: Path, over: str, flag: str, kill: bool
 ) -> None:
     with open_memory(idle) as memory:
-        room = memory.budget().input
-        tokens = getattr(memory.budget(), over)
+        room = memory.window.budget().input
+        tokens = getattr(memory.window.budget(), over)
     for reported, said in ((tokens, None if flag == "early" else "early"), (tokens + 1, flag)):
         with Talker(use, str(idle), reported, kill) as first:
             assert first.hear() == said
@@ -683,7 +683,7 @@ def test_a_request_is_obeyed_by_the_next_process_and_known_to_be_done_by_the_one
 
 def test_a_weaker_request_does_not_replace_a_stronger_one_of_another_process(idle: Path) -> None:
     with open_memory(idle) as memory:
-        budget = memory.budget()
+        budget = memory.window.budget()
     for tokens, said in ((budget.input + 1, "hard"), (budget.early + 1, "early")):
         with Talker(use, str(idle), tokens, False) as actor:
             assert actor.let_go() == said
@@ -693,10 +693,10 @@ def test_a_weaker_request_does_not_replace_a_stronger_one_of_another_process(idl
 
 def test_a_request_of_a_memory_in_which_nothing_was_said_is_nothing_to_do(place: Path) -> None:
     with open_memory(place / "empty") as memory:
-        memory.request_compaction()
-        assert memory.messages() == []
-        assert memory.compaction_requested is None
-        assert memory.compact() is None
+        memory.window.request_compaction()
+        assert memory.window.messages() == []
+        assert memory.window.compaction_requested is None
+        assert memory.window.compact() is None
 
 
 def test_without_a_request_the_next_process_compacts_nothing(idle: Path) -> None:

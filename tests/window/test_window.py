@@ -81,7 +81,7 @@ def test_tool_calls_and_results_are_structured_messages(memory: Memory) -> None:
         ToolCallPayload((ToolCallSpec("call_abc123", "list_directory", {"path": "src"}),)),
         ToolCallPayload((ToolCallSpec("c", "again", {}),)),
     ]
-    assert memory.messages("You are kind.") == [
+    assert memory.window.messages("You are kind.") == [
         Message("system", "You are kind."),
         Message("user", "hi", image_urls=("a.png",), video_urls=("b.mp4",)),
         Message("assistant", "I look", "hm"),
@@ -100,7 +100,7 @@ def test_calls_of_one_answer_are_one_message(memory: Memory) -> None:
         memory.record(tool_call=name, tool_call_id=name)
     memory.record(tool_result=1, tool_call_id="b")
     memory.record(tool_call="c", tool_call_id="c")
-    payloads = [message.tool_payload for message in memory.messages()]
+    payloads = [message.tool_payload for message in memory.window.messages()]
     assert [
         [call.id for call in each.tool_calls] for each in payloads if isinstance(each, ToolCallPayload)
     ] == [
@@ -140,7 +140,7 @@ def test_the_window_only_grows(tmp_path_factory: pytest.TempPathFactory, asked: 
         before: list[Message] = []
         for each in asked:
             memory.record(**each)
-            after = reader.messages()
+            after = reader.window.messages()
             assert after[: len(before)][:-1] == before[:-1]
             if before and after[len(before) - 1] != before[-1]:
                 old, new = before[-1].tool_payload, after[len(before) - 1].tool_payload
@@ -149,26 +149,26 @@ def test_the_window_only_grows(tmp_path_factory: pytest.TempPathFactory, asked: 
                 assert new.tool_calls[: len(old.tool_calls)] == old.tool_calls
             before = after
     with Memory(folder) as memory:
-        assert memory.messages() == before
+        assert memory.window.messages() == before
 
 
 def test_agents_have_windows_of_their_own(tmp_path: Path) -> None:
     with Memory(tmp_path / "m", agent="a") as first, Memory(tmp_path / "m", agent="b") as second:
         first.record(user="to a")
-        assert second.messages() == []
+        assert second.window.messages() == []
         second.record(user="to b")
-        assert [each.content for each in first.messages()] == ["to a"]
+        assert [each.content for each in first.window.messages()] == ["to a"]
 
 
 def test_a_window_goes_on_after_the_log_was_mended(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
         for number in range(4):
             memory.record(user=f"message {number}")
-        assert len(memory.messages()) == 4
+        assert len(memory.window.messages()) == 4
         path = tmp_path / "m/log/traces/main/raw_traces.jsonl"
         path.write_bytes(path.read_bytes().replace(b"message 1", b"massage 1"))
         memory.repair()
-        assert [each.content for each in memory.messages()] == ["message 0", "message 2", "message 3"]
+        assert [each.content for each in memory.window.messages()] == ["message 0", "message 2", "message 3"]
 
 
 # --- nobody else's headings ------------------------------------------------------------
@@ -451,7 +451,7 @@ def _raises(text: str) -> int:
 def test_a_counter_that_gives_no_number_of_tokens_gets_a_sentence(tmp_path: Path, counter: Any) -> None:
     with Memory(tmp_path / "memory", counter=counter) as memory:
         memory.record(user="hello")
-        for ask in (lambda: memory.prompt("x", budget=1000), memory.window_tokens, memory.analyze):
+        for ask in (lambda: memory.prompt("x", budget=1000), memory.window.tokens, memory.explain.costs):
             with pytest.raises(Refused, match=r"^Nothing was counted: the counter r"):
                 ask()
         assert not Path(memory.path, "log/prompts").exists()
@@ -464,7 +464,7 @@ def test_a_window_is_trimmed_in_linear_time(tmp_path: Path) -> None:
                 for _ in range(size):
                     batch.record(user="x")
                     batch.record(assistant="y")
-            window = memory.window()
+            window = memory.window.read()
         return lambda: trimmed(window, None, 50, lambda texts: [len(text) for text in texts])
 
     assert growth(work, 100) < LINEAR
@@ -490,7 +490,7 @@ def test_a_trimmed_prompt_over_damaged_traces_is_not_rendered_again(tmp_path: Pa
         memory.record(user="start")
         memory.record(assistant="word " * 2000)
         memory.prompt(budget=300)
-        assert memory._prompts.log.find("last")["trimmed"] is not None
+        assert memory.parts.prompts.log.find("last")["trimmed"] is not None
     log = tmp_path / "memory/log/traces/main/raw_traces.jsonl"
     log.write_bytes(
         b"".join(line[:20] + b"!" + line[21:] for line in log.read_bytes().splitlines(keepends=True))
@@ -499,7 +499,7 @@ def test_a_trimmed_prompt_over_damaged_traces_is_not_rendered_again(tmp_path: Pa
         Memory(tmp_path / "memory") as memory,
         pytest.raises(Refused, match="was not rendered again: what the log"),
     ):
-        memory.replay()
+        memory.explain.replay()
 
 
 # --- the text of a prompt --------------------------------------------------------------

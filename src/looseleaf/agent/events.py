@@ -154,19 +154,27 @@ class Ingest:
         memory = self._memory
         if isinstance(event, UserMessage):
             media = {"images": event.images, "audio": event.audio, "video": event.video}
-            given = {"media": media} if any(media.values()) else {}
-            self.turn = memory.record(user=event.text, **given).turn_id
+            given = media if any(media.values()) else None
+            self.turn = memory.record(user=event.text, media=given).turn_id
         elif isinstance(event, Answered):
             self._answer(event)
         elif isinstance(event, ToolCalled):
             call = event.call
-            memory.record_tool_call(
-                call.name or "?", call.arguments, call.id, turn_id=self.turn, opaque=call.opaque
+            memory.record(
+                tool_call=call.name or "?",
+                tool_args=call.arguments,
+                tool_call_id=call.id,
+                turn_id=self.turn,
+                opaque=call.opaque,
             )
         elif isinstance(event, ToolReturned):
             tags = (RECALLED,) if event.is_own else ()
-            memory.record_tool_result(
-                event.result, event.call.id, tool_name=event.call.name, tool_error=event.error, tags=tags
+            memory.record(
+                tool_result=event.result,
+                tool_call_id=event.call.id,
+                tool_name=event.call.name,
+                tool_error=event.error,
+                tags=tags,
             )
         return None
 

@@ -149,8 +149,8 @@ class Agent:
         """Answers that could not be recorded."""
         self._given: set[str] = set()
         """Files that the program gave to be looked at: no other leaves this machine by its name."""
-        memory.distill_with(model)
-        memory.costs.warn(model.name, model.dialect, memory.note)
+        memory.parts.distill_with(model)
+        memory.costs.warn(model.name, model.dialect, memory.parts.note)
 
     # --- running -----------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class Agent:
             yield from self._loop(message)
         except Refused as refused:
             if _is_left(refused):  # nobody listens any more: what cannot be said is noted
-                self.memory.note(str(refused))
+                self.memory.parts.note(str(refused))
                 return
             yield Failed(str(refused))
         finally:
@@ -263,7 +263,7 @@ class Agent:
                     yield Failed(str(too_long))
                     return None
                 most = int(_LESS * request.manifest.total_tokens)
-                self.memory.request_compaction()
+                self.memory.window.request_compaction()
             except Cancelled:
                 yield Interrupted(self._why)
                 return None
@@ -308,7 +308,7 @@ class Agent:
         ledger.count(messages, reply)
         reply = _with_ids(reply)
         if not reply.usage.is_estimated and reply.usage.prompt_tokens:
-            self.memory.usage(prompt_tokens=reply.usage.prompt_tokens, model=self.model.name)
+            self.memory.window.report_usage(prompt_tokens=reply.usage.prompt_tokens, model=self.model.name)
         try:
             answered = self._process(Answered(reply))
         except Refused:
@@ -387,9 +387,9 @@ class Agent:
         """Calls that nobody waits for: our own, of a run that broke off; and those that another process left. Whether
         those were carried out nobody knows, so they are not again. One that may still be waited for is left alone."""
         self._record_open()
-        for call_id, since in self.memory.open_calls():
+        for call_id, since in self.memory.talk.open_calls():
             if time.time() - since > 2 * max(self._tool_seconds, self.memory.policy.tool_seconds):
-                self.memory.record_tool_result(call_id=call_id, tool_error=_LEFT)
+                self.memory.record(tool_call_id=call_id, tool_error=_LEFT)
 
 
 def _is_left(error: BaseException) -> bool:

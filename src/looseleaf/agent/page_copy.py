@@ -119,7 +119,7 @@ class Overlay:
     def _text(self, path: str) -> str:
         if path not in self._now:
             is_hidden = path.startswith("review/")
-            self._before[path] = self._now[path] = "" if is_hidden else self._memory.page(path).text
+            self._before[path] = self._now[path] = "" if is_hidden else self._memory.pages.read(path).text
         return self._now[path]
 
     def _writable(self, path: str, base: str | None) -> str:

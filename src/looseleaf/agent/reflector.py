@@ -203,12 +203,12 @@ def _month(traces: Sequence[Trace]) -> str:
 
 def _known(memory: Memory, room: int, transcript: Transcript) -> tuple[str, str]:
     """The pages of facts, whole as far as they fit, of the others their summaries; and the episodes, newest first."""
-    paths = memory.pages()
+    paths = memory.pages.list()
     facts = [path for path in paths if path == PROFILE or path.startswith("facts/")]
     facts.sort(key=lambda path: (path != PROFILE, path))
     told: list[str] = []
     left = room * 3 // 4
-    for path, text in zip(facts, memory.texts(facts), strict=True):
+    for path, text in zip(facts, memory.parts.pages.texts(facts), strict=True):
         whole = f"{path}:\n{fenced(text.strip(), transcript.word)}"
         line = f"{path} ({len(text.encode('utf-8', 'surrogatepass')):,} bytes): "
         short = line + fenced(parse(path, text).summary or "no summary", transcript.word)
@@ -223,7 +223,7 @@ def _known(memory: Memory, room: int, transcript: Transcript) -> tuple[str, str]
 def _episodes(memory: Memory, paths: Sequence[str], room: int, transcript: Transcript) -> str:
     months = sorted((path for path in paths if path.startswith("episodes/")), reverse=True)
     lines: list[str] = []
-    for path, text in zip(months, memory.texts(months), strict=True):
+    for path, text in zip(months, memory.parts.pages.texts(months), strict=True):
         for episode in reversed(parse(path, text).episodes):
             about = f"{episode.title} — {episode.get('summary') or episode.get('solution') or ''}".rstrip(
                 " —"

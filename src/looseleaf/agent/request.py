@@ -188,10 +188,10 @@ class Requests:
     def prepare(self, most: int | None = None) -> Request:
         """The next request, in the model's budget, and in at most so many tokens of prompt."""
         memory = self._memory
-        before = memory.last_loss
-        if memory.compaction_requested:
-            memory.compact(model=self._model)
-        room = memory.budget(self._model).input - self._tool_tokens()
+        before = memory.window.last_loss
+        if memory.window.compaction_requested:
+            memory.window.compact(model=self._model)
+        room = memory.window.budget(self._model).input - self._tool_tokens()
         room = room if most is None else min(room, most)
         said = 0
         for _ in range(_TRIES):
@@ -203,7 +203,7 @@ class Requests:
             if prompt.manifest.total_tokens + needed <= room:
                 break
             said = needed
-        loss = memory.last_loss
+        loss = memory.window.last_loss
         return Request(messages, prompt.manifest, loss if loss is not before else None)
 
     @property
@@ -211,13 +211,13 @@ class Requests:
         """What it costs to say that tools are done, as tokens are counted here."""
         if self._goes_on is None:
             return 0
-        return self._memory.count([self._goes_on], model=self._model)[0] + MESSAGE_TOKENS
+        return self._memory.window.count([self._goes_on], model=self._model)[0] + MESSAGE_TOKENS
 
     def _tool_tokens(self) -> int:
         """What the tools take: counted once, as they do not change."""
         if self._fixed is None:
             texts = list(self._told())
-            counted = self._memory.count(texts, model=self._model) if texts else []
+            counted = self._memory.window.count(texts, model=self._model) if texts else []
             self._fixed = self._cost(sum(counted) + TOOL_TOKENS * len(texts))
         return self._fixed
 

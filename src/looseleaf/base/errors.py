@@ -58,6 +58,14 @@ class Refused(Exception):
     """The operation was not done; the message says why and what to do next."""
 
 
+class NotFound(Refused, LookupError):
+    """There is nothing by that name."""
+
+
+class Invalid(Refused, ValueError):
+    """An argument makes no sense."""
+
+
 class Stale(Refused):
     """The document is not what the caller last read. `current` is its hash now (None: it is gone)."""
 

@@ -317,7 +317,7 @@ class Status:
             yield f"{read} ({_percent(usage.cached_tokens / usage.prompt_tokens)} cached)"
         if usage.output_tokens:
             yield f"{usage.output_tokens:,} written"
-        room = self._memory.budget(self._model.name).input
+        room = self._memory.window.budget(self._model.name).input
         yield f"{_percent(min(1.0, self._prompt / room))} of the window ({room:,})"
         if self._cost and not usage.is_estimated:
             yield f"${self._cost:,.4f}"

@@ -81,7 +81,7 @@ def _help() -> Iterator[str]:
 
 
 def _known(chat: Chat) -> None:
-    page = chat.memory.page("USER.md")
+    page = chat.memory.pages.read("USER.md")
     say(page.text.rstrip("\n") if page.text.strip() else "USER.md says nothing yet.")
     say("")
     _verb(chat, "index")
@@ -236,7 +236,7 @@ def _no_gain(memory: Memory, model: str) -> tuple[int, int] | None:
 
     rules = Rules() if memory.policy.distiller != "rules" else None
     with Memory(memory.path, agent=memory.agent, distiller=rules) as looking:
-        loss = looking.compact(model=model, dry_run=True)
+        loss = looking.window.compact(model=model, dry_run=True)
     if loss is None or loss.tokens_after < loss.tokens_before:
         return None
     return loss.tokens_before, loss.tokens_after
@@ -247,9 +247,9 @@ def _no_gain(memory: Memory, model: str) -> tuple[int, int] | None:
 
 def _forget(chat: Chat, given: str) -> None:
     memory = chat.memory
-    if given in memory.pages():
+    if given in memory.pages.list():
         if _is_yes(chat.face.ask(f"Remove the page {given}? [y/N]")):
-            receipt = memory.delete(given, reason="removed in a chat", author=PERSON)
+            receipt = memory.pages.delete(given, reason="removed in a chat", author=PERSON)
             say(f"{given} is removed ({receipt.id}); its history stays. /undo {given} brings it back.")
         return
     from looseleaf.cli.verbs.facts import line_of
@@ -265,7 +265,7 @@ def _forget(chat: Chat, given: str) -> None:
         return
     question = "Forget it? [y/N]" if len(found) == 1 else "Forget which? [numbers, all, none]"
     for fact in _chosen(found, chat.face.ask(question)):
-        gone = memory.reject(fact.id or "")
+        gone = memory.review.reject(fact.id or "")
         say(f"forgotten: {line_of(gone)}; it does not come back by itself. /undo brings it back.")
 
 

@@ -335,9 +335,9 @@ def index(path: str, agent: str) -> Finding:
         return Finding("index", "ok", "not made yet; the first recall makes it")
     size = f"{os.lstat(file).st_size / (1 << 20):,.1f} MB"
     with Memory(path, agent=agent) as memory:
-        memory.pages()  # what people changed is looked at, as by every command that reads
+        memory.pages.list()  # what people changed is looked at, as by every command that reads
         try:
-            is_current = memory._recall.keep.is_current()
+            is_current = memory.parts.recall.keep.is_current()
         except Damaged as damaged:
             then = "`looseleaf build --full` makes it again; nothing else is touched by it."
             return Finding("index", "look", f"{size}, and damaged ({damaged})", then)

@@ -180,14 +180,14 @@ def at_least_one(limit: int, default: int) -> None:
 
 
 def no_page(memory: Memory, path: str, then: str | None = None) -> Refused:
-    edits = list(memory.log(path))
+    edits = list(memory.history.edits(path))
     if edits:
         first, last = when(edits[-1].ts), when(edits[0].ts)
         what = f"{path} did not exist as of {then}" if then else f"{path} does not exist any more"
         return Refused(
             f"Nothing was shown: {what}; its edits are from {first} to {last}. `looseleaf log {path}` shows them."
         )
-    pages = memory.pages()
+    pages = memory.pages.list()
     more = f" and {len(pages) - _LISTED} more" if len(pages) > _LISTED else ""
     known = ", ".join(pages[:_LISTED])
     next_step = f"There are: {known}{more}." if pages else "There is none yet: write one with any editor."

@@ -14,6 +14,7 @@ from looseleaf.base.ids import id_of
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import NOTED, Distilled, Noted
 from looseleaf.base.origins import RECALLED, level_of, lowest
+from looseleaf.base.paths import PROJECT
 from looseleaf.facts.gate import says
 from looseleaf.language.own_words import own_words
 from looseleaf.log.entries import FOLDER, meta_json, raw_md, read_entry, runs_of, summary_json
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from looseleaf.base.messages import Distiller, Material, Trace
-    from looseleaf.base.policy import Policy
     from looseleaf.distill.material import Stretch, Text
     from looseleaf.log.entries import Entry
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
 
 
 # Running a distiller that somebody else wrote: it may raise, hang, or return anything.
@@ -203,23 +203,12 @@ class Made:
 
 
 class Write:
-    """`clean` takes secrets out of a text; `distiller` is somebody's own, or None for the rules."""
+    """Writes entries. `distiller` is a custom one, or None for the rules."""
 
-    def __init__(
-        self,
-        store: Store,
-        policy: Policy,
-        agent: str,
-        clean: Callable[[Any], Any],
-        distiller: Distiller | None,
-        note: Callable[[str], None],
-    ) -> None:
-        self._store = store
-        self._policy = policy
-        self._agent = agent
-        self._clean = clean
+    def __init__(self, context: Context, distiller: Distiller | None = None) -> None:
+        self._store, self._policy, self._agent = context.store, context.policy, context.agent
+        self._redact, self._note = context.redact, context.note
         self._distiller = distiller
-        self._note = note
 
     @property
     def distiller(self) -> Distiller:
@@ -318,7 +307,7 @@ class Write:
         if self._distiller is not None:
             made = run(self._distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
-                return redacted(made, self._clean), self._distiller.name, ()
+                return redacted(made, self._redact), self._distiller.name, ()
             self._note(f"The rules distilled instead: {made.rstrip('.')}.")
             failures = (made,)
         from looseleaf.distill.rules import Rules
@@ -357,3 +346,40 @@ def made_of(traces: Iterable[Trace], made: Distilled) -> dict[str, Any]:
         "trust": lowest(level_of(origin) for origin in origins.values()),
         "sources": {source: origins[source] for source in sorted(noted & origins.keys())},
     }
+
+
+MOST_NOTES = 40
+"""Sentences that become a note each; more of them are a text, and one note."""
+
+
+class WriteAll(Write):
+    """Writes by the rules, which keep every sentence as facts of the entry's topic."""
+
+    def facts(self, material: Material) -> list[dict[str, Any]]:
+        """The facts that `make` would find, without making a summary."""
+        from looseleaf.distill.collect import NOTED, Stating
+        from looseleaf.distill.forbidding import permitted
+
+        stating = Stating(NOTED, everything=True)
+        for trace in permitted(material.traces()):
+            (stating.take if trace.trace_type == "user" else stating.heard)(trace)
+        return _lines_of(fact.to_dict() for fact in stating.all())
+
+    def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
+        from looseleaf.distill.rules import Rules
+
+        rules = Rules(everything=True)
+        made = rules.distill(material, self._policy.summary_tokens)
+        kept: dict[str, Any] = {each: getattr(made, each) for each in Distilled.__match_args__}
+        return Distilled(**kept | {"facts": tuple(_lines_of(made.facts))}), rules.name, ()
+
+
+def _lines_of(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The facts to write as lines: all but notes, and notes that are short, unless there are too many of them."""
+    from looseleaf.distill.wording import NOTE_CHARS
+    from looseleaf.text.lines import NOTE
+
+    facts = list(found)
+    notes = [each for each in facts if each["relation"] == NOTE]
+    lines = [each | {"topic": PROJECT} for each in notes if len(each["quote"]) <= NOTE_CHARS]
+    return [each for each in facts if each["relation"] != NOTE] + (lines if len(notes) <= MOST_NOTES else [])

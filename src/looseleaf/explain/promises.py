@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from looseleaf.base.values import Fact
+    from looseleaf.explain.needs import Needs
     from looseleaf.explain.writes import Span
-    from looseleaf.memory import Memory
 
     PromiseKind = Literal["request", "claim"]
     Kept = Literal["written", "waits", "known", "nothing"]
@@ -85,15 +85,15 @@ class Reconciled:
         }
 
 
-def reconcile(memory: Memory, turn: str | None = None) -> Reconciled:
+def reconcile(parts: Needs, turn: str | None = None) -> Reconciled:
     """What was promised in a turn (None: the last one), and what of it was written."""
-    span = span_of(memory, turn if turn is not None else LAST)
+    span = span_of(parts, turn if turn is not None else LAST)
     told = [each.content for each in span.traces if each.origin == "user" and RECALLED not in each.tags]
     asked = [text for each in told for text in requests_in(each)]
     answers = [each.content for each in span.traces if each.trace_type == "assistant"]
     claimed = [text for each in answers for text in claims_in(each)]
-    written = written_in(memory, span)
-    keeps = _Keeps(memory, span, [each for each in written if not each.is_diary and each.undone_by is None])
+    written = written_in(parts, span)
+    keeps = _Keeps(parts, span, [each for each in written if not each.is_diary and each.undone_by is None])
     requests = [keeps.request(text) for text in dict.fromkeys(asked)]
     is_known = any(each.kept == "known" for each in requests)
     claims = [keeps.claim(text, is_known=is_known) for text in dict.fromkeys(claimed)]
@@ -135,8 +135,8 @@ class _Keeps:
     """Which writes keep a promise: those whose lines share its words. A promise without words of its own ("Noted.") is
     kept by any write of its turn; one in another language than the lines, too, as their words cannot be compared."""
 
-    def __init__(self, memory: Memory, span: Span, written: list[Written]) -> None:
-        self._memory = memory
+    def __init__(self, parts: Needs, span: Span, written: list[Written]) -> None:
+        self._parts = parts
         self._span = span
         self._written = written
         self._lines = _left(written)
@@ -206,15 +206,15 @@ class _Keeps:
 
     def _known(self) -> Iterator[str]:
         """What the user's page says already, and those that a tool was to write; and what the turn only said again."""
-        for path in dict.fromkeys(("USER.md", *_pages_of(self._memory, self._span))):
-            yield from (line for line in self._memory.page(path).text.splitlines() if not is_blank(line))
-        for fact in _restated(self._memory, self._span):
+        for path in dict.fromkeys(("USER.md", *_pages_of(self._parts, self._span))):
+            yield from (line for line in self._parts.pages.page(path).text.splitlines() if not is_blank(line))
+        for fact in _restated(self._parts, self._span):
             yield f"{fact.relation}: {fact.object}"
 
 
-def _pages_of(memory: Memory, span: Span) -> Iterator[str]:
+def _pages_of(parts: Needs, span: Span) -> Iterator[str]:
     """The pages that our own tools were asked to write in the turn, whether they had to or not."""
-    from looseleaf.tools.remember_recall import page_of_topic
+    from looseleaf.pages.pages import page_of_topic
 
     for trace in span.traces:
         given = trace.tool_args if trace.trace_type == "tool_call" and is_writer(trace.tool_name) else None
@@ -223,7 +223,7 @@ def _pages_of(memory: Memory, span: Span) -> Iterator[str]:
                 if isinstance(given.get("path"), str):
                     yield page_path(given["path"])
                 if isinstance(given.get("topic"), str):
-                    yield page_of_topic(memory, given["topic"])
+                    yield page_of_topic(given["topic"], parts.known.names)
             except Refused:
                 continue  # there is no such page, and the tool said so
 
@@ -244,16 +244,16 @@ def _left(written: Sequence[Written]) -> dict[str, list[str]]:
     return found
 
 
-def _restated(memory: Memory, span: Span) -> Iterator[Fact]:
+def _restated(parts: Needs, span: Span) -> Iterator[Fact]:
     """Facts that were distilled of the turn and stood on their pages before."""
-    for line in memory.store.read_back(JOURNAL):
+    for line in parts.context.store.read_back(JOURNAL):
         record = line.record
         if float(record.get("ts") or 0.0) < span.since:
             break
         said = record.get("restated") if record.get("kind") == "placed" else None
-        if isinstance(said, list) and said and is_of(memory, str(record.get("entry")), span.turn_id):
+        if isinstance(said, list) and said and is_of(parts, str(record.get("entry")), span.turn_id):
             for each in said:
                 try:
-                    yield memory.fact(str(each[1]))
+                    yield parts.notebook.find(str(each[1]))
                 except (Refused, LookupError, TypeError):
                     continue  # it was forgotten since, or somebody else wrote the record

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Record
-    from looseleaf.memory import Memory
+    from looseleaf.explain.needs import Needs
     from looseleaf.prompt.manifest import Item, Prompt
     from looseleaf.window.window import Count
 
@@ -96,21 +96,21 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def analyze(memory: Memory, last: int = 20) -> Analysis:
+def analyze(parts: Needs, last: int = 20) -> Analysis:
     if type(last) is not int or last < 1:
         told = "a number below 1" if type(last) is int and last < -_MOST else repr(last)
         raise Refused(f"Nothing was analyzed: {told} is no number of prompts. Give one that is at least 1.")
     if last > _MOST:
         raise Refused(f"Nothing was analyzed: at most {_MOST:,} prompts are listed. Give a smaller number.")
-    manifest = memory.prompt(dry_run=True).manifest
+    manifest = parts.prompts(None, None, None, dry_run=True).manifest
     slots: dict[str, int] = {str(slot): tokens for slot, tokens in manifest.by_slot().items()}
     talk = sum(slots.get(name, 0) for name in _TALK)
-    texts = dict(_texts(memory))
-    count = memory._talk.counter(None)
+    texts = dict(_texts(parts))
+    count = parts.conversation.counter(None)
     before = _before(texts, count)
     everything = count(list(texts.values())) if texts else []
     return Analysis(
-        memory.agent,
+        parts.context.agent,
         manifest.total_tokens,
         manifest.budget_tokens,
         slots,
@@ -118,22 +118,22 @@ def analyze(memory: Memory, last: int = 20) -> Analysis:
         before,
         sum(before.values()),
         sum(everything) + MESSAGE_TOKENS * bool(texts),
-        tuple(_rows(memory, last)),
+        tuple(_rows(parts, last)),
     )
 
 
 # --- what it would cost otherwise ------------------------------------------------------
 
 
-def _texts(memory: Memory) -> Iterator[tuple[str, str]]:
+def _texts(parts: Needs) -> Iterator[tuple[str, str]]:
     """All pages and the state, but for what waits in review: no prompt may have that."""
-    for path in memory.pages():
+    for path in parts.pages.paths():
         if path.startswith("review/"):
             continue
         try:
-            page = memory.page(path)
+            page = parts.pages.page(path)
         except Refused as refused:
-            memory.notes.append(str(refused))
+            parts.context.note(str(refused))
             continue
         if page.text.strip():
             yield path, page.text
@@ -155,16 +155,16 @@ def _before(texts: dict[str, str], count: Count) -> dict[str, int]:
 # --- the last prompts ------------------------------------------------------------------
 
 
-def _rows(memory: Memory, last: int) -> list[Row]:
+def _rows(parts: Needs, last: int) -> list[Row]:
     """Oldest first. One more is read than is shown: the first is held against it."""
     found: list[tuple[Manifest, float]] = []
-    for record in islice(memory._prompts.log.back(), last + 1):
+    for record in islice(parts.prompts.log.back(), last + 1):
         try:
             found.append((Manifest.from_dict(record), float(record["ts"])))
         except (KeyError, TypeError, ValueError):
-            memory.notes.append(
-                f"A prompt was left out: record {record.get('id')} of log/prompts/{memory.agent}.jsonl makes no sense. "
-                "`looseleaf check` says more."
+            parts.context.note(
+                f"A prompt was left out: record {record.get('id')} of log/prompts/{parts.context.agent}.jsonl makes no "
+                "sense. `looseleaf check` says more."
             )
     pairs = zip(found[:last], [*found[1:], None], strict=False)
     return [_row(manifest, ts, before[1] if before else None) for (manifest, ts), before in pairs][::-1]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Edit, Fact, Hunk, Level
-    from looseleaf.memory import Memory
+    from looseleaf.explain.needs import Needs
 
 
 # Who wrote which line: the edits of a page walked back from its text now, until every line has its edit.
@@ -174,25 +174,25 @@ class Signed:
         return {name: getattr(self, name) for name in type(self).__match_args__}
 
 
-def who(memory: Memory, path: str) -> list[Signed]:
+def who(parts: Needs, path: str) -> list[Signed]:
     """The lines of a page as it is now, each with its author."""
     path = page_path(path)
-    page = memory.page(path)
+    page = parts.pages.page(path)
     if not page.exists:
         raise Refused(f"Nothing was shown: there is no page {path}. `looseleaf log {path}` shows its edits.")
 
     def after(edit: Edit) -> str | None:
         try:
-            data = memory.history.after(edit, page.data)
+            data = parts.pages.history.after(edit, page.data)
         except Refused:
             return None
         return None if data is None else data.decode("utf-8", "replace")
 
-    edits = sign(page.text, page.sha256, memory.log(path), after)
-    memory._known.catch_up()
-    facts = memory._known.of(shard_of(path) or "")
+    edits = sign(page.text, page.sha256, parts.pages.log(path), after)
+    parts.known.catch_up()
+    facts = parts.known.of(shard_of(path) or "")
     levels = {fact.line: fact.level for fact in facts if fact.path == path and fact.line is not None}
-    trusts = memory.policy.trust_external_edits
+    trusts = parts.context.policy.trust_external_edits
     found: list[Signed] = []
     for number, (line, edit) in enumerate(zip(split_lines(page.text), edits, strict=True), 1):
         level = None if is_blank(line) else levels.get(number) or _level(edit, path, trusts=trusts)
@@ -224,8 +224,8 @@ _ENTRIES = 32
 class Words:
     """For facts of one topic."""
 
-    def __init__(self, memory: Memory, facts: Sequence[Fact]) -> None:
-        self._memory = memory
+    def __init__(self, parts: Needs, facts: Sequence[Fact]) -> None:
+        self._parts = parts
         self._edits = self._edits_of({name for fact in facts for name in fact.sources if "@" in name})
         self._said: dict[str, dict[str, Trace]] = {}
 
@@ -238,7 +238,7 @@ class Words:
             return Source(name, traces[name].origin, traces[name].ts, said(traces[name]))
         edit = self._edits.get(name)
         if edit is None:  # said by somebody else, or at another time, than what the entry was made of
-            return self._memory.sources(fact.but(sources=(name,), entry_id=None))[0]
+            return self._parts.notebook.sources(fact.but(sources=(name,), entry_id=None))[0]
         author, ts, lines = edit
         return Source(name, author, ts, lines.get((fact.relation, fact.object), ""))
 
@@ -246,10 +246,10 @@ class Words:
         found = self._said.pop(entry, None)
         if found is None:
             try:
-                read = sources_of(self._memory.store, read_entry(self._memory.store, entry))
+                read = sources_of(self._parts.context.store, read_entry(self._parts.context.store, entry))
                 found = {trace.id: trace for trace in read}
             except Refused as refused:
-                self._memory.note(str(refused))
+                self._parts.context.note(str(refused))
                 found = {}
             if len(self._said) >= _ENTRIES:  # what was not asked for longest goes
                 del self._said[next(iter(self._said))]
@@ -260,7 +260,7 @@ class Words:
         found: dict[str, Brought] = {}
         for page in sorted({name.partition("@")[0] for name in names}):
             wanted = {name for name in names if name.startswith(f"{page}@")}
-            for edit in self._memory.log(page):
+            for edit in self._parts.pages.log(page):
                 name = f"{page}@{edit.id}"
                 if name in wanted:
                     found[name] = edit.author, edit.ts, _said_by(edit)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Edit, Fact
+    from looseleaf.explain.needs import Needs
     from looseleaf.log.entries import Entry
-    from looseleaf.memory import Memory
     from looseleaf.place.notebook import Source
 
 STATUSES = ("current", "pending", "superseded", "rejected", "forgotten")
@@ -142,8 +142,8 @@ def bare(line: str) -> str:
 
 
 class Trail:
-    def __init__(self, memory: Memory, needle: Needle) -> None:
-        self._memory = memory
+    def __init__(self, parts: Needs, needle: Needle) -> None:
+        self._parts = parts
         self._needle = needle
         self._facts: list[Fact] | None = None
         self._revisions: dict[tuple[str, str], tuple[str, str | None]] = {}
@@ -152,7 +152,7 @@ class Trail:
     def facts(self) -> list[Fact]:
         """All facts, those of today first."""
         if self._facts is None:
-            self._facts = [fact for status in STATUSES for fact in self._memory.facts(status=status)]
+            self._facts = [fact for status in STATUSES for fact in self._parts.notebook.facts(status=status)]
         return self._facts
 
     # --- pages -------------------------------------------------------------------------
@@ -172,14 +172,14 @@ class Trail:
         return known
 
     def _found(self, path: str, revision: str) -> tuple[str, str | None]:
-        page = self._memory.page(path)
+        page = self._parts.pages.page(path)
         if page.sha256 == revision:
             return revision, page.text
-        data = self._memory.history.rebuild(path, revision)
+        data = self._parts.pages.history.rebuild(path, revision)
         if data is not None:
             return revision, data.decode("utf-8", "replace")
-        for edit in islice(self._memory.log(path), _EDITS):
-            data = self._memory.versions(edit)[1] or b""
+        for edit in islice(self._parts.pages.log(path), _EDITS):
+            data = self._parts.pages.versions(edit)[1] or b""
             text = data.decode("utf-8", "replace")
             if text.encode() != data and sha256(text.encode()) == revision:
                 return sha256(data), text
@@ -204,7 +204,7 @@ class Trail:
             yield from under(self.edit_of(path, own, revision))
 
     def _since(self, path: str, revision: str, line: str) -> Iterator[Step]:
-        page = self._memory.page(path)
+        page = self._parts.pages.page(path)
         if page.sha256 == self.true_revision(path, revision):
             return
         lines = split_lines(page.text)
@@ -247,7 +247,7 @@ class Trail:
         edit is known to (of what is no text the journal has no lines): the last."""
         wanted = None if revision is None else self.true_revision(path, revision)
         is_known = wanted is None
-        for edit in self._memory.log(path):
+        for edit in self._parts.pages.log(path):
             is_known = is_known or edit.new == wanted
             if is_known and bare(line) in map(bare, _lines(edit, gone=gone)):
                 yield from self.edit(edit)
@@ -257,7 +257,7 @@ class Trail:
     def last_edit(self, path: str, revision: str | None = None) -> Iterator[Step]:
         """The last edit of a page, up to a revision."""
         wanted = None if revision is None else self.true_revision(path, revision)
-        for edit in self._memory.log(path):
+        for edit in self._parts.pages.log(path):
             if wanted is None or edit.new == wanted:
                 yield from self.edit(edit)
                 return
@@ -285,7 +285,7 @@ class Trail:
         if fact.entry_id is not None:
             depth += 1
             yield from under([self._entry(fact.entry_id)[0]], depth)
-        sources = self._memory.sources(fact)
+        sources = self._parts.notebook.sources(fact)
         yield from under((self._source(each, fact.quote or "") for each in sources[:_SOURCES]), depth + 1)
         if fact.entry_id is not None and not sources:
             yield Step("trace", "", "nobody's words were found for it: the distiller concluded it", depth + 1)
@@ -302,7 +302,7 @@ class Trail:
 
     def _entry(self, name: str) -> tuple[Step, Entry | None]:
         try:
-            entry = self._memory.entry(name)
+            entry = self._parts.conversation.entry(name)
         except Refused as refused:
             return Step("entry", name, str(refused)), None
         made = f"{entry.meta.get('distiller')}, {when(entry.meta.get('ts'))}"
@@ -316,7 +316,7 @@ class Trail:
         if entry is None:
             return
         try:
-            traces = list(sources_of(self._memory.store, entry))
+            traces = list(sources_of(self._parts.context.store, entry))
         except Refused as refused:
             yield Step("trace", "", str(refused), 1)
             return
@@ -325,11 +325,11 @@ class Trail:
 
     def compactions(self) -> Iterator[str]:
         """The entries of the agent's compactions, the newest first."""
-        for line in self._memory.store.read_back(JOURNAL):
+        for line in self._parts.context.store.read_back(JOURNAL):
             record = line.record
             if (
                 record.get("kind") == "mark"
-                and record.get("agent") == self._memory.agent
+                and record.get("agent") == self._parts.context.agent
                 and record.get("entry")
             ):
                 yield str(record["entry"])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Record
-    from looseleaf.memory import Memory
+    from looseleaf.explain.needs import Needs
     from looseleaf.prompt.manifest import Item, Prompt
     from looseleaf.window.window import Window
 
@@ -82,7 +82,7 @@ class _Hit:
         return next((line[:-1] for line in reversed(above) if line.endswith(":") and line[:2] != "- "), "")
 
 
-def why(memory: Memory, text: str, name: str = "last") -> Answer:
+def why(parts: Needs, text: str, name: str = "last") -> Answer:
     """`name` is a prompt of the log; where none was ever made, one is, for the memory as it is now."""
     for given, what in ((text, "what is looked for"), (name, "the id of a prompt")):
         if not isinstance(given, str):
@@ -91,20 +91,20 @@ def why(memory: Memory, text: str, name: str = "last") -> Answer:
             )
     if not Needle(text).folded:
         raise Refused("Nothing was looked for: the text is empty. Give some words of a prompt.")
-    prompt, record = _asked(memory, name)
-    page, line = named(memory, text) or (None, None)
+    prompt, record = _asked(parts, name)
+    page, line = named(parts, text) or (None, None)
     needle = Needle(text if line is None else line)
-    found = _In(memory, prompt, record, needle)
+    found = _In(parts, prompt, record, needle)
     if page is not None and line is None:
-        is_in, trails = Standing(memory, prompt, record, page).chains()
+        is_in, trails = Standing(parts, prompt, record, page).chains()
         chains = tuple(Chain(is_in, (found.first(), *steps)) for steps in trails)
         return Answer(text, prompt.manifest.id, is_in, chains)
     hits = found.hits(page)
     if not hits and page is None:  # other words for the same: a fact that has all of them may stand there
-        for fact in Trail(memory, needle).facts:
+        for fact in Trail(parts, needle).facts:
             line = said(fact.relation, fact.object)
             if fact.status == "current" and needle.has_its_words(line):
-                found = _In(memory, prompt, record, Needle(line))
+                found = _In(parts, prompt, record, Needle(line))
                 hits = found.hits()
                 if hits:
                     break
@@ -115,21 +115,21 @@ def why(memory: Memory, text: str, name: str = "last") -> Answer:
         ways = dict.fromkeys((first, *found.steps(hit)) for hit in few)
         chains = tuple(Chain(True, steps) for steps in ways)
         return Answer(text, prompt.manifest.id, True, chains, len(hits) - len(few))
-    absent, more = Absent(memory, prompt, record, needle).chains(page)
+    absent, more = Absent(parts, prompt, record, needle).chains(page)
     chains = tuple(Chain(False, (first, *steps)) for steps in absent)
     return Answer(text, prompt.manifest.id, False, chains, more)
 
 
-def _asked(memory: Memory, name: str) -> tuple[Prompt, Record | None]:
-    log = memory._prompts.log
+def _asked(parts: Needs, name: str) -> tuple[Prompt, Record | None]:
+    log = parts.prompts.log
     if name == "last":
         if log.last() is None:
-            return memory.prompt(dry_run=True), None
+            return parts.prompts(None, None, None, dry_run=True), None
         try:
             return log.again(name), log.find(name)
         except Refused as refused:
-            memory.notes.append(f"{refused} It was looked for in a prompt as it would be now.")
-            return memory.prompt(dry_run=True), None
+            parts.context.note(f"{refused} It was looked for in a prompt as it would be now.")
+            return parts.prompts(None, None, None, dry_run=True), None
     return log.again(name), log.find(name)
 
 
@@ -145,12 +145,12 @@ def _few(hits: Sequence[_Hit]) -> list[_Hit]:
 class _In:
     """Of one prompt. `record` is what the log has of it; None: it was made for the question."""
 
-    def __init__(self, memory: Memory, prompt: Prompt, record: Record | None, needle: Needle) -> None:
-        self._memory = memory
+    def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, needle: Needle) -> None:
+        self._parts = parts
         self._prompt = prompt
         self._record = record
         self._needle = needle
-        self._trail = Trail(memory, needle)
+        self._trail = Trail(parts, needle)
 
     def first(self) -> Step:
         manifest = self._prompt.manifest
@@ -223,7 +223,7 @@ class _In:
         """The oldest of the edits since which the state has this value."""
         found = None
         is_known = revision is None
-        for edit in self._memory.log(STATE):
+        for edit in self._parts.pages.log(STATE):
             is_known = is_known or edit.new == revision
             if is_known and value:
                 added = "".join(line for hunk in edit.hunks for line in hunk.added)
@@ -257,7 +257,7 @@ class _In:
         names = [path for path in hit.item.of if path.casefold() in bare(hit.line)]
         # Where all names stand on one line, the one that has the words.
         for path in sorted(names, key=lambda name: (not self._needle.is_in(name), -len(name)))[:1]:
-            page = self._memory.page(path)
+            page = self._parts.pages.page(path)
             number, line = self._trail.line_of(page.text, page.summary or "")
             where = f"{path}:{number}" if number else path
             yield Step("page", where, self._needle.excerpt(line or page.summary or "it is listed to be read"))
@@ -266,7 +266,7 @@ class _In:
     def _episode(self, hit: _Hit) -> Iterator[Step]:
         for name in hit.item.of:
             path, _, at = name.rpartition(":")
-            page = self._memory.page(path)
+            page = self._parts.pages.page(path)
             episode = next((each for each in page.episodes if str(each.line) == at), None)
             if episode is None:
                 continue
@@ -334,9 +334,9 @@ class _In:
 
     def _window(self) -> Window:
         """As the prompt had it."""
-        return (
-            self._memory.window() if self._record is None else self._memory._prompts.log.window(self._record)
-        )
+        if self._record is None:
+            return self._parts.conversation.read_window()
+        return self._parts.prompts.log.window(self._record)
 
     def _snapshot(self, window: Window) -> Iterator[Step]:
         """What a compaction left: a turn as it was, a summary of an entry, or a sentence to be kept."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.base.values import Fact, Record
+    from looseleaf.explain.needs import Needs
     from looseleaf.explain.trail import Needle
-    from looseleaf.memory import Memory
     from looseleaf.prompt.manifest import Item, Omitted, Prompt
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ _NEVER = {"days/": "only_searched", "review/": "waits_for_a_person"}
 class Absent:
     """Of one prompt. `record` is what the log has of it; None: it was made for the question."""
 
-    def __init__(self, memory: Memory, prompt: Prompt, record: Record | None, needle: Needle) -> None:
-        self._memory = memory
+    def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, needle: Needle) -> None:
+        self._parts = parts
         self._manifest = prompt.manifest
         self._record = record
         self._needle = needle
-        self._trail = Trail(memory, needle)
+        self._trail = Trail(parts, needle)
 
     def chains(self, page: str | None = None) -> tuple[list[Steps], int]:
         """The answers, the likeliest first, and how many more there are. With a page: why its line is not there."""
@@ -141,7 +141,7 @@ class Absent:
     def _since(self, what: str, path: str) -> Step:
         """A page, or something on it, that the prompt cannot have: it came after the beginning was rendered."""
         began = self._began
-        if began is not None and self._memory.page_as_of(path, began).sha256 is None:
+        if began is not None and self._parts.pages.page_as_of(path, began).sha256 is None:
             return Step("later", path, f"there was no page {path} when the prompt began")
         return Step("later", path, f"this {what} is not what {path} said when the prompt began")
 
@@ -150,7 +150,7 @@ class Absent:
         """When the beginning of the prompt was rendered; None: now."""
         if self._record is None:
             return None
-        return self._memory._prompts.log.epoch(self._record["snapshot"]).ts
+        return self._parts.prompts.log.epoch(self._record["snapshot"]).ts
 
     @staticmethod
     def _omitted(each: Omitted) -> Step:
@@ -165,14 +165,14 @@ class Absent:
             for fact in (self._trail.facts if only is None else ())
             if self._needle.is_in(said(fact.relation, fact.object))
         }
-        for path in [only] if only is not None else sorted(self._memory.pages(), key=_by_place):
+        for path in [only] if only is not None else sorted(self._parts.pages.paths(), key=_by_place):
             is_told = only is None and any(fact.status == "pending" for fact in self._trail.facts)
             if path.startswith("review/") and is_told:
                 continue
             try:
-                page = self._memory.page(path)
+                page = self._parts.pages.page(path)
             except Refused as refused:
-                self._memory.notes.append(str(refused))
+                self._parts.context.note(str(refused))
                 continue
             number, line = self._trail.line_of(page.text, "")
             if number and (path, number) not in told:
@@ -186,8 +186,8 @@ class Absent:
         """What was said, and is not in the window: it left it, did not fit, or was said after the prompt was made."""
         through = self._record["through"] if self._record is not None else None
         is_later = through is not None
-        stream = stream_of(self._memory.agent)
-        for line in self._memory.store.read_back(stream):
+        stream = stream_of(self._parts.context.agent)
+        for line in self._parts.context.store.read_back(stream):
             is_later = is_later and line.record.get("id") != through
             trace = Trace.from_record(line.record)
             if trace is None or not self._needle.is_in(said_in(trace)):
@@ -197,12 +197,12 @@ class Absent:
 
     def _others(self) -> Iterator[Steps]:
         """What was said with other agents, or imported: recall finds it, and no prompt of this agent shows it."""
-        own = self._memory.agent
-        for agent in sorted(self._memory.store.folders(TRACES)):
+        own = self._parts.context.agent
+        for agent in sorted(self._parts.context.store.folders(TRACES)):
             if agent == own:
                 continue
             told = f"it was recorded for the agent {agent}, and a prompt for {own} shows what was said with {own}"
-            for line in self._memory.store.read_back(stream_of(agent)):
+            for line in self._parts.context.store.read_back(stream_of(agent)):
                 trace = Trace.from_record(line.record)
                 if trace is not None and self._needle.is_in(said_in(trace)):
                     yield (Step("another_agent", agent, told), *under([self._trail.trace(trace)]))
@@ -214,12 +214,12 @@ class Absent:
     def _compacted(self, trace: Trace) -> Iterator[Step]:
         for name in self._trail.compactions():
             try:
-                entry = self._memory.entry(name)
+                entry = self._parts.conversation.entry(name)
                 has = _spans(entry.meta.get("traces"), trace.id) and any(
-                    each.id == trace.id for each in self._memory.expand(name)
+                    each.id == trace.id for each in self._parts.conversation.expand(name)
                 )
             except Refused as refused:
-                self._memory.notes.append(str(refused))
+                self._parts.context.note(str(refused))
                 continue
             if has:
                 told = f"it left the window, and is part of this entry now: looseleaf expand {name.rpartition('/')[2]}"
@@ -263,16 +263,16 @@ _SHOWN = {
 }
 
 
-def named(memory: Memory, text: str) -> tuple[str, str | None] | None:
+def named(parts: Needs, text: str) -> tuple[str, str | None] | None:
     """The page that a text names (`USER.md`), and the line (`USER.md:3`), if it does; None: it is words."""
     text = text.strip()
-    pages = memory.pages()
+    pages = parts.pages.paths()
     if text in pages:
         return text, None
     found = _LINE.fullmatch(text)
     if found is None or found[1] not in pages:
         return None
-    lines = split_lines(memory.page(found[1]).text)
+    lines = split_lines(parts.pages.page(found[1]).text)
     number = int(found[2])
     if not 1 <= number <= len(lines):
         raise Refused(
@@ -291,13 +291,13 @@ def is_of(item: Item, path: str) -> bool:
 class Standing:
     """Of one page in one prompt. `record` is what the log has of it; None: it was made for the question."""
 
-    def __init__(self, memory: Memory, prompt: Prompt, record: Record | None, path: str) -> None:
-        self._memory = memory
+    def __init__(self, parts: Needs, prompt: Prompt, record: Record | None, path: str) -> None:
+        self._parts = parts
         self._prompt = prompt
         self._path = path
         needle = Needle(path)
-        self._trail = Trail(memory, needle)
-        self._absent = Absent(memory, prompt, record, needle)
+        self._trail = Trail(parts, needle)
+        self._absent = Absent(parts, prompt, record, needle)
 
     def chains(self) -> tuple[bool, list[Steps]]:
         """Whether the prompt shows or names the page, and the trails that lead to it."""
@@ -314,7 +314,7 @@ class Standing:
         path = self._path
         match item.slot:
             case "index":
-                told = self._memory.page(path).summary or "it is listed to be read"
+                told = self._parts.pages.page(path).summary or "it is listed to be read"
             case "episodes":
                 told = "its last episodes are shown"
             case "window":
@@ -324,13 +324,13 @@ class Standing:
         cut = self._absent.cut(item.slot) if item.slot in ("profile", "state") else []
         yield Step("page", path, "it is shown in part" if cut else told)
         yield from under(cut)
-        if revision and self._trail.true_revision(path, revision) != self._memory.page(path).sha256:
+        if revision and self._trail.true_revision(path, revision) != self._parts.pages.page(path).sha256:
             yield Step("changed since", path, "it says something else now", 1)
         yield from under(islice(self._trail.last_edit(path, revision), 1))
 
     def _why_not(self) -> Iterator[Step]:
         path = self._path
-        page = self._memory.page(path)
+        page = self._parts.pages.page(path)
         if not page.text.strip() or (path == STATE and page.text.split() == ["{}"]):
             yield Step("page", path, "it says nothing")
             return

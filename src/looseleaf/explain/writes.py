@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Edit
-    from looseleaf.memory import Memory
+    from looseleaf.explain.needs import Needs
 
 LAST = "last"
 """In place of a turn's id."""
@@ -78,15 +78,15 @@ class Written:
         return found | {"lines": list(self.lines), "gone": list(self.gone)}
 
 
-def receipts(memory: Memory, last: int = 20, turn: str | None = None) -> list[Written]:
+def receipts(parts: Needs, last: int = 20, turn: str | None = None) -> list[Written]:
     """The last writes by agents and by what was distilled, newest first; or all of a turn, oldest first."""
     if turn is not None:
-        return written_in(memory, span_of(memory, turn))
+        return written_in(parts, span_of(parts, turn))
     if type(last) is not int or last < 1:
         raise Refused(
             "Nothing was shown: the number of receipts must be at least 1. Leave it out for the last 20."
         )
-    return list(islice(_written(memory.log()), last))
+    return list(islice(_written(parts.pages.log()), last))
 
 
 def _written(newest_first: Iterable[Edit]) -> Iterator[Written]:
@@ -155,20 +155,20 @@ class Span:
         return self.since <= ts and (self.until is None or ts < self.until)
 
 
-def span_of(memory: Memory, turn: str) -> Span:
+def span_of(parts: Needs, turn: str) -> Span:
     if not isinstance(turn, str):
         raise Refused(
             f"Nothing was shown: a turn is named by its id, which is text, not {type(turn).__name__}. "
             "`last` is the last one."
         )
     if turn == LAST:
-        last = memory.turns(1)
+        last = parts.conversation.turns(1, None)
         if not last:
             raise Refused("Nothing was shown: nothing was recorded yet, so there is no last turn.")
         turn = last[-1].turn_id
     own: list[Trace] = []
     later: list[Trace] = []
-    for trace in traces_back(memory.store, stream_of(memory.agent)):
+    for trace in traces_back(parts.context.store, stream_of(parts.context.agent)):
         if trace.turn_id == turn:
             own.append(trace)
             if trace.seq == 1:
@@ -184,18 +184,18 @@ def span_of(memory: Memory, turn: str) -> Span:
     return Span(turn, traces, min(ends, default=None))
 
 
-def written_in(memory: Memory, span: Span) -> list[Written]:
+def written_in(parts: Needs, span: Span) -> list[Written]:
     """What the agent wrote while the turn lasted, what its tools' results name, and what was distilled of it."""
     named = _named(span)
-    author = f"{AGENT}{memory.agent}"
+    author = f"{AGENT}{parts.context.agent}"
     entries: dict[str, bool] = {}
     found: list[Written] = []
-    for each in _written(memory.log()):
+    for each in _written(parts.pages.log()):
         if each.ts < span.since and (not named or each.id < min(named)):
             break
         if each.entry is not None:
             if each.entry not in entries:
-                entries[each.entry] = is_of(memory, each.entry, span.turn_id)
+                entries[each.entry] = is_of(parts, each.entry, span.turn_id)
             is_own = entries[each.entry]
         else:
             is_own = each.id in named or (each.author in (author, PROGRAM) and span.has(each.ts))
@@ -221,10 +221,10 @@ def is_writer(tool: str | None) -> bool:
     return (tool or "").rpartition("__")[2] in _WRITERS
 
 
-def is_of(memory: Memory, entry: str, turn_id: str) -> bool:
+def is_of(parts: Needs, entry: str, turn_id: str) -> bool:
     try:
-        meta = read_entry(memory.store, entry).meta
+        meta = read_entry(parts.context.store, entry).meta
     except Refused:
         return False
     turns = meta.get("turn_ids")
-    return meta.get("agent") == memory.agent and isinstance(turns, list) and turn_id in turns
+    return meta.get("agent") == parts.context.agent and isinstance(turns, list) and turn_id in turns

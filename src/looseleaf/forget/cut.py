@@ -14,7 +14,6 @@ from looseleaf.base.paths import STATE
 from looseleaf.facts.gate import proposal_of
 from looseleaf.facts.tombstones import fact_text
 from looseleaf.forget.rebase_edits import cut_state
-from looseleaf.forget.remake_entries import topic_of_proposal
 from looseleaf.language.topic_words import topic_name
 from looseleaf.log.entries import FOLDER, entries_in, read_entry, traces_of
 from looseleaf.pages.grammar import new_page, parse, remove_line, topic_of
@@ -50,6 +49,12 @@ _OWN = frozenset(
 
 _SAID = ("content", "tool_args", "tool_result", "tool_error", "reasoning", "media", "opaque")
 """Those without which it says nothing."""
+
+
+def topic_of_proposal(topics: Callable[[str], str], proposal: Proposal, own: str) -> str:
+    """The topic whose page a fact of an entry went to, as its name says."""
+    name = topics(proposal.topic)
+    return name if name not in ("project", "sessions") or own == "sessions" else own
 
 
 class Cut:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from looseleaf.base.values import Record
-    from looseleaf.memory import Memory
+    from looseleaf.forget.plan import Needs
 
 _SHOWN = 3
 """Lines of each kind that are shown of what goes."""
@@ -64,7 +64,7 @@ class Forgotten:
 
 
 def forget(
-    memory: Memory, given: dict[str, str | None], agent: str | None = None, *, dry_run: bool = False
+    parts: Needs, given: dict[str, str | None], agent: str | None = None, *, dry_run: bool = False
 ) -> Forgotten:
     by, what = asked(given)
     if agent is not None and by not in ("session", "origin"):
@@ -72,61 +72,63 @@ def forget(
             f"Nothing was forgotten: a {by} goes from everywhere, whichever agent said it. Leave the agent out, or "
             "name a session or an origin of that agent."
         )
-    with memory._pages.absorb.threads, memory.store.lock():
-        memory.store.recover()
-        memory.absorb()
-        memory._book.place.catch_up()
-        if by == "fact" and ".md:" in what and _was_asked(memory, by, what):
-            _refuse_what_moved_up(memory, what)
+    with parts.pages.absorb.threads, parts.context.store.lock():
+        parts.context.store.recover()
+        parts.pages.absorb()
+        parts.placer.catch_up()
+        if by == "fact" and ".md:" in what and _was_asked(parts, by, what):
+            _refuse_what_moved_up(parts, what)
         try:
-            plan = Plan(memory, cut_for(memory.store, memory._book.known, by, what, agent))
+            plan = Plan(parts, cut_for(parts.context.store, parts.known, by, what, agent))
         except Refused:
-            if not _was_asked(memory, by, what):
+            if not _was_asked(parts, by, what):
                 raise
-            return _nothing(memory, by, what, probe(memory.path, Needles(())), ())
+            return _nothing(parts, by, what, probe(parts.context.path, Needles(())), ())
         counts, first = plan.counted(_SHOWN)
         if not any(counts.values()):
             # What nobody said may still stand somewhere: in a reason, in a damaged line, in what was put aside.
-            found = probe(memory.path, plan.needles)
+            found = probe(parts.context.path, plan.needles)
             if not found.hits or plan.names:
-                return _nothing(memory, by, what, found, plan.names)
+                return _nothing(parts, by, what, found, plan.names)
             counts, first = {**counts, "others": len(found.hits)}, {"others": found.hits[:_SHOWN]}
         if dry_run:
             return Forgotten(by, what, counts, first, plan.mentions, "", None, plan.names)
-        name = _switched(memory, plan, by, what, counts)
-        memory._pages.absorb.heads.forget()
-        memory.store.recover()
-        memory._book.build()
-    found = probe(memory.path, plan.needles)
+        name = _switched(parts, plan, by, what, counts)
+        parts.pages.absorb.heads.forget()
+        parts.context.store.recover()
+        parts.build()
+    found = probe(parts.context.path, plan.needles)
     return Forgotten(by, what, counts, first, plan.mentions, name, found, plan.names)
 
 
-def _switched(memory: Memory, plan: Plan, by: str, what: str, counts: dict[str, int]) -> str:
+def _switched(parts: Needs, plan: Plan, by: str, what: str, counts: dict[str, int]) -> str:
     """Make it so: the id of the tombstone."""
     name, ts = new_id(), now()
-    memory._clean("")  # the key of the memory is made, if it has none
-    memory.store.mend_ends()
-    key = memory.store.get(KEY)
+    parts.context.redact("")  # the key of the memory is made, if it has none
+    parts.files.mend_ends()
+    key = parts.context.store.get(KEY)
     buried = [*plan.buried(), ("asked", f"{by}\n{what}")]
     hashes = sorted({hashed(key.data if key else b"", kind, text) for kind, text in buried})
     stone: Record = {"schema": SCHEMA, "id": name, "ts": ts, "kind": "forgotten", "by": by, "counts": counts}
     puts, removals = plan.files(stone)
-    before = memory.store.get(FILE)
+    before = parts.context.store.get(FILE)
     line = records.encode({**stone, "schema": STONES, "hashes": hashes})
     # First: whoever keeps what it has read looks at this file to know that it must read again.
     puts.insert(0, Put(FILE, (before.data if before is not None else b"") + line))
     pages = [put.path for put in puts if put.is_page]
     for path in (*pages, *(each.path for each in removals if each.base is not None)):
-        memory.store.get(path)  # a link or a folder in place of a page is refused while all is as it was
-    _let_go(memory)
-    memory.store.switch(name, puts, removals)
+        parts.context.store.get(
+            path
+        )  # a link or a folder in place of a page is refused while all is as it was
+    parts.close_views()
+    parts.files.switch(name, puts, removals)
     return name
 
 
-def _refuse_what_moved_up(memory: Memory, what: str) -> None:
+def _refuse_what_moved_up(parts: Needs, what: str) -> None:
     """The line that a place named was forgotten; whoever asks again may mean that one, and another stands there now."""
     try:
-        fact = memory._book.known.find(what)
+        fact = parts.known.find(what)
     except Refused:
         return
     raise Refused(
@@ -135,17 +137,17 @@ def _refuse_what_moved_up(memory: Memory, what: str) -> None:
     )
 
 
-def _was_asked(memory: Memory, by: str, what: str) -> bool:
-    return Tombstones(memory.store).holds("asked", f"{by}\n{what}")
+def _was_asked(parts: Needs, by: str, what: str) -> bool:
+    return Tombstones(parts.context.store).holds("asked", f"{by}\n{what}")
 
 
-def _nothing(memory: Memory, by: str, what: str, found: Probe, names: tuple[str, ...]) -> Forgotten:
+def _nothing(parts: Needs, by: str, what: str, found: Probe, names: tuple[str, ...]) -> Forgotten:
     """Nothing is there to be forgotten: it went before, it never was, or it is only a name."""
-    if not _was_asked(memory, by, what) and names:
+    if not _was_asked(parts, by, what) and names:
         raise Refused(
             f"Nothing was forgotten: no sentence and no line says {clipped(what)!r}. It is the name of {names[0]}."
         )
-    if not _was_asked(memory, by, what):
+    if not _was_asked(parts, by, what):
         raise Refused(
             f"Nothing was forgotten: this memory holds nothing of the {by} {clipped(what)!r}. "
             "`looseleaf facts`, `looseleaf sessions` and `looseleaf recall` show what there is."
@@ -156,11 +158,3 @@ def _nothing(memory: Memory, by: str, what: str, found: Probe, names: tuple[str,
 def clipped(what: str) -> str:
     """What was asked for, as far as an answer repeats it."""
     return what if len(what) <= _LONGEST else f"{what[:_LONGEST]}…"
-
-
-def _let_go(memory: Memory) -> None:
-    """Of files in views/, which are to be removed: SQLite would write into what is gone."""
-    if "_recall" in memory.__dict__:
-        memory._recall.close()
-    if "_talk" in memory.__dict__:
-        memory._talk.let_go()

@@ -44,10 +44,31 @@ from looseleaf.text.spellings import each_text, folded, masked_value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Protocol
 
     from looseleaf.base.values import Fact, Record
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.forget.cut import Cut
-    from looseleaf.memory import Memory
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.placer import Place
+    from looseleaf.store.context import Context
+    from looseleaf.store.files import FileStore
+
+    class Needs(Protocol):
+        context: Context
+        files: FileStore
+
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def placer(self) -> Place: ...
+        def build(self) -> object:
+            """Bring the views up to date."""
+
+        def close_views(self) -> None:
+            """Close the views that are open until they are needed again."""
 
     Fates = dict[str, dict[str, Record | None]]
 
@@ -61,10 +82,10 @@ _KEPT = ("# ", "- Updated: ", HELP.strip())
 class Plan:
     """Made under the lock, when everything is absorbed and recovered."""
 
-    def __init__(self, memory: Memory, cut: Cut) -> None:
-        self._memory = memory
-        self._store = memory.store
-        facts = memory._book.known
+    def __init__(self, parts: Needs, cut: Cut) -> None:
+        self._parts = parts
+        self._store = parts.context.store
+        facts = parts.known
         topics = canonical_topics(facts)
         self._before = facts.all()
         while True:
@@ -78,12 +99,12 @@ class Plan:
 
     def _live(self, cut: Cut, topics: Callable[[str], str]) -> None:
         """History without what is to go."""
-        memory = self._memory
+        parts = self._parts
         while True:
             self._gone: dict[str, list[Record]] = {}
             self._changed: dict[str, list[tuple[Record, Record]]] = {}
             self._fates = self._look(cut)
-            made = remake(self._store, memory.policy, cut, self._fates, memory._tokens, topics)
+            made = remake(self._store, parts.context.policy, cut, self._fates, parts.context.count, topics)
             more = {
                 source: tuple(sorted({*cut.quotes.get(source, ()), *words}))
                 for source, words in made.more.items()
@@ -96,7 +117,7 @@ class Plan:
         self._cut, self._made = cut, made
         self._world = World(self._store, self._left, made.files)
         self._replay = Replay(
-            self._store, self._world, cut, made, self._told(), memory.policy, topics, self._before
+            self._store, self._world, cut, made, self._told(), parts.context.policy, topics, self._before
         )
         self._replay()
         self._after = self._replay.facts()
@@ -251,7 +272,7 @@ class Plan:
         """Names that hold the words, and stay: what has them, and what takes it."""
         if not self._cut.words:
             return ()
-        topics = {*self._memory._book.known.topics, *self._store.folders(FOLDER)} - TOPICS
+        topics = {*self._parts.known.topics, *self._store.folders(FOLDER)} - TOPICS
         streams = (stream.partition("/") for stream in self._store.streams())
         agents = {name for kind, _, name in streams if kind in ("traces", "prompts")}
         authors = (str(record.get("author")) for record in self._world.journal)
@@ -381,7 +402,7 @@ class Plan:
 
     def _prompts(self) -> Lines:
         """The prompts and the other streams, without what they told of what goes."""
-        lines = Lines(self._store, self._memory.policy.body_bytes, self.needles)
+        lines = Lines(self._store, self._parts.context.policy.body_bytes, self.needles)
         first = min(
             (
                 float(old.get("ts") or 0.0)

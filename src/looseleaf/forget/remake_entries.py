@@ -11,6 +11,7 @@ from looseleaf.distill.make_entry import made_of
 from looseleaf.distill.material import Sources, Text
 from looseleaf.distill.rules import Rules
 from looseleaf.facts.gate import proposal_of
+from looseleaf.forget.cut import topic_of_proposal
 from looseleaf.log.entries import (
     FOLDER,
     Entry,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from looseleaf.base.messages import Proposal
     from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
     from looseleaf.forget.cut import Cut
@@ -59,12 +59,6 @@ class Remade:
         self.gone.add(reference)
         for stat in store.list(f"{FOLDER}/{reference}"):
             self.files[stat.path] = None
-
-
-def topic_of_proposal(topics: Callable[[str], str], proposal: Proposal, own: str) -> str:
-    """The topic whose page a fact of an entry went to, as its name says."""
-    name = topics(proposal.topic)
-    return name if name not in ("project", "sessions") or own == "sessions" else own
 
 
 def remake(

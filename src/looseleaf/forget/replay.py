@@ -405,7 +405,7 @@ class Replay:
         self._world.placed_as = record.get("id")
         with at(ts, str(record.get("id"))):
             place = None if through is None else (int(through[0]), int(through[1]))
-            self._then.place.entry(
+            self._then.placer.entry(
                 entry, place, partial(self._lost, entry) if record.get("instead") else None
             )
         self._world.placed_as = None

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import cached_property
 
 from looseleaf.base.errors import Refused, Stale
 from looseleaf.base.hashing import sha256_or_none
 from looseleaf.base.paths import STATE, is_page
 from looseleaf.base.values import START, Document, Line, Position, Stat
 from looseleaf.facts.gate import proposal_of
-from looseleaf.facts.known_facts import Facts
 from looseleaf.facts.placement import PROJECT, USER
 from looseleaf.facts.tombstones import fact_text
+from looseleaf.forget.cut import topic_of_proposal
 from looseleaf.forget.rebase_edits import state_of
-from looseleaf.forget.remake_entries import topic_of_proposal
 from looseleaf.forget.rewrite_log import filler
 from looseleaf.log.entries import read_entry
 from looseleaf.log.journal import Broken, edit_of, forward
 from looseleaf.pages.grammar import topic_of
-from looseleaf.pages.pages import Pages
-from looseleaf.place.placer import Place
+from looseleaf.place.parts import PlaceParts
 from looseleaf.state.rules import highest_id, items_of
-from looseleaf.state.state import State
 from looseleaf.store import JOURNAL
+from looseleaf.store.context import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,35 +199,25 @@ def _line(record: Record, at: int) -> Line:
     return Line(record, Position(1, at), Position(1, at + 1), True)
 
 
-class Then:
+class Then(PlaceParts):
     """What is placed and known in a world, up to where it was lived. `notes` says what could not be done."""
 
     def __init__(self, world: World, policy: Policy) -> None:
-        self._world = world
-        self._policy = policy
         self.notes: list[str] = []
-
-    @cached_property
-    def place(self) -> Place:
-        world = self._world
-        pages = Pages(world, self._policy, "main", self.notes.append)
-        facts = Facts(world, pages.absorb.head_bytes, trusts=self._policy.trust_external_edits)
-        state = State(world, pages, self._policy, _same, _guessed, self.notes.append, lambda: place)
-        place = Place(world, pages, facts, self.notes.append, lambda: state)
-        return place
+        super().__init__(Context(world, "", policy, "main", self.notes.append, _guessed, _same))
 
     def facts(self) -> list[Fact]:
         """All facts, past and waiting ones too."""
-        self.place.facts.catch_up()
-        return self.place.facts.all()
+        self.known.catch_up()
+        return self.known.all()
 
     def same_as(self, was: Fact | None) -> Fact | None:
         """The fact that says the same as one that would not have been: a person's word is on what it says."""
         if was is None:
             return None
         text = fact_text(was.topic, was.relation, was.object)
-        self.place.facts.catch_up()
-        for fact in self.place.facts.of(was.topic):
+        self.known.catch_up()
+        for fact in self.known.of(was.topic):
             is_held = fact.status in ("current", "pending")
             if is_held and fact_text(fact.topic, fact.relation, fact.object) == text:
                 return fact
@@ -240,19 +227,19 @@ class Then:
         """The facts of these lines, ended by what an edit ended others by."""
         if not lines or not edit.ended:
             return ()
-        self.place.facts.catch_up()
+        self.known.catch_up()
         _, when, by = edit.ended[0]
         return tuple(
             (fact.id or "", when, by)
-            for fact in self.place.facts.of(topic_of(path))
+            for fact in self.known.of(topic_of(path))
             if fact.status == "current" and f"{fact.relation}: {fact.object}" in lines
         )
 
     def summarised(self, path: str, data: bytes, facts: tuple[Record, ...]) -> bytes:
         """With a summary by rule, where the one that was there is the program's."""
-        self.place.facts.catch_up()
+        self.known.catch_up()
         try:
-            return self.place.summarised(path, data.decode(), facts).encode()
+            return self.placer.summarised(path, data.decode(), facts).encode()
         except (UnicodeDecodeError, Refused):
             return data
 

@@ -138,7 +138,7 @@ def _listing(memory: Memory, path: str, files: Mapping[str, str]) -> str:
     sizes: dict[Parts, int] = {}
     whole = 0
     for name, page in files.items():
-        stat = memory.store.stat(page)
+        stat = memory.parts.context.store.stat(page)
         size = stat.size if stat else 0
         whole += size
         parts = tuple(name.split("/"))
@@ -216,7 +216,7 @@ def _str_replace(memory: Memory, given: Mapping[str, Any]) -> _Done:
         return after
 
     receipt = _propose(memory, page, path, _within(memory, path, change), reason="memory tool: str_replace")
-    lines = (memory.page(page).text if receipt.held else after).split("\n")
+    lines = (memory.pages.read(page).text if receipt.held else after).split("\n")
     first = max(0, line - _AROUND)
     snippet = _numbered(lines[first : line + _AROUND + 1], first + 1)
     text = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
@@ -272,7 +272,7 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Done:
         raise Refused(f"Cannot rename the {ROOT} directory itself")
     is_folder = _is_folder(names, source)
     is_taken = _is_folder(names, target) or "/".join(target) in names.files
-    if is_taken or (not is_folder and memory.page(names.page(target)).exists):
+    if is_taken or (not is_folder and memory.pages.read(names.page(target)).exists):
         raise Refused(f"The destination {shown(new)} already exists")
     if is_folder:
         _refuse_drawer(source, "renamed")
@@ -282,7 +282,7 @@ def _rename(memory: Memory, given: Mapping[str, Any]) -> _Done:
         moves = [(page, names.page((*target, *name.split("/")))) for name, page in below]
     else:
         page = names.page(source)
-        if not memory.page(page).exists:
+        if not memory.pages.read(page).exists:
             raise Refused(f"The path {shown(old)} does not exist")
         moves = [(page, names.page(target))]
     _refuse_below_a_file(names, target)
@@ -308,7 +308,7 @@ _COMMANDS: dict[str, Callable[[Memory, Mapping[str, Any]], _Done]] = {
 
 
 def _names(memory: Memory) -> Names:
-    return Names(memory.pages())
+    return Names(memory.pages.list())
 
 
 def _is_folder(names: Names, parts: Parts) -> bool:
@@ -317,7 +317,7 @@ def _is_folder(names: Names, parts: Parts) -> bool:
 
 
 def _page(memory: Memory, names: Names, parts: Parts, path: str) -> tuple[str, str]:
-    page = memory.page(names.page(parts))
+    page = memory.pages.read(names.page(parts))
     if not page.exists:
         raise Refused(f"The path {shown(path)} does not exist. Please provide a valid path.")
     return page.path, page.text
@@ -342,7 +342,7 @@ def _propose(
 ) -> Receipt:
     """The one door. What it says of the page it says of the name that was given."""
     try:
-        return memory.propose(page, change, base=base, reason=reason)
+        return memory.pages.propose(page, change, base=base, reason=reason)
     except Stale:
         raise
     except Refused as error:

@@ -82,7 +82,7 @@ def _looked_at(memory: Memory, old: str, new: str) -> _Move:
         why = why_sealed(path)
         if why is not None:
             raise Refused(f"{path} was not changed: {why}.")
-    page = memory.page(old)
+    page = memory.pages.read(old)
     try:
         text = page.data.decode()
     except UnicodeDecodeError:
@@ -90,7 +90,7 @@ def _looked_at(memory: Memory, old: str, new: str) -> _Move:
     # The summary, which the guard keeps off a page that is a model's, moves along by a way of its own.
     lines = zip(page.parsed.lines, page.parsed.roles, strict=True)
     body = text if page.summary is None else "".join(line for line, role in lines if role != "summary")
-    guard, author = memory._guard(), f"agent:{memory.agent}"
+    guard, author = memory.parts.guard, f"agent:{memory.agent}"
     guard.look(old, author, text, None)
     made, told = guard.look(new, author, None, body)
     _refuse_held(
@@ -119,10 +119,10 @@ def _refuse_held(new: str, held: Collection[str]) -> None:
 
 
 def _moved(memory: Memory, move: _Move) -> tuple[Receipt, Receipt]:
-    came = memory.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
+    came = memory.pages.propose(move.new, move.text, base=None, reason=_REASON, summary=move.summary)
     try:
         _refuse_held(move.new, came.held)  # a tool may have spoken since it was looked at
-        return came, memory.propose(move.old, None, base=move.base, reason=_REASON)
+        return came, memory.pages.propose(move.old, None, base=move.base, reason=_REASON)
     except Refused as error:
         _take_back(memory, move, came, error)
         raise
@@ -133,7 +133,7 @@ def _take_back(memory: Memory, move: _Move, came: Receipt, error: Refused) -> No
     if came.new is None:
         return
     try:
-        memory.propose(move.new, None, base=came.new, reason=f"{_REASON}, taken back")
+        memory.pages.propose(move.new, None, base=came.new, reason=f"{_REASON}, taken back")
     except Refused as refused:
         raise Refused(
             f"{move.old} stands as it was, and {move.new} beside it: {error} {refused} Delete one of them."

@@ -153,11 +153,11 @@ def happened(memory: Memory, event: str, given: Given) -> Told:
 def _begins(memory: Memory, given: Given) -> Told:
     """The snapshot, once. A session that goes on has it already, unless it says something else by now; one that was
     cleared or compacted has not."""
-    text = memory.snapshot(quick=True).text
+    text = memory.views.snapshot(quick=True).text
     name = crc32(text.encode("utf-8", "surrogatepass"))
     said = _waiting(memory) if given.source in ("", "startup") else []
     try:
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             sitting = Sitting(memory, given.session)
             told = sitting.told()
             is_given = given.source == "resume" and sitting.given == name
@@ -176,7 +176,7 @@ def _begins(memory: Memory, given: Given) -> Told:
 
 def _waiting(memory: Memory) -> list[str]:
     """That something waits for the user, once in a session. The page itself says how much: no fact is looked up."""
-    document = memory.store.get(REVIEW)
+    document = memory.parts.context.store.get(REVIEW)
     count = document.data.count(b"\n- [ ] ") if document is not None else 0
     lines = "line waits" if count == 1 else "lines wait"
     return [f"{count} {lines} for your yes. `looseleaf review` shows them."] if count else []
@@ -186,9 +186,9 @@ def _listen(memory: Memory, given: Given) -> list[str]:
     """Before the prompt, what was answered since the last one: transcripts are often written after the hooks of an
     answer were called. Of a transcript that cannot be read, the end of the answer tells. What there is to say to the
     user."""
-    memory._talk.recorder.spares = SPARED
+    memory.parts.conversation.recorder.spares = SPARED
     try:
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             sitting = Sitting(memory, given.session)
             _try_to_follow(sitting, given, WHILE_ASKED)
             if given.prompt.strip():
@@ -200,7 +200,7 @@ def _listen(memory: Memory, given: Given) -> list[str]:
         from looseleaf.integrations.transcript import miss
         from looseleaf.transfer.formats.agent_lines import parted
 
-        miss(memory.store, memory.agent, given.session, parted(given.prompt)[0])
+        miss(memory.parts.context.store, memory.agent, given.session, parted(given.prompt)[0])
         raise
 
 
@@ -208,10 +208,10 @@ def _look(memory: Memory, given: Given) -> None:
     """Before a model writes to the memory, what it has read in this turn: whoever judges what it writes must know
     whether a tool spoke before. The call itself comes last in the transcript; when it is there, so is the rest. Where
     it does not come, what was read is not known, and it counts as if a tool had spoken."""
-    memory._talk.recorder.spares = SPARED
+    memory.parts.conversation.recorder.spares = SPARED
     for lag in (0.0, *LAGS):
         time.sleep(lag)
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             sitting = Sitting(memory, given.session)
             is_read = _try_to_follow(sitting, given)
             sitting.save()
@@ -254,7 +254,7 @@ def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
     takes its time: it distills in the background, and what there is to tell the next hook tells."""
     said: list[str] = []
     is_detached = detached.is_wanted(memory)
-    with memory.store.lock():
+    with memory.parts.context.store.lock():
         sitting = Sitting(memory, given.session)
         try:
             _follow(sitting, given)
@@ -278,11 +278,11 @@ def _ends(memory: Memory, given: Given, *, is_over: bool) -> Told:
     try:
         memory.distill()
         said += detached.unkept(memory, given.session) if is_over else []
-        with memory.store.lock():
+        with memory.parts.context.store.lock():
             sitting = Sitting(memory, given.session)
             sitting.was_distilled(upto)
             sitting.save()
-        memory.snapshot(quick=True)  # so that the next session has it at once
+        memory.views.snapshot(quick=True)  # so that the next session has it at once
     except Refused as refused:  # what was said is in the log; the next time it is distilled
         said.append(str(refused))
     return Told(message=_sentences(memory, said))

@@ -72,11 +72,11 @@ class Sitting:
 
     def __init__(self, memory: Memory, session: str) -> None:
         self._memory = memory
-        self._store = memory.store
-        self._recorder = memory._talk.recorder
+        self._store = memory.parts.context.store
+        self._recorder = memory.parts.conversation.recorder
         self._session = session
         self._stream = stream_of(memory.agent)
-        self._all = read_view(memory.store, memory.agent)
+        self._all = read_view(memory.parts.context.store, memory.agent)
         self._keys: dict[str, str] = {}
         """The lines that are known to be recorded, and the turn of each."""
         self._foreign: set[str] = set()
@@ -164,7 +164,7 @@ class Sitting:
         no transcript will say what others put into it."""
         said, is_mixed = parted(text)
         who, end, ts = self._last_said()
-        is_same = (who, end) == ("user", ending("user", self._memory._clean(said)))
+        is_same = (who, end) == ("user", ending("user", self._memory.parts.redact(said)))
         heard = next((each for each in reversed(self._asked) if "user" in each), None)
         doubted = next((each for each in self._doubted if alike(each["tool_result"]) == alike(said)), None)
         if doubted is not None:
@@ -183,7 +183,7 @@ class Sitting:
         if not text.strip():
             return
         role, tail, _ = self._last_said()
-        if role != "assistant" or not lined(self._memory._clean(text)).endswith(tail):
+        if role != "assistant" or not lined(self._memory.parts.redact(text)).endswith(tail):
             self._asked.append({"assistant": text, "source_event": ANSWER})
 
     def _last_said(self) -> tuple[str, str, float]:
@@ -191,7 +191,7 @@ class Sitting:
         for each in reversed(self._asked):
             role, text = told(each)
             if role:
-                return role, ending(role, self._memory._clean(text)), float(each.get("ts", 0.0))
+                return role, ending(role, self._memory.parts.redact(text)), float(each.get("ts", 0.0))
         return self._spoke
 
     def messages(self, given: Sequence[Any]) -> None:
@@ -265,7 +265,7 @@ class Sitting:
     def _is_the_users(self, said: Said, text: str) -> bool:
         """Whether a text of the transcript that no hook handed over is the user's, and no tool's or program's: he said
         the same just now, a hook came to a locked memory with it, or there were no hooks yet."""
-        if self._last_said()[:2] == ("user", ending("user", self._memory._clean(text))):
+        if self._last_said()[:2] == ("user", ending("user", self._memory.parts.redact(text))):
             return True
         if self._heard != float("inf") and (said.ts is None or said.ts >= self._heard):
             return was_missed(self._store, self._memory.agent, self._session, text)
@@ -287,7 +287,7 @@ class Sitting:
         turn = self._past.keys.get(said.key)
         if turn is None and is_again:  # it may be one that a hook had handed over
             texts = [told(each) for each in said.asked]
-            clean = [(role, alike(self._memory._clean(text))) for role, text in texts if role]
+            clean = [(role, alike(self._memory.parts.redact(text))) for role, text in texts if role]
             turn = next((self._past.handed[each] for each in clean if each in self._past.handed), None)
         return turn
 
@@ -295,7 +295,7 @@ class Sitting:
         role, text = told(each)
         if not role:
             return False
-        said = alike(self._memory._clean(text))
+        said = alike(self._memory.parts.redact(text))
         for at, (who, waiting, turn) in enumerate(self._waiting):
             # An answer in several parts is handed over as one, and is over with the last of them.
             is_part = role == "assistant" and f"\n{said}\n" in f"\n{waiting}\n"
@@ -344,7 +344,7 @@ class Sitting:
         for trace in traces:
             self._fold(trace)
             if FORBIDDEN in trace.tags:
-                self._memory._book.obey(trace)
+                self._memory.parts.obey(trace)
 
     def _one(self, each: dict[str, Any]) -> list[Trace]:
         """What cannot be recorded (it nests too deep, a number is none) does not keep the rest from it."""
@@ -353,7 +353,7 @@ class Sitting:
         except (Busy, Unwritten):
             raise
         except Refused as refused:
-            self._memory._note(str(refused))
+            self._memory.parts.note(str(refused))
             return []
 
     def is_distilled(self) -> bool:

@@ -166,7 +166,7 @@ class Past:
     """Read back as far as is asked for. `keys`: the turn of each line; `foreign`: those of other sessions."""
 
     def __init__(self, memory: Memory, session: str, stream: str) -> None:
-        self._traces = traces_back(memory.store, stream)
+        self._traces = traces_back(memory.parts.context.store, stream)
         self._session = session
         self._reached = False
         self._since = float("inf")

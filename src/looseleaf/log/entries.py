@@ -249,3 +249,15 @@ def traces_of(store: Store, entry: Entry) -> Iterator[Trace]:
             if line.record.get("id") == last:
                 break
             line = next(lines, None)
+
+
+def spots_of(store: Store, agent: str, wanted: set[str]) -> list[tuple[Trace, Spot]]:
+    """The traces of these ids in an agent's log, oldest first, and where each stands."""
+    found: list[tuple[Trace, Spot]] = []
+    for line in store.read_back(stream_of(agent)):
+        trace = Trace.from_record(line.record)
+        if trace is not None and trace.id in wanted:
+            found.append((trace, Spot(trace.id, line.position, line.end)))
+            if len(found) == len(wanted):
+                break
+    return found[::-1]

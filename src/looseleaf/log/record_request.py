@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looseleaf.base.errors import Refused
+from looseleaf.base.errors import Invalid, Refused
 from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import FARTHEST, MAY_BE_TEXT
 
@@ -57,6 +57,13 @@ class _NotGiven:
 NOT_GIVEN: Any = _NotGiven()
 
 
+def given_in(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The keywords that a caller of `record` gave, of its `locals()`."""
+    given = {name: value for name, value in arguments.items() if name not in ("self", "unknown")}
+    named = {name: value for name, value in given.items() if value is not None or name == "tool_result"}
+    return {**named, **arguments["unknown"]}
+
+
 def ask(
     *,
     user: str | None = None,
@@ -85,9 +92,12 @@ def ask(
     [(kind, value)] = given
     unknown = sorted(more.keys() - _MORE)
     if unknown:
-        raise Refused(
-            f"Nothing was recorded: a trace has no {unknown[0]!r}. Leave it out; there are: {', '.join(_MORE)}."
-        )
+        from difflib import get_close_matches
+
+        known = ("user", "assistant", "tool_call", "tool_result", *_MORE)
+        near = get_close_matches(unknown[0], known, 1)
+        advice = f"Did you mean {near[0]!r}?" if near else f"Leave it out; there are: {', '.join(known)}."
+        raise Invalid(f"Nothing was recorded: a trace has no {unknown[0]!r}. {advice}")
     own = _OWN[kind]
     if own in more:
         raise Refused(f"Nothing was recorded: {own} was given twice, once as {kind}. Leave one of them out.")

@@ -16,16 +16,16 @@ from looseleaf.base.messages import Trace
 from looseleaf.base.origins import FORBIDDEN, RECALLED, may_forbid
 from looseleaf.base.paths import safe_name
 from looseleaf.base.values import START, Position
-from looseleaf.log.record_request import INTERRUPTED, Asked, ask, redacted
+from looseleaf.log.record_request import INTERRUPTED, NOT_GIVEN, Asked, ask, given_in, redacted
 from looseleaf.log.turns import RESERVED, Tally, turn_name, turn_number
 from looseleaf.store import records
 from looseleaf.store.lock import Threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
-    from typing import Any
+    from typing import Any, Never
 
     from looseleaf.base.messages import Flag, TraceType
     from looseleaf.base.values import Record
@@ -55,14 +55,8 @@ _ORIGINS: dict[TraceType, str] = {
 }
 
 
-def _tags(asked: Asked) -> tuple[str, ...]:
-    """With the tag of what the user forbids to remember: the trace itself says so."""
-    tags = tuple(asked.tags)
-    if asked.trace_type != "user" or asked.origin or RECALLED in tags or not may_forbid(asked.content):
-        return tags
-    from looseleaf.distill.forbidding import forbidden  # the selector: loaded for what may be a prohibition
-
-    return (*tags, FORBIDDEN) if forbidden(asked.content) is not None else tags
+def _never(text: str) -> bool:
+    return False
 
 
 def stream_of(agent: str) -> str:
@@ -80,9 +74,32 @@ class Batch:
         self._asked: list[Asked] = []
         self.traces: list[Trace] = []
 
-    def record(self, **asked: Any) -> None:
+    def record(
+        self,
+        *,
+        user: str | None = None,
+        assistant: str | None = None,
+        tool_call: str | None = None,
+        tool_args: Any = None,
+        tool_result: Any = NOT_GIVEN,
+        tool_error: str | None = None,
+        tool_call_id: str | None = None,
+        tool_name: str | None = None,
+        content: str | None = None,
+        tool_result_ref: str | None = None,
+        reasoning: str | None = None,
+        media: Mapping[str, Sequence[str]] | None = None,
+        turn_id: str | None = None,
+        source_event: str | None = None,
+        correlation_id: str | None = None,
+        opaque: Mapping[str, Any] | None = None,
+        tags: Sequence[str] = (),
+        interrupted: bool = False,
+        ts: float | None = None,
+        **unknown: Never,
+    ) -> None:
         """As `Memory.record`, but nothing is written yet."""
-        self._asked.append(ask(**asked))
+        self._asked.append(ask(**given_in(locals())))
 
     def __enter__(self) -> Batch:
         return self
@@ -95,9 +112,16 @@ class Batch:
 
 
 class Recorder:
-    """Records for one agent, in one session."""
+    """Records for one agent, in one session. `forbids` tells whether the user's words forbid to remember something."""
 
-    def __init__(self, store: Store, agent: str, session: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        agent: str,
+        session: str | None = None,
+        forbids: Callable[[str], bool] = _never,
+    ) -> None:
+        self._forbids = forbids
         self._store = store
         self._stream = stream_of(agent)
         self._view = f"views/agents/{agent}/turns.json"
@@ -144,6 +168,13 @@ class Recorder:
             self._unsaved += len(traces)
         self.save()
         return traces
+
+    def _tags(self, asked: Asked) -> tuple[str, ...]:
+        """With the tag of what the user forbids to remember: the trace itself says so."""
+        tags = tuple(asked.tags)
+        if asked.trace_type != "user" or asked.origin or RECALLED in tags or not may_forbid(asked.content):
+            return tags
+        return (*tags, FORBIDDEN) if self._forbids(asked.content) else tags
 
     def start_turn(self) -> str:
         """A turn id that nobody else will get; what is recorded next in this session belongs to it."""
@@ -294,7 +325,7 @@ class Recorder:
             tool_result_ref=asked.tool_result_ref,
             correlation_id=asked.correlation_id,
             opaque=asked.opaque,
-            tags=_tags(asked),
+            tags=self._tags(asked),
             flag=flag,
             session_start=is_new,
         )

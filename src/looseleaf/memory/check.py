@@ -12,7 +12,7 @@ from looseleaf.base.errors import Refused
 from looseleaf.base.paths import DRAWERS, STATE, folded, is_page, name_fault, path_fault
 from looseleaf.base.values import Problem
 from looseleaf.log.entries import FOLDER, read_entry
-from looseleaf.log.journal import KNOWN_SCHEMAS, Broken, Head, edit_of, forward
+from looseleaf.log.journal import KNOWN_SCHEMAS, Broken, Head, edit_of, forward, refuse_unknown
 from looseleaf.log.trace_messages import Mark
 from looseleaf.pages.grammar import parse
 from looseleaf.pages.outside_edits import Heads
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from looseleaf.base.values import Edit
-    from looseleaf.memory import Memory
+    from looseleaf.memory.parts import Parts
     from looseleaf.store.protocol import Store
 
 _JOURNAL_FILE = "log/journal.jsonl"
 
 
-def check(memory: Memory) -> Iterator[Problem]:
-    for problem in memory.store.check():
-        if not _is_older_entry(memory.store, problem):
+def check(parts: Parts) -> Iterator[Problem]:
+    for problem in parts.context.store.check():
+        if not _is_older_entry(parts.context.store, problem):
             yield problem
-    unknown = list(_unknown_records(memory.store))
+    unknown = list(_unknown_records(parts.context.store))
     yield from unknown
     if unknown:
         return  # what the journal means is not known, so nothing can be held against it
-    yield from _check_chains(memory.store)
-    yield from _check_marks(memory.store)
-    yield from _check_pages(memory)
-    yield from _check_index(memory)
+    yield from _check_chains(parts.context.store)
+    yield from _check_marks(parts.context.store)
+    yield from _check_pages(parts)
+    yield from _check_index(parts)
 
 
-def _check_index(memory: Memory) -> Iterator[Problem]:
+def _check_index(parts: Parts) -> Iterator[Problem]:
     """The one view that is looked at: SQLite notices damage only where it reads, and misses words until then."""
     from looseleaf.recall.index_sync import VIEW, faults
 
-    for fault in faults(memory.path):
+    for fault in faults(parts.context.path):
         then = "It is made again by `looseleaf build --full`; nothing else is touched by it"
         yield Problem(VIEW, None, f"the index is damaged: {fault}. {then}", "note")
 
@@ -142,13 +142,13 @@ def _check_marks(store: Store) -> Iterator[Problem]:
 # --- the pages -------------------------------------------------------------------------
 
 
-def _check_pages(memory: Memory) -> Iterator[Problem]:
-    heads = Heads(memory.store)
+def _check_pages(parts: Parts) -> Iterator[Problem]:
+    heads = Heads(parts.context.store)
     heads.catch_up()
     found: set[str] = set()
     for folder in ("", *DRAWERS):
         try:
-            entries = _entries(memory.path, folder)
+            entries = _entries(parts.context.path, folder)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -161,7 +161,7 @@ def _check_pages(memory: Memory) -> Iterator[Problem]:
                 yield Problem(path, None, "this folder is no drawer: nothing in it is read", "note")
             elif is_page(path) and not name.startswith("."):  # hidden files are editors' and systems' own
                 found.add(path)
-                yield from _check_page(memory, path, mode, heads.get(path))
+                yield from _check_page(parts, path, mode, heads.get(path))
             other = twins.setdefault(folded(name), name)
             if other != name:
                 yield Problem(path, None, f"some systems take this name for {other}")
@@ -188,7 +188,7 @@ def _entries(path: str, folder: str) -> list[tuple[str, int]]:
     return found
 
 
-def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Problem]:
+def _check_page(parts: Parts, path: str, mode: int, head: Head) -> Iterator[Problem]:
     fault = name_fault(path.rpartition("/")[2])
     if fault:
         yield Problem(path, None, f"this is not read as a page: its name {fault}")
@@ -199,7 +199,7 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
         )
         return
     try:
-        document = memory.store.get(path, memory.policy.page_bytes)
+        document = parts.context.store.get(path, parts.context.policy.page_bytes)
     except Refused as refused:
         yield Problem(path, None, str(refused))
         return
@@ -208,7 +208,7 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
     if document.sha256 != head.sha256:
         yield Problem(path, None, "this page was changed outside; the next command journals that", "note")
     if path == STATE:
-        yield from _check_state(memory, document.data)
+        yield from _check_state(parts, document.data)
         return
     try:
         text = document.data.decode()
@@ -223,11 +223,22 @@ def _check_page(memory: Memory, path: str, mode: int, head: Head) -> Iterator[Pr
         )
 
 
-def _check_state(memory: Memory, data: bytes) -> Iterator[Problem]:
+def _check_state(parts: Parts, data: bytes) -> Iterator[Problem]:
     try:
-        if examined(data) is None and memory.state.file.last_good() is not None:
+        if examined(data) is None and parts.state.file.last_good() is not None:
             raise Unsound("there is nothing, and there was a state", 1)
     except Unsound as unsound:
-        good = memory.state.file.last_good()
+        good = parts.state.file.last_good()
         mend = next_step(unsound, good).rstrip(".") if good is not None else ""
         yield Problem(STATE, unsound.line, unsound.told + (f"; {mend[0].lower()}{mend[1:]}" if mend else ""))
+
+
+def repair(parts: Parts) -> list[str]:
+    store = parts.context.store
+    for line in store.read(JOURNAL):
+        # What a newer program wrote is not ours to mend; nothing vouches for what has no checksum.
+        if line.checked:
+            refuse_unknown(line.record)
+    done = store.repair()
+    parts.pages.absorb.heads.forget()  # records may stand elsewhere now
+    return done

@@ -1,35 +1,248 @@
-"""Memory: the one object users hold. It opens a folder and hands each request to the part that knows it."""
+"""Memory: the one object that users hold. It opens a folder; everyday verbs stand here, the others in groups."""
 
 from __future__ import annotations
 
-import time
+from functools import cached_property
 
-from looseleaf.memory.pages import PageVerbs
-from looseleaf.memory.parts import Parts
-from looseleaf.memory.review import FactVerbs
+from looseleaf.base.origins import FORBIDDEN
+from looseleaf.log.record_request import NOT_GIVEN, given_in
+from looseleaf.memory.pages import HistoryVerbs, PageVerbs
+from looseleaf.memory.parts import Parts, check_distiller
 from looseleaf.memory.talk import TalkVerbs
-from looseleaf.memory.window import ToldVerbs
+from looseleaf.memory.window import WindowVerbs
 from looseleaf.text.times import when_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+    from typing import Any, Never, Self
 
-    from looseleaf.base.values import Problem
-    from looseleaf.explain import Reconciled, Signed, Written
-    from looseleaf.explain.prompt_costs import Analysis
-    from looseleaf.explain.why import Answer
+    from looseleaf.base.messages import Distiller, Trace, Turn
+    from looseleaf.base.policy import Policy
+    from looseleaf.base.replies import Model
+    from looseleaf.base.values import Fact, Problem
     from looseleaf.forget.forget import Forgotten
-    from looseleaf.prompt.rendered_snapshot import Snapshot
+    from looseleaf.index.embed import Embedder
+    from looseleaf.log.recorder import Batch
+    from looseleaf.memory.explain import ExplainVerbs
+    from looseleaf.memory.review import ReviewVerbs
+    from looseleaf.memory.views import ViewVerbs
+    from looseleaf.models.costs import Costs
+    from looseleaf.place.placer import Placed
+    from looseleaf.place.remember import Remembered
+    from looseleaf.prompt.manifest import Prompt
     from looseleaf.recall.hits import Recalled
-    from looseleaf.recall.open_hit import Bundle, Opened
+    from looseleaf.recall.open_hit import Opened
+    from looseleaf.state.state import State
 
 
-# Finding: what bears on a question, among all that was said and written.
+class Memory:
+    """A memory in a folder, made if it is missing.
 
+        with Memory("notes") as memory:
+            memory.remember("I live in Lyon.")
+            print(memory.prompt("Where do I live?").text)
 
-class FoundVerbs(Parts):
-    """What is found."""
+    `agent` names who records and writes. `model` distills talk with a language model; `distiller` is a custom one.
+    `parts` is for the package's own rooms, and no part of the API.
+    """
+
+    def __init__(
+        self,
+        where: str | os.PathLike[str] | None = None,
+        *,
+        agent: str = "main",
+        policy: Policy | None = None,
+        session: str | None = None,
+        distiller: Distiller | None = None,
+        model: Model | None = None,
+        counter: Callable[[str], int] | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
+        self.parts = Parts(
+            where,
+            agent=agent,
+            policy=policy,
+            session=session,
+            distiller=distiller,
+            model=model,
+            counter=counter,
+            embedder=embedder,
+        )
+        self._others: dict[str, Self] = {}
+
+    def __repr__(self) -> str:
+        return f"Memory({self.path!r}, agent={self.agent!r})"
+
+    def close(self) -> None:
+        """Close all handles. What was acknowledged is on disk already."""
+        for other in self._others.values():
+            other.close()
+        self.parts.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- what it is ------------------------------------------------------------------------
+
+    @property
+    def path(self) -> str:
+        """The folder."""
+        return self.parts.context.path
+
+    @property
+    def agent(self) -> str:
+        """Who records and writes."""
+        return self.parts.context.agent
+
+    @property
+    def policy(self) -> Policy:
+        """The settings."""
+        return self.parts.context.policy
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be done while reading, in sentences, each once."""
+        return self.parts.notes
+
+    @property
+    def state(self) -> State:
+        """The working state: goal, now, decisions, tasks, conventions, blockers."""
+        return self.parts.state
+
+    @property
+    def costs(self) -> Costs:
+        """What models took: calls, tokens, US dollars; and the spending limit of a day."""
+        return self.parts.costs
+
+    # --- groups ----------------------------------------------------------------------------
+
+    @cached_property
+    def talk(self) -> TalkVerbs:
+        """What was said and done: sessions, turns, traces, tool calls."""
+        return TalkVerbs(self.parts)
+
+    @cached_property
+    def window(self) -> WindowVerbs:
+        """The talk that a model still sees: messages, tokens, compaction."""
+        return WindowVerbs(self.parts)
+
+    @cached_property
+    def pages(self) -> PageVerbs:
+        """The Markdown pages: read, edit, propose, patch, delete."""
+        return PageVerbs(self.parts)
+
+    @cached_property
+    def history(self) -> HistoryVerbs:
+        """The past of pages and facts: edits, versions, undo."""
+        return HistoryVerbs(self.parts)
+
+    @cached_property
+    def review(self) -> ReviewVerbs:
+        """What waits for a person, and a person's word on facts."""
+        from looseleaf.memory.review import ReviewVerbs
+
+        return ReviewVerbs(self.parts)
+
+    @cached_property
+    def explain(self) -> ExplainVerbs:
+        """Why a line is there, who wrote it, what it rests on."""
+        from looseleaf.memory.explain import ExplainVerbs
+
+        return ExplainVerbs(self.parts)
+
+    @cached_property
+    def views(self) -> ViewVerbs:
+        """Topics, the overview, snapshots, the index."""
+        from looseleaf.memory.views import ViewVerbs
+
+        return ViewVerbs(self.parts)
+
+    # --- recording -------------------------------------------------------------------------
+
+    def record(
+        self,
+        *,
+        user: str | None = None,
+        assistant: str | None = None,
+        tool_call: str | None = None,
+        tool_args: Any = None,
+        tool_result: Any = NOT_GIVEN,
+        tool_error: str | None = None,
+        tool_call_id: str | None = None,
+        tool_name: str | None = None,
+        content: str | None = None,
+        tool_result_ref: str | None = None,
+        reasoning: str | None = None,
+        media: Mapping[str, Sequence[str]] | None = None,
+        turn_id: str | None = None,
+        source_event: str | None = None,
+        correlation_id: str | None = None,
+        opaque: Mapping[str, Any] | None = None,
+        tags: Sequence[str] = (),
+        interrupted: bool = False,
+        ts: float | None = None,
+        **unknown: Never,
+    ) -> Trace:
+        """Record one thing that was said or done. It is durable when this returns, and secrets are redacted before.
+
+            memory.record(user="Run the tests.")
+            memory.record(tool_call="bash", tool_args={"command": "make test"}, tool_call_id="c1")
+            memory.record(tool_result="42 passed", tool_call_id="c1")
+            memory.record(assistant="All 42 tests pass.")
+
+        Give one of `user`, `assistant`, `tool_call`, `tool_result` (or `tool_error`). A user's message begins a turn.
+        Without a call's id, a result belongs to the oldest open call of its tool. `interrupted`: it was cut short.
+        `content`: text beside a tool's call or result. `ts`: epoch seconds, where it is not now.
+        """
+        trace = self.parts.conversation.record(given_in(locals()))
+        if FORBIDDEN in trace.tags:
+            self.parts.obey(trace)
+        return trace
+
+    def batch(self) -> Batch:
+        """Record many things with one sync at the end: `with memory.batch() as batch: batch.record(user=…)`."""
+        from looseleaf.log.recorder import Batch
+
+        return Batch(self.parts.conversation.recorder)
+
+    # --- learning --------------------------------------------------------------------------
+
+    def remember(self, text: str, *, topic: str | None = None) -> Remembered:
+        """Make memory of a person's own words now, as confirmed facts: `memory.remember("I prefer green tea.")`. A
+        sentence without a fact becomes a note on USER.md or the page of the topic."""
+        from looseleaf.place.remember import remember
+
+        clean = self.parts.redact(text)
+        return remember(self.parts, clean, topic, redacted=clean != text)
+
+    def distill(
+        self,
+        given: str | Sequence[Turn] | None = None,
+        *,
+        topic: str | None = None,
+        author: str | None = None,
+        distiller: Distiller | None = None,
+    ) -> list[Placed]:
+        """Distill all settled turns that were not distilled yet, and place what they say on pages.
+
+        With a text or turns given, distill these instead. A text's facts wait in review, unless its `author` is
+        `person`. `distiller`: use this one, for once.
+        """
+        making = self.parts.making
+        if given is not None:
+            return [making.write(given, topic, author)]
+        own = check_distiller(distiller) if distiller is not None else None
+        return making.distill(self.parts.pages.absorb.agent(self.agent), topic, own)
+
+    # --- asking ----------------------------------------------------------------------------
 
     def recall(
         self,
@@ -48,94 +261,81 @@ class FoundVerbs(Parts):
         clip: int | None = None,
         quick: bool = False,
     ) -> Recalled:
-        """What bears on a question, best first, at most `k` hits (10) and `budget` tokens; none if nothing clearly
-        does, and then `why` says so. Whatever any process has written is found.
+        """Find what bears on a question, best first: `memory.recall("Where does Ana live?", k=3)`. At most `k` hits
+        (10) and `budget` tokens; none if nothing clearly does, and then `why` says so. Whatever any process has written
+        is found.
 
         `kinds`: of fact, prose, episode, day, entry, trace. `as_of`: what was true and said then. `now`: what "last
-        week" is counted from. `sure`: how sure the best must be, from 0 to 1 (else as measured). `clip`: each text
-        shortened to about so many tokens. `quick`: tokens are estimated, and no vocabulary is loaded.
+        week" is counted from. `sure`: how sure the best must be, from 0 to 1 (else as measured). `clip`: shorten each
+        text to about so many tokens. `quick`: estimate tokens, and load no vocabulary.
         """
-        from looseleaf.recall.question import Question
+        from looseleaf.recall.question import question_of
 
-        times = (when_of(as_of), when_of(since, start=True), when_of(until), when_of(now))
-        question = Question(query, k, budget, topic, kinds, agent, *times, sure=sure, clip=clip)
-        return self._recall(question, quick=quick)
-
-    def retrieve(
-        self, max_episodic: int | None = None, max_semantic: int | None = None, *, query: str | None = None
-    ) -> Bundle:
-        """What was done last and what is known, for a snapshot: at most so many of each (else as the policy says), by
-        how much they matter and how new they are; with a question, what bears on it first."""
-        from looseleaf.recall.open_hit import retrieve
-        from looseleaf.recall.question import Question
-
-        episodic = self.policy.max_episodic_items if max_episodic is None else max_episodic
-        semantic = self.policy.max_semantic_items if max_semantic is None else max_semantic
-        question = Question(query, k=100) if query is not None else None
-        return retrieve(self._recall, question, episodic, semantic, time.time())
-
-    def build_index(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> int:
-        """Bring the index of recall up to date, and the vectors if meaning is compared: how many of those were made.
-        Every recall does the first by itself. `full`: make the index again."""
-        if progress is not None:
-            self.watch_index(progress)
-        if full:
-            self._recall.keep.drop()
-        return self._recall.up_to_date()
-
-    def watch_index(self, progress: Callable[[int, int], None]) -> None:
-        """Be told how far it is while the index is made: bytes done, and bytes in all."""
-        self._recall.keep.progress = progress
-
-
-class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
-    """A memory in a folder, made if it is missing. `notes` says what could not be done while reading."""
-
-    # What asks several parts at once.
-
-    def snapshot(self, budget: int | None = None, *, quick: bool = False) -> Snapshot:
-        """What a session begins with: the charter and what a prompt shows of the memory, without the window. `quick`:
-        tokens are estimated, and no vocabulary is loaded."""
-        from looseleaf.prompt.rendered_snapshot import snapshot
-
-        return snapshot(self, budget, quick=quick)
-
-    def why(self, text: str, prompt: str = "last") -> Answer:
-        """Why words are in a prompt, back to the trace in which they were said; or why they are not in it."""
-        from looseleaf.explain.why import why
-
-        return why(self, text, prompt)
-
-    def analyze(self, last: int = 20) -> Analysis:
-        """What a prompt costs now, slot by slot; what it would cost otherwise; and what the last ones cost."""
-        from looseleaf.explain.prompt_costs import analyze
-
-        return analyze(self, last)
+        times = {"as_of": as_of, "since": since, "until": until, "now": now}
+        question = question_of(
+            query, k, budget=budget, topic=topic, kinds=kinds, agent=agent, sure=sure, clip=clip, **times
+        )
+        return self.parts.recall(question, quick=quick)
 
     def open(self, where: str) -> Opened:
-        """What a hit stands in: the turn, the page, the entry; by the `where` of the hit."""
+        """Open what a hit stands in, by its `where`: the turn, the page, the entry."""
         from looseleaf.recall.open_hit import open_hit
 
-        return open_hit(self, lambda: self._recall, where)
+        return open_hit(self.parts, where)
 
-    def receipts(self, last: int = 20, *, turn: str | None = None) -> list[Written]:
-        """The last writes, newest first; or those of a turn (`last`: the last one), oldest first."""
-        from looseleaf.explain import receipts
+    def facts(
+        self,
+        *,
+        topic: str | None = None,
+        kind: str | None = None,
+        status: str = "current",
+        as_of: str | float | None = None,
+    ) -> list[Fact]:
+        """Return what is true now, or was at a time; by `status`, what is pending, superseded or rejected:
+        `memory.facts(topic="user")`."""
+        return self.parts.notebook.facts(topic=topic, kind=kind, status=status, as_of=when_of(as_of))
 
-        return receipts(self, last, turn)
+    def fact(self, name: str) -> Fact:
+        """Return one fact, by its id, the start of that, or its place: `USER.md:5`."""
+        return self.parts.notebook.find(name)
 
-    def reconcile(self, turn: str | None = None) -> Reconciled:
-        """What the user asked to remember in a turn (None: the last one), what the model said it saved, and whether
-        anything was written: promises without a receipt are `flagged`."""
-        from looseleaf.explain import reconcile
+    def prompt(
+        self,
+        task: str | None = None,
+        *,
+        budget: int | None = None,
+        model: str | None = None,
+        agent: str | None = None,
+        dry_run: bool = False,
+    ) -> Prompt:
+        """Return all that a model is told of a task, within the budget (None: the model's own): the charter, the
+        memory, the window, the task. `memory.prompt("Plan my week.", budget=8_000).to_openai()`
 
-        return reconcile(self, turn)
+        The manifest says why each part is there, and is logged. A task that was recorded already is not said twice;
+        without one, the window speaks for itself. If the window does not fit, it is compacted first. `dry_run`
+        compacts and logs nothing.
+        """
+        if agent is not None and agent != self.agent:
+            return self._as(agent).prompt(task, budget=budget, model=model, dry_run=dry_run)
+        return self.parts.prompts(task, budget, model, dry_run=dry_run)
 
-    def who(self, path: str) -> list[Signed]:
-        """The lines of a page as it is now: who wrote each, when, by which edit, and its level."""
-        from looseleaf.explain import who
+    def _as(self, agent: str) -> Self:
+        """The same memory, as another agent has it."""
+        if agent not in self._others:
+            own = self.parts
+            other = type(self)(
+                self.path,
+                agent=agent,
+                policy=self.policy if own.has_own_policy else None,
+                distiller=own.own_distiller,
+                model=own.model,
+                counter=own.counter,
+            )
+            other.parts.notes = own.notes
+            self._others[agent] = other
+        return self._others[agent]
 
-        return who(self, path)
+    # --- forgetting and care ---------------------------------------------------------------
 
     def forget(
         self,
@@ -149,15 +349,24 @@ class Memory(TalkVerbs, FactVerbs, PageVerbs, ToldVerbs, FoundVerbs):
         dry_run: bool = False,
     ) -> Forgotten:
         """Remove a fact, a topic, a session, all of an origin, or every sentence that holds some words, everywhere: the
-        memory becomes what it would have been without. `agent`: only of what this one recorded. What went, and what
-        reading every byte of the folder found then; `dry_run` only says what would go."""
+        memory becomes what it would have been without. `memory.forget(match="mushrooms")`
+
+        Returns what went, and what reading every byte of the folder found then. `agent`: only what this one recorded.
+        `dry_run` changes nothing.
+        """
         from looseleaf.forget.forget import forget
 
         given = {"fact": fact, "topic": topic, "session": session, "origin": origin, "match": match}
-        return forget(self, given, agent, dry_run=dry_run)
+        return forget(self.parts, given, agent, dry_run=dry_run)
 
     def check(self) -> list[Problem]:
-        """Re-read and re-hash everything; changes nothing."""
+        """Re-read and re-hash everything, and return what is wrong; change nothing."""
         from looseleaf.memory.check import check
 
-        return list(check(self))
+        return list(check(self.parts))
+
+    def repair(self) -> list[str]:
+        """Mend what can be mended, keeping a copy of every byte that is moved. Return what was done."""
+        from looseleaf.memory.check import repair
+
+        return repair(self.parts)

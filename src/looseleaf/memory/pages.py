@@ -1,60 +1,39 @@
-"""What a memory does with pages: reading, changing, undoing; who wrote what; checking and mending all of it."""
+"""`memory.pages`, the Markdown pages, and `memory.history`, their past."""
 
 from __future__ import annotations
 
-import time
-
 from looseleaf.base.values import ANY
-from looseleaf.log.journal import refuse_unknown
-from looseleaf.memory.parts import Parts
-from looseleaf.pages.pages import Page
 from looseleaf.store import JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from builtins import list as List
     from collections.abc import Callable, Iterator, Sequence
 
     from looseleaf.base.values import Edit, Fact, Receipt
-    from looseleaf.facts.gate import Spoken
-    from looseleaf.pages.history import History
-    from looseleaf.place.entry_pages import Asked
+    from looseleaf.memory.parts import Parts
+    from looseleaf.pages.pages import Page
+    from looseleaf.views.page_index import IndexLine
 
 
-class PageVerbs(Parts):
-    """Pages: read, changed, taken back, checked."""
+class PageVerbs:
+    """The pages of the folder, read and changed."""
 
-    @property
-    def history(self) -> History:
-        """The past of the pages."""
-        return self._pages.history
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
 
-    def absorb(self) -> list[Edit]:
-        """Journal what people changed in the folder. Every reading does this first; it is here to be asked for."""
-        return self._pages.absorb()
+    def read(self, path: str) -> Page:
+        """Return a page as it is now."""
+        return self._parts.pages.page(path)
 
-    def page(self, path: str) -> Page:
-        """What a page says now."""
-        return self._pages.page(path)
+    def list(self) -> List[str]:
+        """Return the paths of all pages."""
+        return self._parts.pages.paths()
 
-    def texts(self, paths: Sequence[str]) -> list[str]:
-        """What pages said when they were last looked at; "" for one that is not there."""
-        return [Page(path, self._pages.absorb.head_bytes(path)).text for path in paths]
-
-    def pages(self) -> list[str]:
-        """The paths of all pages."""
-        return self._pages.paths()
-
-    def page_as_of(self, path: str, when: str | float) -> Page:
-        """What a page said at a time: an ISO date or date and time (its last moment), or epoch seconds."""
-        return self._pages.page_as_of(path, when)
-
-    def log(self, path: str | None = None) -> Iterator[Edit]:
-        """The edits of a page, or of all, newest first."""
-        return self._pages.log(path)
-
-    def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
-        """A page before and after one of its edits."""
-        return self._pages.versions(edit)
+    def index(self) -> List[IndexLine]:
+        """Return a line for each page of `facts/` and `episodes/`, as a prompt lists them."""
+        self._parts.notebook.catch_up()
+        return self._parts.page_index.lines()
 
     def edit(
         self,
@@ -65,8 +44,12 @@ class PageVerbs(Parts):
         reason: str,
         author: str | None = None,
     ) -> Receipt:
-        """Change a page, to a text or by a function of the old one; `Pages.edit` says what `base` and `author` are."""
-        return self._pages.edit(path, change, base=base, reason=reason, author=author)
+        """Change a page: to a text, or by a function of the old one. `reason` says why, for the journal.
+
+        `author`: `person`, `program` or `agent:<name>`; this memory's agent by default. With `base` (the `sha256` that
+        was read; None: there was no page), a page that changed since is left alone: `Stale`.
+        """
+        return self._parts.pages.edit(path, change, base=base, reason=reason, author=author)
 
     def propose(
         self,
@@ -78,28 +61,10 @@ class PageVerbs(Parts):
         summary: str | None = None,
         whole: bool = False,
     ) -> Receipt:
-        """Change a page as a model may: at the top only what the user said; what it may not write waits in review.
-        `Pages.propose` says what `summary` and `whole` are."""
-        return self._pages.propose(path, change, base=base, reason=reason, summary=summary, whole=whole)
-
-    def spoken(self) -> Spoken:
-        """What a model's writing is judged by: what the user said in this session, and whether a tool spoke."""
-        return self._talk.spoken()
-
-    def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
-        """Put what a model may not write on a page, as (relation, object), before a person: the edit of review, and a
-        sentence on each line."""
-        from looseleaf.place.guard_rules import Guarded, sentences_of
-
-        self._book.catch_up()
-        held = Guarded("", held=tuple(lines))
-        asked, fates = self._book.guard.ask(path, f"agent:{self.agent}", held, time.time())
-        return asked, tuple(sentences_of(held, fates))
-
-    def ask(self, fact: Fact, why: str) -> Asked:
-        """Put a proposal into review, and say what became of it: added, waiting already, rejected before, or full."""
-        self._book.catch_up()
-        return self._book.place.ask([(fact, why)], why)
+        """Change a page (None: remove it) as a model may: on the top pages only what the user said; what it may not
+        write waits in review. With a `summary`, the same edit sets the summary line. `whole`: leave the page alone
+        unless all of the change may stand."""
+        return self._parts.guard.propose(path, change, base=base, reason=reason, summary=summary, whole=whole)
 
     def patch(
         self,
@@ -111,33 +76,62 @@ class PageVerbs(Parts):
         author: str | None = None,
     ) -> Receipt:
         """Replace texts, one after the other, that each stand exactly once in the page then; all of them or none."""
-        return self._pages.patch(path, patches, base=base, reason=reason, author=author)
+        return self._parts.pages.patch(path, patches, base=base, reason=reason, author=author)
 
     def delete(self, path: str, *, base: str | None = ANY, reason: str, author: str | None = None) -> Receipt:
         """Remove a page. Its history stays, and `undo` brings it back."""
-        return self._pages.delete(path, base=base, reason=reason, author=author)
+        return self._parts.pages.delete(path, base=base, reason=reason, author=author)
+
+    def absorb(self) -> List[Edit]:
+        """Journal what people changed in the folder. Every reading does this first."""
+        return self._parts.pages.absorb()
+
+
+class HistoryVerbs:
+    """The past of pages and facts."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def edits(self, path: str | None = None) -> Iterator[Edit]:
+        """Yield the edits of a page, or of all, newest first."""
+        return self._parts.pages.log(path)
+
+    def versions(self, edit: Edit) -> tuple[bytes | None, bytes | None]:
+        """Return a page before and after one of its edits."""
+        return self._parts.pages.versions(edit)
+
+    def page_at(self, path: str, when: str | float) -> Page:
+        """Return a page as it was at a time: an ISO date or date and time (its last moment), or epoch seconds."""
+        return self._parts.pages.page_as_of(path, when)
+
+    def fact(self, name: str) -> list[Fact]:
+        """Return every value that the fact's slot ever had, oldest first."""
+        return self._parts.notebook.history(name)
 
     def undo(self, path: str | None = None, *, author: str | None = None) -> tuple[Edit, Receipt]:
-        """Take back the last edit (of a page) that was not taken back yet: the edit, and the receipt of its undoing."""
+        """Take back the last edit (of a page) that was not taken back yet. Return it, and the receipt of the undo."""
+        parts = self._parts
         if path is None:
             self._refuse_to_undo_a_forgetting()
-            word = self._book.curate.undo(author or f"agent:{self.agent}") or self._book.tidy.undo(author)
+            word = parts.corrections.undo(author or f"agent:{parts.context.agent}") or parts.tidy.undo(author)
             if word is not None:
                 return word
-        return self._pages.undo(path, author=author)
+        return parts.pages.undo(path, author=author)
 
     def _refuse_to_undo_a_forgetting(self) -> None:
-        """Straight after one, "undo" would take back something that nobody thinks of."""
+        """Straight after one, "undo" would take back something else."""
         from looseleaf.base.errors import Refused
         from looseleaf.facts.tombstones import Tombstones
 
-        forgotten = Tombstones(self.store).last
+        store = self._parts.context.store
+        forgotten = Tombstones(store).last
         if forgotten is None:
             return
-        self.absorb()
+        self._parts.pages.absorb()
         done = (
             float(line.record.get("ts") or 0.0)
-            for line in self.store.read_back(JOURNAL)
+            for line in store.read_back(JOURNAL)
             if line.record.get("kind") in ("edit", "fact", "placed")
         )
         if next(done, 0.0) > forgotten:
@@ -147,17 +141,7 @@ class PageVerbs(Parts):
             "shows what was done before it; `looseleaf undo PAGE` takes back the last edit of a page."
         )
 
-    def restore_pages(self) -> list[str]:
-        """Make pages that are gone from the folder again, from the journal, byte for byte; their paths. To be called
-        before anything else: whatever reads first takes a missing page for one that a person removed."""
-        return self._pages.restore()
-
-    def repair(self) -> list[str]:
-        """Mend what can be mended, keeping a copy of every byte that is moved. Says what was done."""
-        for line in self.store.read(JOURNAL):
-            # What a newer program wrote is not ours to mend; what has no checksum nobody vouches for.
-            if line.checked:
-                refuse_unknown(line.record)
-        done = self.store.repair()
-        self._pages.absorb.heads.forget()  # where records stood before is no longer where they stand
-        return done
+    def restore(self) -> list[str]:
+        """Make pages that are gone from the folder again, from the journal, byte for byte; return their paths. Call it
+        first: any reading takes a missing page for one that a person removed."""
+        return self._parts.pages.restore()

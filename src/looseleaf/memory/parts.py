@@ -1,4 +1,4 @@
-"""A memory that is open: its folder, its settings, and the parts that know each request, made when they are needed."""
+"""The parts of an open memory: each is imported and made on first use, and given the context and these."""
 
 from __future__ import annotations
 
@@ -8,32 +8,38 @@ from functools import cached_property
 from looseleaf.base.errors import Refused
 from looseleaf.base.paths import safe_name
 from looseleaf.pages.folder import find, is_memory, settings
-from looseleaf.pages.pages import Pages
+from looseleaf.place.parts import PlaceParts
+from looseleaf.store.context import Context
 from looseleaf.store.files import FileStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-    from typing import Any, Self
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from looseleaf.base.messages import Distilled, Distiller
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Model
+    from looseleaf.base.values import PageText
     from looseleaf.facts.gate import Spoken
-    from looseleaf.facts.known_facts import Facts
     from looseleaf.index.embed import Embedder
     from looseleaf.models.costs import Costs
+    from looseleaf.place.corrections import Curate
+    from looseleaf.place.distill_and_place import Making
     from looseleaf.place.guard import Guard
     from looseleaf.place.notebook import Notebook
+    from looseleaf.place.obey import Obey
+    from looseleaf.place.tidy import Archive, Tidy
     from looseleaf.prompt.prompts import Prompts
     from looseleaf.recall.recall import Recall
-    from looseleaf.state.state import State
+    from looseleaf.views.build import Built, Topics
+    from looseleaf.views.page_index import Listing
     from looseleaf.window.conversation import Conversation
 
 
-class Parts:
-    """What every verb needs. `notes` says what could not be done while reading."""
+class Parts(PlaceParts):
+    """`session`, `counter`, `embedder`, `model` and `own_distiller` are as the caller gave them. `notes` says what
+    could not be done while reading."""
 
     def __init__(
         self,
@@ -48,203 +54,183 @@ class Parts:
         embedder: Embedder | None = None,
     ) -> None:
         if where is not None and not os.fspath(where):
-            raise Refused(
-                "Nothing was opened: the path of the memory is empty. Give a folder, or leave it out."
-            )
-        self.path = os.path.abspath(where if where is not None else find())
-        self.agent = safe_name(agent, "agent's name")
-        if not is_memory(self.path):
+            raise Refused("The memory path is empty. Give a folder, or leave it out.")
+        path = os.path.abspath(where if where is not None else find())
+        agent = safe_name(agent, "agent's name")
+        if not is_memory(path):
             from looseleaf.pages.folder import init_if_free
 
-            init_if_free(self.path)
-        self._has_own_policy = policy is not None
-        self.policy = policy or settings(self.path, self.agent)
-        self.store = FileStore(self.path, self.policy)
-        self.notes: list[str] = []
-        self._pages = Pages(self.store, self.policy, self.agent, self._note, self._guard, self._settle)
-        self._session = session
-        self._counter = counter
-        self._embedder = embedder
+            init_if_free(path)
         if model is not None and not callable(getattr(model, "send", None)):
-            raise Refused(
-                f"Nothing was opened: {model!r} is no model. Give one of looseleaf.models, such as Anthropic(name)."
-            )
+            raise Refused(f"{model!r} is not a model. Give one of looseleaf.models, such as Anthropic(name).")
+        self.has_own_policy = policy is not None
+        self.session = session
+        self.counter = counter
+        self.embedder = embedder
         self.model = model
-        """Who distills, where there is no distiller and this is not None."""
-        self.own_distiller = sound(distiller) if distiller is not None else None
-        self._others: dict[str, Self] = {}
-
-    def __repr__(self) -> str:
-        return f"Memory({self.path!r}, agent={self.agent!r})"
+        self.own_distiller = check_distiller(distiller) if distiller is not None else None
+        self.notes: list[str] = []
+        policy = policy or settings(path, agent)
+        self.files = FileStore(path, policy)
+        super().__init__(Context(self.files, path, policy, agent, self.note, self.count, self.redact))
 
     def close(self) -> None:
-        """Let go of every handle. What was acknowledged is on disk already."""
-        for other in self._others.values():
-            other.close()
-        for part in ("_talk", "_recall"):
+        """Close all handles. What was acknowledged is on disk already."""
+        for part in ("conversation", "recall"):
             if part in self.__dict__:
                 getattr(self, part).close()
-        self._pages.close()
-        self.store.close()
+        self.pages.close()
+        self.context.store.close()
 
-    def __enter__(self) -> Self:
-        return self
+    def close_views(self) -> None:
+        """Close the views that are open until they are needed again."""
+        if "recall" in self.__dict__:
+            self.recall.close()
+        if "conversation" in self.__dict__:
+            self.conversation.close_views()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    # --- the context's functions -----------------------------------------------------------
 
     def note(self, note: str) -> None:
-        """Add to what is told beside the answers, once."""
-        self._note(note)
-
-    def _note(self, note: str) -> None:
         if note not in self.notes:  # a program that reads for days on a full disk says so once
             self.notes.append(note)
 
-    def _as(self, agent: str) -> Self:
-        """The same memory, as another agent has it."""
-        if agent not in self._others:
-            other = type(self)(
-                self.path,
-                agent=agent,
-                policy=self.policy if self._has_own_policy else None,
-                distiller=self.own_distiller,
-                model=self.model,
-                counter=self._counter,
-            )
-            other.notes = self.notes
-            self._others[agent] = other
-        return self._others[agent]
+    def count(self, text: str) -> int:
+        return self.conversation.counter(None)([text])[0]
+
+    def redact(self, value: Any) -> Any:
+        return self.conversation.recorder.without_secrets(value)
+
+    # --- parts -----------------------------------------------------------------------------
 
     @cached_property
-    def _talk(self) -> Conversation:
+    def conversation(self) -> Conversation:
         from looseleaf.window.conversation import Conversation
 
-        return Conversation(
-            self.store,
-            self.path,
-            self.policy,
-            self.agent,
-            self._pages.absorb.agent,
-            self._place,
-            self._outdated,
-            self._note,
-            self._session,
-            lambda: self.distiller,
-            self._counter,
-        )
+        return Conversation(self.context, self)
 
     @cached_property
-    def _prompts(self) -> Prompts:
+    def prompts(self) -> Prompts:
         from looseleaf.prompt.prompts import Prompts
 
-        return Prompts(
-            self.store,
-            self.policy,
-            self.agent,
-            self._pages,
-            lambda: self._talk,
-            lambda: self._book,
-            lambda: self.state,
-            self._note,
-        )
+        return Prompts(self.context, self)
 
     @cached_property
-    def _recall(self) -> Recall:
+    def recall(self) -> Recall:
         from looseleaf.recall.recall import Recall
 
-        return Recall(
-            self.store,
-            self.path,
-            self._pages,
-            self.policy,
-            lambda: self._known,
-            self._tokens,
-            self._note,
-            self._embedder,
-        )
+        return Recall(self.context, self)
 
     @cached_property
-    def state(self) -> State:
-        """The working state: goal, now, decisions, tasks, conventions, blockers."""
-        from looseleaf.state.state import State
-
-        return State(
-            self.store,
-            self._pages,
-            self.policy,
-            self._clean,
-            self._tokens,
-            self._note,
-            lambda: self._book.place,
-        )
-
-    @cached_property
-    def _known(self) -> Facts:
-        from looseleaf.facts.known_facts import Facts
-
-        trusts = self.policy.trust_external_edits
-        return Facts(self.store, self._pages.absorb.head_bytes, trusts=trusts)
-
-    @cached_property
-    def _book(self) -> Notebook:
+    def notebook(self) -> Notebook:
         from looseleaf.place.notebook import Notebook
 
-        return Notebook(
-            self.store,
-            self._pages,
-            self.policy,
-            self.agent,
-            self._known,
-            self._clean,
-            self._spoken,
-            lambda: self.distiller,
-            self._note,
-            self._tokens,
-            lambda: self.state,
+        return Notebook(self.context, self)
+
+    @cached_property
+    def guard(self) -> Guard:
+        from looseleaf.place.guard import Guard
+
+        return Guard(self.context, self)
+
+    @cached_property
+    def corrections(self) -> Curate:
+        from looseleaf.place.corrections import Curate
+
+        return Curate(self.context, self)
+
+    @cached_property
+    def tidy(self) -> Tidy:
+        from looseleaf.place.tidy import Tidy
+
+        return Tidy(self.context, self)
+
+    @cached_property
+    def archive(self) -> Archive:
+        from looseleaf.place.tidy import Archive
+
+        return Archive(self.context, self)
+
+    @cached_property
+    def obey(self) -> Obey:
+        from looseleaf.place.obey import Obey
+
+        return Obey(self.context, self)
+
+    @cached_property
+    def making(self) -> Making:
+        from looseleaf.place.distill_and_place import Making
+
+        return Making(self.context, self)
+
+    @cached_property
+    def topics(self) -> Topics:
+        from looseleaf.views.build import Topics
+
+        return Topics(self.context.store, self.known)
+
+    @cached_property
+    def page_index(self) -> Listing:
+        from looseleaf.views.page_index import Listing
+
+        return Listing(self.context, self)
+
+    @cached_property
+    def costs(self) -> Costs:
+        from looseleaf.models.costs import Costs
+
+        return Costs(self.context.store, self.context.policy, self.context.agent)
+
+    # --- acts that need several parts ------------------------------------------------------
+
+    def spoken(self) -> Spoken:
+        return self.conversation.spoken()
+
+    def hold(self, path: str, lines: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
+        """Ask a person for lines, as (relation, object), that a model may not write on a page: the edit of review, and
+        a sentence on each line."""
+        self.notebook.catch_up()
+        return self.guard.hold(path, f"agent:{self.context.agent}", lines)
+
+    def summary_of(self, path: str, page: PageText) -> str:
+        return self.placer.summary_of(path, page)
+
+    def forbids(self, text: str) -> bool:
+        from looseleaf.distill.forbidding import (
+            forbidden,  # the selector: loaded for what may be a prohibition
         )
 
-    # What knows facts, or talk, is loaded only by what needs it: these are asked when they are needed.
+        return forbidden(text) is not None
 
-    def _spoken(self) -> Spoken:
-        return self._talk.spoken()
-
-    def _guard(self) -> Guard:
-        return self._book.guard
-
-    def _clean(self, value: Any) -> Any:
-        return self._talk.recorder.without_secrets(value)
-
-    def _tokens(self, text: str) -> int:
-        return self._talk.counter(None)([text])[0]
-
-    def _settle(self) -> None:
-        self._book.place.catch_up()
-
-    def _outdated(self, *found: Distilled) -> Callable[[str], bool]:
+    def outdated(self, *found: Distilled) -> Callable[[str], bool]:
         from looseleaf.facts.placement import outdated
 
-        self._book.known.catch_up()
-        return outdated(self._book.known, *found)
+        self.known.catch_up()
+        return outdated(self.known, *found)
 
-    def _place(self, entry: str) -> None:
-        self._book.placed(entry)
+    def place(self, entry: str) -> None:
+        self.making.placed(entry)
 
-    def distill_with(self, model: Model) -> None:
-        """Have a model distill from now on, unless somebody's own distiller, or another model, does."""
-        if self.own_distiller is None and self.model is None:
-            self.model = model
-            self.__dict__.pop("distiller", None)
+    def build(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> Built:
+        """Bring the views of topics and of the state up to date."""
+        from looseleaf.state.file import StateFile, build_state, schema_text
+
+        if full:
+            self.making.adopt()
+        self.notebook.catch_up()
+        state = StateFile(self.context.store, self.pages, self.note).now()
+        build_state(self.context.store, state, schema_text())
+        return self.topics.build(full=full, progress=progress)
+
+    # --- who distills ----------------------------------------------------------------------
 
     @cached_property
     def distiller(self) -> Distiller | None:
-        """Who makes memory of talk: what was given, or a model (as given, or where the settings ask for one); None: the
-        rules. Where a model was asked for and there is none, entries say so: they are made again when it is there."""
+        """The caller's own, or a model (as given, or where the settings ask for one); None: the rules. Where a model
+        was asked for and there is none, entries say so: they are made again when it is there."""
         if self.own_distiller is not None:
             return self.own_distiller
-        if self.model is None and self.policy.distiller == "rules":
+        if self.model is None and self.context.policy.distiller == "rules":
             return None
         try:
             return self.model_distiller()
@@ -257,37 +243,34 @@ class Parts:
         """A distiller that asks a model: the memory's own, or the one that the settings and the environment name."""
         from looseleaf.distill.model import ModelDistiller
 
+        policy = self.context.policy
         if self.model is None:
             from looseleaf.models.choice import choose_distiller
 
-            self.model = choose_distiller(self.policy)
+            self.model = choose_distiller(policy)
         if self.model is None:
             raise Refused(
                 "No model was found. Name one in looseleaf.toml (`distiller`, or `provider` and `model`), set a "
                 "provider's key, or start a model server on this machine (Ollama, llama.cpp, LM Studio)."
             )
-        context = self._talk.budget(self.model.name).input
         return ModelDistiller(
             self.model,
             extensions=(self.costs,),
-            trim=self.policy.trim_chars,
-            seconds=self.policy.model_seconds,
-            context_tokens=context,
+            trim=policy.trim_chars,
+            seconds=policy.model_seconds,
+            context_tokens=self.conversation.budget(self.model.name).input,
             cost_of=self.costs.cost_of,
-            known=self._book.facts,
+            known=self.notebook.facts,
         )
 
-    @cached_property
-    def costs(self) -> Costs:
-        """What models took: calls, tokens, US dollars; and the ceiling of a day."""
-        from looseleaf.models.costs import Costs
+    def distill_with(self, model: Model) -> None:
+        """Have a model distill from now on, unless a custom distiller, or another model, does."""
+        if self.own_distiller is None and self.model is None:
+            self.model = model
+            self.__dict__.pop("distiller", None)
 
-        return Costs(self.store, self.policy, self.agent)
 
-
-def sound(distiller: Distiller) -> Distiller:
+def check_distiller(distiller: Distiller) -> Distiller:
     if type(getattr(distiller, "name", None)) is str and callable(getattr(distiller, "distill", None)):
         return distiller
-    raise Refused(
-        "Nothing was done: a distiller has a name, as text, and distill(material, tokens). Give it both."
-    )
+    raise Refused("A distiller needs a name, as text, and distill(material, tokens). Give it both.")

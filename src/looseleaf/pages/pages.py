@@ -6,6 +6,7 @@ read. Whoever asks for a page gets what the folder says now.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from looseleaf.base import ids as clock
@@ -13,7 +14,7 @@ from looseleaf.base.errors import Busy, Refused, Stale, Unwritten
 from looseleaf.base.hashing import sha256
 from looseleaf.base.ids import new_id
 from looseleaf.base.immutable import frozen
-from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, page_path, safe_name, same_name, why_sealed
+from looseleaf.base.paths import DRAWERS, PEOPLE_ONLY, PROFILE, USER, page_path, safe_name, same_name
 from looseleaf.base.values import ANY, Edit, Receipt
 from looseleaf.log.journal import AGENT, PERSON, PROGRAM
 from looseleaf.pages.outside_edits import TOP, Absorb
@@ -21,13 +22,36 @@ from looseleaf.pages.outside_edits import TOP, Absorb
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, Protocol
 
-    from looseleaf.base.policy import Policy
     from looseleaf.base.values import Ended, Episode, Fact, PageText, Record
     from looseleaf.pages.history import History
-    from looseleaf.place.guard import Guard
-    from looseleaf.place.guard_rules import Guarded
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        def settle(self) -> None:
+            """Do what a person ticked in review."""
+
+    class Door(Protocol):
+        """Decides what of a change may enter a page, and reports what may not. It changes nothing while looking."""
+
+        def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> Entering: ...
+
+        def ask(
+            self, path: str, author: str, entering: Any, old: bytes | None
+        ) -> tuple[str, tuple[str, ...]]:
+            """Ask a person for what was held back: the edit of that, and a sentence for the receipt on each line."""
+
+    class Entering(Protocol):
+        """What a change comes to."""
+
+        @property
+        def new(self) -> bytes | None: ...
+        @property
+        def said(self) -> Rewritten: ...
+        @property
+        def is_held(self) -> bool:
+            """True if part of the change was held back."""
 
 
 # A page as it was read, and as it is to be written.
@@ -89,24 +113,13 @@ _TRIES = 100
 
 
 class Pages:
-    """The pages of a store, as `agent` reads and changes them. `note` is told what could not be done while reading."""
+    """The pages of a memory, as its agent reads and changes them."""
 
-    def __init__(
-        self,
-        store: Store,
-        policy: Policy,
-        agent: str,
-        note: Callable[[str], None],
-        guard: Callable[[], Guard] | None = None,
-        settle: Callable[[], object] | None = None,
-    ) -> None:
-        self._store = store
-        self._policy = policy
-        self._agent = agent
-        self._note = note
-        self._guard = guard
-        self._settle = settle
-        self.absorb = Absorb(store, policy)
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._store, self._policy = context.store, context.policy
+        self._agent, self._note = context.agent, context.note
+        self._parts = parts
+        self.absorb = Absorb(context.store, context.policy)
         """Called, it journals what people changed in the folder; it also knows what each page is now."""
         self.in_a_row = False
         """While many pages are edited one after the other: of the folder, only the page itself is looked at, and the
@@ -130,11 +143,8 @@ class Pages:
         What a person ticked in review is done first: whoever reads next should see it.
         """
         try:
-            if (
-                any(edit.path.startswith("review/") for edit in self.absorb(folders))
-                and self._settle is not None
-            ):
-                self._settle()
+            if any(edit.path.startswith("review/") for edit in self.absorb(folders)):
+                self._parts.settle()
         except (Unwritten, Busy) as error:
             self._note(str(error))
 
@@ -148,6 +158,10 @@ class Pages:
         """What a page at the top of the folder says now; looks at no drawer."""
         self.absorb_to_read(TOP)
         return Page(path, self.absorb.read(path))
+
+    def texts(self, paths: Sequence[str]) -> list[str]:
+        """What pages said when they were last looked at; "" for one that is not there."""
+        return [Page(path, self.absorb.head_bytes(path)).text for path in paths]
 
     def paths(self) -> list[str]:
         """The paths of all pages."""
@@ -220,29 +234,18 @@ class Pages:
 
         return self._edit(page_path(path), _changing(path, change), base, author, reason)
 
-    def propose(
+    def edit_through(
         self,
+        door: Door,
         path: str,
         change: Callable[[str], str] | str | None,
         *,
         base: str | None = ANY,
         reason: str,
-        summary: str | None = None,
-        whole: bool = False,
     ) -> Receipt:
-        """Change a page (None: remove it) as a model may: what it may not write there waits in review, and the receipt
-        says so. Whoever hands a tool to a model uses this door, not `edit`.
-
-        With a `summary` the page's summary line is kept in the same edit: it becomes these words, or, where there are
-        none or they may not stand, one that is made by rule. `whole`: the page is left alone if not all of the change
-        may stand.
-        """
-        path = page_path(path)
-        why = why_sealed(path)
-        if why is not None or self._guard is None:
-            raise Refused(f"{path} was not changed: {why or 'no model writes here'}.")
+        """Change a page (None: remove it) as far as a door lets the change in."""
         changing = _changing(path, change) if change is not None else _removed
-        return self._edit(path, changing, base, None, reason, _Door(self._guard(), summary, whole))
+        return self._edit(page_path(path), changing, base, None, reason, door)
 
     def patch(
         self,
@@ -299,7 +302,7 @@ class Pages:
         base: str | None,
         author: str | None,
         reason: str,
-        door: _Door | None = None,
+        door: Door | None = None,
         undoes: str | None = None,
     ) -> Receipt:
         author = self._author(author)
@@ -347,7 +350,7 @@ class Pages:
         author: str,
         reason: str,
         undoes: str | None,
-        door: _Door | None,
+        door: Door | None,
     ) -> Receipt | None:
         """One attempt. None: the page was changed outside since it was absorbed."""
         with self._store.lock():
@@ -361,12 +364,12 @@ class Pages:
                 raise Stale(path, base, current)
             changed = change(old)
             said = changed if isinstance(changed, Rewritten) else NOTHING_SAID
-            new = _encoded(path, changed.text) if isinstance(changed, Rewritten) else changed
-            entering: _Entering | None = None
+            new = encoded(path, changed.text) if isinstance(changed, Rewritten) else changed
+            entering: Entering | None = None
             if door is not None and new != old:
                 entering = door.look(path, author, old, new)
                 new, said = entering.new, entering.said
-            is_held = entering is not None and bool(entering.made.held or entering.made.left)
+            is_held = entering is not None and entering.is_held
             if old is None and new == b"" and (changed is said or is_held):
                 new = None  # nothing was written on a page that is not there
             if new is not None and len(new) > self._policy.page_bytes:
@@ -400,58 +403,12 @@ class Pages:
             return Receipt(edit.id, path, edit.base, edit.new, edit.added, edit.removed, held=held)
 
 
-@frozen
-class _Entering:
-    """What a model's change comes to: what may stand, what is known of it, what was held back, and why its summary is
-    not the page's."""
-
-    new: bytes | None
-    said: Rewritten
-    made: Guarded
-    summary: str
-
-
-@frozen
-class _Door:
-    """By which a model's change comes in. `summary`: what it wants the page's to be, if that is to be kept; `whole`:
-    all of it, or nothing."""
-
-    guard: Guard
-    summary: str | None
-    whole: bool
-
-    def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> _Entering:
-        """Changes nothing, and asks nobody yet."""
-        made, told = self.guard.look(path, author, _readable(old), _readable(new))
-        if self.whole and (made.held or made.kept or made.left):
-            return _Entering(old, NOTHING_SAID, made, "")
-        text, why = made.text, ""
-        is_changed = text != (_readable(old) or "")
-        if new is not None and self.summary is not None and text and is_changed:
-            text, why = self.guard.summarised(path, text, told, self.summary)
-        return _Entering(_encoded(path, text) if new is not None else None, Rewritten(text, told), made, why)
-
-    def ask(
-        self, path: str, author: str, entering: _Entering, old: bytes | None
-    ) -> tuple[str, tuple[str, ...]]:
-        """Put what was held back before a person: the edit of that, and what a receipt says of each line."""
-        from looseleaf.place.guard_rules import sentences_of
-
-        asked, fates = self.guard.ask(path, author, entering.made, clock.now(), exists=old is not None)
-        why = (entering.summary,) if entering.summary else ()
-        return asked, (*sentences_of(entering.made, fates), *why)
-
-
 def _changing(path: str, change: Callable[[str], str] | str) -> Callable[[bytes | None], bytes]:
-    return lambda old: _encoded(path, change if isinstance(change, str) else change(_decoded(path, old)))
+    return lambda old: encoded(path, change if isinstance(change, str) else change(_decoded(path, old)))
 
 
 def _removed(old: bytes | None) -> bytes | None:
     return None
-
-
-def _readable(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _decoded(path: str, old: bytes | None) -> str:
@@ -463,7 +420,7 @@ def _decoded(path: str, old: bytes | None) -> str:
         ) from None
 
 
-def _encoded(path: str, text: str) -> bytes:
+def encoded(path: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -471,3 +428,22 @@ def _encoded(path: str, text: str) -> bytes:
             f"{path} was not changed: the new text holds {text[error.start]!r}, half of a character. "
             "Leave it out, and repeat."
         ) from None
+
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def page_of_topic(topic: str, topics: Sequence[str]) -> str:
+    """The page of a topic: `user` is the profile, a date is that day, a page's own path is itself."""
+    from looseleaf.language.topic_words import topic_name
+
+    name = topic.strip()
+    if not name:
+        raise Refused("The topic is empty. Give a word or two, such as cooking, or user.")
+    if name.casefold() in (USER, PROFILE.casefold()):
+        return PROFILE
+    if name.endswith(".md") or "/" in name:
+        return page_path(name)
+    if _DATE.fullmatch(name):
+        return f"days/{name}.md"
+    return page_path(f"facts/{topic_name(name, topics)}.md")

@@ -21,21 +21,27 @@ from looseleaf.text.times import day
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.values import Fact, Record
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
     from looseleaf.place.placer import Place
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def placer(self) -> Place: ...
 
 
 class Curate:
-    def __init__(self, store: Store, pages: Pages, facts: Facts, place: Place) -> None:
-        self._store = store
-        self._pages = pages
-        self._facts = facts
-        self._place = place
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._store = context.store
+        self._parts = parts
 
     def score(self, name: str, score: float) -> Fact:
         """How much a fact matters to a person, from 0 to 10: it outranks what any rule thinks of it."""
@@ -54,9 +60,9 @@ class Curate:
 
     def approve(self, name: str) -> Fact:
         """Say yes: what waits in review goes to its page; what an agent wrote counts as a person's from now on."""
-        with self._pages.absorb.threads, self._store.lock():
-            self._place.catch_up()
-            fact = self._facts.find(name)
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.placer.catch_up()
+            fact = self._parts.known.find(name)
             if fact.status == "pending":
                 return self._approved(fact, "approved")
             if fact.status != "current":
@@ -72,39 +78,41 @@ class Curate:
         """What an agent found becomes a person's word, and stands where such words do."""
         from looseleaf.facts.placement import Plan  # of which who only reads facts loads nothing
 
-        plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
+        plan = Plan(
+            fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
+        )
         new = plan.vouch(fact, relation, said, clock.now())
-        edits = self._place.carry_out(plan, reason=reason, author=PERSON)
-        self._facts.catch_up()
+        edits = self._parts.placer.carry_out(plan, reason=reason, author=PERSON)
+        self._parts.known.catch_up()
         # The same may be held already: then that is what the person says yes to.
-        held = (each for each in self._facts.of(new.topic) if each.status == "current")
+        held = (each for each in self._parts.known.of(new.topic) if each.status == "current")
         found = next(each for each in held if is_same_fact(each, new))
-        self._place.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
-        return self._facts.find(found.id or "")
+        self._parts.placer.say(found, {"level": "confirmed"}, ("level",), reason, edits=edits)
+        return self._parts.known.find(found.id or "")
 
     def _approved(self, fact: Fact, reason: str, edits: tuple[str, ...] = ()) -> Fact:
-        self._place.approve(fact, reason=reason, edits=edits)
-        return self._facts.find(fact.id or "")
+        self._parts.placer.approve(fact, reason=reason, edits=edits)
+        return self._parts.known.find(fact.id or "")
 
     def reject(self, name: str) -> Fact:
         """Say no: it goes from its page, or from review, and does not come back by itself."""
-        with self._pages.absorb.threads, self._store.lock():
-            self._place.catch_up()
-            fact = self._facts.find(name)
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.placer.catch_up()
+            fact = self._parts.known.find(name)
             if fact.status == "pending":
-                edits = self._place.clear([fact.id or ""], "rejected")
-                self._place.say(fact, {"status": "rejected"}, ("status",), "rejected", edits)
+                edits = self._parts.placer.clear([fact.id or ""], "rejected")
+                self._parts.placer.say(fact, {"status": "rejected"}, ("status",), "rejected", edits)
             elif fact.status == "current" and fact.path is not None:
-                self._place.remove(fact, "rejected")
+                self._parts.placer.remove(fact, "rejected")
             else:
                 raise Refused(f"{fact.id} was not rejected: it is {fact.status} already.")
-            return self._facts.find(fact.id or "")
+            return self._parts.known.find(fact.id or "")
 
     def correct(self, name: str, text: str) -> Fact:
         """Say what is right: `Paris`, or `Home: Paris`. The old value stays in the history."""
-        with self._pages.absorb.threads, self._store.lock():
-            self._place.catch_up()
-            fact = self._facts.find(name)
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.placer.catch_up()
+            fact = self._parts.known.find(name)
             stated = statement(text)
             relation, said = (
                 stated if stated and stated[0] != "note" else (fact.relation, _value_in(text, fact))
@@ -130,15 +138,15 @@ class Curate:
                 trusted = {"relation": relation, "object": said, "level": "confirmed"}
                 # What is told of the old value says that the summary is the program's; the new one is the person's.
                 return Rewritten(
-                    self._place.summarised(path, new, [trusted]), tuple(map(known, (fact, *notes)))
+                    self._parts.placer.summarised(path, new, [trusted]), tuple(map(known, (fact, *notes)))
                 )
 
-            notes = self._place.retold(fact)
-            self._pages.rewrite(path, change, reason="corrected", author=PERSON)
-            self._facts.catch_up()
+            notes = self._parts.placer.retold(fact)
+            self._parts.pages.rewrite(path, change, reason="corrected", author=PERSON)
+            self._parts.known.catch_up()
             there = (
                 each
-                for each in self._facts.of(fact.topic)
+                for each in self._parts.known.of(fact.topic)
                 if (each.path, each.relation, each.object, each.status) == (path, relation, said, "current")
             )
             return min(there, key=lambda each: abs((each.line or 0) - (fact.line or 0)))
@@ -150,16 +158,16 @@ class Curate:
             at = review_page.line_of(text, fact.id or "")
             return Rewritten(text if at is None else replace_fact(text, review_page.PATH, at, relation, said))
 
-        receipt = self._pages.rewrite(review_page.PATH, change, reason="corrected", author=PERSON)
-        self._facts.catch_up()
+        receipt = self._parts.pages.rewrite(review_page.PATH, change, reason="corrected", author=PERSON)
+        self._parts.known.catch_up()
         return fact.but(relation=relation, object=said), "corrected", (receipt.id,) if receipt.id else ()
 
     # --- words on facts that change no page --------------------------------------------------
 
     def _say(self, name: str, reason: str, make: Callable[[Fact], dict[str, Any]]) -> Fact:
-        with self._pages.absorb.threads, self._store.lock():
-            self._place.catch_up()
-            fact = self._facts.find(name)
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.placer.catch_up()
+            fact = self._parts.known.find(name)
             if fact.status not in ("current", "pending"):
                 raise Refused(
                     f"{fact.id} was not {reason}: it is {fact.status}. `looseleaf facts` lists what is current."
@@ -167,8 +175,8 @@ class Curate:
             new = make(fact)
             if all(plain(fact, member) == value for member, value in new.items()):
                 return fact
-            self._place.say(fact, new, tuple(new), reason)
-            return self._facts.find(fact.id or "")
+            self._parts.placer.say(fact, new, tuple(new), reason)
+            return self._parts.known.find(fact.id or "")
 
     # --- undoing -----------------------------------------------------------------------------
 
@@ -195,28 +203,28 @@ class Curate:
     def _take_out(self, placed: Record, undone: set[str], author: str) -> tuple[Edit, Receipt] | None:
         """All that an entry brought onto pages. None: a page was changed since, or not all can be told apart."""
         entry = str(placed.get("entry"))
-        with self._pages.absorb.threads, self._store.lock():
-            self._pages.absorb()
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.pages.absorb()
             edits = [str(each) for each in placed.get("edits", ()) if each not in undone]
             paths = self._paths(edits)
             if self._changed_since(edits, paths):
                 return None
             for each in reversed(edits):
-                _, receipt = self._pages.undo(paths[each], author=author)
-            self._facts.catch_up()
+                _, receipt = self._parts.pages.undo(paths[each], author=author)
+            self._parts.known.catch_up()
         reason = f"distilled from {entry}"
         edit = Edit(str(placed["id"]), float(placed["ts"]), entry, PROGRAM, reason, None, None, ())
         return edit, Receipt(receipt.id, entry, None, None, 0, 0)
 
     def _paths(self, edits: list[str]) -> dict[str, str]:
         """The pages that these edits changed."""
-        return {edit.id: edit.path for edit in self._pages.log() if edit.id in edits} if edits else {}
+        return {edit.id: edit.path for edit in self._parts.pages.log() if edit.id in edits} if edits else {}
 
     def _changed_since(self, edits: list[str], paths: dict[str, str]) -> list[str | None]:
         """The pages of which the last of these edits is not the last of all."""
         changed: list[str | None] = []
         for path, each in {paths.get(each): each for each in edits}.items():
-            last = self._pages.history.last_to_undo(path) if path is not None else None
+            last = self._parts.pages.history.last_to_undo(path) if path is not None else None
             if last is None or last.id != each:
                 changed.append(path)
         return changed
@@ -224,15 +232,15 @@ class Curate:
     def _take_back(self, word: Record) -> tuple[Edit, Receipt]:
         """The edits that were made for it, the last one first; then what was said."""
         fact, reason = str(word["fact"]), str(word["reason"])
-        with self._pages.absorb.threads, self._store.lock():
-            self._pages.absorb()
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.pages.absorb()
             edits = [str(each) for each in word.get("edits", ())]
             paths = self._paths(edits)
             changed = self._changed_since(edits, paths)
             if changed:
                 raise Refused(f"“{reason}” was not undone: {changed[0]} was changed since. Undo that first.")
             for each in reversed(edits):
-                self._pages.undo(paths[each], author=PERSON)
+                self._parts.pages.undo(paths[each], author=PERSON)
             if edits:
                 self._untick(fact)
             record: Record = {"schema": SCHEMA, "id": new_id(), "ts": clock.now(), "kind": "fact"}
@@ -244,22 +252,22 @@ class Curate:
             }
             record |= {"set": word["was"], "was": word["set"], "undoes": str(word["id"])}
             self._store.append(JOURNAL, [record])
-            self._facts.catch_up()
+            self._parts.known.catch_up()
         edit = Edit(str(word["id"]), float(word["ts"]), fact, PERSON, reason, None, None, ())
         return edit, Receipt(str(record["id"]), fact, None, None, 0, 0)
 
     def _untick(self, name: str) -> None:
         """A line that is back in review with its tick waits for another one. If the tick was all that was saved, that
         is undone too; else only the tick goes."""
-        before = self._pages.page(review_page.PATH).text
+        before = self._parts.pages.page(review_page.PATH).text
         after = review_page.unticked(before, name)
         if after == before:
             return
-        last = self._pages.history.last_to_undo(review_page.PATH)
+        last = self._parts.pages.history.last_to_undo(review_page.PATH)
         if last is not None and last.added == last.removed == 1 and last.author == EXTERNAL:
-            self._pages.undo(review_page.PATH, author=PERSON)
+            self._parts.pages.undo(review_page.PATH, author=PERSON)
         else:
-            self._pages.rewrite(
+            self._parts.pages.rewrite(
                 review_page.PATH, lambda text: Rewritten(review_page.unticked(text, name)), reason="undone"
             )
 

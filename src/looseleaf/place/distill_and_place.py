@@ -1,24 +1,23 @@
-"""Making memory: talk, texts and a person's own words are distilled, and placed.
+"""Making memory: distill talk, texts and a person's own words, and place the result.
 
-Apart from the notebook, so that whoever only reads facts does not load what makes them.
+Apart from the notebook, so that readers of facts never load what makes them.
 """
 
 from __future__ import annotations
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
-from looseleaf.base.messages import Trace, Turn
+from looseleaf.base.messages import Turn
 from looseleaf.base.paths import PROFILE, USER, safe_name
-from looseleaf.distill.make_entry import SESSIONS, Write
+from looseleaf.distill.make_entry import SESSIONS, Write, WriteAll
 from looseleaf.distill.material import Stretch, Text, undistilled
 from looseleaf.facts.replacing import PLAIN
 from looseleaf.facts.tombstones import Tombstones
 from looseleaf.facts.truth import true_at
 from looseleaf.language.sentences import sentences
 from looseleaf.language.topic_words import choose, topic_name, topic_of_text, vocabulary
-from looseleaf.log.entries import FOLDER, Spot, entries_in, read_entry, traces_of
+from looseleaf.log.entries import FOLDER, entries_in, read_entry, spots_of, traces_of
 from looseleaf.log.journal import PERSON
-from looseleaf.log.recorder import stream_of
 from looseleaf.pages.line_edits import stated
 from looseleaf.place.placer import Placed
 from looseleaf.store import JOURNAL
@@ -27,17 +26,43 @@ from looseleaf.text.lines import NOTE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from looseleaf.base.messages import Distiller
-    from looseleaf.base.policy import Policy
+    from looseleaf.base.messages import Distiller, Trace
     from looseleaf.distill.make_entry import Made
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
     from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
+    from looseleaf.place.obey import Obey
+    from looseleaf.place.placer import Place
     from looseleaf.place.redistill import Difference
-    from looseleaf.store.protocol import Store
+    from looseleaf.place.tidy import Archive, Tidy
+    from looseleaf.store.context import Context
+    from looseleaf.views.build import Topics
+
+    class Needs(Protocol):
+        @property
+        def archive(self) -> Archive: ...
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def notebook(self) -> Notebook: ...
+        @property
+        def obey(self) -> Obey: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def placer(self) -> Place: ...
+        @property
+        def tidy(self) -> Tidy: ...
+        @property
+        def topics(self) -> Topics: ...
+        @property
+        def distiller(self) -> Distiller | None:
+            """The distiller of the memory; None: the rules."""
+
 
 _CHOSEN_FROM = 200
 """Topics that a text may belong to by its words: the ones that changed last."""
@@ -62,34 +87,19 @@ def _prohibitions(stretch: Stretch) -> list[Trace]:
 
 
 class Making:
-    """`book` places, and knows what is known; `clean` takes secrets out of a text."""
+    """Makes memory: distills what was said or given, and places it."""
 
-    def __init__(
-        self,
-        book: Notebook,
-        store: Store,
-        pages: Pages,
-        policy: Policy,
-        agent: str,
-        clean: Callable[[Any], Any],
-        distiller: Callable[[], Distiller | None],
-        note: Callable[[str], None],
-    ) -> None:
-        self._book = book
-        self._store = store
-        self._pages = pages
-        self._policy = policy
-        self._agent = agent
-        self._clean = clean
-        self._distiller = distiller
-        self._note = note
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._context, self._parts = context, parts
+        self._store, self._agent = context.store, context.agent
+        self._redact, self._note = context.redact, context.note
 
     def _writing(self, distiller: Distiller | None) -> Write:
-        return Write(self._store, self._policy, self._agent, self._clean, distiller, self._note)
+        return Write(self._context, distiller)
 
     @property
     def _write(self) -> Write:
-        return self._writing(self._distiller())
+        return self._writing(self._parts.distiller)
 
     def distill(
         self, head: AgentHead, topic: str | None = None, distiller: Distiller | None = None
@@ -102,8 +112,8 @@ class Making:
         while since is not None:
             since = self._distill(write, since, topic, done)
         if done:
-            self._book.tidy.after_placing()
-            self._book.archive()
+            self._parts.tidy.after_placing()
+            self._parts.archive()
         return done
 
     def _distill(
@@ -114,22 +124,22 @@ class Making:
         covered: set[str] = set()
         for entry, is_placed in self._compactions(since):
             covered |= {trace.id for trace in traces_of(self._store, entry)}
-            done += [] if is_placed else [self._book.place.entry(entry)]
-        patience = self._policy.session_seconds
+            done += [] if is_placed else [self._parts.placer.entry(entry)]
+        patience = self._context.policy.session_seconds
         for stretch in undistilled(self._store, self._agent, since, covered, patience, clock.now()):
             made = write.stretch(stretch, topic) if any(stretch.traces()) else None
-            with self._pages.absorb.threads, self._store.lock():
-                now = self._pages.absorb.agent(self._agent).through
+            with self._parts.pages.absorb.threads, self._store.lock():
+                now = self._parts.pages.absorb.agent(self._agent).through
                 if now != since:
                     return now
                 forbids = _prohibitions(stretch)
                 if made is not None:
                     through = None if forbids else stretch.through
-                    done.append(self._book.place.entry(write.publish(made), through))
+                    done.append(self._parts.placer.entry(write.publish(made), through))
                 for trace in forbids:
-                    self._book.obey(trace)
+                    self._parts.obey(trace)
                 if made is None or forbids:  # last: what a crash left is obeyed by the next one
-                    self._book.place.pass_over(self._agent, stretch.through)
+                    self._parts.placer.pass_over(self._agent, stretch.through)
             since = stretch.through
         return None
 
@@ -162,9 +172,9 @@ class Making:
     def placed(self, reference: str) -> Placed | None:
         """Place the entry of a compaction. That it cannot be done now is said; the next distilling does it."""
         try:
-            placed = self._book.place.entry(read_entry(self._store, reference))
-            self._book.tidy.after_placing()
-            self._book.topics.build()  # what the agent's views tell as true is looked at again
+            placed = self._parts.placer.entry(read_entry(self._store, reference))
+            self._parts.tidy.after_placing()
+            self._parts.topics.build()  # what the agent's views tell as true is looked at again
             return placed
         except Refused as refused:
             self._note(str(refused))
@@ -183,7 +193,7 @@ class Making:
             raise Refused(
                 f"Nothing was written: the author {author!r} is not known. Use person, or leave it out."
             )
-        text = self._clean(given)
+        text = self._redact(given)
         origin = "user" if author == PERSON else "document"
         if origin == "document" and Tombstones(self._store).holds("text", text):
             raise Refused(
@@ -199,12 +209,10 @@ class Making:
     def remember(self, given: str, topic: str | None = None) -> Placed | None:
         """A person's own words, said to the memory itself: what the rules read in them is confirmed, and so are the
         sentences in which they read nothing. None: they read no fact there, and nothing was written."""
-        from looseleaf.place.remember import WriteAll
-
-        write = WriteAll(self._store, self._policy, self._agent, self._clean, None, self._note)
+        write = WriteAll(self._context)
         now = clock.now()
         # The same words may be said again when something else holds: each time is an entry of its own.
-        text = self._clean(given)
+        text = self._redact(given)
         entry = write.name_of(f"{now}\n{text}", PERSON)
         reference = f"{self._named(topic) if topic is not None else USER}/{entry}"
         material = Text(text, PERSON, f"{FOLDER}/{reference}/raw.md", now)
@@ -218,7 +226,7 @@ class Making:
         """What another distiller's entry replaced stays replaced, though it is written again."""
         if made.files is None and made.reference in self._past():
             return Placed(made.reference, ())
-        return self._book.place.entry(self._write.publish(made))
+        return self._parts.placer.entry(self._write.publish(made))
 
     def _past(self) -> set[str]:
         """The entries that others were placed instead of."""
@@ -231,7 +239,7 @@ class Making:
         if not traces:
             raise Refused("Nothing was written: give a text, or turns as `memory.turns()` returns them.")
         wanted = {trace.id for trace in traces}
-        spots = self.spots(wanted)
+        spots = spots_of(self._store, self._agent, wanted)
         missing = wanted - {spot.id for _, spot in spots}
         if missing:
             raise Refused(
@@ -242,23 +250,13 @@ class Making:
         name = self._named(topic) if topic is not None else SESSIONS
         return self._placed_once(self._write.stretch(stretch, name))
 
-    def spots(self, wanted: set[str], agent: str | None = None) -> list[tuple[Trace, Spot]]:
-        found: list[tuple[Trace, Spot]] = []
-        for line in self._store.read_back(stream_of(agent or self._agent)):
-            trace = Trace.from_record(line.record)
-            if trace is not None and trace.id in wanted:
-                found.append((trace, Spot(trace.id, line.position, line.end)))
-                if len(found) == len(wanted):
-                    break
-        return found[::-1]
-
     def _named(self, topic: str) -> str:
         """The canonical name of a topic that somebody gave."""
         if not any(map(str.isalnum, topic)):
             raise Refused(f"Nothing was written: {topic!r} is no name for a topic. Give a word or two.")
-        self._book.catch_up()
+        self._parts.notebook.catch_up()
         return safe_name(
-            topic_name(topic, [each for each in self._book.known.topics if "/" not in each]), "topic"
+            topic_name(topic, [each for each in self._parts.known.topics if "/" not in each]), "topic"
         )
 
     def page_of(self, topic: str) -> str:
@@ -268,21 +266,21 @@ class Making:
 
     def _chosen(self, text: str) -> str:
         """The topic that a text belongs to by its words; else a new one, named after them."""
-        self._book.catch_up()
-        latest = sorted(self._book.known.topics.items(), key=lambda item: item[1], reverse=True)
+        self._parts.notebook.catch_up()
+        latest = sorted(self._parts.known.topics.items(), key=lambda item: item[1], reverse=True)
         known = [name for name, _ in latest if "/" not in name and name != SESSIONS]
         pages = {name: vocabulary(self._text_of(name)) for name in known[:_CHOSEN_FROM]}
         return choose(text, pages) or topic_of_text(text, known)
 
     def _text_of(self, topic: str) -> str:
-        facts = true_at(self._book.known.of(topic))
+        facts = true_at(self._parts.known.of(topic))
         return " ".join((topic, *(f"{fact.relation} {fact.object}" for fact in facts)))
 
     def adopt(self) -> list[Placed]:
         """Place texts' entries that are in the folder and were never placed: another program, or an older one, made
         them. Entries of talk are placed by their agents' own distilling, which knows what was distilled already."""
-        self._book.catch_up()
-        placed = {*self._book.known.placed(), *self._past()}
+        self._parts.notebook.catch_up()
+        placed = {*self._parts.known.placed(), *self._past()}
         done: list[Placed] = []
         for reference in entries_in(self._store):
             entry = self._read(reference) if reference not in placed else None
@@ -301,7 +299,7 @@ class Making:
         """What another distiller (None: the rules) would make of the same sources, fact by fact; `apply` switches."""
         from looseleaf.place.redistill import Redistill
 
-        redistill = Redistill(self._store, self._book.known, self._book.place, self._writing(distiller))
+        redistill = Redistill(self._context, self._parts, self._writing(distiller))
         return redistill(apply=apply, progress=progress)
 
     def redistill_failed(self) -> Difference | None:
@@ -310,7 +308,7 @@ class Making:
         from looseleaf.distill.make_entry import Missing
         from looseleaf.place.redistill import Redistill
 
-        distiller = self._distiller()
+        distiller = self._parts.distiller
         if distiller is None or isinstance(distiller, Missing):
             return None
-        return Redistill(self._store, self._book.known, self._book.place, self._writing(distiller)).failed()
+        return Redistill(self._context, self._parts, self._writing(distiller)).failed()

@@ -31,13 +31,20 @@ from looseleaf.text.times import clock, day
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.values import Fact
     from looseleaf.facts.gate import Witness
     from looseleaf.log.entries import Entry
     from looseleaf.pages.pages import Pages
     from looseleaf.state.state import State
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def state(self) -> State: ...
 
 
 # `review/pending.md`, the page that waits for a person: a line to tick or delete for each doubtful fact
@@ -184,17 +191,15 @@ class Diary:
 
     def __init__(
         self,
-        pages: Pages,
-        note: Callable[[str], None],
+        context: Context,
+        parts: Needs,
         entry: Entry,
         witnesses: Sequence[Witness],
         is_outdated: Callable[[str], bool],
-        state: Callable[[], State],
         heard: Sequence[Witness] = (),
     ) -> None:
-        self._state = state
-        self._pages = pages
-        self._note = note
+        self._note = context.note
+        self._parts = parts
         self._entry = entry
         self._witnesses = witnesses
         self._reason = f"distilled from {entry.reference}"
@@ -216,7 +221,7 @@ class Diary:
                 self._note(str(refused))
 
     def _rewrite(self, path: str, change: Callable[[str], Rewritten]) -> None:
-        receipt = self._pages.rewrite(path, change, reason=self._reason)
+        receipt = self._parts.pages.rewrite(path, change, reason=self._reason)
         self.edits += [receipt.id] if receipt.changed else []
 
     def episode(self) -> None:
@@ -342,7 +347,7 @@ class Diary:
             is_done=lambda task: is_said_of(done, task),
             is_outdated=lambda text: self._is_outdated(text) or text.casefold() in replaced,
         )
-        self._state().move(change, ts, self._reason, self.edits)
+        self._parts.state.move(change, ts, self._reason, self.edits)
 
     def _done(self) -> list[str]:
         """What a model says is done, as far as the user or the assistant said so."""
@@ -366,7 +371,7 @@ class Diary:
         noted = (each for each in self._entry.summary.get("decisions", ()) if isinstance(each, dict))
         pairs = [(str(each.get("text")), str(each.get("replaces") or "")) for each in noted]
         said = frozenset(term for text in own for term in terms(text))
-        held = [title_of(each) for each in items_of(self._state().shown(), "decisions_recent")]
+        held = [title_of(each) for each in items_of(self._parts.state.shown(), "decisions_recent")]
         gone: set[str] = set()
         for new, old in pairs:
             words, over = frozenset(terms(new)), frozenset(terms(old))
@@ -402,7 +407,7 @@ class Diary:
         first = goals[0] if goals else first
         if not first:
             return {}
-        state = self._state()
+        state = self._parts.state
         whose = {
             value[0]: origin.author for value, origin in state.provenance.values().items() if len(value) == 2
         }

@@ -6,10 +6,11 @@ import re
 
 from looseleaf.base import ids as clock
 from looseleaf.base.errors import Refused
+from looseleaf.base.immutable import frozen
 from looseleaf.base.messages import Proposal
 from looseleaf.base.origins import CONFIDENCE, is_at_least, is_trusted
-from looseleaf.base.paths import STATE, TOP_PAGES, same_name
-from looseleaf.base.values import Fact, PageText
+from looseleaf.base.paths import STATE, TOP_PAGES, page_path, same_name, why_sealed
+from looseleaf.base.values import ANY, Fact, PageText
 from looseleaf.facts.gate import UNVERIFIED
 from looseleaf.facts.ledger import fact_id
 from looseleaf.facts.placement import MOST_FOUND, MOST_FOUND_A_DAY, PROFILE, PROJECT, USER, Plan
@@ -18,21 +19,36 @@ from looseleaf.language.value_keys import key
 from looseleaf.log.journal import AGENT, EXTERNAL, PERSON
 from looseleaf.pages.grammar import add_fact, as_written, drawer, parse, set_summary, summary_of, topic_of
 from looseleaf.pages.line_edits import signed, unsigned
-from looseleaf.place.guard_rules import Guarded, Owned, guarded
+from looseleaf.pages.pages import NOTHING_SAID, Rewritten, encoded
+from looseleaf.place.guard_rules import Guarded, Owned, guarded, sentences_of
 from looseleaf.text.diff import diff, split_lines
 from looseleaf.text.lines import body, is_found, signed_as_found, undoubted
 from looseleaf.text.times import day, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
 
-    from looseleaf.base.values import Level, Record
+    from looseleaf.base.values import Level, Receipt, Record
     from looseleaf.facts.gate import Spoken
     from looseleaf.facts.known_facts import Facts
+    from looseleaf.pages.pages import Pages
     from looseleaf.place.placer import Place
+    from looseleaf.store.context import Context
 
     Said = tuple[str, str]
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def placer(self) -> Place: ...
+        def spoken(self) -> Spoken:
+            """What was said in the session that is being recorded."""
+
 
 _PLAIN = re.compile(r"[^\W_]{1,20}(?:(?:[-_. ]|--)[^\W_]{1,20}){0,3}")
 _FATES = {"review": "asked", "restate": "current", "drop": "crowded"}
@@ -42,23 +58,49 @@ _MONTH = re.compile(r"episodes/[0-9]{4}-[0-9]{2}\.md", re.ASCII)
 
 
 class Guard:
-    """`spoken` says what was said in this session; `clean` takes secrets out of a text."""
+    """Judges what a model writes on pages by what was said in its session."""
 
-    def __init__(
-        self, facts: Facts, spoken: Callable[[], Spoken], place: Place, clean: Callable[[str], str]
-    ) -> None:
-        self._clean = clean
-        self._facts = facts
-        self._spoken = spoken
-        self._place = place
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._redact = context.redact
+        self._parts = parts
+
+    def propose(
+        self,
+        path: str,
+        change: Callable[[str], str] | str | None,
+        *,
+        base: str | None = ANY,
+        reason: str,
+        summary: str | None = None,
+        whole: bool = False,
+    ) -> Receipt:
+        """Change a page (None: remove it) as a model may: what it may not write there waits in review, and the receipt
+        says so. Tools that a model calls use this door, not `Pages.edit`.
+
+        With a `summary`, the same edit sets the page's summary line: to these words, or, where there are none or they
+        may not stand, to one made by rule. `whole`: leave the page alone unless all of the change may stand.
+        """
+        path = page_path(path)
+        why = why_sealed(path)
+        if why is not None:
+            raise Refused(f"{path} was not changed: {why}.")
+        door = _Door(self, summary, whole)
+        return self._parts.pages.edit_through(door, path, change, base=base, reason=reason)
+
+    def hold(self, path: str, author: str, lines: Sequence[Said]) -> tuple[str, tuple[str, ...]]:
+        """Ask a person for lines, as (relation, object), that a model may not write on a page: the edit of review, and
+        a sentence on each line."""
+        held = Guarded("", held=tuple(lines))
+        asked, fates = self.ask(path, author, held, clock.now())
+        return asked, tuple(sentences_of(held, fates))
 
     def look(
         self, path: str, author: str, old: str | None, new: str | None
     ) -> tuple[Guarded, tuple[Record, ...]]:
         """What the change comes to, and what is known of the facts among its lines."""
         _refuse_charter(path)
-        self._facts.catch_up()
-        spoken, owned = self._spoken(), self._owned(path, old or "")
+        self._parts.known.catch_up()
+        spoken, owned = self._parts.spoken(), self._owned(path, old or "")
         if new is None:
             is_kept = spoken.is_doubtful or path == PROFILE
             others = unsigned(parse(path, old or "")).episodes
@@ -76,7 +118,7 @@ class Guard:
             return _nothing(path, made), ()
         made, found = self._with_found(path, author, made)
         before = {
-            (fact.relation, fact.object) for fact in self._facts.of(topic_of(path)) if fact.path == path
+            (fact.relation, fact.object) for fact in self._parts.known.of(topic_of(path)) if fact.path == path
         }
         told = tuple(
             {"id": fact_id(path, relation, said, new), "relation": relation, "object": said}
@@ -95,7 +137,7 @@ class Guard:
         here = parse(path, made.text).facts
         there = {key(fact.object, fact.relation) for fact in here}
         found = [fact.object for fact in here if is_found(fact.object)]
-        agent, tools = author.removeprefix(AGENT), [name for name, _ in self._spoken().read]
+        agent, tools = author.removeprefix(AGENT), [name for name, _ in self._parts.spoken().read]
         today = day(clock.now())
         text, told, placed, crowded = made.text, [], [], []
         for relation, said in made.found:
@@ -120,16 +162,16 @@ class Guard:
         """What a model adds is redacted, as what is recorded is; what stands there is its writer's."""
         lines, made, at = split_lines(old), [], 0
         for hunk in diff(old, new):
-            made += [*lines[at : hunk.at], self._clean("".join(hunk.added))]
+            made += [*lines[at : hunk.at], self._redact("".join(hunk.added))]
             at = hunk.at + len(hunk.removed)
         return "".join((*made, *lines[at:]))
 
     def _owned(self, path: str, text: str) -> Owned:
-        here = [fact for fact in self._facts.of(topic_of(path)) if fact.path == path]
+        here = [fact for fact in self._parts.known.of(topic_of(path)) if fact.path == path]
         persons = {(fact.relation, fact.object) for fact in here if is_at_least(fact.level, "confirmed")}
         users = {(fact.relation, fact.object) for fact in here if fact.level == "said"}
-        sheet = self._facts.sheet(path)
-        lines = sheet.people if sheet is not None else self._place.people(path)
+        sheet = self._parts.known.sheet(path)
+        lines = sheet.people if sheet is not None else self._parts.placer.people(path)
         return Owned(persons, users, lines & set(map(body, split_lines(text))))
 
     def _may_name(self, path: str, spoken: Spoken) -> bool:
@@ -146,24 +188,26 @@ class Guard:
 
     def _is_known(self, topic: str) -> bool:
         """Whether somebody who may has put a fact there. What only waits makes no name known."""
-        return any(fact.status == "current" and is_trusted(fact.level) for fact in self._facts.of(topic))
+        return any(
+            fact.status == "current" and is_trusted(fact.level) for fact in self._parts.known.of(topic)
+        )
 
     def summarised(self, path: str, text: str, told: tuple[Record, ...], wanted: str) -> tuple[str, str]:
         """The page with the summary that a model wants it to have, or with one by rule; and why it is not the former.
         A person's own stays."""
-        page, sheet = parse(path, text), self._facts.sheet(path)
+        page, sheet = parse(path, text), self._parts.known.sheet(path)
         by = sheet.summary_by if sheet is not None else None
         if page.summary and by in (PERSON, EXTERNAL):
             why = f"stays, as a person wrote it: the summary “{page.summary}”" if wanted else ""
             return text, why
         # Of a page of facts an index line shows no summary that an agent wrote; of others it is not known whose it is.
-        is_own = drawer(path) == "facts" and "/" in path and not self._spoken().tools
-        if wanted and (is_own or self._spoken().has(wanted)):
+        is_own = drawer(path) == "facts" and "/" in path and not self._parts.spoken().tools
+        if wanted and (is_own or self._parts.spoken().has(wanted)):
             return set_summary(text, wanted), ""
         why = f"was left out, as an index line would show it: the summary “{wanted}”" if wanted else ""
         if drawer(path) == "facts" and "/" in path:
             return set_summary(text, summary_of(_without_found(page))), why
-        return set_summary(text, self._place.summary_of(path, page, told)), why
+        return set_summary(text, self._parts.placer.summary_of(path, page, told)), why
 
     def ask(
         self, path: str, agent: str, made: Guarded, ts: float, *, exists: bool = True
@@ -173,13 +217,13 @@ class Guard:
         such a page."""
         if not made.held:
             return "", {}
-        spoken = self._spoken()
+        spoken = self._parts.spoken()
         # A name that an agent may not give a page is no name of a topic either; a month is none at all.
         is_topic = (exists or self._may_name(path, spoken)) and drawer(path) != "episodes"
         topic = topic_of(path) if is_topic else PROJECT
         decided = self._decided(topic)
         entry = fact_id(topic, path, written(ts))
-        plan = Plan(entry, ts, self._facts.of, lambda proposal: topic, agent=agent.removeprefix(AGENT))
+        plan = Plan(entry, ts, self._parts.known.of, lambda proposal: topic, agent=agent.removeprefix(AGENT))
         fates: dict[Said, str] = {}
         names: dict[str, Said] = {}
         for held in dict.fromkeys(made.held):
@@ -199,8 +243,8 @@ class Guard:
         fates |= {held: "asked" for held in fates if lines and fates[held] in ("noted", "found")}
         waits = [(fact, f"{agent} wants it on {path}; {why}") for fact, why in plan.review]
         plan.review = []
-        edits = self._place.carry_out(plan, reason=f"noted by {agent}", author=agent)
-        asked = self._place.ask(waits, f"held back from {path}")
+        edits = self._parts.placer.carry_out(plan, reason=f"noted by {agent}", author=agent)
+        asked = self._parts.placer.ask(waits, f"held back from {path}")
         for fate, ids in (("full", asked.full), ("rejected", asked.rejected)):
             fates |= {names[name]: fate for name in ids if name in names}
         return asked.edit or (edits[0] if edits else ""), fates
@@ -208,7 +252,7 @@ class Guard:
     def _concluded(self, topic: str, path: str, agent: str, relation: str, said: str, ts: float) -> Fact:
         """What an agent wants to have remembered and the user did not say, as a fact of a drawer: a conclusion from
         the user's words, or where it had read what tools brought, something that it found."""
-        spoken = self._spoken()
+        spoken = self._parts.spoken()
         is_own = not spoken.tools or spoken.is_source_of(said, relation)
         level: Level = "inferred" if is_own else "tainted"
         name = fact_id(topic, path, relation, said)
@@ -227,9 +271,54 @@ class Guard:
         """What is known of a topic, waits or was turned down, by address and value."""
         return {
             (slot(fact.topic, fact.relation), key(fact.object, fact.relation)): fact.status
-            for fact in self._facts.of(topic)
+            for fact in self._parts.known.of(topic)
             if fact.status in ("pending", "rejected", "current")
         }
+
+
+@frozen
+class _Entering:
+    """What a model's change comes to: what may stand, what is known of it, what was held back, and why the summary it
+    wants was left out."""
+
+    new: bytes | None
+    said: Rewritten
+    made: Guarded
+    summary: str
+
+    @property
+    def is_held(self) -> bool:
+        return bool(self.made.held or self.made.left)
+
+
+@frozen
+class _Door:
+    """The door for a model's change. `summary`: the summary line it wants; `whole`: all of the change or nothing."""
+
+    guard: Guard
+    summary: str | None
+    whole: bool
+
+    def look(self, path: str, author: str, old: bytes | None, new: bytes | None) -> _Entering:
+        made, told = self.guard.look(path, author, _readable(old), _readable(new))
+        if self.whole and (made.held or made.kept or made.left):
+            return _Entering(old, NOTHING_SAID, made, "")
+        text, why = made.text, ""
+        is_changed = text != (_readable(old) or "")
+        if new is not None and self.summary is not None and text and is_changed:
+            text, why = self.guard.summarised(path, text, told, self.summary)
+        return _Entering(encoded(path, text) if new is not None else None, Rewritten(text, told), made, why)
+
+    def ask(
+        self, path: str, author: str, entering: _Entering, old: bytes | None
+    ) -> tuple[str, tuple[str, ...]]:
+        asked, fates = self.guard.ask(path, author, entering.made, clock.now(), exists=old is not None)
+        why = (entering.summary,) if entering.summary else ()
+        return asked, (*sentences_of(entering.made, fates), *why)
+
+
+def _readable(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _refuse_charter(path: str) -> None:

@@ -19,6 +19,7 @@ from looseleaf.facts.ledger import fact_id
 from looseleaf.facts.replacing import without
 from looseleaf.language.relations import asked_relations, relation_term
 from looseleaf.log.journal import OBEYED, PERSON
+from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import replace_fact
 from looseleaf.pages.pages import Rewritten
@@ -31,16 +32,29 @@ from looseleaf.text.patterns import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Protocol
 
     from looseleaf.base.messages import Trace
     from looseleaf.base.values import Fact
     from looseleaf.distill.forbidding import Forbidden
     from looseleaf.facts.erasing import Order
+    from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
     from looseleaf.place.placer import Place
     from looseleaf.state.rules import State as Values
     from looseleaf.state.state import State
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def placer(self) -> Place: ...
+        @property
+        def state(self) -> State: ...
+
 
 _MADE = lazy(r" \([^()]*entry \w+\)\s*\Z")
 """What the program itself adds at the end of a day's line: nobody asked to forget that."""
@@ -52,30 +66,23 @@ _LOOKED_BACK = 50
 class Obey:
     """`note` is told what was done, and how the log forgets as well."""
 
-    def __init__(
-        self,
-        store: Store,
-        pages: Pages,
-        place: Place,
-        state: Callable[[], State],
-        stream: str,
-        note: Callable[[str], None],
-    ) -> None:
-        self._store, self._pages, self._place, self._state = store, pages, place, state
-        self._stream, self._note = stream, note
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._store, self._note = context.store, context.note
+        self._stream = stream_of(context.agent)
+        self._parts = parts
 
     def __call__(self, trace: Trace) -> int:
         """How many lines left their pages by what a message forbids."""
         found = forbidden_by(trace)
         if found is None or found.order is None:
             return 0  # in doubt nothing is learnt from it, and nothing goes
-        with self._pages.absorb.threads, self._store.lock():
-            self._place.catch_up()
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.placer.catch_up()
             meant = _Meant(trace, found, found.order, self._said_before(trace))
-            held = [fact for fact in self._place.facts.all() if _is_held(fact, trace)]
-            days = {path: split_lines(self._pages.page(path).text) for path in self._diaries()}
+            held = [fact for fact in self._parts.known.all() if _is_held(fact, trace)]
+            days = {path: split_lines(self._parts.pages.page(path).text) for path in self._diaries()}
             meant.look(
-                held, [line for lines in days.values() for line in lines], _texts(self._state().shown())
+                held, [line for lines in days.values() for line in lines], _texts(self._parts.state.shown())
             )
             done = sum(self._try(partial(self._take, fact, meant)) for fact in meant.facts)
             for path, lines in days.items():
@@ -99,7 +106,7 @@ class Obey:
         if fact.relation == NOTE and not meant.is_source(fact):
             rest = without(fact.object, meant.is_named)
         if not rest:
-            self._place.remove(fact, OBEYED)
+            self._parts.placer.remove(fact, OBEYED)
             return 1
         path = fact.path or ""
         label, said = as_written(fact.relation, rest)
@@ -107,14 +114,16 @@ class Obey:
 
         def change(text: str) -> Rewritten:
             text = replace_fact(text, path, line_on(fact, path, text), label, said)
-            return Rewritten(self._place.summarised(path, text, (known(new),)), (known(fact), known(new)))
+            return Rewritten(
+                self._parts.placer.summarised(path, text, (known(new),)), (known(fact), known(new))
+            )
 
-        self._pages.rewrite(path, change, reason=OBEYED, author=PERSON)
-        self._place.facts.catch_up()
+        self._parts.pages.rewrite(path, change, reason=OBEYED, author=PERSON)
+        self._parts.known.catch_up()
         return 1
 
     def _diaries(self) -> list[str]:
-        return [path for path in self._pages.paths() if path.startswith(("days/", "episodes/"))]
+        return [path for path in self._parts.pages.paths() if path.startswith(("days/", "episodes/"))]
 
     def _clean_page(self, path: str, lines: Sequence[str], meant: _Meant) -> int:
         """Take the lines away that tell of it."""
@@ -122,7 +131,7 @@ class Obey:
         if len(kept) == len(lines):
             return 0
         page = "".join(lines)
-        self._pages.rewrite(
+        self._parts.pages.rewrite(
             path, lambda text: Rewritten("".join(kept) if text == page else text), reason=OBEYED
         )
         return len(lines) - len(kept)
@@ -138,7 +147,7 @@ class Obey:
                     new[name] = [each for each in items_of(state, name) if not meant.is_told(title_of(each))]
             return Change(new)
 
-        state = self._state()
+        state = self._parts.state
         if any(map(meant.is_told, _texts(state.shown()))):
             state.move(change, now(), OBEYED, [])
             return 1

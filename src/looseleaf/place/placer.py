@@ -37,7 +37,7 @@ from looseleaf.text.times import day
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.messages import Proposal
     from looseleaf.base.values import Ended, Fact, Record
@@ -49,7 +49,15 @@ if TYPE_CHECKING:
     from looseleaf.pages.pages import Pages
     from looseleaf.place.entry_pages import Asked
     from looseleaf.state.state import State
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def state(self) -> State: ...
 
 
 FORGET = "forget"
@@ -76,19 +84,10 @@ class Placed:
 
 
 class Place:
-    def __init__(
-        self,
-        store: Store,
-        pages: Pages,
-        facts: Facts,
-        note: Callable[[str], None],
-        state: Callable[[], State],
-    ) -> None:
-        self._store = store
-        self._pages = pages
-        self._facts = facts
-        self._note = note
-        self._state = state
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._context = context
+        self._store, self._note = context.store, context.note
+        self._parts = parts
 
     @cached_property
     def _tombstones(self) -> Tombstones:
@@ -96,20 +95,16 @@ class Place:
 
         return Tombstones(self._store)
 
-    @property
-    def facts(self) -> Facts:
-        return self._facts
-
     def catch_up(self) -> None:
         """What is on the pages now, and what a person ticked there."""
-        self._pages.absorb()
-        self._facts.catch_up()
-        if self._facts.is_unsettled():
+        self._parts.pages.absorb()
+        self._parts.known.catch_up()
+        if self._parts.known.is_unsettled():
             self.settle()
 
     def people(self, path: str) -> set[str]:
         """The lines of a page without facts that a person wrote."""
-        return self._state().provenance.people(path)
+        return self._parts.state.provenance.people(path)
 
     # --- an entry --------------------------------------------------------------------------
 
@@ -137,14 +132,14 @@ class Place:
         witnesses = [*read, *heard]
         topic = entry.reference.rpartition("/")[0]
         name, ts = str(entry.meta.get("id")), float(entry.meta.get("ts") or 0.0)
-        with self._pages.absorb.threads, self._store.lock():
+        with self._parts.pages.absorb.threads, self._store.lock():
             self.catch_up()
             plan = Plan(
                 name,
                 ts,
-                self._facts.of,
+                self._parts.known.of,
                 lambda proposal: self._topic(proposal, entry, witnesses),
-                topics=dict.fromkeys((USER, PROJECT, *self._facts.topics)),
+                topics=dict.fromkeys((USER, PROJECT, *self._parts.known.topics)),
                 lexicon=lexicon(),
                 agent=str(entry.meta.get("agent") or "agent"),
             )
@@ -154,7 +149,7 @@ class Place:
                 if proposal is not None and not self._was_forgotten(proposal, entry, witnesses):
                     is_checked = isinstance(checked, list) and number in checked
                     plan.take(proposal, witnesses, _score(entry, raw), checked=is_checked)
-            if entry.reference in self._facts.entries_of(topic):
+            if entry.reference in self._parts.known.entries_of(topic):
                 if through is not None:
                     self.pass_over(str(entry.meta.get("agent")), through)
                 return Placed(entry.reference, tuple(plan.outcomes))
@@ -163,8 +158,8 @@ class Place:
             plan.keep_lines()
             edits = self.carry_out(plan, reason=f"distilled from {entry.reference}")
             if not entry.meta.get("instead"):  # what happened then is written down
-                is_outdated = outdated(self._facts, topics=dict.fromkeys((USER, PROJECT, topic)))
-                diary = Diary(self._pages, self._note, entry, own, is_outdated, self._state, heard)
+                is_outdated = outdated(self._parts.known, topics=dict.fromkeys((USER, PROJECT, topic)))
+                diary = Diary(self._context, self._parts, entry, own, is_outdated, heard)
                 diary.write(len(plan.outcomes))
                 edits += diary.edits
             record: Record = {
@@ -189,7 +184,7 @@ class Place:
             if through is not None:
                 record["through"] = list(through)
             self._store.append(JOURNAL, [record])
-            self._facts.catch_up()
+            self._parts.known.catch_up()
         return Placed(entry.reference, tuple(plan.outcomes))
 
     def _was_forgotten(self, proposal: Proposal, entry: Entry, witnesses: Sequence[Witness]) -> bool:
@@ -217,7 +212,10 @@ class Place:
 
         own = entry.reference.rpartition("/")[0]
         own = own if own != SESSIONS else PROJECT
-        known = [USER, *(topic for topic, mark in self._facts.topics.items() if "/" not in topic and mark[2])]
+        known = [
+            USER,
+            *(topic for topic, mark in self._parts.known.topics.items() if "/" not in topic and mark[2]),
+        ]
         name = topic_name(proposal.topic, [*known, PROJECT])
         if name in (PROJECT, SESSIONS):
             return own
@@ -241,8 +239,8 @@ class Place:
             lines, here = plan.lines[path], (*ended.pop(topic_of(path), ()), *ended.pop(path, ()))
             if lines:
                 change = partial(self._rewritten, path, lines, here)
-                edits.append(self._pages.rewrite(path, change, reason=reason, author=author).id)
-                self._facts.catch_up()
+                edits.append(self._parts.pages.rewrite(path, change, reason=reason, author=author).id)
+                self._parts.known.catch_up()
         if plan.review:
             self.ask(plan.review, reason)
         edits += self.clear(plan.settled)
@@ -288,7 +286,9 @@ class Place:
         """Where a fact goes on USER.md: by what it is, not by when it came."""
         from looseleaf.facts.placement import line_before
 
-        held = {(each.relation, each.object): each for each in self._facts.of(USER) if each.path == path}
+        held = {
+            (each.relation, each.object): each for each in self._parts.known.of(USER) if each.path == path
+        }
         new = {(each["relation"], each["object"]): each for each in told}
         standing = []
         for each in parse(path, text).facts:
@@ -303,7 +303,7 @@ class Place:
     def summarised(self, path: str, text: str, told: Sequence[Record] = ()) -> str:
         """With a summary by rule, of what may stand in an index line; one that somebody else wrote is left alone."""
         page = parse(path, text)
-        sheet = self._facts.sheet(path)
+        sheet = self._parts.known.sheet(path)
         if page.summary and (sheet is None or not sheet.is_summary_free):
             return text  # a person's own, or one that nobody knows of
         return set_summary(text, self.summary_of(path, page, told))
@@ -315,7 +315,7 @@ class Place:
         trusted = {(each["relation"], each["object"]) for each in told if is_trusted(each.get("level"))}
         trusted |= {
             (fact.relation, fact.object)
-            for fact in self._facts.of(topic_of(path))
+            for fact in self._parts.known.of(topic_of(path))
             if fact.path == path and is_trusted(fact.level)
         }
         shown = tuple(fact for fact in page.facts if (fact.relation, fact.object) in trusted)
@@ -326,7 +326,9 @@ class Place:
     def ask(self, items: Sequence[tuple[Fact, str]], reason: str = "held back") -> Asked:
         """Put facts before a person, once; what was turned down stays so."""
         topics = dict.fromkeys(fact.topic for fact, _ in items)
-        no = {each.id for topic in topics for each in self._facts.of(topic) if each.status == "rejected"}
+        no = {
+            each.id for topic in topics for each in self._parts.known.of(topic) if each.status == "rejected"
+        }
         asked = review_page.Asked(rejected=tuple(fact.id or "" for fact, _ in items if fact.id in no))
         items = [(fact, why) for fact, why in items if fact.id not in no]
         if not items:
@@ -334,12 +336,12 @@ class Place:
 
         def change(text: str) -> Rewritten:
             nonlocal asked
-            waiting = {fact.id or "": fact for fact in self._facts.waiting()}
+            waiting = {fact.id or "": fact for fact in self._parts.known.waiting()}
             new, found = review_page.with_waiting(text, items, waiting)
             asked = found.but(rejected=asked.rejected)
             return Rewritten(new, tuple(known(fact) for fact, _ in items if fact.id in found.added))
 
-        receipt = self._pages.rewrite(review_page.PATH, change, reason=reason)
+        receipt = self._parts.pages.rewrite(review_page.PATH, change, reason=reason)
         if asked.full:
             self._note(review_page.too_many(len(asked.full)))
         return asked.but(edit=receipt.id)
@@ -348,18 +350,18 @@ class Place:
 
     def settle(self) -> None:
         """Do what was ticked in review; ask again what has lost its line there."""
-        with self._pages.absorb.threads, self._store.lock():
-            self._facts.catch_up()
-            ticked, lost, decided = self._facts.unsettled()
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.known.catch_up()
+            ticked, lost, decided = self._parts.known.unsettled()
             reason = f"ticked in {review_page.PATH}"
             for fact in ticked:
                 self._try(partial(self.approve, fact, reason=reason), f"{fact.id}, {reason}, is not done")
             if lost:
                 again = partial(self.ask, [(fact, "asked again") for fact in lost], "asked again")
                 self._try(again, "Nobody was asked again")
-                self._facts.catch_up()
+                self._parts.known.catch_up()
             if decided:
-                over = {fact.id for fact in self._facts.all() if fact.status != "pending"}
+                over = {fact.id for fact in self._parts.known.all() if fact.status != "pending"}
                 clear = partial(self.clear, [name for name in decided if name in over])
                 self._try(clear, f"{review_page.PATH} still shows what was decided")
 
@@ -382,7 +384,9 @@ class Place:
             return
         from looseleaf.facts.placement import Plan
 
-        plan = Plan(fact.entry_id or "", fact.entry_ts or 0.0, self._facts.of, lambda proposal: fact.topic)
+        plan = Plan(
+            fact.entry_id or "", fact.entry_ts or 0.0, self._parts.known.of, lambda proposal: fact.topic
+        )
         plan.confirm(fact, clock.now())
         done = self.carry_out(plan, reason=reason, author=PERSON)
         # The same may stand there already, by a person's own hand; then nothing is left to wait for.
@@ -394,7 +398,7 @@ class Place:
 
     def _forgotten(self, fact: Fact, reason: str) -> list[str]:
         """The lines that a proposal to forget names go from their pages: the ids of the edits."""
-        named = [each for each in self._facts.of(fact.topic) if each.id in fact.sources]
+        named = [each for each in self._parts.known.of(fact.topic) if each.id in fact.sources]
         return [self.remove(each, reason) for each in named if each.status == "current" and each.path]
 
     def remove(self, fact: Fact, reason: str) -> str:
@@ -407,15 +411,15 @@ class Place:
                 text = remove_line(text, line_on(each, path, text))
             return Rewritten(self.summarised(path, text), tuple(map(known, gone)))
 
-        receipt = self._pages.rewrite(path, change, reason=reason, author=PERSON)
-        self._facts.catch_up()
+        receipt = self._parts.pages.rewrite(path, change, reason=reason, author=PERSON)
+        self._parts.known.catch_up()
         return receipt.id
 
     def retold(self, fact: Fact) -> list[Fact]:
         """The notes on its page that say it again."""
         from looseleaf.facts.placement import retells
 
-        held = self._facts.of(fact.topic)
+        held = self._parts.known.of(fact.topic)
         return [
             each for each in held if each.path == fact.path and each.id != fact.id and retells(each, fact)
         ]
@@ -430,16 +434,16 @@ class Place:
         if edits:
             record["edits"] = list(edits)
         self._store.append(JOURNAL, [record])
-        self._facts.catch_up()
+        self._parts.known.catch_up()
 
     def clear(self, ids: Collection[str], reason: str = "decided") -> list[str]:
         """Take lines out of review; the ids of the edits."""
         if not ids:
             return []
-        receipt = self._pages.rewrite(
+        receipt = self._parts.pages.rewrite(
             review_page.PATH, lambda text: Rewritten(review_page.without(text, ids)), reason=reason
         )
-        self._facts.catch_up()
+        self._parts.known.catch_up()
         return [receipt.id] if receipt.id else []
 
 

@@ -25,14 +25,21 @@ from looseleaf.store import records
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.values import Fact
     from looseleaf.distill.make_entry import Write
     from looseleaf.facts.known_facts import Facts
     from looseleaf.facts.placement import Plan
     from looseleaf.place.placer import Place
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def placer(self) -> Place: ...
+
 
 SIDE = "views/redistill"
 SCHEMA = "redistill.v1"
@@ -81,17 +88,16 @@ class Difference:
 
 
 class Redistill:
-    def __init__(self, store: Store, facts: Facts, place: Place, write: Write) -> None:
-        self._store = store
-        self._facts = facts
-        self._place = place
+    def __init__(self, context: Context, parts: Needs, write: Write) -> None:
+        self._store = context.store
+        self._parts = parts
         self._write = write
 
     def __call__(
         self, *, apply: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> Difference:
         """Compare what the distiller makes of each entry's sources with what the entry says."""
-        self._place.catch_up()
+        self._parts.placer.catch_up()
         name = self._write.distiller.name
         entries = list(self._entries(name))
         changes: list[Change] = []
@@ -114,7 +120,7 @@ class Redistill:
     def failed(self) -> Difference:
         """Make again, and switch to it, what the rules made because the distiller had failed, or was not there, as the
         entries themselves say; some of it, oldest first, until it fails again."""
-        self._place.catch_up()
+        self._parts.placer.catch_up()
         name = self._write.distiller.name
         changes: list[Change] = []
         failures: tuple[str, ...] = ()
@@ -139,7 +145,7 @@ class Redistill:
 
     def _entries(self, name: str, *, others: bool = True) -> Iterator[Entry]:
         """Those that were placed and are another distiller's; or those that are its own."""
-        for reference in sorted(self._facts.placed()):
+        for reference in sorted(self._parts.known.placed()):
             try:
                 entry = read_entry(self._store, reference)
             except Refused:
@@ -183,7 +189,7 @@ class Redistill:
         repeats this after a crash does the rest."""
         read: set[str] = set()
         said: set[tuple[str, str]] = set()
-        known = {source for fact in self._facts.all() for source in fact.sources}
+        known = {source for fact in self._parts.known.all() for source in fact.sources}
         for entry in (*made, *self._entries(name, others=False)):
             said |= {_address(*each) for each in _said(entry, entry.summary)}
             read |= known & {trace.id for trace in sources_of(self._store, entry)}
@@ -192,7 +198,7 @@ class Redistill:
                 entry.reference.rpartition("/")[2]
             }
             new = self._publish(entry, name)
-            self._place.entry(new, lost=lambda plan, own=own: self._lost(plan, own, read, said))  # type: ignore[misc]
+            self._parts.placer.entry(new, lost=lambda plan, own=own: self._lost(plan, own, read, said))  # type: ignore[misc]
 
     def _publish(self, entry: Entry, name: str) -> Entry:
         topic, _, old = entry.reference.rpartition("/")
@@ -217,7 +223,7 @@ class Redistill:
         again = {(each.fact.topic, each.fact.relation, each.fact.object) for each in plan.outcomes}
         return [
             fact
-            for fact in self._facts.all()
+            for fact in self._parts.known.all()
             if fact.status == "current"
             and not is_at_least(fact.level, "confirmed")
             and own & (set(fact.sources) or {str(fact.entry_id).rpartition("/")[2]})

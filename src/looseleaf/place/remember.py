@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from looseleaf.base.errors import Refused
 from looseleaf.base.immutable import frozen
-from looseleaf.base.messages import Distilled
 from looseleaf.base.origins import may_forbid
-from looseleaf.distill.collect import NOTED, Stating
-from looseleaf.distill.forbidding import permitted
-from looseleaf.distill.make_entry import Write
+from looseleaf.distill.make_entry import MOST_NOTES
 from looseleaf.distill.wording import NOTE_CHARS
-from looseleaf.facts.placement import PROJECT, USER
+from looseleaf.facts.placement import USER
 from looseleaf.language.sentences import is_phatic, sentences
 from looseleaf.log.journal import PERSON
 from looseleaf.pages.line_edits import stated, with_facts
@@ -23,19 +20,22 @@ from looseleaf.text.lines import NOTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, Protocol
 
-    from looseleaf.base.messages import Material
     from looseleaf.base.values import Receipt
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.notebook import Notebook
+    from looseleaf.place.distill_and_place import Making
     from looseleaf.place.placer import Placed
+
+    class Needs(Protocol):
+        @property
+        def making(self) -> Making: ...
+        @property
+        def pages(self) -> Pages: ...
+
 
 _FORBIDS = 0.9
 """The chance from which on a sentence that is given to be remembered says not to: it must be nearly sure."""
-_MOST = 40
-"""Sentences that become a note each; more of them are a text, and one note."""
 
 
 @frozen
@@ -54,33 +54,6 @@ class Remembered:
         noted = self.noted.to_dict() if self.noted is not None else None
         more = {"rest": list(self.rest), "passed_over": list(self.passed_over), "redacted": self.redacted}
         return placed | {"noted": noted} | more
-
-
-class WriteAll(Write):
-    """Writing by the rules, which keep every sentence; as facts of the topic that was given, which is the entry's."""
-
-    def facts(self, material: Material) -> list[dict[str, Any]]:
-        """The facts that `make` would find, without making a summary."""
-        stating = Stating(NOTED, everything=True)
-        for trace in permitted(material.traces()):
-            (stating.take if trace.trace_type == "user" else stating.heard)(trace)
-        return _lines(fact.to_dict() for fact in stating.all())
-
-    def make(self, material: Material) -> tuple[Distilled, str, tuple[str, ...]]:
-        from looseleaf.distill.rules import Rules
-
-        rules = Rules(everything=True)
-        made = rules.distill(material, self._policy.summary_tokens)
-        kept: dict[str, Any] = {each: getattr(made, each) for each in Distilled.__match_args__}
-        return Distilled(**kept | {"facts": tuple(_lines(made.facts))}), rules.name, ()
-
-
-def _lines(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The facts to write as lines: all but notes, and notes that are short, unless there are too many of them."""
-    facts = list(found)
-    notes = [each for each in facts if each["relation"] == NOTE]
-    lines = [each | {"topic": PROJECT} for each in notes if len(each["quote"]) <= NOTE_CHARS]
-    return [each for each in facts if each["relation"] != NOTE] + (lines if len(notes) <= _MOST else [])
 
 
 def _refuse_forbidden(said: str) -> None:
@@ -102,10 +75,8 @@ def _refuse_forbidden(said: str) -> None:
         )
 
 
-def remember(
-    book: Notebook, pages: Pages, text: str, topic: str | None = None, *, redacted: bool = False
-) -> Remembered:
-    """`redacted`: a secret was taken out of the text before."""
+def remember(parts: Needs, text: str, topic: str | None = None, *, redacted: bool = False) -> Remembered:
+    """Make memory of a person's own words. `redacted`: a secret was taken out of the text before."""
     said = text.strip()
     if not any(map(str.isalnum, said)):
         raise Refused("Nothing was remembered: there are no words in it. Say what is to be remembered.")
@@ -113,10 +84,10 @@ def remember(
         raise Refused(f"Nothing was remembered: {topic!r} is no name for a topic. Give a word or two.")
     if topic is None:
         _refuse_forbidden(said)
-    placed = book.making.remember(said, topic)
+    placed = parts.making.remember(said, topic)
     kept = [_flat(each.fact.quote or "") for each in placed.outcomes if each.act != "drop"] if placed else []
     if not kept:
-        return Remembered(placed, _noted(book, pages, topic, _whole(said)), redacted=redacted)
+        return Remembered(placed, _noted(parts, topic, _whole(said)), redacted=redacted)
     left = [
         each
         for each in map(_flat, sentences(said))
@@ -124,16 +95,18 @@ def remember(
     ]
     greetings = tuple(each for each in left if is_phatic(each))
     notes = [each for each in left if each not in greetings]
-    if len(notes) > _MOST:
+    if len(notes) > MOST_NOTES:
         notes = [" ".join(notes)]
     facts = [fact for each in notes for fact in _whole(each)]
-    noted = _noted(book, pages, topic, facts) if facts else None
+    noted = _noted(parts, topic, facts) if facts else None
     return Remembered(placed, noted, tuple(notes), greetings, redacted)
 
 
-def _noted(book: Notebook, pages: Pages, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
-    path = book.making.page_of(USER if topic is None else topic)
-    return pages.edit(path, lambda old: with_facts(path, old, facts), reason="remembered", author=PERSON)
+def _noted(parts: Needs, topic: str | None, facts: list[tuple[str, str]]) -> Receipt:
+    path = parts.making.page_of(USER if topic is None else topic)
+    return parts.pages.edit(
+        path, lambda old: with_facts(path, old, facts), reason="remembered", author=PERSON
+    )
 
 
 def _whole(said: str) -> list[tuple[str, str]]:

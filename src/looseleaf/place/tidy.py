@@ -21,6 +21,7 @@ from looseleaf.facts.placement import LINES, PROFILE, PROJECT, USER, Line, Plan,
 from looseleaf.language.relations import SALIENCE, slot
 from looseleaf.language.value_keys import key
 from looseleaf.log.journal import EXTERNAL, PERSON, PROGRAM, make_edit
+from looseleaf.log.recorder import stream_of
 from looseleaf.log.turns import traces_back
 from looseleaf.pages.grammar import (
     add_episode,
@@ -45,17 +46,26 @@ from looseleaf.text.times import day, moment, written
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from looseleaf.base.policy import Policy
     from looseleaf.base.values import Edit, Fact, Kind, Receipt
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Page, Pages
     from looseleaf.place.placer import Place
     from looseleaf.place.tidy_plan import Planned
-    from looseleaf.state.provenance import Provenance
     from looseleaf.state.rules import Change, Item
-    from looseleaf.store.protocol import Store
+    from looseleaf.state.state import State
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def placer(self) -> Place: ...
+        @property
+        def state(self) -> State: ...
 
 
 # Promotion: what leaves the state goes to a page first.
@@ -67,18 +77,13 @@ _OWN_IDS = ("D-", "T-")
 
 
 class Promotion:
-    """To be used under the lock. `author`: who makes this change. `trusts`: edits found on disk are a person's."""
+    """Used under the lock. `author`: who makes this change; `edits` gets the ids of its edits, even if it fails."""
 
-    def __init__(
-        self, pages: Pages, place: Place, provenance: Provenance, author: str, *, trusts: bool
-    ) -> None:
-        self._pages = pages
-        self._place = place
-        self._provenance = provenance
+    def __init__(self, context: Context, parts: Needs, author: str, edits: list[str]) -> None:
+        self._trusts = context.policy.trust_external_edits
+        self._parts = parts
         self._author = author
-        self._trusts = trusts
-        self.edits: list[str] = []
-        """The edits that were made."""
+        self.edits = edits
 
     def __call__(self, change: Change, ts: float) -> None:
         """Write what a change takes out of the state, at the time at which it does."""
@@ -101,7 +106,7 @@ class Promotion:
         fields += [(name, said) for name, said in own.items() if said and name != "Task"]
         # It may have been written just before midnight, and this be the next try.
         before = f"episodes/{day(ts - _DAY)[:7]}.md"
-        if before != path and _has_episode(before, self._pages.page(before).text, own):
+        if before != path and _has_episode(before, self._parts.pages.page(before).text, own):
             return
 
         def change(text: str) -> Rewritten:
@@ -113,13 +118,13 @@ class Promotion:
                 new = set_summary(new, summary_of(parse(path, new)))
             return Rewritten(new)
 
-        receipt = self._pages.rewrite(path, change, reason=SETTLED_REASON)
+        receipt = self._parts.pages.rewrite(path, change, reason=SETTLED_REASON)
         self.edits += [receipt.id] if receipt.changed else []
 
     def _end(self, tasks: Iterable[Item], ts: float) -> None:
         """A crash may have left a fact of a task for which there was no room, and which stayed: it ends with it."""
         titles = {title_of(task).casefold() for task in tasks}
-        facts = self._place.facts
+        facts = self._parts.known
         facts.catch_up()
         plan = Plan("", 0.0, facts.of, lambda proposal: PROJECT)
         for fact in facts.of(PROJECT):
@@ -128,12 +133,12 @@ class Promotion:
                 plan.lines.setdefault(fact.path or "", []).append(Line(remove=fact))
                 plan.ended.setdefault(PROJECT, []).append((fact.id or "", written(ts), None))
         if plan.lines:
-            self.edits += self._place.carry_out(plan, reason=SETTLED_REASON)
+            self.edits += self._parts.placer.carry_out(plan, reason=SETTLED_REASON)
 
     # --- decisions that are settled, and tasks for which there is no room ------------------------
 
     def _facts(self, change: Change) -> None:
-        facts = self._place.facts
+        facts = self._parts.known
         facts.catch_up()
         held = facts.of(PROJECT)
         made = [self._fact(item, "decisions_recent", "Decision", "decision") for item in change.settled]
@@ -144,7 +149,7 @@ class Promotion:
                 plan.lines.setdefault(page_of(fact), []).append(Line(fact))
                 held.append(fact)
         if plan.lines:
-            self.edits += self._place.carry_out(plan, reason=SETTLED_REASON)
+            self.edits += self._parts.placer.carry_out(plan, reason=SETTLED_REASON)
 
     def _fact(self, item: Item, where: str, relation: str, kind: Kind) -> Fact:
         title = title_of(item)
@@ -154,7 +159,7 @@ class Promotion:
         said = "; ".join((*([name] if name else ()), *([f"why: {why}"] if why else ())))
         whole = f"{title} ({short(said, LONGEST)})" if said else title
         relation, said = as_written(relation, whole)
-        values = self._provenance.values()
+        values = self._parts.state.provenance.values()
         first = values.get((where, title))
         parts = [(where, title), *([(where, title, "id", name)] if name else [])]
         parts += [(where, title, "why", why)] if why else []
@@ -237,16 +242,15 @@ ARCHIVED_REASON = "archived: not used for 90 days"
 class Archive:
     """`stream`: the traces in which it is looked for what a tool showed."""
 
-    def __init__(
-        self, store: Store, pages: Pages, facts: Facts, stream: str, note: Callable[[str], None]
-    ) -> None:
-        self._store, self._pages, self._facts = store, pages, facts
-        self._stream, self._note = stream, note
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._store, self._note = context.store, context.note
+        self._stream = stream_of(context.agent)
+        self._parts = parts
 
     def __call__(self) -> int:
         """Move what is unused; how many lines."""
         since = clock.now() - UNUSED
-        old = [fact for fact in self._facts.all() if _is_finding(fact) and _used(fact) < since]
+        old = [fact for fact in self._parts.known.all() if _is_finding(fact) and _used(fact) < since]
         if not old:
             return 0
         shown = self._shown(since)
@@ -273,10 +277,10 @@ class Archive:
 
     def _move(self, topic: str, facts: Sequence[Fact]) -> int:
         target, source = f"facts/{topic}{ARCHIVE}.md", f"facts/{topic}.md"
-        with self._pages.absorb.threads, self._store.lock():
-            self._pages.rewrite(target, partial(_added, target, facts), reason=ARCHIVED_REASON)
-            self._pages.rewrite(source, partial(_removed, source, facts), reason=ARCHIVED_REASON)
-            self._facts.catch_up()
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.pages.rewrite(target, partial(_added, target, facts), reason=ARCHIVED_REASON)
+            self._parts.pages.rewrite(source, partial(_removed, source, facts), reason=ARCHIVED_REASON)
+            self._parts.known.catch_up()
         return len(facts)
 
 
@@ -353,30 +357,21 @@ class Tidy:
 
     def __init__(
         self,
-        store: Store,
-        pages: Pages,
-        facts: Facts,
-        place: Place,
-        policy: Policy,
-        count: Callable[[str], int],
-        note: Callable[[str], None],
+        context: Context,
+        parts: Needs,
     ) -> None:
-        self._store = store
-        self._pages = pages
-        self._facts = facts
-        self._place = place
-        self._policy = policy
-        self._count = count
-        self._note = note
+        self._store, self._policy = context.store, context.policy
+        self._count, self._note = context.count, context.note
+        self._parts = parts
 
     def __call__(self, *, dry_run: bool = False) -> Tidied:
         """Move what is less essential, until USER.md is short enough. `dry_run` only says what would move."""
         edits: list[str] = []
         first: int | None = None
         for _ in range(_TRIES):
-            with self._pages.absorb.threads, self._store.lock():
-                self._place.catch_up()
-                profile, page = self._pages.page(PROFILE), self._pages.page(PAGE)
+            with self._parts.pages.absorb.threads, self._store.lock():
+                self._parts.placer.catch_up()
+                profile, page = self._parts.pages.page(PROFILE), self._parts.pages.page(PAGE)
                 planned = self._planned(profile, page)
                 first = planned.before if first is None else first
                 try:
@@ -395,7 +390,7 @@ class Tidy:
         texts = _decoded(profile), _decoded(page)
         today = day(clock.now())
         return tidy_plan.plan(
-            self._facts.of(USER), *texts, self._size, limit, target, self._summarised, today
+            self._parts.known.of(USER), *texts, self._size, limit, target, self._summarised, today
         )
 
     def _size(self, text: str) -> int:
@@ -406,9 +401,13 @@ class Tidy:
     def _summarised(self, text: str) -> str:
         """A summary by rule is of what is left; one that somebody wrote stays, and where there is none there is
         none."""
-        sheet = self._facts.sheet(PROFILE)
+        sheet = self._parts.known.sheet(PROFILE)
         is_by_rule = sheet is not None and sheet.is_summary_by_rule
-        return self._place.summarised(PROFILE, text) if is_by_rule and parse(PROFILE, text).summary else text
+        return (
+            self._parts.placer.summarised(PROFILE, text)
+            if is_by_rule and parse(PROFILE, text).summary
+            else text
+        )
 
     def _said(self, planned: Planned, before: int, edits: tuple[str, ...]) -> Tidied:
         limit = self._policy.profile_tokens
@@ -429,7 +428,7 @@ class Tidy:
         told = tuple(known(fact) for fact in planned.told)
         text = planned.page
         if text != page.text:
-            text = self._place.summarised(PAGE, set_updated(text, PAGE, day(now)), told)
+            text = self._parts.placer.summarised(PAGE, set_updated(text, PAGE, day(now)), told)
         number = (
             f"{len(planned.moved)} fact{'s' * (len(planned.moved) != 1)}" if planned.moved else "second lines"
         )
@@ -441,9 +440,11 @@ class Tidy:
         self._prove(planned, steps, now)
         for old, new, reason in steps:
             if new.text != old.text:
-                receipt = self._pages.rewrite(old.path, self._only_from(old, profile, new), reason=reason)
+                receipt = self._parts.pages.rewrite(
+                    old.path, self._only_from(old, profile, new), reason=reason
+                )
                 edits.append(receipt.id)
-                self._facts.catch_up()
+                self._parts.known.catch_up()
 
     def _in_order(self, arrival: Step, departure: Step) -> tuple[Step, Step]:
         """A fact arrives before it departs."""
@@ -453,7 +454,7 @@ class Tidy:
         """A change that is made to exactly what was read, and while USER.md is what was read."""
 
         def change(text: str) -> Rewritten:
-            if text != old.text or self._pages.absorb.heads.get(PROFILE).sha256 != profile.sha256:
+            if text != old.text or self._parts.pages.absorb.heads.get(PROFILE).sha256 != profile.sha256:
                 raise _Anew
             return new
 
@@ -476,8 +477,8 @@ class Tidy:
             for old, new, reason in steps
             if new.text != old.text
         ]
-        sheets = [sheet for sheet in map(self._facts.sheet, (PROFILE, PAGE)) if sheet is not None]
-        wrong = tidy_plan.changed_by(edits, self._facts.of(USER), sheets, planned)
+        sheets = [sheet for sheet in map(self._parts.known.sheet, (PROFILE, PAGE)) if sheet is not None]
+        wrong = tidy_plan.changed_by(edits, self._parts.known.of(USER), sheets, planned)
         if wrong:
             raise Refused(
                 f"{PROFILE} was not tidied: “{wrong[0].relation}: {wrong[0].object}” ({wrong[0].id}) would not be the "
@@ -488,24 +489,24 @@ class Tidy:
 
     def undo(self, author: str | None) -> tuple[Edit, Receipt] | None:
         """Take back both edits of a tidying, if it was the last thing that was done; else None."""
-        with self._pages.absorb.threads, self._store.lock():
-            self._pages.absorb()
-            last = self._pages.history.last_to_undo(None)
+        with self._parts.pages.absorb.threads, self._store.lock():
+            self._parts.pages.absorb()
+            last = self._parts.pages.history.last_to_undo(None)
             first = self._first_of(last) if last is not None and last.path == PROFILE else None
             if last is None or first is None:
                 return None
-            self._pages.undo(PROFILE, author=author)
-            _, receipt = self._pages.undo(PAGE, author=author)
-            self._facts.catch_up()
+            self._parts.pages.undo(PROFILE, author=author)
+            _, receipt = self._parts.pages.undo(PAGE, author=author)
+            self._parts.known.catch_up()
         return last, receipt
 
     def _first_of(self, last: Edit) -> Edit | None:
         """The other edit of the tidying that this one ended: it stands right before, and its page is still that."""
-        edits = dropwhile(lambda edit: edit.id != last.id, self._pages.history.back())
+        edits = dropwhile(lambda edit: edit.id != last.id, self._parts.pages.history.back())
         pair = [edit for edit in islice(edits, 2) if _is_tidying(edit)]
         if len(pair) < 2 or pair[1].path != PAGE:
             return None
-        there = self._pages.history.last_to_undo(PAGE)
+        there = self._parts.pages.history.last_to_undo(PAGE)
         return there if there is not None and there.id == pair[1].id else None
 
     # --- by itself -------------------------------------------------------------------------
@@ -525,22 +526,24 @@ class Tidy:
             self._note(str(refused))
 
     def _is_unfinished(self) -> bool:
-        facts = self._facts.of(USER)
+        facts = self._parts.known.of(USER)
         there = {fact.id for fact in facts if fact.path == PAGE}
         return bool(there) and any(copy_id(fact.id or "") in there for fact in facts)
 
     def _is_crowded(self) -> bool:
-        return len(parse(PROFILE, self._pages.page(PROFILE).text).facts) > LINES
+        return len(parse(PROFILE, self._parts.pages.page(PROFILE).text).facts) > LINES
 
     def _is_stale(self) -> bool:
         """Whether a plan stands there that is over."""
         today = day(clock.now())
-        here = (fact for fact in self._facts.of(USER) if fact.path == PROFILE and fact.status == "current")
+        here = (
+            fact for fact in self._parts.known.of(USER) if fact.path == PROFILE and fact.status == "current"
+        )
         return any(is_passed(fact, today) and PINNED not in fact.tags for fact in here)
 
     def _is_long(self) -> bool:
         """No token is less than a byte: a short page needs no counting."""
-        return len(self._pages.page(PROFILE).data) > self._policy.profile_tokens
+        return len(self._parts.pages.page(PROFILE).data) > self._policy.profile_tokens
 
     def _is_due(self) -> bool:
         since = clock.now() - self._policy.tidy_days * 86_400

@@ -37,17 +37,23 @@ from looseleaf.window.window import costs_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from typing import Protocol
 
-    from looseleaf.base.policy import Policy
     from looseleaf.base.values import Record
-    from looseleaf.pages.pages import Pages
     from looseleaf.place.notebook import Notebook
+    from looseleaf.prompt import snapshot as slots
     from looseleaf.prompt.manifest import Change, Item
-    from looseleaf.state.state import State
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
     from looseleaf.window.conversation import Conversation
     from looseleaf.window.window import Count, Window
+
+    class Needs(slots.Needs, Protocol):
+        @property
+        def conversation(self) -> Conversation: ...
+        @property
+        def notebook(self) -> Notebook: ...
+
 
 _TRIES, _COMPACTIONS = 32, 4
 """How often a prompt is made anew when other processes record, compact and prompt in the same moment; and how often the
@@ -88,28 +94,14 @@ class Asked:
 
 
 class Prompts:
-    def __init__(
-        self,
-        store: Store,
-        policy: Policy,
-        agent: str,
-        pages: Pages,
-        talk: Callable[[], Conversation],
-        book: Callable[[], Notebook],
-        state: Callable[[], State],
-        note: Callable[[str], None],
-    ) -> None:
-        self._store = store
-        self._policy = policy
-        self._agent = agent
-        self._pages = pages
-        self._talk = talk
-        self._book = book
-        self._note = note
-        self.gather = Gather(pages, book, state, policy, note)
-        self.log = PromptLog(store, agent)
-        self._since = Since(pages, self.gather, note)
-        self._current = Current(store, self.log, agent)
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._store, self._policy = context.store, context.policy
+        self._agent, self._note = context.agent, context.note
+        self._parts = parts
+        self.gather = Gather(context, parts)
+        self.log = PromptLog(context.store, context.agent)
+        self._since = Since(parts.pages, self.gather, context.note)
+        self._current = Current(context.store, self.log, context.agent)
 
     # --- asking ------------------------------------------------------------------------
 
@@ -117,7 +109,7 @@ class Prompts:
         self, task: str | None, budget: int | None, model: str | None, *, dry_run: bool = False
     ) -> Prompt:
         asked = self._asked(task, budget, model, dry_run)
-        talk = self._talk()
+        talk = self._parts.conversation
         window = talk.window
         may_compact = not dry_run
         for tries in range(_TRIES, 0, -1):
@@ -146,7 +138,7 @@ class Prompts:
 
     def _compacted(self, asked: Asked, room: int, *, is_over: bool) -> bool:
         try:
-            return self._talk().compact(None, asked.model, room=room, is_over=is_over) is not None
+            return self._parts.conversation.compact(None, asked.model, room=room, is_over=is_over) is not None
         except (Unwritten, Busy):
             raise
         except Refused as refused:
@@ -154,7 +146,7 @@ class Prompts:
             return False
 
     def _asked(self, task: str | None, budget: int | None, model: str | None, dry_run: bool) -> Asked:
-        talk = self._talk()
+        talk = self._parts.conversation
         if task is not None and not isinstance(task, str):
             raise Refused(
                 f"No prompt was made: a task is a text, not {type(task).__name__}. Give the request itself."
@@ -186,7 +178,7 @@ class Prompts:
 
     def _made(self, asked: Asked, window: Window, *, may_compact: bool) -> Prompt | int:
         """The prompt; or, where the window has to be compacted for it, the tokens that are left for the window."""
-        self._pages.absorb_to_read(TOP)
+        self._parts.pages.absorb_to_read(TOP)
         self._current.recall()
         why = self._why_anew(asked, window)
         if why is None:
@@ -212,7 +204,7 @@ class Prompts:
             return COMPACTED
         if epoch.cuts and asked.room >= _ROOMIER * epoch.budget:
             return ROOMIER
-        is_new = last.get("session") != self._talk().recorder.session
+        is_new = last.get("session") != self._parts.conversation.recorder.session
         is_long = clock.now() - float(last.get("ts", epoch.ts)) > self._policy.session_seconds
         return COLD if is_new and is_long else None
 
@@ -222,13 +214,13 @@ class Prompts:
         assert epoch is not None
         change = self._since.change(epoch, before, window, self._current.last)
         changes = [*before, change] if change is not None else before
-        parts = self._parts(asked, epoch, window, changes)
+        parts = self._parts_of(asked, epoch, window, changes)
         if parts.total > asked.room:
             self._since.forget()
             return None
         return self._finish(asked, window, parts, change)
 
-    def _parts(
+    def _parts_of(
         self,
         asked: Asked,
         epoch: Epoch,
@@ -243,7 +235,7 @@ class Prompts:
 
     def _begins(self, asked: Asked, window: Window, why: str, *, may_compact: bool) -> Prompt | int:
         """The prompt with a new beginning; or the tokens that are left for the window, where it must be compacted."""
-        self._book().catch_up()  # looks at all pages first
+        self._parts.notebook.catch_up()  # looks at all pages first
         charter = self.gather.charter()
         upto = [MESSAGE_TOKENS + asked.count([charter.text[:end]])[0] for _, end, _ in charter.ends]
         at = asked_at(asked.task, window)
@@ -295,7 +287,7 @@ class Prompts:
             asked.room,
             asked.tokenizer,
         )
-        return self._finish(asked, window, self._parts(asked, epoch, window, (), shown), None, epoch)
+        return self._finish(asked, window, self._parts_of(asked, epoch, window, (), shown), None, epoch)
 
     def _room_for_talk(self, asked: Asked, room: int | None = None) -> int:
         """The tokens that a compaction leaves for the window; 0 where that is too little to compact for."""
@@ -357,7 +349,7 @@ class Prompts:
                 *(_counted(each) for each in epoch.omitted),
                 *(each.to_dict() for each in omitted),
             ],
-            "session": self._talk().recorder.session,
+            "session": self._parts.conversation.recorder.session,
             "task": asked.task if parts.asked_at is None else None,
             "mark": [head.mark, head.segment, head.offset] if head.mark is not None else None,
             "through": window.last,

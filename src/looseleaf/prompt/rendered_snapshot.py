@@ -18,12 +18,26 @@ from looseleaf.store import JOURNAL, records
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from looseleaf.base.values import PageText
-    from looseleaf.memory import Memory
+    from looseleaf.place.notebook import Notebook
+    from looseleaf.prompt import snapshot as slots
+    from looseleaf.store.context import Context
+    from looseleaf.window.conversation import Conversation
 
     Count = Callable[[Sequence[str]], list[int]]
+
+    class Needs(slots.Needs, Protocol):
+        context: Context
+        notes: list[str]
+
+        @property
+        def counter(self) -> Callable[[str], int] | None: ...
+        @property
+        def conversation(self) -> Conversation: ...
+        @property
+        def notebook(self) -> Notebook: ...
+
 
 TOKENS = 4_000
 """The budget where none is given. A session pays for it with every request, also where the talk is short: it is a
@@ -62,7 +76,7 @@ def joined(charter: str, memory: str) -> str:
     return _GAP.join(part.rstrip("\n") for part in (charter, memory) if part.strip())
 
 
-def snapshot(memory: Memory, budget: int | None = None, *, quick: bool = False) -> Snapshot:
+def snapshot(parts: Needs, budget: int | None = None, *, quick: bool = False) -> Snapshot:
     """`quick`: tokens are estimated, and of pages only those at the top are looked at; what stands on others is what
     was last known of them."""
     if budget is not None and (type(budget) is not int or budget < 1):
@@ -70,29 +84,28 @@ def snapshot(memory: Memory, budget: int | None = None, *, quick: bool = False) 
             f"No snapshot was made: the budget is a number of tokens from 1 on, not {budget!r}. "
             f"Leave it out to have {TOKENS:,}."
         )
-    if not quick or memory._counter is not None:
-        memory._book.catch_up()  # looks at all pages first
-        return _made(memory, budget, memory._talk.counter(None))
+    if not quick or parts.counter is not None:
+        parts.notebook.catch_up()  # looks at all pages first
+        return _made(parts, budget, parts.conversation.counter(None))
     seen_ns = time.time_ns()
-    kept = _kept(memory, budget)
+    kept = _kept(parts, budget)
     if kept is not None:
         return kept
-    memory._pages.absorb_to_read(TOP)
-    memory._known.catch_up()
+    parts.pages.absorb_to_read(TOP)
+    parts.known.catch_up()
     from looseleaf.models.tokens import estimate
 
-    key = _key(memory, budget)
-    made = _made(memory, budget, lambda texts: [estimate(text) for text in texts])
-    _keep(memory, budget, made, key, seen_ns)
+    key = _key(parts, budget)
+    made = _made(parts, budget, lambda texts: [estimate(text) for text in texts])
+    _keep(parts, budget, made, key, seen_ns)
     return made
 
 
-def _made(memory: Memory, budget: int | None, count: Count) -> Snapshot:
+def _made(parts: Needs, budget: int | None, count: Count) -> Snapshot:
     from looseleaf.prompt.fit import fit
     from looseleaf.prompt.snapshot import Gather
 
-    book = _Shelf(memory)
-    gather = Gather(memory._pages, lambda: book, lambda: memory.state, memory.policy, memory._note)
+    gather = Gather(parts.context, parts)
     charter = gather.charter().text
     [fixed] = count([charter])
     if budget is None:
@@ -109,60 +122,42 @@ def _made(memory: Memory, budget: int | None, count: Count) -> Snapshot:
         room -= tokens - budget  # what the two take more together than each by itself
 
 
-class _Shelf:
-    """What is read of the notebook for this. The notebook itself loads all that distils and places."""
-
-    def __init__(self, memory: Memory) -> None:
-        from looseleaf.views.build import Topics
-        from looseleaf.views.page_index import Listing
-
-        self._memory = memory
-        self.known = memory._known
-        self.topics = Topics(memory.store, memory._known)
-        self.listing = Listing(
-            memory._pages, memory._known, lambda: self, trusts=memory.policy.trust_external_edits
-        )
-
-    def summary_of(self, path: str, page: PageText) -> str:
-        return self._memory._book.place.summary_of(path, page)
-
-
 # --- kept ------------------------------------------------------------------------------
 
 
-def _kept(memory: Memory, budget: int | None) -> Snapshot | None:
+def _kept(parts: Needs, budget: int | None) -> Snapshot | None:
     try:
-        document = memory.store.get(_view(memory))
+        document = parts.context.store.get(_view(parts))
         raw = records.whole(document.data if document else b"")
-        if raw["key"] == _key(memory, budget):
+        if raw["key"] == _key(parts, budget):
             return Snapshot(*(raw[name] for name in Snapshot.__match_args__))
     except (Refused, LookupError, TypeError, ValueError):
         pass  # made again
     return None
 
 
-def _keep(memory: Memory, budget: int | None, made: Snapshot, key: dict[str, Any], seen_ns: int) -> None:
+def _keep(parts: Needs, budget: int | None, made: Snapshot, key: dict[str, Any], seen_ns: int) -> None:
     """Only where nothing changed while it was made. Not where something was noted: who asks again is told again."""
     try:
         is_settled = all(max(mark[3:5]) < seen_ns - _RACY_NS for _, mark in key["top"])
-        if is_settled and not memory.notes and key == _key(memory, budget):
-            memory.store.view(_view(memory), records.encode({"key": key} | made.to_dict()))
+        if is_settled and not parts.notes and key == _key(parts, budget):
+            parts.context.store.view(_view(parts), records.encode({"key": key} | made.to_dict()))
     except Refused:
         pass  # nothing that was asked for rests on it
 
 
-def _view(memory: Memory) -> str:
-    return f"views/agents/{memory.agent}/snapshot.json"
+def _view(parts: Needs) -> str:
+    return f"views/agents/{parts.context.agent}/snapshot.json"
 
 
-def _key(memory: Memory, budget: int | None) -> dict[str, Any]:
+def _key(parts: Needs, budget: int | None) -> dict[str, Any]:
     """All that a quick snapshot depends on. What holds may depend on the day."""
-    last = next(memory.store.read_back(JOURNAL), None)
+    last = next(parts.context.store.read_back(JOURNAL), None)
     return {
         "schema": SCHEMA,
         "budget": budget,
-        "policy": repr(memory.policy),
+        "policy": repr(parts.context.policy),
         "day": int(time.time() // 86_400),
         "journal": [*last.end, last.record.get("id")] if last is not None else [],
-        "top": [[stat.path, list(stat.mark)] for stat in memory.store.list("")],
+        "top": [[stat.path, list(stat.mark)] for stat in parts.context.store.list("")],
     }

@@ -16,28 +16,30 @@ from looseleaf.views.essentials import rank, said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
     from typing import Protocol
 
-    from looseleaf.base.policy import Policy
     from looseleaf.base.values import Episode
     from looseleaf.facts.known_facts import Facts
     from looseleaf.log.trace_messages import Mark
     from looseleaf.pages.pages import Pages
     from looseleaf.prompt.slot_forms import Shown
     from looseleaf.state.state import State
+    from looseleaf.store.context import Context
     from looseleaf.views.build import Topics
     from looseleaf.views.page_index import Listing
 
-    class Book(Protocol):
-        """What is read of a notebook."""
-
+    class Needs(Protocol):
         @property
         def known(self) -> Facts: ...
         @property
-        def topics(self) -> Topics: ...
+        def page_index(self) -> Listing: ...
         @property
-        def listing(self) -> Listing: ...
+        def pages(self) -> Pages: ...
+        @property
+        def state(self) -> State: ...
+        @property
+        def topics(self) -> Topics: ...
 
 
 CHARTER = ("SOUL.md", "PROJECT.md", "PROJECT.local.md")
@@ -58,29 +60,19 @@ class Charter:
 
 
 class Gather:
-    def __init__(
-        self,
-        pages: Pages,
-        book: Callable[[], Book],
-        state: Callable[[], State],
-        policy: Policy,
-        note: Callable[[str], None],
-    ) -> None:
-        self._pages = pages
-        self._book = book
-        self._state = state
-        self._policy = policy
-        self._note = note
-        self.trusts = policy.trust_external_edits
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._policy, self._note = context.policy, context.note
+        self._parts = parts
+        self.trusts = context.policy.trust_external_edits
 
     def text(self, path: str) -> str | None:
         """What a page at the top says, as it was last absorbed; None: there is none."""
-        data = self._pages.absorb.read(path)
+        data = self._parts.pages.absorb.read(path)
         return None if data is None else data.decode("utf-8", "replace")
 
     def _revision(self, path: str, text: str) -> str:
         """A page as it was last journaled; of one that is newer, what it says."""
-        head = self._pages.absorb.heads.get(path).sha256
+        head = self._parts.pages.absorb.heads.get(path).sha256
         return f"{path}@{head or sha256(text.encode('utf-8', 'surrogatepass'))}"
 
     # --- the charter -------------------------------------------------------------------
@@ -112,7 +104,7 @@ class Gather:
         found = (
             profile,
             self._vouched(shown.state(told, self._toon(told), revision), STATE),
-            shown.essentials(self._book().topics.essentials(), seen, told),
+            shown.essentials(self._parts.topics.essentials(), seen, told),
             self._index(),
             self._episodes(mark),
         )
@@ -120,21 +112,21 @@ class Gather:
 
     def holding(self) -> list[str]:
         """The facts of the user that hold and stand on another page than his profile, as lines."""
-        self._book().known.catch_up()
-        facts = true_at(self._book().known.of(USER))
+        self._parts.known.catch_up()
+        facts = true_at(self._parts.known.of(USER))
         return [f"- {said(fact.relation, fact.object)}" for fact in facts if fact.path != PROFILE]
 
     def foreign(self, path: str) -> list[str]:
         """The lines of a page (of the state: what it says) that nobody vouches for: those that came with edits found
         on disk, where these are nobody's word."""
-        return self._state().provenance.doubtful(path)
+        return self._parts.state.provenance.doubtful(path)
 
     def _vouched(self, slot: Shown | None, *paths: str) -> Shown | None:
         """A slot as it is; as data, if a line on these pages is nobody's."""
         if slot is None or not any(map(self.foreign, paths)):
             return slot
         edits = (
-            self._pages.absorb.heads.get(path).edit or "" for path in paths
+            self._parts.pages.absorb.heads.get(path).edit or "" for path in paths
         )  # drawn after they were written
         return shown.as_data(slot, untrusted.word(slot.slot, *edits))
 
@@ -143,19 +135,19 @@ class Gather:
             text = self.text(PROFILE) or ""
         except Refused as refused:
             self._note(f"{refused} The prompt shows what it said before.")
-            text = (self._pages.absorb.head_bytes(PROFILE) or b"").decode("utf-8", "replace")
-        on_page = [fact for fact in true_at(self._book().known.of(USER)) if fact.path == PROFILE]
+            text = (self._parts.pages.absorb.head_bytes(PROFILE) or b"").decode("utf-8", "replace")
+        on_page = [fact for fact in true_at(self._parts.known.of(USER)) if fact.path == PROFILE]
         facts = sorted((fact for fact in on_page if is_trusted(fact.level)), key=rank)
         revision = self._revision(PROFILE, text)
-        edit = self._pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
+        edit = self._parts.pages.absorb.heads.get(PROFILE).edit or ""  # drawn after the page was written
         is_foreign = not self.trusts or bool(self.foreign(PROFILE))
         foreign = untrusted.word(revision, edit) if is_foreign else ""
         return shown.profile(PROFILE, text, facts, revision, foreign=foreign)
 
     def state(self) -> tuple[dict[str, object], str]:
         """The state as a prompt has it, and its revision."""
-        head = self._pages.absorb.heads.get(STATE)
-        return self._state().shown(), f"{STATE}@{head.sha256}" if head.sha256 else ""
+        head = self._parts.pages.absorb.heads.get(STATE)
+        return self._parts.state.shown(), f"{STATE}@{head.sha256}" if head.sha256 else ""
 
     @staticmethod
     def _toon(told: dict[str, object]) -> str | None:
@@ -164,7 +156,7 @@ class Gather:
         return encode(told) if told else None
 
     def _index(self) -> Shown | None:
-        lines, further = self._book().listing.newest(self._policy.index_pages)
+        lines, further = self._parts.page_index.newest(self._policy.index_pages)
         return shown.index([(each.path, each.size, each.summary) for each in lines], further)
 
     def _episodes(self, mark: Mark | None) -> Shown | None:
@@ -182,14 +174,14 @@ class Gather:
 
     def _last_episodes(self, count: int) -> list[tuple[str, Episode]]:
         found: list[tuple[str, Episode]] = []
-        months = [path for path in self._pages.absorb.heads.pages if path.startswith("episodes/")]
+        months = [path for path in self._parts.pages.absorb.heads.pages if path.startswith("episodes/")]
         for path in sorted(months, reverse=True):
             if len(found) >= count:
                 break
             from looseleaf.pages.pages import Page
 
             try:
-                page = Page(path, self._pages.absorb.read(path))
+                page = Page(path, self._parts.pages.absorb.read(path))
             except Refused as refused:
                 self._note(str(refused))
                 continue
@@ -198,7 +190,9 @@ class Gather:
         return found[:count]
 
     def _never(self) -> list[Omitted]:
-        paths = [path for path, head in self._pages.absorb.heads.pages.items() if head.sha256 is not None]
+        paths = [
+            path for path, head in self._parts.pages.absorb.heads.pages.items() if head.sha256 is not None
+        ]
         days = tuple(sorted(path for path in paths if path.startswith(_DAYS)))
         review = tuple(sorted(path for path in paths if path.startswith(_REVIEW)))
         found = [Omitted("days", "index", NEVER, days)] if days else []
@@ -208,18 +202,18 @@ class Gather:
 
     def drawers(self) -> set[str]:
         """The pages that an index lists, as the journal knows them."""
-        heads = self._pages.absorb.heads.pages
+        heads = self._parts.pages.absorb.heads.pages
         return {path for path, head in heads.items() if path.startswith(LISTED) and head.sha256 is not None}
 
     def vouched_for(self, paths: set[str]) -> set[str]:
         """Those of these pages that a prompt may name."""
         if self.trusts or not paths:
             return paths
-        self._book().known.catch_up()
-        return {path for path in paths if self._book().listing.is_vouched_for(path)}
+        self._parts.known.catch_up()
+        return {path for path in paths if self._parts.page_index.is_vouched_for(path)}
 
     def summaries(self, paths: Collection[str]) -> list[tuple[str, str]]:
-        return [(each.path, each.summary) for each in self._book().listing.lines(paths)]
+        return [(each.path, each.summary) for each in self._parts.page_index.lines(paths)]
 
 
 def items_of(charter: Charter, tokens: list[int]) -> list[Item]:

@@ -28,8 +28,8 @@ from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-    from typing import Any
+    from collections.abc import Collection, Iterable
+    from typing import Any, Protocol
 
     from looseleaf.base.values import Fact, Level
     from looseleaf.facts.known_facts import Facts
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from looseleaf.pages.pages import Pages
     from looseleaf.recall.ranking import Scored
     from looseleaf.store.protocol import Store
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
 
 
 # Reading what was found where it stands: nothing that is shown comes from the index.
@@ -58,10 +64,9 @@ class Text:
 class Read:
     """For one question: what it read once it does not read again."""
 
-    def __init__(self, store: Store, pages: Pages, known: Callable[[], Facts]) -> None:
+    def __init__(self, store: Store, parts: Needs) -> None:
         self._store = store
-        self._pages = pages
-        self._known = known
+        self._parts = parts
         self._lines: dict[str, tuple[str, ...]] = {}
         self._facts: dict[str, dict[str | None, Fact]] = {}
 
@@ -96,7 +101,7 @@ class Read:
     def facts(self, topic: str) -> dict[str | None, Fact]:
         """All facts of a topic, by id."""
         if topic not in self._facts:
-            known = self._known()
+            known = self._parts.known
             known.catch_up()
             self._facts[topic] = {fact.id: fact for fact in known.of(topic)}
         return self._facts[topic]
@@ -134,7 +139,7 @@ class Read:
         if not path.endswith(".md") or path.startswith("review/"):
             return None  # whoever wrote the index, this is nothing to be found
         if path not in self._lines:
-            self._lines[path] = split_lines(decoded(self._pages.absorb.head_bytes(path)))
+            self._lines[path] = split_lines(decoded(self._parts.pages.absorb.head_bytes(path)))
         part = "".join(self._lines[path][max(found.first - 1, 0) : found.last]).strip()
         where = f"{path}#{found.first}-{found.last}"
         return Text(part, where, where, found.ts) if part else None

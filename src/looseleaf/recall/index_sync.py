@@ -25,11 +25,19 @@ from looseleaf.store import JOURNAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Protocol
 
     from looseleaf.facts.known_facts import Facts
     from looseleaf.index.protocol import Index, Item, Marks
     from looseleaf.pages.pages import Pages
+    from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
+
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
 
 
 # What there is to be found, as items for the index: what was said, what pages say, what is known, what
@@ -59,15 +67,11 @@ class Batch:
 
 
 class Sources:
-    """`known` gives the facts, `note` is told what cannot be read. Whoever asks has absorbed what people changed."""
+    """What can be found. The caller has absorbed what people changed."""
 
-    def __init__(
-        self, store: Store, pages: Pages, known: Callable[[], Facts], note: Callable[[str], None]
-    ) -> None:
-        self._note = note
-        self._store = store
-        self._pages = pages
-        self._known = known
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._store, self._note = context.store, context.note
+        self._parts = parts
 
     def streams(self) -> list[str]:
         """Of all agents. What cannot be an agent's name is passed over."""
@@ -83,7 +87,7 @@ class Sources:
 
     def are_in(self, index: Marks) -> bool:
         """Whether the index has all that there is. Looks at the last line of each log and reads nothing else."""
-        heads = self._pages.absorb.heads
+        heads = self._parts.pages.absorb.heads
         return index.mark(JOURNAL) == _written(heads.position, heads.last) and all(
             self._end(stream) in (None, index.mark(stream)) for stream in self.streams()
         )
@@ -113,7 +117,7 @@ class Sources:
         for stream in self.streams():
             if self._end(stream) is not None:
                 yield from self._traces(stream, index.mark(stream))
-        absorb = self._pages.absorb
+        absorb = self._parts.pages.absorb
         position, last = absorb.heads.position, absorb.heads.last
         now = _written(position, last)
         mark = index.mark(JOURNAL)
@@ -153,7 +157,7 @@ class Sources:
     def _of_pages(self, marks: dict[str, str]) -> Iterator[Batch]:
         from looseleaf.recall.items import page_items
 
-        heads = self._pages.absorb.heads.pages
+        heads = self._parts.pages.absorb.heads.pages
         there = {
             f"{PAGE}{path}": head.sha256
             for path, head in heads.items()
@@ -164,7 +168,7 @@ class Sources:
         for source, sha256 in sorted(there.items()):
             if marks.get(source) != sha256:
                 path = source.removeprefix(PAGE)
-                data = self._pages.absorb.head_bytes(path)
+                data = self._parts.pages.absorb.head_bytes(path)
                 yield Batch(source, sha256, page_items(path, data, _made_at(heads[path].edit)), anew=True)
 
     # --- what is known -----------------------------------------------------------------
@@ -172,7 +176,7 @@ class Sources:
     def _of_topics(self, marks: dict[str, str]) -> Iterator[Batch]:
         from looseleaf.recall.items import fact_items, over
 
-        known = self._known()
+        known = self._parts.known
         known.catch_up()
         there = {f"{TOPIC}{name}": f"{place[0]} {place[1]}" for name, place in known.topics.items()}
         for source in sorted(marks.keys() - there.keys()):

@@ -12,14 +12,29 @@ from looseleaf.text.diff import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Sequence
+    from typing import Any, Protocol
 
     from looseleaf.base.messages import Trace
-    from looseleaf.memory import Memory
+    from looseleaf.pages.pages import Pages
+    from looseleaf.place.notebook import Notebook
     from looseleaf.recall.hits import Hit
     from looseleaf.recall.question import Question
     from looseleaf.recall.recall import Recall
+    from looseleaf.store.context import Context
+    from looseleaf.window.conversation import Conversation
+
+    class Needs(Protocol):
+        context: Context
+
+        @property
+        def conversation(self) -> Conversation: ...
+        @property
+        def notebook(self) -> Notebook: ...
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def recall(self) -> Recall: ...
 
 
 # Retrieve: a bundle of what was done last and of what is known, for a snapshot (seed 004 §5, §18).
@@ -98,7 +113,7 @@ class Opened:
         return {"where": self.where, "kind": self.kind, "text": self.text}
 
 
-def open_hit(memory: Memory, recall: Callable[[], Recall], where: object) -> Opened:
+def open_hit(parts: Needs, where: object) -> Opened:
     """By what a hit is called: a trace's or a fact's id, `page.md#5-9`, `topic/entry`."""
     from looseleaf.base.ids import is_id
 
@@ -108,25 +123,25 @@ def open_hit(memory: Memory, recall: Callable[[], Recall], where: object) -> Ope
         )
     where = where.strip()
     if (lines := _LINES.fullmatch(where)) is not None:
-        return Opened(where, "page", _page(memory, lines[1], int(lines[2]), int(lines[3] or lines[2])))
+        return Opened(where, "page", _page(parts, lines[1], int(lines[2]), int(lines[3] or lines[2])))
     if where.endswith(".md"):
-        return Opened(where, "page", _page(memory, where))
+        return Opened(where, "page", _page(parts, where))
     if where.startswith("f_"):
-        return Opened(where, "fact", _fact(memory, where))
+        return Opened(where, "fact", _fact(parts, where))
     if is_id(where):
-        found = recall().trace(where)
+        found = parts.recall.trace(where)
         if found is not None:
-            return Opened(where, "trace", _talk(memory, *found))
-        return Opened(where, "entry", _entry(memory, where))
+            return Opened(where, "trace", _talk(parts, *found))
+        return Opened(where, "entry", _entry(parts, where))
     if is_id(where.rpartition("/")[2]):
-        return Opened(where, "entry", _entry(memory, where))
+        return Opened(where, "entry", _entry(parts, where))
     raise Refused(
         f"Nothing was opened: {where!r} is no hit. Give what recall calls it: an id, `topic/entry`, or `page.md#5-9`."
     )
 
 
-def _page(memory: Memory, path: str, first: int | None = None, last: int | None = None) -> str:
-    page = memory.page(page_path(path))
+def _page(parts: Needs, path: str, first: int | None = None, last: int | None = None) -> str:
+    page = parts.pages.page(page_path(path))
     if not page.exists:
         raise Refused(f"Nothing was opened: there is no page {path}. `looseleaf index` lists them.")
     lines = [line.rstrip("\r\n") for line in split_lines(page.text)]
@@ -143,22 +158,22 @@ def _page(memory: Memory, path: str, first: int | None = None, last: int | None 
     )
 
 
-def _fact(memory: Memory, name: str) -> str:
+def _fact(parts: Needs, name: str) -> str:
     from looseleaf.recall.items import fact_text
 
-    fact = memory.fact(name)
+    fact = parts.notebook.find(name)
     place = f"{fact.path}:{fact.line}" if fact.path and fact.line else "on no page now"
-    sources = (f"  {each.source} ({each.origin}): {each.text}" for each in memory.sources(fact))
+    sources = (f"  {each.source} ({each.origin}): {each.text}" for each in parts.notebook.sources(fact))
     known = f"  {fact.status}, {fact.level or 'of no known level'}, {place}"
     return "\n".join((fact_text(fact), known, *sources))
 
 
-def _talk(memory: Memory, trace: Trace, stream: str) -> str:
+def _talk(parts: Needs, trace: Trace, stream: str) -> str:
     """The turn that a trace belongs to, whichever agent's it is."""
     from looseleaf.log.trace_messages import LABELS, said
     from looseleaf.log.turns import one_turn
 
-    turn = one_turn(memory.store, stream, trace.turn_id)
+    turn = one_turn(parts.context.store, stream, trace.turn_id)
     traces = turn.traces if turn is not None else ()
     if all(each.id != trace.id for each in traces):
         traces = (trace,)  # of a turn that is called as another one is
@@ -169,11 +184,11 @@ def _talk(memory: Memory, trace: Trace, stream: str) -> str:
     return "\n".join(lines)
 
 
-def _entry(memory: Memory, name: str) -> str:
+def _entry(parts: Needs, name: str) -> str:
     from looseleaf.log.entries import FOLDER
     from looseleaf.recall.items import summary_text
 
-    entry = memory.entry(name)
-    document = memory.store.get(f"{FOLDER}/{entry.reference}/raw.md")
+    entry = parts.conversation.entry(name)
+    document = parts.context.store.get(f"{FOLDER}/{entry.reference}/raw.md")
     raw = document.data.decode("utf-8", "replace").strip() if document is not None else ""
     return "\n\n".join(part for part in (summary_text(entry.summary), raw) if part)

@@ -13,14 +13,16 @@ from looseleaf.language.relations import asked_relations
 from looseleaf.language.stems import by_language
 from looseleaf.language.terms import words
 from looseleaf.recall.ranking import Asked, Corpus
+from looseleaf.text.times import when_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from looseleaf.index.protocol import Index
     from looseleaf.language.terms import Word
-    from looseleaf.recall.question_dates import When
+    from looseleaf.recall.when import When
 
 
 # A question, made ready to be answered: its words with all the forms they may have, whom and which time
@@ -317,3 +319,18 @@ def _kinds(kinds: object) -> tuple[str, ...]:
                 f"Nothing was looked for: there is no kind {kind!r}. There are: {', '.join(FOUND)}."
             )
     return given
+
+
+def question_of(
+    query: str,
+    k: int | None = None,
+    *,
+    as_of: str | float | None = None,
+    since: str | float | None = None,
+    until: str | float | None = None,
+    now: str | float | None = None,
+    **more: Any,
+) -> Question:
+    """A question whose times are as a caller gives them."""
+    first, last = when_of(since, start=True), when_of(until)
+    return Question(query, k, as_of=when_of(as_of), since=first, until=last, now=when_of(now), **more)

@@ -1,7 +1,6 @@
 """The time that a question names or implies: which days it asks about, and how surely.
 
-What was said on a day may speak of another one, so a time is a reason to prefer (`near`) and never one to leave out;
-`holds` is there for who asks for a filter outright. A question *for* a time ("When did we move?") names none.
+A question *for* a time ("When did we move?") names none.
 
 Days are those of UTC, and dates are read as `language/dates.py` reads them, in the past where they may be either. On
 top of that: sides ("before 2024"), ranges, parts ("late May"), days counted from a date ("the Monday before 24 July"),
@@ -13,14 +12,13 @@ The words of a question are looked at first: one without any word of time costs 
 from __future__ import annotations
 
 import re
-from collections import namedtuple
 
-from looseleaf.base.immutable import frozen
+from looseleaf.recall.when import DAY, FIRST, LAST, When, day_after
 from looseleaf.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from looseleaf.recall.when import Side
 
 
 # An event that a question takes for its time: "before the move", "seit der Operation", "搬家之前".
@@ -103,44 +101,12 @@ def _made(side: str, name: str, said: str, strength: float) -> tuple[str, str, S
     return short, said, "before" if side.lower() in _BEFORE else "after", strength
 
 
-if TYPE_CHECKING:
-    Side = Literal["in", "before", "after"]
-
-
 _LOOKED_AT = 2_000
 """Characters of a question: nobody says later than that which time is meant."""
 
-DAY = 86_400.0
-EPOCH = 719_163
-"""The ordinal of 1970-01-01."""
-FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
-"""The first second that a calendar has, and the one after its last: finite, so that lengths can be computed."""
 
-_LEAST_DAYS, _MOST_DAYS, _SIDE_DAYS = 3.0, 120.0, 14.0
-"""How slowly closeness fades: at least, at most, and on the wrong side of a "before" or an "after"."""
-_FAR_FADES = 60.0
-
-BARE, COUNTED, _VAGUE, _LATEST = 0.4, 0.6, 0.3, 0.25
+_VAGUE, _LATEST = 0.3, 0.25
 _VAGUE_DAYS, _LATEST_DAYS = 30, 90
-
-
-@frozen
-class When:
-    """From `first` up to, not including, `last` (epoch seconds); `strength` 0..1: how plainly it was said.
-
-    `text` is what said it. With an `event` the span is all there is, until `placed` says when the event was.
-    """
-
-    first: float
-    last: float
-    strength: float
-    text: str
-    side: Side = "in"
-    event: str | None = None
-
-
-Part = namedtuple("Part", "start end first last strength")
-"""Days since 1970, both of them included, that the text from `start` to `end` names."""
 
 
 def asked_time(query: str, now: float) -> When | None:
@@ -165,43 +131,12 @@ def asked_time(query: str, now: float) -> When | None:
     return _vague(text, lowered, now)
 
 
-def placed(when: When, ts: float) -> When:
-    """`when`, whose event was at `ts`: everything before that moment, or what came after it."""
-    if when.event is None:
-        return when
-    first, last = (FIRST, ts) if when.side == "before" else (ts, max(when.last, ts + DAY))
-    return When(first, last, when.strength, when.text, when.side, when.event)
-
-
-def holds(ts: float, when: When) -> bool:
-    """Whether that moment is in the span, exactly."""
-    return when.first <= ts < when.last
-
-
-def near(ts: float, when: When) -> float:
-    """1 in the span; outside it fades to 0, the more slowly the longer the span is."""
-    away = max(when.first - ts, ts - when.last, 0.0)
-    if not away < float("inf"):
-        return 0.0
-    days = away / DAY
-    if when.side == "in":
-        fades = min(max((when.last - when.first) / DAY / 2, _LEAST_DAYS), _MOST_DAYS)
-    else:
-        fades = _SIDE_DAYS
-    return 0.5 ** (days / fades) if days < fades * _FAR_FADES else 0.0
-
-
 def _promises_date(lowered: str, words: set[str]) -> bool:
     if not words.isdisjoint(_DATE_WORDS) or _HINT.search(lowered):
         return True
     return not words.isdisjoint(_UNSURE_WORDS) and not (
         words.isdisjoint(_PARTNERS) and not _FIGURE.search(lowered)
     )
-
-
-def day_after(now: float) -> float:
-    """The end of the day that it is."""
-    return (now // DAY + 1) * DAY
 
 
 def _vague(text: str, lowered: str, now: float) -> When | None:

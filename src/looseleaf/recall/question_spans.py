@@ -12,14 +12,14 @@ from datetime import date, timedelta
 
 from looseleaf.language import dates as words
 from looseleaf.language.dates import found
-from looseleaf.recall.question_dates import BARE, COUNTED, DAY, EPOCH, FIRST, LAST, Part, day_after
+from looseleaf.recall.when import BARE, COUNTED, DAY, EPOCH, FIRST, LAST, Part, day_after
 from looseleaf.text.patterns import lazy, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from looseleaf.recall.question_dates import Side
+    from looseleaf.recall.when import Side
 
 
 # The dates of a question: what only looks like one is dropped, what is one only in a question is added.

@@ -19,10 +19,9 @@ from looseleaf.store.lock import Threads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeVar
+    from typing import Protocol, TypeVar
 
     from looseleaf.base.messages import Trace
-    from looseleaf.base.policy import Policy
     from looseleaf.base.values import Fact
     from looseleaf.facts.known_facts import Facts
     from looseleaf.index.embed import Embedder
@@ -32,11 +31,20 @@ if TYPE_CHECKING:
     from looseleaf.recall.hits import Asking
     from looseleaf.recall.near_matches import Meaning
     from looseleaf.recall.question import Question
-    from looseleaf.recall.question_dates import When
     from looseleaf.recall.ranking import Doc
-    from looseleaf.store.protocol import Store
+    from looseleaf.recall.when import When
+    from looseleaf.store.context import Context
 
     Answer = TypeVar("Answer")
+
+    class Needs(Protocol):
+        @property
+        def embedder(self) -> Embedder | None: ...
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+
 
 CANDIDATES = 100
 """Items that the words of a question choose for the ranking: twice as many find no more, and take twice as long."""
@@ -82,31 +90,20 @@ with us comes again from the index in memory, and is raised."""
 
 
 class Recall:
-    """`known` gives the facts, `count` what a text costs in tokens."""
+    """Finds what bears on a question."""
 
-    def __init__(
-        self,
-        store: Store,
-        folder: str,
-        pages: Pages,
-        policy: Policy,
-        known: Callable[[], Facts],
-        count: Callable[[str], int],
-        note: Callable[[str], None],
-        embedder: Embedder | None = None,
-    ) -> None:
+    def __init__(self, context: Context, parts: Needs) -> None:
+        policy, embedder = context.policy, parts.embedder
         self._meaning: Meaning | None = None
         if embedder is not None or policy.semantic != "off":
             from looseleaf.recall.near_matches import Meaning
 
-            self._meaning = Meaning(folder, policy.semantic, embedder, note)
-        self._store = store
-        self._pages = pages
-        self._known = known
-        self._count = count
+            self._meaning = Meaning(context.path, policy.semantic, embedder, context.note)
+        self._store, self._count = context.store, context.count
+        self._parts = parts
         self._threads = Threads()
-        self.sources = Sources(store, pages, known, note)
-        self.keep = Keep(store, self.sources, folder, note, policy.segment_bytes)
+        self.sources = Sources(context, parts)
+        self.keep = Keep(context.store, self.sources, context.path, context.note, policy.segment_bytes)
 
     def close(self) -> None:
         if self._meaning is not None:
@@ -122,7 +119,7 @@ class Recall:
     def _asking(self, answer: Callable[[Asking], Answer]) -> Answer:
         """An answer from indexes that hold everything. What was read from a file that gives out is not believed."""
         with self._threads():
-            self._pages.absorb_to_read()
+            self._parts.pages.absorb_to_read()
             for _ in range(_TRIES):
                 try:
                     return answer(self.keep.indexes())
@@ -186,7 +183,7 @@ class Recall:
         return self._asking(answer)
 
     def _reader(self) -> Read:
-        return Read(self._store, self._pages, self._known)
+        return Read(self._store, self._parts)
 
     def _answer(self, question: Question, indexes: Asking, count: Callable[[str], int]) -> Recalled:
         if self._meaning is not None:
@@ -247,7 +244,7 @@ class Recall:
         return when if when is None or when.event is None else self._placed(when, question, indexes)
 
     def _placed(self, when: When, question: Question, indexes: Asking) -> When | None:
-        from looseleaf.recall.question_dates import placed
+        from looseleaf.recall.when import placed
 
         assert when.event is not None
         asking, corpus = asked(when.event, [index for index, _ in indexes])

@@ -18,14 +18,21 @@ import re
 from looseleaf.base.errors import Refused, Unreadable
 from looseleaf.base.immutable import frozen
 from looseleaf.base.values import FOUND
-from looseleaf.recall.question import LONGEST
+from looseleaf.recall.question import LONGEST, question_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, NoReturn, Protocol
 
-    from looseleaf.memory import Memory
+    from looseleaf.recall.recall import Recall
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        context: Context
+
+        @property
+        def recall(self) -> Recall: ...
 
     class Hit(Protocol):
         @property
@@ -271,36 +278,34 @@ def _first_line(text: str) -> str:
     return line if len(line) <= _LINE else f"{line[: _LINE - 1].rstrip()}…"
 
 
-def run(memory: Memory, path: str | None = None) -> list[Outcome]:
+def run(parts: Needs, path: str | None = None) -> list[Outcome]:
     """Run the tests of a file, else of `recall.tests.toml` of the memory."""
     where = path if path is not None else NAME
-    data = _given(path) if path is not None else _own(memory)
+    data = _given(path) if path is not None else _own(parts)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Refused(f"No test was run: {where} is not UTF-8. Save it as that and try again.") from None
-    return [judge(expectation, _asked(memory, expectation)) for expectation in load(text, where)]
+    return [judge(expectation, _asked(parts, expectation)) for expectation in load(text, where)]
 
 
-def _asked(memory: Memory, test: Expectation) -> Sequence[Hit]:
-    return memory.recall(
-        test.question,
-        k=test.k,
-        budget=test.budget,
-        topic=test.topic,
-        kinds=test.kinds,
-        as_of=test.as_of,
-        agent=test.agent,
-        now=test.now,
-    )
+def _asked(parts: Needs, test: Expectation) -> Sequence[Hit]:
+    more: dict[str, Any] = {
+        "budget": test.budget,
+        "topic": test.topic,
+        "kinds": test.kinds,
+        "agent": test.agent,
+    }
+    return parts.recall(question_of(test.question, test.k, as_of=test.as_of, now=test.now, **more))
 
 
-def _own(memory: Memory) -> bytes:
+def _own(parts: Needs) -> bytes:
     # By the same door as a page: no link out of the folder, no pipe that would never answer.
-    document = memory.store.get(NAME, memory.policy.page_bytes)
+    document = parts.context.store.get(NAME, parts.context.policy.page_bytes)
     if document is None:
         raise Refused(
-            f"No test was run: there is no {NAME} in {memory.path}. Write one, or name a file: looseleaf test FILE."
+            f"No test was run: there is no {NAME} in {parts.context.path}. Write one, or name a file: "
+            "looseleaf test FILE."
         )
     return document.data
 

@@ -59,11 +59,11 @@ class Resource:
 def listed(memory: Memory) -> list[Resource]:
     """The index, who the user is, the last months, and topics' pages."""
     found = [Resource(INDEX, "index", "What this memory holds, a line for each page")]
-    profile = memory.page(PROFILE)
+    profile = memory.pages.read(PROFILE)
     if profile.exists:
         title = profile.summary or "Who the user is"
         found.append(Resource(PAGE + PROFILE, PROFILE, title, size=len(profile.data)))
-    lines = memory.index()
+    lines = memory.pages.index()
     months = [line for line in lines if line.path.startswith("episodes/")][-_MONTHS:]
     topics = [line for line in lines if line.path.startswith("facts/")]
     chosen = [*reversed(months), *topics][: LISTED - len(found)]
@@ -107,7 +107,7 @@ def _page(memory: Memory, given: str) -> tuple[str, str]:
         raise Refused(
             f"Nothing was read: {path} waits for a person, and no model reads it before. Ask the user to look at it."
         )
-    page = memory.page(path)
+    page = memory.pages.read(path)
     if not page.exists:
         raise Refused(f"Nothing was read: there is no page {path}. {INDEX} lists those that are there.")
     return (JSON if path == STATE else MARKDOWN), page.text
@@ -116,12 +116,12 @@ def _page(memory: Memory, given: str) -> tuple[str, str]:
 def _topic(memory: Memory, name: str) -> tuple[str, str]:
     from looseleaf.views.topic_memory import topic_md
 
-    names = memory.topics()
+    names = memory.views.topics()
     if name not in names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         there = f"There are: {', '.join(names[:_NAMED])}{more}." if names else "There is none yet."
         raise Refused(f"Nothing was read: there is no topic {_shown(name)}. {there}")
-    return MARKDOWN, topic_md(memory.topic(name))
+    return MARKDOWN, topic_md(memory.views.topic(name))
 
 
 def _index(memory: Memory) -> str:
@@ -130,8 +130,8 @@ def _index(memory: Memory) -> str:
     def line(path: str, size: int, summary: str) -> str:
         return f"- {path} ({size:,} bytes){f': {escape(summary)}' if summary else ''}"
 
-    lines: list[IndexLine] = memory.index()
-    profile = memory.page(PROFILE)
+    lines: list[IndexLine] = memory.pages.index()
+    profile = memory.pages.read(PROFILE)
     told = [line(PROFILE, len(profile.data), profile.summary or "")] if profile.exists else []
     told += [line(each.path, each.size, each.summary) for each in lines[:_LINES]]
     if len(lines) > _LINES:
@@ -342,7 +342,7 @@ def _prompts() -> list[types.Prompt]:
 def _prompt(memory: Memory, name: str, given: dict[str, str]) -> str:
     if name == "start":
         task = given.get("task", "").strip()
-        text = memory.snapshot().text
+        text = memory.views.snapshot().text
         return f"{text.rstrip()}\n\n{task}\n" if task else text
     if name == "recall":
         query = given.get("query", "").strip()

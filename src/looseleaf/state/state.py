@@ -1,7 +1,7 @@
 """State: what `memory.state` is. Reads the working state, and changes it so that it stays sound, small and whole.
 
 Invariant: every change is one journaled edit of `state.json`, made from the bytes that were read. What it takes out of
-the state is on a page before (`promote.py`); a broken file is left alone; the same change made again changes nothing.
+the state is on a page before (`promote`); a broken file is left alone; the same change made again changes nothing.
 """
 
 from __future__ import annotations
@@ -34,14 +34,20 @@ from looseleaf.state.text import Unsound, Words, author_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from looseleaf.base.policy import Policy
     from looseleaf.pages.pages import Pages
-    from looseleaf.place.placer import Place
     from looseleaf.state.rules import Item
     from looseleaf.state.rules import State as Values
-    from looseleaf.store.protocol import Store
+    from looseleaf.store.context import Context
+
+    class Needs(Protocol):
+        @property
+        def pages(self) -> Pages: ...
+        def promote(self, change: Change, ts: float, author: str, edits: list[str]) -> None:
+            """Write on pages what leaves the state. `edits` gets the ids of the edits made, also if it fails."""
+
 
 _NAMED = 3
 """What left the state, of which a note says the titles."""
@@ -79,27 +85,16 @@ def refuse_too_large(room: Room, before: Values, after: Values) -> None:
 
 
 class State:
-    """`clean` takes secrets out of a text, `count` counts its tokens, `note` is told what could not be done."""
+    """The working state of a memory, read and changed."""
 
-    def __init__(
-        self,
-        store: Store,
-        pages: Pages,
-        policy: Policy,
-        clean: Callable[[Any], Any],
-        count: Callable[[str], int],
-        note: Callable[[str], None],
-        place: Callable[[], Place],
-    ) -> None:
-        self._place = place
-        self._store = store
-        self._pages = pages
-        self._policy = policy
-        self._clean = clean
-        self._note = note
-        self._room = room_in(policy, count)
-        self.file = StateFile(store, pages, note)
-        self.provenance = Provenance(store, pages, self.file, trusts=policy.trust_external_edits)
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._store, self._note, self._redact = context.store, context.note, context.redact
+        self._parts = parts
+        self._pages = parts.pages
+        self._room = room_in(context.policy, context.count)
+        self.file = StateFile(context.store, parts.pages, context.note)
+        trusts = context.policy.trust_external_edits
+        self.provenance = Provenance(context.store, parts.pages, self.file, trusts=trusts)
 
     def __repr__(self) -> str:
         return f"State({self.shown()!r})"
@@ -158,7 +153,7 @@ class State:
     ) -> Receipt:
         """Say what is wanted and what is being done; "" clears. Conventions are laid over those that are there, and one
         that is None or "" goes. Blockers are given all together."""
-        words = Words(self._clean)
+        words = Words(self._redact)
         texts = {
             name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
         }
@@ -183,7 +178,7 @@ class State:
 
     def add_task(self, title: str, status: str = "open", *, author: str | None = None) -> Receipt:
         """Take on a task. One of the same title is there once; another status than `open` is then the new one."""
-        words = Words(self._clean)
+        words = Words(self._redact)
         title, status = words.title(title, "task"), words.word(status, "status") or "open"
         if status.casefold() in CLOSED:
             raise Refused(
@@ -204,7 +199,7 @@ class State:
 
     def done(self, name: str, *, author: str | None = None) -> Receipt:
         """A task is done, by its id or its title: it becomes an episode."""
-        which = Words(self._clean).which(name, "id or title of a task")
+        which = Words(self._redact).which(name, "id or title of a task")
 
         def change(state: Values, ts: float) -> Change:
             task = task_named(items_of(state, "tasks_open"), name)
@@ -214,7 +209,7 @@ class State:
 
     def decide(self, title: str, why: str = "", *, author: str | None = None) -> Receipt:
         """Something was decided. The same decision is there once."""
-        words = Words(self._clean)
+        words = Words(self._redact)
         title, why = words.title(title, "decision"), words.line(why, "why")
         return self._edit(
             lambda state, ts: self._move(state, ts, decided=[(title, why)]),
@@ -235,7 +230,7 @@ class State:
     ) -> Receipt:
         """All of this as one edit, or none of it: what is wanted, what is being done, tasks that are taken on, tasks
         (by id or title) that are done, decisions and why."""
-        words = Words(self._clean)
+        words = Words(self._redact)
         texts = {
             name: words.line(text, name) for name, text in (("goal", goal), ("now", now)) if text is not None
         }
@@ -258,7 +253,7 @@ class State:
 
     def block(self, text: str, *, author: str | None = None) -> Receipt:
         """Something stands in the way."""
-        words = Words(self._clean)
+        words = Words(self._redact)
         text = words.title(text, "blocker")
 
         def change(state: Values, ts: float) -> Values:
@@ -271,7 +266,7 @@ class State:
     def unblock(self, name: str | int, *, author: str | None = None) -> Receipt:
         """A blocker is out of the way: by its text, its id, or its number from 1."""
         wanted = str(name) if type(name) is int else name
-        which = Words(self._clean).which(wanted, "blocker")
+        which = Words(self._redact).which(wanted, "blocker")
 
         def change(state: Values, ts: float) -> Values:
             there = items_of(state, "blockers")
@@ -394,14 +389,7 @@ class State:
         return receipt
 
     def _promote(self, made: Change, ts: float, author: str, edits: list[str]) -> None:
-        from looseleaf.place.tidy import Promotion  # mostly the state is only read
-
-        trusts = self._policy.trust_external_edits
-        promotion = Promotion(self._pages, self._place(), self.provenance, author, trusts=trusts)
-        try:
-            promotion(made, ts)
-        finally:
-            edits += promotion.edits
+        self._parts.promote(made, ts, author, edits)
         moved = [title_of(each) for each in (*made.settled, *made.parked)]
         if moved:
             what = ", ".join(f"“{short(title, WORD)}”" for title in moved[:_NAMED])

@@ -65,8 +65,8 @@ def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
     are. Each summary is the page's own: a prompt lists only what the user said or a person wrote of it."""
     paths = _paths(memory)
     chosen = paths[:_LISTED]
-    texts = memory.texts(chosen)
-    tokens = memory.count(texts)
+    texts = memory.parts.pages.texts(chosen)
+    tokens = memory.window.count(texts)
     rows = [
         (path, len(text.encode("utf-8", "surrogatepass")), parse(path, text).summary or "", count)
         for path, text, count in zip(chosen, texts, tokens, strict=True)
@@ -75,7 +75,9 @@ def pages_of(memory: Memory) -> tuple[list[tuple[str, int, str, int]], int]:
 
 
 def _paths(memory: Memory) -> list[str]:
-    return [path for path in memory.pages() if path == PROFILE or path.startswith(("facts/", "episodes/"))]
+    return [
+        path for path in memory.pages.list() if path == PROFILE or path.startswith(("facts/", "episodes/"))
+    ]
 
 
 def read(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
@@ -87,7 +89,7 @@ def readable(memory: Memory, path: str) -> Page:
     path = page_path(path)
     if path.startswith("review/"):
         raise Refused(f"{path} was not read: what is in it waits for a person's yes. Ask the user about it.")
-    page = memory.page(path)
+    page = memory.pages.read(path)
     if not page.exists:
         known = _paths(memory)
         there = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
@@ -188,13 +190,13 @@ def write(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     refuse_long(memory, path, content)
     bare, summary = without_summary(path, content)
 
-    if summary == memory.page(path).summary:
+    if summary == memory.pages.read(path).summary:
         summary = ""  # it was read with the page, and nobody wants it
 
     def change(old: str) -> str:
         return with_summary(bare, old, path)
 
-    receipt = memory.propose(
+    receipt = memory.pages.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_write", summary=summary
     )
     return written(receipt)
@@ -222,7 +224,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     patches = [(untrusted.unfenced(old), untrusted.unfenced(new)) for old, new in given]
     if not patches:
         raise Refused(f"{path} was not changed: there are no patches. Give at least one oldText and newText.")
-    page = memory.page(path)
+    page = memory.pages.read(path)
     if not page.exists:
         raise Refused(f"{path} was not changed: there is no such page. memory_write makes one.")
 
@@ -232,7 +234,7 @@ def patch(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         return new
 
     summary = "" if page.summary is not None else None  # a page that has none is left without
-    receipt = memory.propose(
+    receipt = memory.pages.propose(
         path, change, base=arguments.get("base", ANY), reason="memory_patch", summary=summary, whole=True
     )
     is_done = receipt.changed or not receipt.held
@@ -244,7 +246,7 @@ def append(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
     summary = str(arguments.get("summary") or "")
     if not entry.strip():
         raise Refused(f"{path} was not changed: the entry is empty. Give a block of Markdown.")
-    receipt = memory.propose(
+    receipt = memory.pages.propose(
         path, lambda old: appended(memory, path, old, entry), reason="memory_append", summary=summary
     )
     return written(receipt)

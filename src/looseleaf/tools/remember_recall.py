@@ -11,11 +11,10 @@ import re
 from looseleaf.base.errors import Refused
 from looseleaf.base.ids import new_id
 from looseleaf.base.origins import is_at_least
-from looseleaf.base.paths import page_path
-from looseleaf.facts.placement import PROFILE, USER
 from looseleaf.language.topic_words import topic_name
 from looseleaf.pages.grammar import drawer
 from looseleaf.pages.line_edits import stated, with_facts
+from looseleaf.pages.pages import page_of_topic
 from looseleaf.text import untrusted
 from looseleaf.text.diff import split_lines
 from looseleaf.tools.page_tools import (
@@ -50,22 +49,8 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MARKED = re.compile(r"[ \t]*(?:[-*+][ \t]|#|>|\||[0-9]+[.)][ \t]|```|~~~|<!--|---)")
 
 
-def page_of_topic(memory: Memory, topic: str) -> str:
-    """The page of a topic: `user` is the profile, a date is that day, a page's own path is itself."""
-    name = topic.strip()
-    if not name:
-        raise Refused("Nothing was done: the topic is empty. Give a word or two, such as cooking, or user.")
-    if name.casefold() in (USER, PROFILE.casefold()):
-        return PROFILE
-    if name.endswith(".md") or "/" in name:
-        return page_path(name)
-    if _DATE.fullmatch(name):
-        return f"days/{name}.md"
-    return page_path(f"facts/{topic_name(name, memory.topics())}.md")
-
-
 def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
-    path, content = page_of_topic(memory, str(arguments["topic"])), str(arguments["content"])
+    path, content = page_of_topic(str(arguments["topic"]), memory.views.topics()), str(arguments["content"])
     if not content.strip():
         raise Refused(
             f"Nothing was remembered on {path}: the content is empty. Say what is to be remembered."
@@ -78,7 +63,7 @@ def remember(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
             return _added(memory, path, old, bare)
         return with_summary(_noted(bare), old, path)
 
-    receipt = memory.propose(path, change, reason="remember", summary=summary)
+    receipt = memory.pages.propose(path, change, reason="remember", summary=summary)
     gone = f"; {receipt.removed} lines of it are gone" if not arguments.get("append", True) else ""
     done = f"Remembered on {path}{gone if receipt.removed else ''}" if not receipt.held else ""
     return written(receipt, done=done)
@@ -112,20 +97,20 @@ def recall(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         return _found(memory, query, topic)
     if not topic:
         return _everything(memory)
-    page = readable(memory, page_of_topic(memory, topic))
+    page = readable(memory, page_of_topic(topic, memory.views.topics()))
     answer = show(memory, page)
     return Answer(answer.value, {"page": answer.data}, answer.text)
 
 
 def _everything(memory: Memory) -> Answer:
     answer = listed(memory, {})
-    days = sorted(path for path in memory.pages() if path.startswith("days/"))
+    days = sorted(path for path in memory.pages.list() if path.startswith("days/"))
     text = f"{answer.text}\nDays: {len(days)}, {days[0][5:-3]} to {days[-1][5:-3]}." if days else answer.text
     return Answer(answer.value, answer.data | {"days": [path[5:-3] for path in days]}, text)
 
 
 def _found(memory: Memory, query: str, topic: str) -> Answer:
-    name = topic_name(topic, memory.topics()) if topic else None
+    name = topic_name(topic, memory.views.topics()) if topic else None
     asked = _asked_now(memory)
     for words in _worded(query):
         answered = memory.recall(words, _FOUND + len(asked), topic=name, clip=_CLIP, quick=True)
@@ -144,7 +129,7 @@ def _found(memory: Memory, query: str, topic: str) -> Answer:
 
 def _asked_now(memory: Memory) -> set[str]:
     """What the user says in the turn that is not answered yet: a question is no answer to itself."""
-    last = memory.turns(1)
+    last = memory.talk.turns(1)
     traces = last[0].traces if last else ()
     if any(trace.trace_type == "assistant" for trace in traces):
         return set()

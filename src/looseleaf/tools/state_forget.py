@@ -79,14 +79,14 @@ def forget(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         recorded_at=time.time(),
         status="pending",
     )
-    asked = memory.ask(proposal, f"{AGENT}{memory.agent} asks to forget it")
+    asked = memory.review.ask(proposal, f"{AGENT}{memory.agent} asks to forget it")
     if asked.rejected:
         raise Refused(
             f"Nothing was proposed: the user was asked to forget “{_line(fact)}” and said no. Do not ask again; who "
             f"wants it gone after all deletes its line on {fact.path}."
         )
     if asked.full:
-        waiting = len(parse(PATH, memory.page(PATH).text).facts)
+        waiting = len(parse(PATH, memory.pages.read(PATH).text).facts)
         wait = f"{waiting} proposals wait" if waiting != 1 else "1 proposal waits"
         raise Refused(
             f"Nothing was proposed: {wait} in {PATH} already, and there is no place for another. Ask the user to "
@@ -121,9 +121,9 @@ def _meant(memory: Memory, what: str) -> list[Fact]:
 
 def _candidates(memory: Memory, what: str) -> list[Fact]:
     """The facts of topics in which these words stand: no others are read, however many there are."""
-    topics = memory._recall.topics_saying(what, _FOUND)
-    memory._book.catch_up()  # once, not for each topic: it looks at every page
-    return [fact for topic in topics for fact in true_at(memory._book.known.of(topic)) if fact.path]
+    topics = memory.parts.recall.topics_saying(what, _FOUND)
+    memory.parts.notebook.catch_up()  # once, not for each topic: it looks at every page
+    return [fact for topic in topics for fact in true_at(memory.parts.known.of(topic)) if fact.path]
 
 
 def _line(fact: Fact) -> str:
@@ -159,7 +159,7 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         raise Refused(
             f"{STATE} was not changed: the patch is empty. Give goal, now, tasks_open, tasks_done or decisions_recent."
         )
-    spoken = memory.spoken()
+    spoken = memory.parts.spoken()
     for name in ("goal", "now"):
         text = str(patch.get(name) or "")
         if name in patch and not text and spoken.is_doubtful and getattr(memory.state, name):
@@ -186,7 +186,7 @@ def revise(memory: Memory, arguments: Mapping[str, Any]) -> Answer:
         author=f"{AGENT}{memory.agent}",
     )
     if held:
-        asked, sentences = memory.hold(f"facts/{PROJECT}.md", held)
+        asked, sentences = memory.parts.hold(f"facts/{PROJECT}.md", held)
         receipt = receipt.but(id=receipt.id or asked, held=(*receipt.held, *sentences))
     return written(receipt)
 

@@ -231,7 +231,7 @@ def export_whole(memory: Memory, sink: Sink, progress: Callable[[int, int], None
             try:
                 with ExitStack() as held:
                     if left == 0:
-                        held.enter_context(memory.store.lock())
+                        held.enter_context(memory.parts.context.store.lock())
                     taken = _copy(memory, root, sink, progress)
             except _Moved:
                 continue
@@ -256,14 +256,14 @@ def _copy(memory: Memory, root: Root, sink: Sink, progress: Callable[[int, int],
     for each in found:
         if each.is_folder or _lasts(each.path):
             copier.take(each)
-    memory.absorb()  # whoever is in the midst of a save is waited for here, and not while others wait for us
+    memory.pages.absorb()  # whoever is in the midst of a save is waited for here, and not while others wait for us
     with ExitStack() as held:
         try:
-            held.enter_context(memory.store.lock())
-            memory.store.recover()
+            held.enter_context(memory.parts.context.store.lock())
+            memory.parts.context.store.recover()
         except Unwritten:
             pass  # on a disk that may only be read nobody writes, and if somebody does, it is seen below
-        memory.absorb()
+        memory.pages.absorb()
         strangers: list[str] = []
         now = list(_walk(root, strangers))
         marks = {each.path: each.mark for each in now}

@@ -44,7 +44,9 @@ _MEDIA = {"images": "image_url", "audio": "audio_url", "video": "video_url"}
 def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
     """The sessions of an agent (None: of all), in the order in which they began; in pieces, of which the last of a
     session ends its line."""
-    agents = [name.removeprefix(TRACES) for name in memory.store.streams() if name.startswith(TRACES)]
+    agents = [
+        name.removeprefix(TRACES) for name in memory.parts.context.store.streams() if name.startswith(TRACES)
+    ]
     if agent is not None:
         if safe_name(agent, "agent's name") not in agents:
             there = f"There are: {', '.join(agents)}." if agents else "Nobody has recorded anything yet."
@@ -58,7 +60,7 @@ def message_lines(memory: Memory, agent: str | None = None) -> Iterator[bytes]:
 def _sessions(memory: Memory, agent: str) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {}
     before: str | None = None
-    for line in memory.store.read(stream_of(agent)):
+    for line in memory.parts.context.store.read(stream_of(agent)):
         trace = Trace.from_record(line.record)
         if trace is None:
             continue
@@ -73,7 +75,7 @@ def _sessions(memory: Memory, agent: str) -> dict[str, list[Run]]:
 
 def _traces(memory: Memory, agent: str, session: str, runs: list[Run]) -> Iterator[Trace]:
     for segment, offset, *end in runs:
-        for line in memory.store.read(stream_of(agent), Position(segment, offset)):
+        for line in memory.parts.context.store.read(stream_of(agent), Position(segment, offset)):
             if line.end > Position(*end):
                 break
             trace = Trace.from_record(line.record)
@@ -150,11 +152,11 @@ SCHEMA = "fact.v1"
 
 def fact_lines(memory: Memory) -> Iterator[bytes]:
     """One line a fact, topic by topic."""
-    memory.absorb()
-    memory._known.catch_up()
-    for topic in sorted(memory._known.topics):
-        facts = memory._known.of(topic)
-        words = Words(memory, facts)
+    memory.pages.absorb()
+    memory.parts.known.catch_up()
+    for topic in sorted(memory.parts.known.topics):
+        facts = memory.parts.known.of(topic)
+        words = Words(memory.parts, facts)
         for fact, past in _with_past(facts):
             told = {"schema": SCHEMA} | _told(fact, words) | {"past": [_told(each, words) for each in past]}
             yield to_json(told) + b"\n"

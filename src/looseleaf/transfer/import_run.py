@@ -101,15 +101,15 @@ def run(
 class Import:
     def __init__(self, memory: Memory, format_: str, *, mine: bool, dry_run: bool) -> None:
         self._memory = memory
-        self._store = memory.store
+        self._store = memory.parts.context.store
         self._format = format_
         self._is_mine = mine
         self._is_dry = dry_run
         self._origin = None if mine else f"import:{format_}"
-        self._recorder = memory._talk.recorder
+        self._recorder = memory.parts.conversation.recorder
         self._hashes = Hashes(self._key())
         self._ledger = Ledger(self._store)
-        self._forgotten = Forgotten(self._store, memory._clean)
+        self._forgotten = Forgotten(self._store, memory.parts.redact)
         self._recorded: dict[str, Recorded] = {}
         self._tally = Tally()
         self._asked: list[Asked] = []

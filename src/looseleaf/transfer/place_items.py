@@ -62,16 +62,17 @@ def ask(memory: Memory, doubts: Sequence[tuple[Doubt, str]], format_: str) -> tu
     those for which there is no place. What waits already or was rejected is not asked."""
     now = time.time()
     facts = [_fact(memory, doubt.claim, trace, f"import:{format_}", now) for doubt, trace in doubts]
-    book = memory._book
-    book.catch_up()
-    asked = book.place.ask([(fact, f"{format_} had it") for fact in facts], f"imported from {format_}")
+    memory.parts.notebook.catch_up()
+    asked = memory.parts.placer.ask(
+        [(fact, f"{format_} had it") for fact in facts], f"imported from {format_}"
+    )
     full = {doubt.name for (doubt, _), fact in zip(doubts, facts, strict=True) if fact.id in asked.full}
     return len(asked.added), full
 
 
 def _fact(memory: Memory, claim: Claim, trace: str, origin: str, now: float) -> Fact:
     topic = claim.topic if name_fault(claim.topic) is None else topic_name(claim.topic or "imported")
-    relation, said = as_written(claim.relation or NOTE, memory._clean(claim.text))
+    relation, said = as_written(claim.relation or NOTE, memory.parts.redact(claim.text))
     kind = relation_of(relation).kind
     ts = now if claim.ts is None else claim.ts
     return Fact(
@@ -122,7 +123,7 @@ class Vouched:
         self._forgotten = forgotten
         self._claims: dict[str, list[tuple[Claim, str]]] = {}
         self._edits = 0
-        memory.absorb()  # looking at each page need not do it again
+        memory.pages.absorb()  # looking at each page need not do it again
 
     def look(self, item: Document | Claim, name: str) -> None:
         """Only say what would be done."""
@@ -161,8 +162,8 @@ class Vouched:
     def content(self, item: Document | Claim) -> str:
         """The hash of what a page says of it."""
         if isinstance(item, Document):
-            return self._hashes.of("text", self._memory._clean(item.text))
-        return self._line(*as_written(item.relation or NOTE, self._memory._clean(item.text)))
+            return self._hashes.of("text", self._memory.parts.redact(item.text))
+        return self._line(*as_written(item.relation or NOTE, self._memory.parts.redact(item.text)))
 
     def _fate(self, item: Document | Claim, name: str) -> str:
         prior = self._ledger.prior(name)
@@ -176,7 +177,7 @@ class Vouched:
         return self._hashes.of("text", self._text(item)) if isinstance(item, Document) else ""
 
     def _text(self, document: Document) -> str:
-        text: str = self._memory._clean(document.text)
+        text: str = self._memory.parts.redact(document.text)
         return self._forgotten.page(text)
 
     def _line(self, relation: str, said: str) -> str:
@@ -199,7 +200,7 @@ class Vouched:
 
     def _would_be_there(self, document: Document, fate: str) -> bool:
         """Whether the page says it already. A look takes out no secrets: it makes no key."""
-        page = Page(path := _wanted(document), self._memory._pages.absorb.read(path))
+        page = Page(path := _wanted(document), self._memory.parts.pages.absorb.read(path))
         return fate == "new" and page.exists and page.text == document.text
 
     def _put(self, document: Document, name: str, fate: str) -> None:
@@ -224,7 +225,7 @@ class Vouched:
                 self._ledger.append([self._done(name, content, path)])
             self._tally.add("document", fate, document.title)
             if written:
-                self._tally.forgotten += text != self._memory._clean(document.text)
+                self._tally.forgotten += text != self._memory.parts.redact(document.text)
                 self._tally.at(document.ts)
                 self._tally.pages.append(path)
             return
@@ -241,7 +242,7 @@ class Vouched:
         already. None: it says something else."""
         for _ in range(_TRIES):
             prior = self._ledger.prior(name)
-            page = Page(path, self._memory._pages.absorb.read(path))
+            page = Page(path, self._memory.parts.pages.absorb.read(path))
             if page.exists and page.text == text:
                 return False
             is_own = prior is not None and prior.page == self._hashes.of(path)
@@ -259,11 +260,11 @@ class Vouched:
 
     def _edit(self, path: str, text: str, base: str | None, reason: str) -> None:
         """Looking at the whole folder before each of thousands of pages would take longer than all the rest."""
-        pages = self._memory._pages
+        pages = self._memory.parts.pages
         pages.in_a_row = bool(self._edits % _IN_A_ROW)
         self._edits += 1
         try:
-            self._memory.edit(path, text, base=base, reason=reason, author=PERSON)
+            self._memory.pages.edit(path, text, base=base, reason=reason, author=PERSON)
         finally:
             pages.in_a_row = False
 
@@ -316,7 +317,7 @@ class Vouched:
             own = {self._line(fact.relation, fact.object): (fact.relation, fact.object) for fact in facts}
             new: list[tuple[str, str]] = []
             for claim, name in claims:
-                line = as_written(claim.relation or NOTE, self._memory._clean(claim.text))
+                line = as_written(claim.relation or NOTE, self._memory.parts.redact(claim.text))
                 if line in here:
                     fates.append("known")
                     continue
@@ -333,7 +334,7 @@ class Vouched:
                     new.append(line)
             return _with_lines(text, path, new)
 
-        self._memory.edit(path, change, reason=f"imported from {self._format}", author=PERSON)
+        self._memory.pages.edit(path, change, reason=f"imported from {self._format}", author=PERSON)
         taken, left = claims[: len(fates)], claims[len(fates) :]
         self._ledger.append([self._done(name, self.content(claim), path) for claim, name in taken])
         for (claim, _), fate in zip(taken, fates, strict=True):

@@ -16,17 +16,21 @@ from looseleaf.text.lines import FOUND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Protocol
 
     from looseleaf.base.values import PageText
     from looseleaf.facts.known_facts import Facts
     from looseleaf.pages.pages import Pages
+    from looseleaf.store.context import Context
 
-    class Place(Protocol):
-        """What makes the summary of a page."""
-
-        def summary_of(self, path: str, page: PageText) -> str: ...
+    class Needs(Protocol):
+        @property
+        def known(self) -> Facts: ...
+        @property
+        def pages(self) -> Pages: ...
+        def summary_of(self, path: str, page: PageText) -> str:
+            """A summary by rule, of what is trusted on a page."""
 
 
 FACTS, EPISODES = "facts/", "episodes/"
@@ -45,15 +49,13 @@ class IndexLine:
 class Listing:
     """Of what the journal and the facts know; whoever asks has brought them up to date."""
 
-    def __init__(self, pages: Pages, known: Facts, place: Callable[[], Place], *, trusts: bool) -> None:
-        self._trusts = trusts
-        self._pages = pages
-        self._known = known
-        self._place = place
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._trusts = context.policy.trust_external_edits
+        self._parts = parts
         self._made: dict[str, tuple[str | None, IndexLine]] = {}
 
     def _paths(self) -> list[str]:
-        heads = self._pages.absorb.heads.pages
+        heads = self._parts.pages.absorb.heads.pages
         return [path for path, head in heads.items() if head.sha256 and path.startswith((FACTS, EPISODES))]
 
     def lines(self, paths: Iterable[str] | None = None) -> list[IndexLine]:
@@ -80,20 +82,20 @@ class Listing:
             return True
         if path.startswith(EPISODES):
             return _MONTH.fullmatch(path) is not None
-        facts = true_at(self._known.of(shard_of(path) or ""))
+        facts = true_at(self._parts.known.of(shard_of(path) or ""))
         return any(fact.path == path and is_trusted(fact.level) for fact in facts)
 
     def _age(self, path: str) -> tuple[int, int, str]:
-        segment, offset, _ = self._known.topics.get(shard_of(path) or "", (0, 0, 0))
+        segment, offset, _ = self._parts.known.topics.get(shard_of(path) or "", (0, 0, 0))
         return -segment, -offset, path
 
     def _line(self, path: str) -> IndexLine | None:
         """Its summary rests on what the user said or a person wrote: a model's own is made again from that."""
-        head = self._pages.absorb.heads.get(path).sha256
+        head = self._parts.pages.absorb.heads.get(path).sha256
         made = self._made.get(path)
         if made is None or made[0] != head:
             try:
-                page = Page(path, self._pages.absorb.head_bytes(path))
+                page = Page(path, self._parts.pages.absorb.head_bytes(path))
             except Refused:
                 return None
             summary = page.summary or ""
@@ -101,7 +103,7 @@ class Listing:
                 is_known = (
                     path.startswith(FACTS) or self._trusts
                 )  # whose an episode is, only its signature says
-                summary = self._place().summary_of(path, parse(path, page.text)) if is_known else ""
+                summary = self._parts.summary_of(path, parse(path, page.text)) if is_known else ""
             found = page.text.count(" (found by ") if f"## {FOUND}" in page.text else 0
             if found:  # how many, and none of their words
                 summary = f"{summary}{'; ' if summary else ''}{found} found by agents"
@@ -110,7 +112,7 @@ class Listing:
 
     def _is_doubtful(self, path: str) -> bool:
         """Whether a page's summary was written by a model, or by anybody where edits on disk are nobody's word."""
-        sheet = self._known.sheet(path)
+        sheet = self._parts.known.sheet(path)
         if sheet is None:
             return not self._trusts
         by = sheet.summary_by or ""

@@ -25,16 +25,26 @@ from looseleaf.window.window import shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Protocol
 
-    from looseleaf.base.messages import Distiller, Trace
-    from looseleaf.base.policy import Policy
+    from looseleaf.base.messages import Distilled, Distiller, Trace
     from looseleaf.base.values import Record
     from looseleaf.log.journal import AgentHead
     from looseleaf.log.trace_messages import Mark
+    from looseleaf.pages.pages import Pages
+    from looseleaf.store.context import Context
     from looseleaf.store.protocol import Store
     from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Count
+
+    class CompactNeeds(Protocol):
+        @property
+        def pages(self) -> Pages: ...
+        @property
+        def distiller(self) -> Distiller | None: ...
+        def outdated(self, *found: Distilled) -> Callable[[str], bool]:
+            """A test for sentences whose fact is over by now, or by what was found."""
+
 
 _BROKEN = 4
 """Entries of one name that are passed over because they cannot be read."""
@@ -62,26 +72,20 @@ class Compact:
 
     def __init__(
         self,
-        store: Store,
-        policy: Policy,
-        agent: str,
-        head: Callable[[], AgentHead],
+        context: Context,
+        parts: CompactNeeds,
         rules: Callable[[Callable[[str], int]], Distiller],
-        distiller: Callable[[], Distiller | None],
-        clean: Callable[[Any], Any],
-        outdated: Callable[..., Callable[[str], bool]],
     ) -> None:
-        self._store = store
-        self._policy = policy
-        self._agent = agent
-        self._stream = stream_of(agent)
-        self._head = head
+        self._store, self._policy, self._agent = context.store, context.policy, context.agent
+        self._redact = context.redact
+        self._stream = stream_of(context.agent)
+        self._parts = parts
         self._rules = rules
-        self._distiller = distiller
-        self._clean = clean
-        self._outdated = outdated
         self._prepared: tuple[str | None, tuple[str, ...], Made] | None = None
         self._preparing = allocate_lock()
+
+    def _read_head(self) -> AgentHead:
+        return self._parts.pages.absorb.agent(self._agent)
 
     def __call__(
         self,
@@ -97,7 +101,7 @@ class Compact:
         None: there is nothing to compact, or another process just did. `is_over`: the window does not fit as it is, so
         that even where nothing can leave it, what is told of the past must become less.
         """
-        head = self._head()
+        head = self._read_head()
         draft = self._draft(head, budget, system, count)
         made = self._ready(head, draft)
         if draft.plan.is_empty and not (is_over and draft.has_past):
@@ -111,12 +115,12 @@ class Compact:
                 draft.passed_over += 1  # it is left as it is, for whoever mends it
         if made is None:
             made = self._make(gone, draft.summary_tokens, count)
-        draft.is_outdated = self._outdated(made.noted, made.distilled)
+        draft.is_outdated = self._parts.outdated(made.noted, made.distilled)
         mark, loss, files = draft.finish(new_id(), made, gone.traces)
         if dry_run:
             return loss
         with self._store.lock():
-            if self._head().mark != head.mark:
+            if self._read_head().mark != head.mark:
                 return None
             if mark.entry is not None:
                 self._store.publish(f"{FOLDER}/{mark.entry}", files, again=True)
@@ -154,7 +158,7 @@ class Compact:
 
     def _prepare(self, budget: int, system: str | None, count: Count) -> None:
         try:
-            head = self._head()
+            head = self._read_head()
             if self._prepared is None or self._prepared[0] != head.mark:
                 draft = self._draft(head, budget, system, count)
                 draft.fit()
@@ -187,11 +191,11 @@ class Compact:
         still be told afterwards, whoever makes the summary."""
         name, noted = self._by_rules(material, tokens, count)
         failures: tuple[str, ...] = ()
-        distiller = self._distiller()
+        distiller = self._parts.distiller
         if distiller is not None:
             made = run(distiller, material, tokens, self._policy.distill_seconds)
             if isinstance(made, Distilled):
-                return Made(redacted(made, self._clean), noted, "distiller", distiller.name)
+                return Made(redacted(made, self._redact), noted, "distiller", distiller.name)
             failures = (made,)
         level = "rules" if noted.summary.strip() else "pointers"
         return Made(noted, noted, level, name, failures)

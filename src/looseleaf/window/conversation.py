@@ -32,19 +32,34 @@ from looseleaf.store import JOURNAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from looseleaf.base.messages import Block, Distiller, Session, ToolInteraction, Trace, Turn
-    from looseleaf.base.policy import Policy
+    from looseleaf.base.messages import Block, Session, ToolInteraction, Trace, Turn
     from looseleaf.facts.gate import Spoken
     from looseleaf.log.entries import Entry
     from looseleaf.log.journal import AgentHead
     from looseleaf.models.model_table import Budget, Model
     from looseleaf.models.tokens import Counts
-    from looseleaf.store.protocol import Store
-    from looseleaf.window.compact import Compact
+    from looseleaf.store.context import Context
+    from looseleaf.window.compact import Compact, CompactNeeds
     from looseleaf.window.compaction_plan import Loss
     from looseleaf.window.window import Count, Window
+
+    class Needs(CompactNeeds, Protocol):
+        @property
+        def session(self) -> str | None:
+            """The session to go on recording in; None: begin one."""
+
+        @property
+        def counter(self) -> Callable[[str], int] | None:
+            """The caller's own token counter."""
+
+        def forbids(self, text: str) -> bool:
+            """True if the user's words forbid to remember something."""
+
+        def place(self, entry: str) -> None:
+            """Place the entry of a compaction."""
+
 
 COUNTS = "views/tokens.sqlite"
 
@@ -63,53 +78,40 @@ _TRIES = 4
 
 
 class Conversation:
-    def __init__(
-        self,
-        store: Store,
-        path: str,
-        policy: Policy,
-        agent: str,
-        head: Callable[[str], AgentHead],
-        place: Callable[[str], object],
-        outdated: Callable[..., Callable[[str], bool]],
-        note: Callable[[str], None],
-        session: str | None,
-        distiller: Callable[[], Distiller | None],
-        counter: Callable[[str], int] | None,
-    ) -> None:
-        self._store = store
-        self._path = path
-        self._policy = policy
-        self._agent = agent
-        self._stream = stream_of(agent)
-        self._note = note
-        self._place = place
-        self._outdated = outdated
-        self._distiller = distiller
-        self._counter = counter
+    def __init__(self, context: Context, parts: Needs) -> None:
+        self._context, self._parts = context, parts
+        self._store, self._policy = context.store, context.policy
+        self._agent, self._note = context.agent, context.note
+        self._stream = stream_of(context.agent)
         self._counts: dict[str, Counts] = {}
         self.last_loss: Loss | None = None
         """What the last compaction lost, whoever asked for it."""
         self._heard: tuple[tuple[object, ...], Spoken] | None = None
         """What was said up to a trace: a model's change of a page asks several times."""
-        self._head: Callable[[], AgentHead] = lambda: head(agent)
-        self.recorder = Recorder(store, agent, session)
+        self.recorder = Recorder(context.store, context.agent, parts.session, parts.forbids)
 
     @cached_property
     def window(self) -> Window:
         from looseleaf.window.window import Window
 
-        return Window(self._store, self._stream, self._head)
+        return Window(self._store, self._stream, self._read_head)
+
+    def _read_head(self) -> AgentHead:
+        return self._parts.pages.absorb.agent(self._agent)
 
     def close(self) -> None:
         self.recorder.save(now=True)
-        self.let_go()
+        self.close_views()
 
-    def let_go(self) -> None:
-        """Of the views that are open, for as long as they are not needed."""
+    def close_views(self) -> None:
+        """Close the views that are open until they are needed again."""
         for counts in self._counts.values():
             counts.close()
         self._counts.clear()
+
+    def read_window(self) -> Window:
+        self.window.read()
+        return self.window
 
     # --- recording ---------------------------------------------------------------------
 
@@ -213,7 +215,7 @@ class Conversation:
 
     def unit(self, name: str | None) -> str:
         """In which tokens a model's texts are counted here."""
-        return "custom" if self._counter is not None else self.model(name).vocabulary
+        return "custom" if self._parts.counter is not None else self.model(name).vocabulary
 
     def budget(self, name: str | None) -> Budget:
         from looseleaf.models.model_table import budget
@@ -241,7 +243,7 @@ class Conversation:
         flag = HARD if prompt_tokens > budget.input else EARLY if prompt_tokens > budget.early else None
         if flag is not None:
             self.flag(flag)
-        elif prompt_tokens > self._policy.prepare_ratio * budget.input and self._distiller() is not None:
+        elif prompt_tokens > self._policy.prepare_ratio * budget.input and self._parts.distiller is not None:
             self.prepare(system, name)
         return flag
 
@@ -251,7 +253,7 @@ class Conversation:
         A weaker flag does not replace a stronger one.
         """
         with self._store.lock():
-            head = self._head()
+            head = self._read_head()
             rank = [None, *FLAGS]
             is_stronger = flag is None or rank.index(flag) > rank.index(head.flag)
             if flag != head.flag and is_stronger and before in (None, head):
@@ -260,20 +262,20 @@ class Conversation:
 
     @property
     def flagged(self) -> str | None:
-        return self._head().flag
+        return self._read_head().flag
 
     # --- what a model is told ----------------------------------------------------------
 
     def counter(self, name: str | None, *, quick: bool = False) -> Count:
         """The counter of a model: somebody's own, or the vocabulary's, with what it has counted before in a view."""
-        own = self._counter
+        own = self._parts.counter
         if own is not None:
             return lambda texts: [_counted(own, text) for text in texts]
         from looseleaf.models.tokens import Counts
 
         vocabulary = self.model(name).vocabulary
         if vocabulary not in self._counts:
-            self._counts[vocabulary] = Counts(os.path.join(self._path, COUNTS), vocabulary)
+            self._counts[vocabulary] = Counts(os.path.join(self._context.path, COUNTS), vocabulary)
         counts = self._counts[vocabulary]
         return lambda texts: counts.count(texts, quick=quick)
 
@@ -328,16 +330,7 @@ class Conversation:
         from looseleaf.distill.rules import Rules
         from looseleaf.window.compact import Compact
 
-        return Compact(
-            self._store,
-            self._policy,
-            self._agent,
-            self._head,
-            Rules,
-            self._distiller,
-            self.recorder.without_secrets,
-            self._outdated,
-        )
+        return Compact(self._context, self._parts, Rules)
 
     def compact(
         self,
@@ -349,7 +342,7 @@ class Conversation:
         is_over: bool = False,
     ) -> Loss | None:
         """Compact the window, to the model's own budget or to `room` tokens."""
-        before = self._head()
+        before = self._read_head()
         count = self.counter(name)
         room = self._room(name) if room is None else room
         loss = self._compact(room, system, count, dry_run=dry_run, is_over=is_over)
@@ -358,7 +351,7 @@ class Conversation:
         if loss is not None and not dry_run:
             self.last_loss = loss
             if loss.entry is not None:
-                self._place(loss.entry)
+                self._parts.place(loss.entry)
         for failure in loss.failures if loss else ():
             self._note(f"The last compaction did without its distiller: {failure.rstrip('.')}.")
         return loss

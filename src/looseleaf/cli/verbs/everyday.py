@@ -54,7 +54,7 @@ def record(options: Options) -> int:
         many = options.role == "jsonl"
         asked = _read_lines(options) if many else [_asked(options)]
         if options.session is None:
-            memory.resume()
+            memory.talk.resume()
         with memory.batch() as batch:
             for each in asked:
                 batch.record(**each)
@@ -360,7 +360,7 @@ def test(options: Options) -> int:
 
     with open_memory(options) as memory:
         with _watched(memory):
-            outcomes = run(memory, options.path)
+            outcomes = run(memory.parts, options.path)
         has_failed = any(not outcome.passed for outcome in outcomes)
         if options.json:
             print_json([outcome.to_dict() for outcome in outcomes])
@@ -379,5 +379,5 @@ def _watched(memory: Memory) -> Iterator[None]:
     from looseleaf.cli.output import progress
 
     with progress("indexing", "bytes") as step:
-        memory.watch_index(step)
+        memory.views.watch_index(step)
         yield

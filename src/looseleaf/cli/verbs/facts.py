@@ -56,7 +56,7 @@ def facts(options: Options) -> int:
                 topic=options.topic, kind=options.kind, status=status, as_of=options.as_of
             )
         ]
-        if not found and options.topic is not None and options.topic not in memory.topics():
+        if not found and options.topic is not None and options.topic not in memory.views.topics():
             raise Refused(
                 f"Nothing was shown: there is no topic {options.topic!r}. `looseleaf topics` lists them."
             )
@@ -179,21 +179,21 @@ def score(options: Options) -> int:
         raise Refused(
             f"Nothing was scored: {options.score!r} is no score. Give a number from 0 to 10."
         ) from None
-    return _say(options, "scored", lambda memory: memory.score(options.fact, given))
+    return _say(options, "scored", lambda memory: memory.review.score(options.fact, given))
 
 
 def correct(options: Options) -> int:
-    return _say(options, "corrected", lambda memory: memory.correct(options.fact, options.text))
+    return _say(options, "corrected", lambda memory: memory.review.correct(options.fact, options.text))
 
 
 def reject(options: Options) -> int:
-    return _say(options, "rejected", lambda memory: memory.reject(options.fact))
+    return _say(options, "rejected", lambda memory: memory.review.reject(options.fact))
 
 
 def approve(options: Options) -> int:
     with open_memory(options) as memory:
         before = {fact.id for fact in memory.facts()}
-        fact = memory.approve(options.fact)
+        fact = memory.review.approve(options.fact)
         options.done = "it was approved; "
         if options.json:
             print_json(fact.to_dict())
@@ -208,7 +208,7 @@ def approve(options: Options) -> int:
 
 def pin(options: Options) -> int:
     done = "unpinned" if options.off else "pinned"
-    return _say(options, done, lambda memory: memory.pin(options.fact, pinned=not options.off))
+    return _say(options, done, lambda memory: memory.review.pin(options.fact, pinned=not options.off))
 
 
 def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
@@ -228,7 +228,7 @@ def _say(options: Options, done: str, change: Callable[[Memory], Fact]) -> int:
 
 def history(options: Options) -> int:
     with open_memory(options) as memory:
-        values = [(fact, memory.sources(fact)) for fact in memory.fact_history(options.fact)]
+        values = [(fact, memory.explain.sources(fact)) for fact in memory.history.fact(options.fact)]
         if options.json:
             print_json(
                 [fact.to_dict() | {"words": [each.to_dict() for each in said]} for fact, said in values]
@@ -268,7 +268,7 @@ def why(options: Options) -> int:
             from looseleaf.cli.verbs.prompt import why_in_prompt
 
             return why_in_prompt(memory, options)
-        said, made = memory.sources(fact), _made_by(memory, fact)
+        said, made = memory.explain.sources(fact), _made_by(memory, fact)
         entry, distiller = _entry(memory, fact)
         if options.json:
             about = {"fact": fact.to_dict(), "why": _because(fact), "entry": entry, "distiller": distiller}
@@ -299,7 +299,7 @@ def _named(memory: Memory, what: str) -> Fact | None:
         try:
             return memory.fact(what)
         except Refused:
-            if what.rpartition(":")[0] in memory.pages():  # a line that is no fact
+            if what.rpartition(":")[0] in memory.pages.list():  # a line that is no fact
                 return None
             raise
     try:
@@ -351,7 +351,7 @@ def _entry(memory: Memory, fact: Fact) -> tuple[str | None, str | None]:
     if fact.entry_id is None:
         return None, None
     try:
-        entry = memory.entry(fact.entry_id)
+        entry = memory.talk.entry(fact.entry_id)
     except Refused as refused:
         memory.notes.append(str(refused))
         return None, None
@@ -363,7 +363,7 @@ def _made_by(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
     own = {source.partition("@")[2] for source in fact.sources if "@" in source}
     found: list[tuple[float, Record, str]] = [
         (edit.ts, edit_dict(edit), edit_line(edit).strip())
-        for edit in memory.log()
+        for edit in memory.history.edits()
         if edit.id in own
         or any(told.get("id") == fact.id for told in edit.facts)
         or any(ended[0] == fact.id for ended in edit.ended)
@@ -374,7 +374,7 @@ def _made_by(memory: Memory, fact: Fact) -> list[tuple[Record, str]]:
 
 def _words_on(memory: Memory, fact: Fact) -> Iterator[Record]:
     names = ("id", "ts", "fact", "author", "reason", "set", "was", "undoes")
-    for line in memory.store.read("journal"):
+    for line in memory.parts.context.store.read("journal"):
         record = line.record
         if record.get("kind") == "fact" and record.get("fact") == fact.id:
             yield {name: record.get(name) for name in names}

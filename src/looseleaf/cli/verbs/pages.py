@@ -55,7 +55,7 @@ def tool(options: Options) -> int:
         return _list(options, list(TOOLS.values()))
     given = _arguments(options.args)
     with open_memory(options) as memory:
-        memory.resume()
+        memory.talk.resume()
         answer = call(memory, options.name, given)
         if answer.receipt is not None and answer.receipt.id:
             options.done = f"it was written (receipt {answer.receipt.id}); "
@@ -105,14 +105,14 @@ def receipts(options: Options) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         if options.turn is not None:
-            found = memory.reconcile(options.turn)
+            found = memory.explain.promises(options.turn)
             if options.json:
                 print_json(found.to_dict())
             else:
                 say("\n".join(_reconciled(found, options.limit)))
             code = PROBLEMS if found.flagged else 0
         else:
-            written = memory.receipts(options.limit + 1)
+            written = memory.explain.receipts(options.limit + 1)
             if options.json:
                 print_json([each.to_dict() for each in written[: options.limit]])
             else:
@@ -177,10 +177,10 @@ def show_who(options: Options) -> int:
             "`looseleaf log` with the page shows who changed it, and when."
         )
     with open_memory(options) as memory:
-        page = memory.page(options.page)
+        page = memory.pages.read(options.page)
         if not page.exists:
             raise no_page(memory, page.path)
-        lines = memory.who(page.path)
+        lines = memory.explain.who(page.path)
         if options.json:
             print_json({"path": page.path, "lines": [each.to_dict() for each in lines]})
         else:
@@ -273,10 +273,10 @@ def _naming(path: str) -> str:
 def log(options: Options) -> int:
     at_least_one(options.limit, 50)
     with open_memory(options) as memory:
-        edits = list(islice(memory.log(options.page), options.limit + 1))
+        edits = list(islice(memory.history.edits(options.page), options.limit + 1))
         has_more = len(edits) > options.limit
         edits = edits[: options.limit]
-        if options.page is not None and not edits and not memory.page(options.page).exists:
+        if options.page is not None and not edits and not memory.pages.read(options.page).exists:
             raise no_page(memory, options.page)
         if options.json:
             print_json([edit_dict(edit) for edit in edits])
@@ -307,9 +307,9 @@ def show(options: Options) -> int:
         return show_who(options)
     with open_memory(options) as memory:
         if options.as_of is None:
-            page = memory.page(options.page)
+            page = memory.pages.read(options.page)
         else:
-            page = memory.page_as_of(options.page, options.as_of)
+            page = memory.history.page_at(options.page, options.as_of)
         if not page.exists:
             raise no_page(memory, page.path, options.as_of)
         if options.json:
@@ -326,15 +326,15 @@ def diff(options: Options) -> int:
 
     with open_memory(options) as memory:
         if options.since is None:
-            edit = next(memory.log(options.page), None)
+            edit = next(memory.history.edits(options.page), None)
             if edit is None:
                 raise no_page(memory, options.page)
             path = edit.path
-            old, new = (data or b"" for data in memory.versions(edit))
+            old, new = (data or b"" for data in memory.history.versions(edit))
             labels = (f"{path} before {edit.id}", f"{path} after {edit.id}")
         else:
             since = parse_when(options.since, start=True)
-            before, now = memory.page_as_of(options.page, since), memory.page(options.page)
+            before, now = memory.history.page_at(options.page, since), memory.pages.read(options.page)
             if not before.exists and not now.exists:
                 raise no_page(memory, now.path)
             path, old, new = now.path, before.data, now.data
@@ -355,10 +355,10 @@ def diff(options: Options) -> int:
 
 def undo(options: Options) -> int:
     with open_memory(options) as memory:
-        last = next(memory.log(), None)
-        edit, receipt = memory.undo(options.page, author=PERSON)
+        last = next(memory.history.edits(), None)
+        edit, receipt = memory.history.undo(options.page, author=PERSON)
         options.done = "it was undone; "
-        made = takewhile(lambda each: last is None or each.id != last.id, memory.log())
+        made = takewhile(lambda each: last is None or each.id != last.id, memory.history.edits())
         changes = _changes(each for each in made if each.undoes is not None)
         if options.json:
             print_json(

@@ -51,9 +51,9 @@ def prompt(options: Options) -> int:
         if options.diff is not None:
             _print_compared(memory, options)
         elif options.replay is not None:
-            _print_prompt(memory.replay(options.replay), options)
+            _print_prompt(memory.explain.replay(options.replay), options)
         else:
-            memory.resume()
+            memory.talk.resume()
             made = memory.prompt(task, budget=options.budget, model=options.model, dry_run=options.dry_run)
             options.done = "" if options.dry_run else "the prompt was made and logged; "
             _print_prompt(made, options)
@@ -272,7 +272,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _print_compared(memory: Memory, options: Options) -> None:
-    compared = memory.compare(options.diff or "", options.task or "last")
+    compared = memory.explain.compare(options.diff or "", options.task or "last")
     if options.json:
         print_json(compared.to_dict())
     else:
@@ -311,7 +311,7 @@ def _some(lines: Sequence[str], width: int) -> Iterator[str]:
 
 def why_in_prompt(memory: Memory, options: Options) -> int:
     """0: the words are in the prompt; 1: they are not, and here is why."""
-    answer = memory.why(options.what, options.prompt or "last")
+    answer = memory.explain.why(options.what, options.prompt or "last")
     if options.json:
         print_json(answer.to_dict())
     else:
@@ -339,8 +339,8 @@ def _answered(answer: Answer) -> Iterator[str]:
 
 def analyze(options: Options) -> int:
     with open_memory(options) as memory:
-        memory.resume()
-        analysis = memory.analyze(options.last)
+        memory.talk.resume()
+        analysis = memory.explain.costs(options.last)
         if options.json:
             print_json(analysis.to_dict())
         else:

@@ -141,7 +141,7 @@ _HOW = "`looseleaf approve ID` says yes, `looseleaf reject ID` no; or tick and d
 def review(options: Options) -> int:
     with open_memory(options) as memory:
         waiting = memory.facts(status="pending")
-        reasons = under(memory.page(PATH).text)
+        reasons = under(memory.pages.read(PATH).text)
         if options.json:
             print_json([fact.to_dict() | {"why": reasons.get(fact.id or "", "")} for fact in waiting])
         elif not waiting:
@@ -181,7 +181,7 @@ def _ask(memory: Memory, waiting: list[Fact], reasons: dict[str, str], options: 
             break
         if answer in done:
             try:
-                (memory.approve if answer == "y" else memory.reject)(fact.id or "")
+                (memory.review.approve if answer == "y" else memory.review.reject)(fact.id or "")
                 done[answer] += 1
                 options.done = f"{done['y']} were approved, {done['n']} rejected; "
             except Refused as refused:

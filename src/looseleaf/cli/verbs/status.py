@@ -308,18 +308,18 @@ def _is_nowhere() -> bool:
 
 
 def _found(memory: Memory) -> dict[str, Any]:
-    topics = memory.topics()
-    known = memory._book.known.topics
-    last = next(iter(memory.sessions(1)), None)
+    topics = memory.views.topics()
+    known = memory.parts.known.topics
+    last = next(iter(memory.talk.sessions(1)), None)
     found: dict[str, Any] = {
         "memory": os.path.abspath(memory.path),
         "agent": memory.agent,
-        "pages": memory.pages(),
+        "pages": memory.pages.list(),
         "facts": sum(known[name][2] for name in topics),
         "topics": sum(known[name][2] > 0 for name in topics),
         "waiting": len(memory.facts(status="pending")),
         "session": last.to_dict() if last is not None else None,
-        "others": [name for name in memory.agents() if name != memory.agent],
+        "others": [name for name in memory.talk.agents() if name != memory.agent],
     }
     return found | {"next": _next(found)}
 

@@ -55,7 +55,7 @@ def import_(options: Options) -> int:
         if not options.dry_run and not done.is_nothing:
             options.done = "it was imported; "
             with progress("indexing", unit="bytes") as step:
-                memory.build_index(progress=step)
+                memory.views.build_index(progress=step)
         if options.json:
             print_json(done.to_dict() | {"entries": placed})
         else:

@@ -76,7 +76,7 @@ def write(options: Options) -> int:
     with open_memory(options) as memory:
         text = decoded(given_bytes(options.path, "written"), options.path or "standard input", "written")
         with progress("distilling"):
-            placed = memory.write(text, topic=options.topic, author="person" if options.mine else None)
+            placed = memory.distill(text, topic=options.topic, author="person" if options.mine else None)[0]
         options.done = "it was written; "
         if options.json:
             print_json(placed.to_dict())
@@ -124,8 +124,8 @@ def outcome_line(outcome: Outcome) -> str:
 
 def topics(options: Options) -> int:
     with open_memory(options) as memory:
-        names = memory.topics()
-        known = memory._book.known.topics
+        names = memory.views.topics()
+        known = memory.parts.known.topics
         found = [(name, known[name][2]) for name in names]
         if options.json:
             print_json([{"topic": name, "facts": count} for name, count in found])
@@ -141,7 +141,7 @@ def topics(options: Options) -> int:
 
 def topic(options: Options) -> int:
     with open_memory(options) as memory:
-        found = memory.topic(options.name, as_of=options.as_of)
+        found = memory.views.topic(options.name, as_of=options.as_of)
         if options.json:
             print_json(found)
         else:
@@ -155,7 +155,7 @@ def topic(options: Options) -> int:
 def whole(options: Options) -> int:
     """The verb `global`."""
     with open_memory(options) as memory:
-        found: Mapping[str, Any] = memory.global_memory(as_of=options.as_of)
+        found: Mapping[str, Any] = memory.views.overview(as_of=options.as_of)
         if options.json:
             print_json(found)
         else:
@@ -172,7 +172,7 @@ def _show(markdown: str) -> None:
 
 def index(options: Options) -> int:
     with open_memory(options) as memory:
-        found = memory.index()
+        found = memory.pages.index()
         if options.json:
             print_json([{"path": each.path, "size": each.size, "summary": each.summary} for each in found])
         else:
@@ -188,11 +188,11 @@ def index(options: Options) -> int:
 def build(options: Options) -> int:
     with open_memory(options) as memory:
         # Before anything reads: a reader takes a page that is gone for one that a person removed.
-        restored = memory.restore_pages() if options.pages else []
+        restored = memory.history.restore() if options.pages else []
         with progress("building", "topics") as step:
-            built = memory.build(full=options.full, progress=step)
+            built = memory.views.build(full=options.full, progress=step)
         with progress("indexing", "bytes") as step:
-            vectors = memory.build_index(full=options.full, progress=step)
+            vectors = memory.views.build_index(full=options.full, progress=step)
         options.done = "it was built; "
         if options.json:
             again = {"restored": restored} if options.pages else {}
@@ -222,7 +222,7 @@ def tidy(options: Options) -> int:
 
     with open_memory(options) as memory:
         with progress("tidying"):
-            found = memory.tidy(dry_run=options.dry_run)
+            found = memory.review.tidy(dry_run=options.dry_run)
         options.done = "" if options.dry_run else "it was tidied; "
         if options.json:
             print_json(found.to_dict() | {"dry_run": options.dry_run})
@@ -251,7 +251,7 @@ def redistill(options: Options) -> int:
         if options.distiller == "model" and distiller is not None and not options.yes:
             _ask(memory, distiller)
         with progress("distilling again", "entries") as step:
-            found = memory.redistill(distiller, apply=options.apply, progress=step)
+            found = memory.review.redistill(distiller, apply=options.apply, progress=step)
         options.done = "it was redistilled; " if options.apply else ""
         if options.json:
             print_json(found.to_dict() | {"applied": options.apply})
@@ -271,7 +271,7 @@ def _ask(memory: Memory, distiller: Distiller) -> None:
     if not count:
         return
     entries = "1 entry" if count == 1 else f"up to {count:,} entries"
-    model = clipped(memory.model.name if memory.model is not None else distiller.name)
+    model = clipped(memory.parts.model.name if memory.parts.model is not None else distiller.name)
     what = f"the sources of {entries} to {model}"
     ask(
         f"Send {what}?",
@@ -285,10 +285,10 @@ def _others(memory: Memory, name: str) -> int:
     from looseleaf.log.entries import read_entry
 
     count = 0
-    memory._book.place.catch_up()
-    for reference in memory._book.known.placed():
+    memory.parts.placer.catch_up()
+    for reference in memory.parts.known.placed():
         try:
-            count += read_entry(memory.store, reference).meta.get("distiller") != name
+            count += read_entry(memory.parts.context.store, reference).meta.get("distiller") != name
         except Refused:
             continue  # `check` names it
     return count
@@ -340,7 +340,7 @@ def _distiller(memory: Memory, name: str) -> Distiller | None:
     if name == "rules":
         return None
     if name == "model":
-        return memory.model_distiller()
+        return memory.parts.model_distiller()
     import os
     import pkgutil
 

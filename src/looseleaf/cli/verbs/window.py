@@ -47,9 +47,9 @@ def turns(options: Options) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
         if options.turn is not None:
-            found = [memory.turn(_turn_id(options.turn))]
+            found = [memory.talk.turn(_turn_id(options.turn))]
         else:
-            found = memory.turns(options.limit, session=options.session)
+            found = memory.talk.turns(options.limit, session=options.session)
         if options.session is not None and not any(turn.session_id == options.session for turn in found):
             where = f" in {options.turn}" if options.turn is not None else ""
             raise Refused(
@@ -76,7 +76,7 @@ def turns(options: Options) -> int:
 def sessions(options: Options) -> int:
     at_least_one(options.limit, LAST)
     with open_memory(options) as memory:
-        found = memory.sessions(options.limit)
+        found = memory.talk.sessions(options.limit)
         if options.json:
             print_json([session.to_dict() for session in found])
         elif found:
@@ -112,7 +112,7 @@ def _tell_next(options: Options, memory: Memory, there: str) -> None:
 
 def _elsewhere(memory: Memory) -> str:
     """Who has said something, where this agent has not: perhaps another is meant."""
-    others = [name for name in memory.agents() if name != memory.agent]
+    others = [name for name in memory.talk.agents() if name != memory.agent]
     there = f"there are traces of: {', '.join(others)} (--agent {others[0]})" if others else ""
     return f"{memory.agent} has said nothing here; {there}" if there else ""
 
@@ -134,7 +134,7 @@ def expand(options: Options) -> int:
             _list_entries(memory, options)
         else:
             name = _turn_id(options.entry)
-            traces = memory.expand(name)
+            traces = memory.talk.traces(name)
             if options.json:
                 print_json([trace.to_record() for trace in traces])
             else:
@@ -157,9 +157,9 @@ def _list_entries(memory: Memory, options: Options) -> None:
 
 def _entries(memory: Memory) -> Iterator[dict[str, Any]]:
     """The entries that compactions of this agent made. What is damaged is named by `check`."""
-    for name in memory.store.folders("log/entries/sessions"):
+    for name in memory.parts.context.store.folders("log/entries/sessions"):
         try:
-            meta = memory.entry(f"sessions/{name}").meta
+            meta = memory.talk.entry(f"sessions/{name}").meta
             if meta["agent"] == memory.agent and not _is_distilled(meta):
                 dropped = meta["loss"]["dropped"]
                 sizes = {each: int(dropped[each]) for each in ("turns", "traces", "tokens")}
@@ -179,7 +179,7 @@ def _about(memory: Memory, name: str) -> Iterator[str]:
     from looseleaf.window.compaction_plan import Loss
 
     try:
-        meta = memory.entry(name).meta
+        meta = memory.talk.entry(name).meta
     except Refused:
         return
     try:
@@ -200,14 +200,14 @@ def _about(memory: Memory, name: str) -> Iterator[str]:
 
 def window(options: Options) -> int:
     with open_memory(options) as memory:
-        messages, figures = memory.window().messages, _figures(memory, options.model)
+        messages, figures = memory.window.read().messages, _figures(memory, options.model)
         name = options.model or memory.policy.model
         if options.json:
             print_json(figures | {"messages": [message.to_dict() for message in messages]})
         else:
             parts = [_figures_line(len(messages), figures)]
             if not figures["known"] and memory.policy.context_tokens is None:
-                size = memory.budget(name).max_context_tokens
+                size = memory.window.budget(name).max_context_tokens
                 unknown = f"the model {name!r} is not known: {size:,} tokens are assumed; set context_tokens"
                 parts[:0] = [unknown]
             if not messages and not figures["mark"] and _elsewhere(memory):
@@ -220,8 +220,8 @@ def window(options: Options) -> int:
 def _figures(memory: Memory, name: str | None) -> dict[str, Any]:
     from looseleaf.models.model_table import MODELS, UNKNOWN, model
 
-    now = memory.window()
-    tokens, budget = memory.window_tokens(model=name), memory.budget(name)
+    now = memory.window.read()
+    tokens, budget = memory.window.tokens(model=name), memory.window.budget(name)
     # What is counted here may be more elsewhere: the same margin as when messages are made for a call.
     row = model(name or memory.policy.model)
     room = int(budget.input / row.count_margin)
@@ -254,7 +254,7 @@ def compact(options: Options) -> int:
 
     with open_memory(options) as memory:
         with progress("compacting"):
-            loss = memory.compact(model=options.model, dry_run=options.dry_run)
+            loss = memory.window.compact(model=options.model, dry_run=options.dry_run)
         options.done = "it was compacted; " if loss and not options.dry_run else ""
         if options.json:
             print_json(loss.to_dict() if loss else None)
