@@ -13,7 +13,9 @@ if TYPE_CHECKING:
         Busy,
         Cancelled,
         CeilingReached,
+        Invalid,
         ModelFailed,
+        NotFound,
         Refused,
         Stale,
         TooLong,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from looseleaf.base.values import Edit, Episode, Fact, Problem, Receipt
     from looseleaf.log.entries import Entry
     from looseleaf.memory import Memory
+    from looseleaf.memory.aio import AsyncMemory
     from looseleaf.models import ScriptedModel
     from looseleaf.models.model_table import Budget
     from looseleaf.pages.pages import Page
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AsyncMemory",
     "Budget",
     "BudgetTooSmall",
     "Busy",
@@ -46,12 +50,14 @@ __all__ = [
     "Episode",
     "Extension",
     "Fact",
+    "Invalid",
     "Loss",
     "Manifest",
     "Memory",
     "Message",
     "Model",
     "ModelFailed",
+    "NotFound",
     "Noted",
     "Page",
     "Policy",
@@ -81,7 +87,7 @@ _HOMES = (
     | dict.fromkeys(("Extension", "Model", "Reply", "ToolSpec", "Usage"), "base.replies")
     | {"ScriptedModel": "models"}
     | dict.fromkeys(("Manifest", "Prompt"), "prompt.manifest")
-    | {"Memory": "memory", "Page": "pages.pages", "Policy": "base.policy"}
+    | {"AsyncMemory": "memory.aio", "Memory": "memory", "Page": "pages.pages", "Policy": "base.policy"}
     | dict.fromkeys(
         ("Distilled", "Distiller", "Message", "Noted", "ToolCallSpec", "Trace", "Turn"), "base.messages"
     )

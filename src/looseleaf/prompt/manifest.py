@@ -185,6 +185,26 @@ class Prompt:
         """All of it, to be read: each message behind its role."""
         return text_of(self.messages)
 
+    def to_openai(self) -> dict[str, Any]:
+        """The messages for Chat Completions: `client.chat.completions.create(model=…, **prompt.to_openai())`."""
+        return self._render("openai-chat", "messages")
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """System and messages for Anthropic: `client.messages.create(model=…, max_tokens=…, **prompt.to_anthropic())`.
+        The stable beginning is marked for the provider's cache."""
+        return self._render("anthropic", "system", "messages")
+
+    def to_gemini(self) -> dict[str, Any]:
+        """Contents and config for Gemini: `client.models.generate_content(model=…, **prompt.to_gemini())`."""
+        return self._render("gemini", "contents", "config")
+
+    def _render(self, name: str, *members: str) -> dict[str, Any]:
+        from looseleaf.models.choice import dialect
+        from looseleaf.models.dialect import Options
+
+        payload = dialect(name).render(self.manifest.model or "", self.messages, (), Options()).payload
+        return {member: payload[member] for member in members if member in payload}
+
     def text_of(self, item: Item) -> str:
         """What an item stands for in the prompt."""
         if item.start is None:

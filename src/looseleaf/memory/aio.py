@@ -1,0 +1,147 @@
+"""AsyncMemory: the verbs of `Memory`, awaited.
+
+A memory belongs to one thread (an index's handle does), so each has a worker thread, which does what is asked in turn.
+There is one implementation: this hands every verb on. `aio.pyi` has the signatures, made by `docs/async_stub.py` from
+those of `Memory`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from inspect import getattr_static, isfunction
+
+from looseleaf.log.record_request import ask, given_in
+from looseleaf.memory.memory import Memory
+
+GROUPS = ("talk", "window", "pages", "history", "review", "explain", "views", "state", "costs")
+"""Members of a memory whose own verbs are awaited."""
+
+PLAIN = ("path", "agent", "policy", "notes")
+"""Members that are values, and are not awaited."""
+
+
+class AsyncMemory:
+    def __init__(self, where=None, **settings):
+        self._thread = ThreadPoolExecutor(1, "looseleaf-memory")
+        try:
+            self._memory = self._thread.submit(Memory, where, **settings).result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    def __repr__(self):
+        return f"Async{self._memory!r}"
+
+    def __getattr__(self, name):
+        if name in PLAIN:
+            return getattr(self._memory, name)
+        if name in GROUPS:
+            return _Group(self, name)
+        return _verb(self, Memory, name, lambda: self._memory)
+
+    def batch(self):
+        return _Batch(self)
+
+    async def close(self):
+        await _run(self, self._memory.close)
+        self._thread.shutdown()
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, kind, error, trace):
+        await self.close()
+
+
+class _Group:
+    """One group of verbs. It is looked up in the memory's own thread, which may have to make it."""
+
+    def __init__(self, memory, name):
+        self._of = memory
+        self._name = name
+
+    def __getattr__(self, name):
+        return _verb(self._of, _class_of(self._name), name, lambda: getattr(self._of._memory, self._name))
+
+
+class _Batch:
+    """What `record` is given is written when the block ends, with one sync."""
+
+    def __init__(self, memory):
+        self._of = memory
+        self._asked = []
+        self.traces = []
+
+    def record(self, **given):
+        ask(**given_in(given | {"unknown": {}}))  # refused now, not when the block ends
+        self._asked.append(given)
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, kind, error, trace):
+        asked, self._asked = self._asked, []
+        self.traces += await _run(self._of, partial(_write, self._of._memory, asked))
+
+
+def _write(memory, asked):
+    with memory.batch() as batch:
+        for given in asked:
+            batch.record(**given)
+    return batch.traces
+
+
+def _class_of(group):
+    from looseleaf.memory.explain import ExplainVerbs
+    from looseleaf.memory.pages import HistoryVerbs, PageVerbs
+    from looseleaf.memory.review import ReviewVerbs
+    from looseleaf.memory.talk import TalkVerbs
+    from looseleaf.memory.views import ViewVerbs
+    from looseleaf.memory.window import WindowVerbs
+    from looseleaf.models.costs import Costs
+    from looseleaf.state.state import State
+
+    classes = (
+        TalkVerbs,
+        WindowVerbs,
+        PageVerbs,
+        HistoryVerbs,
+        ReviewVerbs,
+        ExplainVerbs,
+        ViewVerbs,
+        State,
+        Costs,
+    )
+    return dict(zip(GROUPS, classes, strict=True))[group]
+
+
+def _verb(memory, kind, name, find):
+    """A method of a group as one to be awaited; a property as something to be awaited."""
+    found = getattr_static(kind, name, None)
+    if name.startswith("_") or found is None:
+        raise AttributeError(f"{kind.__name__!r} has no {name!r}")
+    if not isfunction(found):
+        return _run(memory, lambda: getattr(find(), name))
+
+    async def call(*given, **named):
+        return await _run(memory, lambda: _held(getattr(find(), name)(*given, **named)))
+
+    call.__name__, call.__doc__ = name, found.__doc__
+    return call
+
+
+def _held(found):
+    """What is read piece by piece is read here, in the memory's thread."""
+    return list(found) if isinstance(found, Iterator) else found
+
+
+async def _run(memory, act):
+    future = asyncio.wrap_future(memory._thread.submit(act))
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        future.cancel()  # what has not begun need not begin; what has is finished
+        raise

@@ -1,0 +1,140 @@
+"""AsyncMemory: the verbs of Memory, awaited, each done in the memory's own thread."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import importlib.util
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from looseleaf import AsyncMemory, Memory, Refused
+from looseleaf.memory.aio import GROUPS, PLAIN
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(folder: Path, act: Callable[[AsyncMemory], Awaitable[Any]]) -> Any:
+    async def main() -> Any:
+        async with AsyncMemory(folder / "m") as memory:
+            return await act(memory)
+
+    return asyncio.run(main())
+
+
+def test_the_signatures_are_those_of_memory() -> None:
+    spec = importlib.util.spec_from_file_location("async_stub", ROOT / "docs/async_stub.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def parts(text: str) -> list[str]:
+        return sorted(
+            ast.dump(node) if not isinstance(node, ast.ImportFrom) else f"{node.module} {alias.name}"
+            for node in ast.parse(text).body
+            for alias in (node.names if isinstance(node, ast.ImportFrom) else [ast.alias("")])
+        )
+
+    assert parts(module.STUB.read_text("utf-8")) == parts(module.stub()), "run `python docs/async_stub.py`"
+
+
+def test_what_is_said_is_remembered_recalled_and_in_the_prompt(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> None:
+        await memory.remember("I live in Lyon.")
+        assert [fact.object for fact in await memory.facts()] == ["Lyon"]
+        assert "Lyon" in (await memory.recall("Where do I live?"))[0].text
+        assert "Lyon" in (await memory.prompt("Plan my evening.")).text
+
+    run(tmp_path, act)
+
+
+def test_groups_properties_and_iterators_are_awaited(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> None:
+        trace = await memory.record(user="Hello.")
+        assert await memory.talk.session == trace.session_id
+        await memory.state.update(goal="Ship it")
+        assert await memory.state.goal == "Ship it"
+        await memory.pages.edit(
+            "facts/tea.md", "# Tea\n\n- Likes: sencha\n", reason="a page", author="person"
+        )
+        assert [edit.path for edit in await memory.history.edits()][:1] == ["facts/tea.md"]
+
+    run(tmp_path, act)
+
+
+def test_every_verb_of_memory_can_be_awaited(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> list[str]:
+        verbs = [name for name in vars(Memory) if not name.startswith("_") and name not in (*GROUPS, *PLAIN)]
+        return [name for name in verbs if not callable(getattr(memory, name))]
+
+    assert run(tmp_path, act) == []
+
+
+def test_a_refusal_is_raised_to_the_caller_and_the_next_call_is_served(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> None:
+        with pytest.raises(Refused, match="no reason"):
+            await memory.pages.edit("USER.md", "x", reason=" ")
+        assert await memory.facts() == []
+
+    run(tmp_path, act)
+
+
+def test_calls_at_once_are_done_in_turn_in_one_thread(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> list[str]:
+        before = threading.active_count()
+        await asyncio.gather(*(memory.record(user=f"Message {number}.") for number in range(20)))
+        assert threading.active_count() == before
+        return [trace.content for turn in await memory.talk.turns(40) for trace in turn.traces]
+
+    assert sorted(run(tmp_path, act)) == sorted(f"Message {number}." for number in range(20))
+
+
+def test_a_cancelled_call_that_has_not_begun_is_not_made(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> list[str]:
+        held = threading.Event()
+        busy = asyncio.wrap_future(memory._thread.submit(held.wait))  # type: ignore[attr-defined]
+        late = asyncio.ensure_future(memory.record(user="Too late."))
+        await asyncio.sleep(0)
+        late.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await late
+        held.set()
+        await busy
+        return [trace.content for turn in await memory.talk.turns() for trace in turn.traces]
+
+    assert run(tmp_path, act) == []
+
+
+def test_a_batch_is_written_when_its_block_ends(tmp_path: Path) -> None:
+    async def act(memory: AsyncMemory) -> int:
+        async with memory.batch() as batch:
+            batch.record(user="One.")
+            batch.record(assistant="Two.")
+            assert await memory.talk.turns() == []
+        return len(batch.traces)
+
+    assert run(tmp_path, act) == 2
+
+
+def test_a_name_that_memory_does_not_have_is_no_attribute(tmp_path: Path) -> None:
+    async def act(memory: Any) -> None:
+        for name in ("remembr", "parts", "_parts"):
+            with pytest.raises(AttributeError):
+                getattr(memory, name)
+        with pytest.raises(AttributeError):
+            memory.talk.nothing  # noqa: B018
+
+    run(tmp_path, act)
+
+
+def test_a_folder_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("a file")
+    before = threading.active_count()
+    with pytest.raises(Refused):
+        AsyncMemory(tmp_path / "m")
+    assert threading.active_count() == before
