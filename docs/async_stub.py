@@ -55,6 +55,7 @@ def stub() -> str:
     return HEAD + "\n".join(lines) + "\n\n" + CONSTANTS + "\n\n".join(classes) + BATCH
 
 
+CONSTANTS = "GROUPS: tuple[str, ...]\nPLAIN: tuple[str, ...]\n\n"
 BATCH = """
 
 class AsyncBatch(Batch):

@@ -40,6 +40,9 @@ from looseleaf.views.page_index import IndexLine
 from looseleaf.window.compaction_plan import Loss
 from looseleaf.window.window import Window
 
+GROUPS: tuple[str, ...]
+PLAIN: tuple[str, ...]
+
 class AsyncMemory:
     def __init__(
         self,
