@@ -15,6 +15,7 @@ import pytest
 from blocks import DOCUMENTS, ROOT, blocks
 from looseleaf.cli import verb_table as cli_verbs
 from looseleaf.cli.main import main
+from test_layers import PACKAGES
 
 README = (ROOT / "README.md").read_text()
 
@@ -24,9 +25,9 @@ def test_the_first_commands_of_the_readme_are_the_two_that_set_everything_up() -
     assert commands == ["make demo", "make test"]
 
 
-def test_the_readme_lists_every_command_and_no_other() -> None:
+def test_the_page_of_commands_begins_with_a_list_of_every_command_and_no_other() -> None:
     (listed,) = (
-        block.text for block in blocks(ROOT / "README.md", "") if block.text.startswith("looseleaf init")
+        block.text for block in blocks(ROOT / "docs/CLI.md", "") if block.text.startswith("looseleaf init")
     )
     lines = [line for line in listed.splitlines() if line]
     named = [verb for line in lines for verb in line.split()[1].split("|")]
@@ -39,14 +40,17 @@ def test_the_readme_is_in_the_order_in_which_a_reader_decides() -> None:
         "\nmake demo ",
         "from looseleaf import Memory\n",
         "## The folder",
-        "<!-- benchmark: peers -->",
-        "<!-- benchmark: figures -->",
         "## Plug it in",
-        "## In Python",
-        "## Commands",
-        "## In, out, and gone",
+        "docs/MCP.md",
+        "docs/HOOKS.md",
+        "looseleaf chat",
+        "## Every day",
+        "<!-- benchmark: figures -->",
+        "## Read on",
     ]
     assert [README.index(each) for each in order] == sorted(README.index(each) for each in order)
+    assert len(README.splitlines()) <= 250
+    assert "<!-- benchmark: peers -->" in (ROOT / "docs/PEERS.md").read_text()
 
 
 def test_no_line_of_the_readme_is_too_long_to_be_read_in_a_terminal() -> None:
@@ -56,10 +60,11 @@ def test_no_line_of_the_readme_is_too_long_to_be_read_in_a_terminal() -> None:
     assert [line for line in lines if len(line) > 120] == []
 
 
-def test_commands_end_as_the_readme_says(
+def test_commands_end_as_their_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "Exit codes: 0 done; 1 done, and there is something to see to" in " ".join(README.split())
+    codes = " ".join((ROOT / "docs/CLI.md").read_text().split())
+    assert "Exit codes: - **0**: done. - **1**: done, and something needs your attention." in codes
     monkeypatch.setenv("LOOSELEAF_HOME", str(tmp_path / "memory"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"no JSON")))
     ended = {
@@ -126,7 +131,7 @@ def test_every_section_of_the_format_that_is_cited_exists() -> None:
 
 
 def test_every_test_that_the_table_of_promises_names_exists() -> None:
-    named = set(re.findall(r"(?:tests|benchmarks)/\w+\.py", (ROOT / "docs/seeds.md").read_text()))
+    named = set(re.findall(r"(?:tests|benchmarks)/[\w/]+\.py", (ROOT / "docs/seeds.md").read_text()))
     assert named
     assert {name for name in named if not (ROOT / name).exists()} == set()
 
@@ -154,7 +159,7 @@ def test_every_promise_of_a_seed_has_a_test(seed: str) -> None:
     rows = rows_of(seed)
     assert len(rows) > 20
     assert [row for row in rows if len(row) != 3] == []
-    untested = [row for row in rows if not re.search(r"(?:tests|benchmarks)/\w+\.py", row[2])]
+    untested = [row for row in rows if not re.search(r"(?:tests|benchmarks)/[\w/]+\.py", row[2])]
     assert [row for row in untested if row[2] != "not built yet"] == []
     if seed in ("002", "004"):
         assert [row for row in rows if "not built yet" in row[2]] == []
@@ -184,8 +189,15 @@ def test_decisions_are_numbered_without_a_gap() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_every_file_of_the_package_that_the_design_draws_exists() -> None:
-    drawn = blocks(ROOT / "docs/DESIGN.md", "")[0].text
+def test_the_page_of_the_code_draws_every_file_of_the_package_and_no_other() -> None:
+    """`python docs/code.py` writes it again."""
+    made = subprocess.run(
+        [sys.executable, ROOT / "docs/code.py", "--print"], capture_output=True, text=True, check=True
+    )
+    assert (ROOT / "docs/CODE.md").read_text("utf-8") == made.stdout
+    drawn = blocks(ROOT / "docs/CODE.md", "")[0].text
+    packages = re.findall(r"^(\w+)/", drawn.partition("\n")[2], re.MULTILINE)
+    assert packages == [name for name in PACKAGES if (ROOT / "src/looseleaf" / name).is_dir() and name]
     names = set(re.findall(r"\b\w+\.py\b", drawn))
     files = [path.relative_to(ROOT / "src/looseleaf") for path in (ROOT / "src").rglob("*.py")]
     assert names - {path.name for path in files} == set()
