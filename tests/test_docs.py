@@ -220,7 +220,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[i
         capture_output=True,
         text=True,
         check=False,
-        env={"PATH": os.environ["PATH"], "HOME": str(place), "TZ": "UTC"},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": str(place), "TZ": "UTC"},
     )
     assert done.returncode == 0, done.stderr
     return dict(zip(found, json.loads(done.stdout), strict=True))
