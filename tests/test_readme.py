@@ -1,4 +1,4 @@
-"""The documents say what is so: their links lead somewhere, and what they cite, list and count is there."""
+"""The documents are right: their links lead somewhere, and everything they cite, list and count exists."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ import pytest
 from blocks import DOCUMENTS, ROOT, blocks
 from looseleaf.cli import verb_table as cli_verbs
 from looseleaf.cli.main import main
+from tables import check_rows
 from test_layers import PACKAGES
 
 README = (ROOT / "README.md").read_text()
+SEEDS = ("000", "001", "002", "003", "004")
 
 
 def test_the_first_commands_of_the_readme_are_the_two_that_set_everything_up() -> None:
@@ -67,27 +69,27 @@ def test_commands_end_as_their_page_says(
     assert "Exit codes: - **0**: done. - **1**: done, and something needs your attention." in codes
     monkeypatch.setenv("LOOSELEAF_HOME", str(tmp_path / "memory"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"no JSON")))
-    ended = {
-        told: main(told.split())
-        for told in ("init", "check", "recall tungsten", "why tungsten", "show NONE.md", "hook stop")
+    codes_of = {
+        command: main(command.split())
+        for command in ("init", "check", "recall tungsten", "why tungsten", "show NONE.md", "hook stop")
     }
-    assert list(ended.values()) == [0, 0, 1, 1, 2, 0], ended
+    assert list(codes_of.values()) == [0, 0, 1, 1, 2, 0], codes_of
     with pytest.raises(SystemExit) as mistyped:
         main(["hook", "nonsense"])
     assert mistyped.value.code == 1
     assert "Nothing was shown: there is no page NONE.md" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="it is about git")
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_git_takes_what_the_readme_says_and_nothing_if_it_is_told_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def taken() -> set[str]:
-        """What `git add` would add: files, and folders at the top of the memory."""
-        told = subprocess.run(
+    def added_paths() -> set[str]:
+        """Files and folders at the top of the memory that `git add` would add."""
+        done = subprocess.run(
             ["git", "-C", str(tmp_path), "add", "-A", "-n", "."], capture_output=True, text=True, check=True
         )
-        paths = re.findall(r"^add '\.looseleaf/(.*)'$", told.stdout, re.MULTILINE)
+        paths = re.findall(r"^add '\.looseleaf/(.*)'$", done.stdout, re.MULTILINE)
         return {f"{path.partition('/')[0]}{'/' * ('/' in path)}" for path in paths}
 
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
@@ -104,17 +106,27 @@ def test_git_takes_what_the_readme_says_and_nothing_if_it_is_told_so(
         r"leaves out (.*?)\.\n\*\*All other pages go in\*\*: (.*?), with", README, re.DOTALL
     ).groups()  # type: ignore[union-attr]
     named = set(re.findall(r"`([^`]+)`", goes_in))
-    assert taken() - {".gitignore"} == named
+    assert added_paths() - {".gitignore"} == named
     assert set(re.findall(r"`([^`]+)`", left_out)) == {"log/", "views/", "review/", "PROJECT.local.md"}
     (how,) = re.findall(r"out of git altogether: `echo '(.)' > \.looseleaf/\.gitignore`", README)
     (home / ".gitignore").write_text(f"{how}\n")
-    assert taken() == set()
+    assert added_paths() == set()
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_link_between_documents_leads_somewhere(document: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text())
-    assert [link for link in links if not (document.parent / link).exists()] == []
+def anchors_of(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#{1,6} (.+)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_between_documents_leads_somewhere() -> None:
+    def check(document: Path) -> None:
+        links = re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", document.read_text())
+        assert [link for link, _ in links if not (document.parent / link).exists()] == []
+        inner = [(document.parent / link if link else document, anchor) for link, anchor in links if anchor]
+        assert [(str(path), anchor) for path, anchor in inner if anchor not in anchors_of(path)] == []
+
+    check_rows(check, DOCUMENTS)
 
 
 def test_every_section_of_the_format_that_is_cited_exists() -> None:
@@ -148,33 +160,35 @@ def test_every_module_that_the_table_of_promises_names_exists_or_is_said_not_to(
 
 
 def rows_of(seed: str) -> list[list[str]]:
-    """The promises of a seed: what, where, shown by."""
+    """Return the promises of a seed: what, where, shown by."""
     text = (ROOT / "docs/seeds.md").read_text().partition(f"\n## {seed}\n")[2].partition("\n## ")[0]
     lines = [line for line in text.splitlines() if re.match(r"\| (?!\*\*|promise)", line)]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
-@pytest.mark.parametrize("seed", ["000", "001", "002", "003", "004"])
-def test_every_promise_of_a_seed_has_a_test(seed: str) -> None:
-    rows = rows_of(seed)
-    assert len(rows) > 20
-    assert [row for row in rows if len(row) != 3] == []
-    untested = [row for row in rows if not re.search(r"(?:tests|benchmarks)/[\w/]+\.py", row[2])]
-    assert [row for row in untested if row[2] != "not built yet"] == []
-    if seed in ("002", "004"):
-        assert [row for row in rows if "not built yet" in row[2]] == []
+def test_every_promise_of_a_seed_has_a_test() -> None:
+    def check(seed: str) -> None:
+        rows = rows_of(seed)
+        assert len(rows) > 20
+        assert [row for row in rows if len(row) != 3] == []
+        untested = [row for row in rows if not re.search(r"(?:tests|benchmarks)/[\w/]+\.py", row[2])]
+        assert [row for row in untested if row[2] != "not built yet"] == []
+        if seed in ("002", "004"):
+            assert [row for row in rows if "not built yet" in row[2]] == []
+
+    check_rows(check, SEEDS)
 
 
 def test_the_table_of_promises_counts_right() -> None:
-    rows = [row for seed in ("000", "001", "002", "003", "004") for row in rows_of(seed)]
+    rows = [row for seed in SEEDS for row in rows_of(seed)]
     none = sum(row[2] == "not built yet" for row in rows)
     part = sum("not built yet" in row[2] for row in rows) - none
     kept = len(rows) - part - none
-    said = re.search(
+    counts = re.search(
         r"Of (\d+) promises (\d+) are kept.*?(\d+) in part, and (\d+)", (ROOT / "docs/seeds.md").read_text()
     )
-    assert said is not None
-    assert tuple(map(int, said.groups())) == (len(rows), kept, part, none)
+    assert counts is not None
+    assert tuple(map(int, counts.groups())) == (len(rows), kept, part, none)
 
 
 def test_what_is_installed_with_it_is_little() -> None:
