@@ -103,20 +103,20 @@ def page() -> str:
     parts = [
         HEAD,
         f"Every verb takes these options, before or after it:\n\n{shared}\n",
-        f"{filled(listed)}\n",
+        f"{wrap(listed)}\n",
     ]
     return "\n".join([*parts, *(section(verb) for verb in VERBS)])
 
 
 def section(verb: str) -> str:
     _, about, own, example = VERBS[verb]
-    told = " ".join(about.split())
+    sentence = " ".join(about.split())
     typed = [f"looseleaf {each}" for each in example.splitlines()]
-    lines = [f"## {verb}", "", filled(f"{told[0].upper()}{told[1:]}."), "", "```sh", *typed, "```", ""]
+    lines = [f"## {verb}", "", wrap(f"{sentence[0].upper()}{sentence[1:]}."), "", "```sh", *typed, "```", ""]
     return "\n".join([*lines, *([*rows(own), ""] if own else [])])
 
 
-def filled(text: str) -> str:
+def wrap(text: str) -> str:
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
@@ -124,11 +124,11 @@ def rows(arguments: Arguments) -> Iterator[str]:
     yield "| argument | |"
     yield "|---|---|"
     for name, known in arguments.items():
-        yield f"| {named(name, known)} | {about(name, known)} |"
+        yield f"| {argument_form(name, known)} | {about(name, known)} |"
 
 
-def named(name: str, known: dict[str, Any]) -> str:
-    """As it is typed: `--limit N`, `-n N`; an argument in capitals, in brackets if it may be left out."""
+def argument_form(name: str, known: dict[str, Any]) -> str:
+    """Return an argument as typed: `--limit N`, `-n N`; in capitals, and in brackets if optional."""
     value = known.get("metavar") or (name.lstrip("-").upper() if "action" not in known else "")
     if not name.startswith("-"):
         many = "…" if known.get("nargs") == "+" else ""
@@ -138,10 +138,10 @@ def named(name: str, known: dict[str, Any]) -> str:
 
 
 def about(name: str, known: dict[str, Any]) -> str:
-    told = str(known.get("help", "")).replace("|", "\\|")
-    choices = [each for each in known.get("choices", ()) if each not in told]
+    text = str(known.get("help", "")).replace("|", "\\|")
+    choices = [each for each in known.get("choices", ()) if each not in text]
     one_of = f"one of {', '.join(f'`{each}`' for each in choices)}" if choices else ""
-    return "; ".join(filter(None, (told, one_of)))
+    return "; ".join(filter(None, (text, one_of)))
 
 
 if __name__ == "__main__":
