@@ -30,11 +30,12 @@ help:
 demo: $(VENV)/.package
 	$(BIN)/looseleaf demo
 
-# The demo's output, of which the picture is made, and the page of commands; tests hold them to the program.
+# The demo's output and its picture, and the pages of commands and code. Tests compare them with the program.
 docs: $(VENV)/.dev
 	$(BIN)/python tests/cli/test_demo.py
 	$(BIN)/python docs/pictures/make.py
 	$(BIN)/python docs/cli.py
+	$(BIN)/python docs/code.py
 
 # Tests start many processes, each of which would compile what it imports.
 test: export PYTHONDONTWRITEBYTECODE =

@@ -1,11 +1,11 @@
-"""What the benchmarks measured (results.json), as RESULTS.md, as plots, and as the tables of README.md.
+"""What the benchmarks measured (results.json), as RESULTS.md, as plots, and as tables in README.md and docs/PEERS.md.
 
     python benchmarks/readme.py           writes them
     python benchmarks/readme.py --check   says which are not what the results say, and changes nothing
 
-Nothing here measures anything: the same results make the same bytes, which a test compares. A table of README.md
-stands between `<!-- benchmark: NAME -->` and `<!-- end -->`; NAME is a benchmark (its rows that have a goal), `figures`
-(some rows of all of them), `peers`, `misses` (every goal that was not met) or `machine`.
+Nothing here measures anything: the same results make the same bytes, which a test compares. A table in README.md or
+docs/PEERS.md stands between `<!-- benchmark: NAME -->` and `<!-- end -->`; NAME is a benchmark (its rows that have a
+goal), `figures` (some rows of all of them), `peers`, `misses` (every goal that was not met) or `machine`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from benchmarks.peers import shown  # noqa: E402
 from benchmarks.plot import plots  # noqa: E402
 from benchmarks.report import NO_GOAL, Row, is_rows, load, met, table, with_goals  # noqa: E402
 
-README, PAGE, PLOTS = HERE / "README.md", HERE / "benchmarks/RESULTS.md", HERE / "benchmarks/plots"
+PAGE, PLOTS = HERE / "benchmarks/RESULTS.md", HERE / "benchmarks/plots"
+DOCUMENTS = (HERE / "README.md", HERE / "docs/PEERS.md")
+"""Documents with tables between marks."""
 MARK = re.compile(r"<!-- benchmark: (\w+) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 ABOUT = {
@@ -49,61 +51,61 @@ CHOSEN = (
     (
         "store",
         "durable append, one record a sync, against a loop of `json.dumps`",
-        "recording: speed of a message that is on the disk, of what a bare write and sync reaches",
+        "recording: speed of a durable message, relative to a bare write and sync",
     ),
     (
         "window",
         "real talks cut in the middle, before a turn",
-        "compaction of a whole talk: names, paths and ids that are needed later, still there",
+        "compaction of a whole conversation: names, paths and ids needed later that are still there",
     ),
     (
         "learn",
         "lines that rest on what is worth keeping",
-        "learning without a model: lines that rest on what their author marked as worth keeping",
+        "learning without a model: kept lines whose source the author marked as worth keeping",
     ),
-    ("learn", "facts found", "learning without a model: facts of such messages that are known afterwards"),
+    ("learn", "facts found", "learning without a model: marked facts that are known afterwards"),
     (
         "learn",
         "changes after which the old value is told as true",
-        "after a natural change of mind: how often the old value is told as true",
+        "after a natural change of mind: how often the old value is still given as true",
     ),
     (
         "learn",
         "prohibitions that were obeyed",
-        "what the user says not to remember: how often nothing of it is left",
+        "after “don't remember this”: how often nothing of it is left",
     ),
     (
         "prompt",
         "a prompt of 10,000 facts",
-        "prompts: time of one with 10,000 facts and 100,000 turns, against one with 100 of each",
+        "prompts: time with 10,000 facts and 100,000 turns, relative to 100 of each",
     ),
     (
         "prompt",
         "input tokens that a provider's cache knows in a budget of 16,000",
-        "prompts: tokens that a provider's cache has already, of 500 turns (with the memory anew in each turn)",
+        "prompts: tokens already in a provider's cache over 500 turns (if each turn rendered the memory anew)",
     ),
     (
         "locomo",
         "evidence found in ten hits, by words",
-        "recall: questions about long talks (LoCoMo) whose evidence is in ten hits, by words alone",
+        "recall: questions on long conversations (LoCoMo) with the evidence in ten hits, by words alone",
     ),
     (
         "locomo",
         "unrelated questions that get no answer",
-        "recall: questions about something else that get a plain no",
+        "recall: unrelated questions that get a plain no",
     ),
     (
         "recall",
         "a question at 100,000 messages, warm",
-        "recall: time of a question among 100,000 messages, against a bare full-text table",
+        "recall: time of a question among 100,000 messages, relative to a bare full-text table",
     ),
     (
         "hook",
         "`hook user-prompt` at 100,000 turns",
-        "hooks: time of one at 100,000 turns, against starting Python and doing nothing",
+        "hooks: time of one at 100,000 turns, relative to starting Python",
     ),
 )
-"""The rows that README.md shows: a benchmark, how the row begins, and what it means to who has not read the rest."""
+"""The rows that README.md shows: a benchmark, how the row begins, and a label for a newcomer."""
 
 
 def rows_of(measured: dict[str, Any]) -> list[Row]:
@@ -210,7 +212,7 @@ def missed_table(results: dict[str, Any]) -> str:
     return table([(name, *row) for name, row in misses(results)], ("benchmark", "what", "measured", "goal"))
 
 
-# --- README.md ------------------------------------------------------------------------------------
+# --- tables in documents ----------------------------------------------------------------------------
 
 
 def tables(results: dict[str, Any]) -> dict[str, Callable[[], str]]:
@@ -245,7 +247,8 @@ def filled(text: str, results: dict[str, Any]) -> str:
 def made(results: dict[str, Any]) -> dict[Path, str]:
     """Every file that is made of the results, with what it should hold."""
     files = {PLOTS / name: picture for name, _, picture in plots(results)}
-    return files | {PAGE: page(results), README: filled(README.read_text(), results)}
+    shown_in = {path: filled(path.read_text(), results) for path in DOCUMENTS}
+    return files | {PAGE: page(results)} | shown_in
 
 
 def stale(results: dict[str, Any]) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The blocks of code in the documents: where each stands, what it is, and whether it says that it is not run."""
+"""The blocks of code in the documents: where each stands, its language, and whether it is marked as not run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Block:
     language: str
     text: str
     needs: str | None
-    """What a machine must have to run it, where the test's has not."""
+    """What a machine needs to run it, if the test's does not have it."""
 
     def __str__(self) -> str:
         return f"{self.document}:{self.line}"
@@ -31,7 +31,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Step:
-    """A command of a transcript, what it is given on standard input, and the output that is shown (None: none is)."""
+    """A command of a transcript, its standard input, and the output shown (None: none)."""
 
     arguments: tuple[str, ...]
     stdin: str
@@ -39,7 +39,7 @@ class Step:
 
 
 def blocks(path: Path, *languages: str) -> list[Block]:
-    """The blocks of a document, of all languages or of these (`""`: of none)."""
+    """Return the blocks of a document, in all languages or in these (`""`: without one)."""
     text = path.read_text("utf-8")
     found = [
         Block(
@@ -59,7 +59,7 @@ def all_blocks(*languages: str) -> list[Block]:
 
 
 def commands(block: Block) -> list[str]:
-    """The commands of a block for a shell: without comments, each whole, on however many lines it stands."""
+    """Return the commands of a shell block, without comments, each whole even if it spans lines."""
     found: list[str] = []
     begun = ""
     for line in block.text.replace("\\\n", " ").splitlines():
@@ -74,12 +74,12 @@ def _is_whole(command: str) -> bool:
     try:
         shlex.split(command)
     except ValueError:
-        return False  # a quotation goes on
+        return False  # a quotation is still open
     return True
 
 
 def steps(block: Block) -> list[Step]:
-    """The commands of a transcript, each with the output under it."""
+    """Return the commands of a transcript, each with the output under it."""
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
     if parts[0].strip():
         raise ValueError(f"{block}: a transcript begins with a command")
@@ -90,12 +90,12 @@ def _step(block: Block, part: str) -> Step:
     command, _, shown = part.partition("\n")
     stdin, arguments = looseleaf_of(command)
     if arguments is None:
-        raise ValueError(f"{block}: only looseleaf is run here, and not {command!r}")
+        raise ValueError(f"{block}: only looseleaf runs here, not {command!r}")
     return Step(arguments, stdin, shown.strip("\n") or None)
 
 
 def looseleaf_of(command: str) -> tuple[str, tuple[str, ...] | None]:
-    """Of a command line: what is given to looseleaf on standard input, and its arguments (None: it is not called)."""
+    """Split a command line into looseleaf's standard input and its arguments (None: it is not called)."""
     words = shlex.split(re.sub(r"\s#\s.*$", "", command))
     stdin = ""
     if words[0] == "echo" and "|" in words:
@@ -105,7 +105,7 @@ def looseleaf_of(command: str) -> tuple[str, tuple[str, ...] | None]:
 
 
 def pattern(shown: str) -> str:
-    """An output as it is shown: `…` on a line of its own stands for any lines, else for any text of a line."""
+    """Return the pattern of a shown output: `…` alone on a line stands for any lines, else for any text of a line."""
     lines = [
         r"(?:.*\n)*?" if line.strip() == "…" else r"[^\n]*?".join(map(re.escape, line.split("…"))) + r"\n"
         for line in shown.split("\n")

@@ -1,8 +1,8 @@
-"""Runs examples of documents: each document's in a folder of its own, statement by statement, in one process.
+"""Runs the examples of documents: each document's in its own folder, statement by statement, in one process.
 
-    python examples.py < [{"folder": …, "text": …}, …]    prints, for each, [[line, what it printed, comments], …]
+    python examples.py < [{"folder": …, "text": …}, …]    prints, for each, [[line, output, comments], …]
 
-A comment beside a `print` says what it prints. Whoever reads this compares the two.
+A comment beside a `print` claims its output. The caller compares the two.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import tokenize
 from contextlib import redirect_stdout
 from typing import Any
 
-Told = list[tuple[int, str, list[str]]]
+Statements = list[tuple[int, str, list[str]]]
 
 
-def told(text: str, name: str) -> Told:
-    """Run a text; of each statement, what it printed, and what its comments say that it prints."""
+def run_statements(text: str, name: str) -> Statements:
+    """Run a text; return the output of each statement, and the output that its comments claim."""
     remarks = comments(text)
     space: dict[str, Any] = {"__name__": "example"}
-    found: Told = []
+    found: Statements = []
     for statement in ast.parse(text).body:
         kept = io.StringIO()
         code = compile(ast.Module([statement], []), name, "exec")
         with redirect_stdout(kept):
             exec(code, space)
         last = statement.end_lineno or statement.lineno
-        said = [remarks[line] for line in range(statement.lineno, last + 1) if line in remarks]
-        found.append((statement.lineno, kept.getvalue(), said))
+        claimed = [remarks[line] for line in range(statement.lineno, last + 1) if line in remarks]
+        found.append((statement.lineno, kept.getvalue(), claimed))
     return found
 
 
 def comments(text: str) -> dict[int, str]:
-    """By line, the comments that stand behind a `print`, or behind the bracket that ends one."""
+    """Return the comments after a `print`, or after the bracket that ends one, by line."""
     lines = text.splitlines()
     found = {}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -49,14 +49,14 @@ def comments(text: str) -> dict[int, str]:
 
 
 def main() -> None:
-    results: list[Told] = []
+    results: list[Statements] = []
     for each in json.load(sys.stdin):
         os.makedirs(each["folder"])
         os.chdir(each["folder"])
-        results.append(told(each["text"], each["name"]))
+        results.append(run_statements(each["text"], each["name"]))
     json.dump(results, sys.stdout)
     sys.stdout.flush()
-    os._exit(0)  # memories that an example left open are let go of with the process
+    os._exit(0)  # memories that an example left open end with the process
 
 
 if __name__ == "__main__":

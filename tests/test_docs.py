@@ -1,7 +1,7 @@
-"""Documents are tests: every block of code in them is run, or at least read by what would read it.
+"""Documents are tests: every block of code in them is run, or at least parsed by the program that would read it.
 
 Commands that need a network, a client or a key stand under `<!-- not run: needs … -->`, and are listed here.
-Transcripts (`console`) run on the memory that the demo leaves; a `…` in them stands for what is left out.
+Transcripts (`console`) run on the memory that the demo leaves; a `…` in them stands for omitted text.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from looseleaf.cli.main import main
 from looseleaf.cli.verb_table import SHARED, VERBS
 from looseleaf.recall.recall_tests import load
 from masks import masked
+from tables import check_rows
 
 HERE = Path(__file__).parent
 
@@ -40,7 +41,7 @@ NOT_RUN = {
     "docs/MCP.md": {"a network", "Claude Code", "a running server"},
     "docs/RECALL.md": {"a network"},
 }
-"""What is not run, by document: what it would need."""
+"""The requirements of blocks that are not run, by document."""
 
 LANGUAGES = frozenset({"", "sh", "console", "python", "toml", "json", "markdown", "mermaid"})
 
@@ -49,7 +50,7 @@ def names(found: list[Block]) -> list[str]:
     return [str(block) for block in found]
 
 
-# --- that none hides -----------------------------------------------------------------------
+# --- no block hides -----------------------------------------------------------------------
 
 
 def test_every_block_is_of_a_language_that_is_looked_at() -> None:
@@ -57,8 +58,8 @@ def test_every_block_is_of_a_language_that_is_looked_at() -> None:
 
 
 def test_no_command_hides_in_a_block_without_a_language() -> None:
-    telling = re.compile(r"^(\$ |looseleaf --?\w|pip |make |curl |from looseleaf|import )", re.MULTILINE)
-    assert names([block for block in all_blocks("", "markdown") if telling.search(block.text)]) == []
+    command = re.compile(r"^(\$ |looseleaf --?\w|pip |make |curl |from looseleaf|import )", re.MULTILINE)
+    assert names([block for block in all_blocks("", "markdown") if command.search(block.text)]) == []
 
 
 def test_what_is_not_run_is_listed_here() -> None:
@@ -99,7 +100,7 @@ def targets() -> set[str]:
 
 
 def fault_of(command: str, block: Block) -> str | None:
-    """Why a command would not work; None: it would, or the block says what it needs."""
+    """Return why a command would not work; None: it would, or the block says what it needs."""
     words = command.split()
     if words[0] == "make":
         return None if set(words[1:]) <= targets() else "there is no such target"
@@ -110,13 +111,15 @@ def fault_of(command: str, block: Block) -> str | None:
         except SystemExit:
             return "looseleaf does not understand it"
         return None
-    return None if block.needs is not None else "nobody runs it, and the block does not say why"
+    return None if block.needs is not None else "it is not run, and the block does not say why"
 
 
-@pytest.mark.parametrize("block", all_blocks("sh"), ids=str)
-def test_every_command_for_a_shell_is_one(block: Block) -> None:
-    assert commands(block)
-    assert [(each, fault) for each in commands(block) if (fault := fault_of(each, block))] == []
+def test_every_command_for_a_shell_is_one() -> None:
+    def check(block: Block) -> None:
+        assert commands(block)
+        assert [(each, fault) for each in commands(block) if (fault := fault_of(each, block))] == []
+
+    check_rows(check, all_blocks("sh"))
 
 
 def test_a_command_that_is_none_is_found() -> None:
@@ -141,8 +144,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "memory"
 
 
-def carried_out(home: Path, step: Step) -> tuple[int, str]:
-    """A command of a transcript: its code, and what it printed, masked."""
+def run_step(home: Path, step: Step) -> tuple[int, str]:
+    """Run a command of a transcript; return its code and its output, masked."""
     kept = io.BytesIO()
     out = Plain(kept, encoding="utf-8", write_through=True)
     before = sys.stdin
@@ -158,24 +161,24 @@ def carried_out(home: Path, step: Step) -> tuple[int, str]:
 
 
 def without_hints(printed: str) -> str:
-    """Without what could be done next, which a transcript need not show."""
+    """Remove the hints at the next step, which a transcript need not show."""
     return re.sub(r"(?m)^Next: .*\n?", "", printed)
 
 
 MAY_FIND_NOTHING = ("recall", "why")
-"""Commands that end with 1 where that is the answer."""
+"""Commands for which 1 is an answer."""
 
-TOLD = sorted({block.document for block in all_blocks("console")})
+TRANSCRIPTS = sorted({block.document for block in all_blocks("console")})
 
 
-@pytest.mark.parametrize("document", TOLD)
+@pytest.mark.parametrize("document", TRANSCRIPTS)
 def test_transcripts_show_what_is_printed(story: Path, tmp_path: Path, document: str) -> None:
     home = tmp_path / "memory"
     shutil.copytree(story, home)
     with somewhere(tmp_path):
         for block in blocks(ROOT / document, "console"):
             for step in steps(block) if block.needs is None else ():
-                code, printed = carried_out(home, step)
+                code, printed = run_step(home, step)
                 assert code == 0 or step.arguments[0] in MAY_FIND_NOTHING, (str(block), step, printed)
                 if step.shown is not None:
                     printed = printed if "\nNext: " in step.shown else without_hints(printed)
@@ -205,60 +208,62 @@ def test_a_transcript_that_is_not_so_is_found() -> None:
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[int, str, list[str]]]]:
-    """By document, what its statements printed, and what they say that they print."""
+    """By document, the output of its statements, and the output that their comments claim."""
     place = tmp_path_factory.mktemp("examples")
     found: dict[str, str] = {}
     for block in all_blocks("python"):
         found[block.document] = found.get(block.document, "") + block.text
-    asked = [
+    requests = [
         {"name": name, "text": text, "folder": str(place / str(at))}
         for at, (name, text) in enumerate(found.items())
     ]
     done = subprocess.run(
         [sys.executable, HERE / "examples.py"],
-        input=json.dumps(asked),
+        input=json.dumps(requests),
         capture_output=True,
         text=True,
         check=False,
-        env={"PATH": os.environ["PATH"], "HOME": str(place), "TZ": "UTC"},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": str(place), "TZ": "UTC"},
     )
     assert done.returncode == 0, done.stderr
     return dict(zip(found, json.loads(done.stdout), strict=True))
 
 
-@pytest.mark.parametrize("document", sorted({block.document for block in all_blocks("python")}))
-def test_examples_print_what_they_say(
-    examples: dict[str, list[tuple[int, str, list[str]]]], document: str
-) -> None:
-    said = 0
-    for line, printed, comments in examples[document]:
-        for comment in comments:
-            said += 1
-            wanted = pattern(masked(comment))
-            assert any(re.fullmatch(wanted, f"{masked(each).rstrip()}\n") for each in printed.splitlines()), (
-                f"{document}, statement {line} printed {printed!r}, and not {comment!r}"
-            )
-    assert said, f"{document} prints nothing that could be compared"
+def test_examples_print_what_they_say(examples: dict[str, list[tuple[int, str, list[str]]]]) -> None:
+    def check(document: str) -> None:
+        compared = 0
+        for line, printed, comments in examples[document]:
+            for comment in comments:
+                compared += 1
+                wanted = pattern(masked(comment))
+                assert any(
+                    re.fullmatch(wanted, f"{masked(each).rstrip()}\n") for each in printed.splitlines()
+                ), f"{document}, statement {line} printed {printed!r}, and not {comment!r}"
+        assert compared, f"{document} prints nothing that could be compared"
+
+    check_rows(check, sorted({block.document for block in all_blocks("python")}))
 
 
 # --- settings ------------------------------------------------------------------------------
 
 
-def servers(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The servers that a client's settings name."""
+def servers(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the servers that a client's settings name."""
     for name in ("mcpServers", "context_servers", "mcp_servers"):
-        yield from told.get(name, {}).values()
+        yield from settings.get(name, {}).values()
 
 
-@pytest.mark.parametrize("block", all_blocks("toml"), ids=str)
-def test_settings_are_taken(block: Block) -> None:
-    told = tomllib.loads(block.text)
-    if "test" in told:
-        assert load(block.text, str(block))
-    elif list(servers(told)):
-        assert_starts(told)
-    else:
-        policy_from(told, str(block), None)
+def test_settings_are_accepted() -> None:
+    def check(block: Block) -> None:
+        settings = tomllib.loads(block.text)
+        if "test" in settings:
+            assert load(block.text, str(block))
+        elif list(servers(settings)):
+            assert_starts(settings)
+        else:
+            policy_from(settings, str(block), None)
+
+    check_rows(check, all_blocks("toml"))
 
 
 def test_the_recall_tests_that_are_shown_pass(story: Path, tmp_path: Path) -> None:
@@ -266,19 +271,21 @@ def test_the_recall_tests_that_are_shown_pass(story: Path, tmp_path: Path) -> No
     home = tmp_path / "memory"
     shutil.copytree(story, home)
     (home / "recall.tests.toml").write_text(block.text)
-    code, printed = carried_out(home, Step(("test",), "", None))
+    code, printed = run_step(home, Step(("test",), "", None))
     assert code == 0, printed
 
 
-@pytest.mark.parametrize("block", all_blocks("json"), ids=str)
-def test_json_is_json_and_starts_what_there_is(block: Block) -> None:
-    told = json.loads(block.text)
-    if isinstance(told, dict):
-        assert_starts(told)
+def test_json_is_json_and_starts_what_there_is() -> None:
+    def check(block: Block) -> None:
+        settings = json.loads(block.text)
+        if isinstance(settings, dict):
+            assert_starts(settings)
+
+    check_rows(check, all_blocks("json"))
 
 
-def assert_starts(told: dict[str, Any]) -> None:
-    for server in servers(told):
+def assert_starts(settings: dict[str, Any]) -> None:
+    for server in servers(settings):
         if "command" in server:
             assert server["command"] == "looseleaf"
             assert parse(server["args"]).run == "serve.mcp"

@@ -59,7 +59,7 @@ Column = Callable[[dict[str, Any]], str]
 
 
 def in_short(result: dict[str, Any]) -> str:
-    """The table of README.md: some of the columns, and what its marks mean."""
+    """The table of docs/PEERS.md: some of the columns, and what its marks mean."""
     made = columns(result)
     kept = [name for name in made if not name.startswith(("at ", "disk", "syncs"))]
     rows = [[peer["shown"], *(made[name](peer) for name in kept)] for peer in result["peers"]]
@@ -72,9 +72,9 @@ def in_short(result: dict[str, Any]) -> str:
     )
     legend = (
         f"{result['work']['items']:,} texts{''.join(f' ({each})' for each in [', '.join(fewer)] if each)}. {NO_GOAL}: "
-        "it has no search, keeps nothing in memory, or (`semantic`) was asked for its evidence alone. ᵛ: its vectors "
-        "were made before, and no embedder is in its times or size. Not run or not to the end, with the reason in "
-        f"RESULTS.md: {', '.join(left_out)}."
+        "no search, nothing kept in memory, or (`semantic`) measured for evidence only. ᵛ: vectors were made "
+        "beforehand; times and sizes exclude the embedder. Not run, or not to the end (RESULTS.md gives the reasons): "
+        f"{', '.join(left_out)}."
     )
     return table(rows, ("", *kept)) + f"\n\n{fill(legend, 120)}\n"
 

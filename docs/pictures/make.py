@@ -1,10 +1,10 @@
-"""The picture of the README: a terminal in which the demo runs, drawn of what the demo really printed.
+"""The picture in the README: a terminal that runs the demo, drawn from its real output.
 
     python docs/pictures/make.py            writes docs/pictures/demo.svg
     python docs/pictures/make.py --print    prints it
 
-The text is `tests/golden/demo.txt`, which a test holds to the demo. Screens follow each other; where nothing moves, or
-somebody wants no movement, the last one stands.
+The text is `tests/golden/demo.txt`, which a test compares with the demo. Screens follow each other; without animation,
+or if the reader prefers reduced motion, the last one stays.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ SCREENS: tuple[tuple[tuple[str, int], ...], ...] = (
     (("$ looseleaf prompt ", 18),),
     (("looseleaf-demo/\n", 18),),
 )
-"""What is seen on each screen: passages of the output, by how each begins, and how many lines of it."""
+"""The passages of each screen: how each begins, and how many lines are shown."""
 
 LAST_TIME = ("$ looseleaf show USER.md\n",)
-"""Commands that are run twice, of which the second run is shown."""
+"""Commands that run twice; the second run is shown."""
 
 COLUMNS, ROWS = 100, 19
 SECONDS = 5.0
-"""For which a screen stands."""
+"""How long a screen stays."""
 
 WIDE, HIGH, LEFT, TOP = 8.4, 19.0, 20.0, 58.0
-COLOURS = {"command": "#7dcfff", "told": "#e6edf3", "note": "#8b949e", "good": "#7ee787", "bad": "#ffa657"}
+COLORS = {"command": "#7dcfff", "told": "#e6edf3", "note": "#8b949e", "good": "#7ee787", "bad": "#ffa657"}
 
 
 def screens() -> list[list[str]]:
@@ -56,7 +56,7 @@ def passage(text: str, begin: str, count: int) -> str:
     return "\n".join(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 1]}…" for line in lines)
 
 
-def colour_of(line: str) -> str:
+def color_of(line: str) -> str:
     if line.startswith("$ "):
         return "command"
     if line.lstrip().startswith(("└", "- [ ]")) or "collector.example" in line:
@@ -66,13 +66,13 @@ def colour_of(line: str) -> str:
     return "told"
 
 
-def drawn(screen: Sequence[str], number: int, of: int) -> Iterator[str]:
+def draw_screen(screen: Sequence[str], number: int, of: int) -> Iterator[str]:
     classes = "screen last" if number == of - 1 else "screen"
     yield f'<g class="{classes}" style="animation-delay:{number * SECONDS:g}s">'
     yield '<text xml:space="preserve">'
     for row, line in enumerate(screen):
         y = TOP + row * HIGH
-        yield f'<tspan x="{LEFT:g}" y="{y:g}" fill="{COLOURS[colour_of(line)]}">{escape(line, quote=False)}</tspan>'
+        yield f'<tspan x="{LEFT:g}" y="{y:g}" fill="{COLORS[color_of(line)]}">{escape(line, quote=False)}</tspan>'
     yield "</text>"
     yield "</g>"
 
@@ -81,7 +81,7 @@ def picture() -> str:
     shown = screens()
     width, height = round(2 * LEFT + COLUMNS * WIDE), round(TOP + ROWS * HIGH)
     share = 100 / len(shown)
-    # What is hidden is kept from those who listen, too: all of it is text.
+    # Hidden screens are hidden from screen readers, too.
     style = (
         "text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}"
         f".screen{{visibility:hidden;animation:turn {len(shown) * SECONDS:g}s step-end infinite}}"
@@ -101,7 +101,7 @@ def picture() -> str:
         f'<text x="{width / 2:g}" y="27" fill="#8b949e" text-anchor="middle">looseleaf demo</text>',
     ]
     for number, screen in enumerate(shown):
-        lines += drawn(screen, number, len(shown))
+        lines += draw_screen(screen, number, len(shown))
     return "\n".join([*lines, "</svg>", ""])
 
 
