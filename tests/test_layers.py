@@ -7,6 +7,7 @@ each fault and see it found.
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -236,6 +237,46 @@ def test_the_package_was_really_read() -> None:
         "looseleaf.base.values",
     } <= names
     assert names >= PURE_MODULES
+
+
+def knots(modules: dict[str, str]) -> list[list[str]]:
+    """Modules that import each other, over however many others; types and late imports count too."""
+    arrows = {name: set(arrows_of(source, modules)) - {name} for name, source in modules.items()}
+    order = graphlib.TopologicalSorter(arrows)
+    found: list[list[str]] = []
+    while True:
+        try:
+            order.prepare()
+        except graphlib.CycleError as error:
+            circle: list[str] = error.args[1]
+            found.append(circle)
+            arrows[circle[1]].discard(circle[0])
+            order = graphlib.TopologicalSorter(arrows)
+        else:
+            return found
+
+
+def arrows_of(source: str, modules: dict[str, str]) -> Iterator[str]:
+    for node in nodes_of(source):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names if name.name in modules)
+            case ast.ImportFrom(module=str(module), names=names):
+                for name in names:
+                    whole = f"{module}.{name.name}"
+                    if whole in modules or module in modules:
+                        yield whole if whole in modules else module
+
+
+def test_no_two_modules_import_each_other() -> None:
+    assert knots(dict(modules_under(SOURCE))) == []
+
+
+def test_a_knot_is_found_also_of_types_and_late_imports() -> None:
+    typed = "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from looseleaf.text.one import x\n"
+    late = "def f():\n    from looseleaf.text import two\n"
+    assert knots({"looseleaf.text.one": late, "looseleaf.text.two": typed}) != []
+    assert knots({"looseleaf.text.one": late, "looseleaf.text.two": "import re"}) == []
 
 
 def test_no_arrow_that_is_gone_is_still_let_through() -> None:
