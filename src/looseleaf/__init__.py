@@ -22,34 +22,91 @@ if TYPE_CHECKING:
         Unreadable,
         Unwritten,
     )
-    from looseleaf.base.messages import Distilled, Distiller, Message, Noted, ToolCallSpec, Trace, Turn
+    from looseleaf.base.messages import (
+        Distilled,
+        Distiller,
+        Message,
+        Noted,
+        Session,
+        ToolCallSpec,
+        ToolInteraction,
+        Trace,
+        Turn,
+    )
     from looseleaf.base.policy import Policy
     from looseleaf.base.replies import Extension, Model, Reply, ToolSpec, Usage
     from looseleaf.base.values import Edit, Episode, Fact, Problem, Receipt
+    from looseleaf.explain.promises import Reconciled
+    from looseleaf.explain.prompt_costs import Analysis, Compared
+    from looseleaf.explain.sources import Signed
+    from looseleaf.explain.why import Answer
+    from looseleaf.explain.writes import Written
+    from looseleaf.forget.forget import Forgotten
+    from looseleaf.index.embed import Embedder
+    from looseleaf.index.protocol import Index
     from looseleaf.log.entries import Entry
+    from looseleaf.log.recorder import Batch
     from looseleaf.memory import Memory
     from looseleaf.memory.aio import AsyncMemory
+    from looseleaf.memory.explain import ExplainVerbs
+    from looseleaf.memory.pages import HistoryVerbs, PageVerbs
+    from looseleaf.memory.review import ReviewVerbs
+    from looseleaf.memory.talk import TalkVerbs
+    from looseleaf.memory.views import ViewVerbs
+    from looseleaf.memory.window import WindowVerbs
     from looseleaf.models import ScriptedModel
+    from looseleaf.models.costs import Ceiling, Costs, Share, Spent
     from looseleaf.models.model_table import Budget
     from looseleaf.pages.pages import Page
+    from looseleaf.place.entry_pages import Asked
+    from looseleaf.place.notebook import Source
+    from looseleaf.place.placer import Placed
+    from looseleaf.place.redistill import Difference
+    from looseleaf.place.remember import Remembered
+    from looseleaf.place.tidy import Tidied
     from looseleaf.prompt.manifest import Manifest, Prompt
+    from looseleaf.prompt.rendered_snapshot import Snapshot
+    from looseleaf.recall.hits import Hit, Recalled
+    from looseleaf.recall.open_hit import Bundle, Opened
+    from looseleaf.state.state import State
+    from looseleaf.store.protocol import Store
+    from looseleaf.views.build import Built
+    from looseleaf.views.page_index import IndexLine
     from looseleaf.window.compaction_plan import Loss
+    from looseleaf.window.window import Window
 
 __all__ = [
     "Agent",
+    "Analysis",
+    "Answer",
+    "Asked",
     "AsyncMemory",
+    "Batch",
     "Budget",
     "BudgetTooSmall",
+    "Built",
+    "Bundle",
     "Busy",
     "Cancelled",
+    "Ceiling",
     "CeilingReached",
+    "Compared",
+    "Costs",
+    "Difference",
     "Distilled",
     "Distiller",
     "Edit",
+    "Embedder",
     "Entry",
     "Episode",
+    "ExplainVerbs",
     "Extension",
     "Fact",
+    "Forgotten",
+    "HistoryVerbs",
+    "Hit",
+    "Index",
+    "IndexLine",
     "Invalid",
     "Loss",
     "Manifest",
@@ -59,40 +116,97 @@ __all__ = [
     "ModelFailed",
     "NotFound",
     "Noted",
+    "Opened",
     "Page",
+    "PageVerbs",
+    "Placed",
     "Policy",
     "Problem",
     "Prompt",
+    "Recalled",
     "Receipt",
+    "Reconciled",
     "Refused",
+    "Remembered",
     "Reply",
+    "ReviewVerbs",
     "ScriptedModel",
+    "Session",
+    "Share",
+    "Signed",
+    "Snapshot",
+    "Source",
+    "Spent",
     "Stale",
+    "State",
+    "Store",
+    "TalkVerbs",
+    "Tidied",
     "TooLong",
     "ToolCallSpec",
+    "ToolInteraction",
     "ToolSpec",
     "Trace",
     "Turn",
     "Unreadable",
     "Unwritten",
     "Usage",
+    "ViewVerbs",
+    "Window",
+    "WindowVerbs",
+    "Written",
 ]
-_HOMES = (
-    {
-        "Agent": "agent.loop",
-        "Budget": "models.model_table",
-        "Entry": "log.entries",
-        "Loss": "window.compaction_plan",
-    }
-    | dict.fromkeys(("Extension", "Model", "Reply", "ToolSpec", "Usage"), "base.replies")
-    | {"ScriptedModel": "models"}
-    | dict.fromkeys(("Manifest", "Prompt"), "prompt.manifest")
-    | {"AsyncMemory": "memory.aio", "Memory": "memory", "Page": "pages.pages", "Policy": "base.policy"}
-    | dict.fromkeys(
-        ("Distilled", "Distiller", "Message", "Noted", "ToolCallSpec", "Trace", "Turn"), "base.messages"
-    )
-    | dict.fromkeys(("Edit", "Episode", "Fact", "Problem", "Receipt"), "base.values")
-)
+
+_MODULES = {
+    "agent.loop": "Agent",
+    "base.errors": (
+        "BudgetTooSmall Busy Cancelled CeilingReached "
+        "Invalid ModelFailed NotFound Refused Stale TooLong Unreadable Unwritten"
+    ),
+    "base.messages": "Distilled Distiller Message Noted Session ToolCallSpec ToolInteraction Trace Turn",
+    "base.policy": "Policy",
+    "base.replies": "Extension Model Reply ToolSpec Usage",
+    "base.values": "Edit Episode Fact Problem Receipt",
+    "explain.promises": "Reconciled",
+    "explain.prompt_costs": "Analysis Compared",
+    "explain.sources": "Signed",
+    "explain.why": "Answer",
+    "explain.writes": "Written",
+    "forget.forget": "Forgotten",
+    "index.embed": "Embedder",
+    "index.protocol": "Index",
+    "log.entries": "Entry",
+    "log.recorder": "Batch",
+    "memory": "Memory",
+    "memory.aio": "AsyncMemory",
+    "memory.explain": "ExplainVerbs",
+    "memory.pages": "HistoryVerbs PageVerbs",
+    "memory.review": "ReviewVerbs",
+    "memory.talk": "TalkVerbs",
+    "memory.views": "ViewVerbs",
+    "memory.window": "WindowVerbs",
+    "models": "ScriptedModel",
+    "models.costs": "Ceiling Costs Share Spent",
+    "models.model_table": "Budget",
+    "pages.pages": "Page",
+    "place.entry_pages": "Asked",
+    "place.notebook": "Source",
+    "place.placer": "Placed",
+    "place.redistill": "Difference",
+    "place.remember": "Remembered",
+    "place.tidy": "Tidied",
+    "prompt.manifest": "Manifest Prompt",
+    "prompt.rendered_snapshot": "Snapshot",
+    "recall.hits": "Hit Recalled",
+    "recall.open_hit": "Bundle Opened",
+    "state.state": "State",
+    "store.protocol": "Store",
+    "views.build": "Built",
+    "views.page_index": "IndexLine",
+    "window.compaction_plan": "Loss",
+    "window.window": "Window",
+}
+"""The names that each module holds."""
 
 
 def __dir__() -> list[str]:
@@ -104,8 +218,9 @@ def __getattr__(name: str) -> object:
         from looseleaf.base.version import VERSION
 
         return VERSION
-    if name not in __all__:
+    module = next((module for module, names in _MODULES.items() if name in names.split()), None)
+    if module is None:
         raise AttributeError(f"module 'looseleaf' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"looseleaf.{_HOMES.get(name, 'base.errors')}"), name)
+    return getattr(import_module(f"looseleaf.{module}"), name)

@@ -73,6 +73,14 @@ def ask(
     **more: Any,
 ) -> Asked:
     """One of the four; `more` are further members of the trace. A tool's error alone is a result too."""
+    unknown = sorted(more.keys() - _MORE)
+    if unknown:
+        from difflib import get_close_matches
+
+        known = ("user", "assistant", "tool_call", "tool_result", *_MORE)
+        near = get_close_matches(unknown[0], known, 1)
+        advice = f"Did you mean {near[0]!r}?" if near else f"Leave it out; there are: {', '.join(known)}."
+        raise Invalid(f"Nothing was recorded: a trace has no {unknown[0]!r}. {advice}")
     given: list[tuple[TraceType, Any]] = []
     if user is not None:
         given.append(("user", user))
@@ -90,14 +98,6 @@ def ask(
         )
         raise Refused(f"Nothing was recorded: {what}. Give one of user, assistant, tool_call, tool_result.")
     [(kind, value)] = given
-    unknown = sorted(more.keys() - _MORE)
-    if unknown:
-        from difflib import get_close_matches
-
-        known = ("user", "assistant", "tool_call", "tool_result", *_MORE)
-        near = get_close_matches(unknown[0], known, 1)
-        advice = f"Did you mean {near[0]!r}?" if near else f"Leave it out; there are: {', '.join(known)}."
-        raise Invalid(f"Nothing was recorded: a trace has no {unknown[0]!r}. {advice}")
     own = _OWN[kind]
     if own in more:
         raise Refused(f"Nothing was recorded: {own} was given twice, once as {kind}. Leave one of them out.")

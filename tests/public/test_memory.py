@@ -1,0 +1,255 @@
+"""The memory as its users see it: through the names of `looseleaf.__all__`, and the files of the folder."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import looseleaf
+from looseleaf import (
+    Agent,
+    AsyncMemory,
+    Invalid,
+    Memory,
+    NotFound,
+    Policy,
+    Refused,
+    Reply,
+    ScriptedModel,
+    Stale,
+)
+
+FRONT = {
+    *(
+        "record",
+        "batch",
+        "remember",
+        "distill",
+        "recall",
+        "open",
+        "prompt",
+        "facts",
+        "fact",
+        "forget",
+        "check",
+    ),
+    *("repair", "close", "path", "agent", "policy", "notes", "state", "costs"),
+}
+GROUPS = {"talk", "window", "pages", "history", "review", "explain", "views"}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory(tmp_path / "memory")
+
+
+def values(memory: Memory) -> dict[str, str]:
+    return {fact.relation: fact.object for fact in memory.facts()}
+
+
+def test_this_suite_uses_public_names_only() -> None:
+    tree = ast.parse(Path(__file__).read_text("utf-8"))
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    assert {name for name in modules if name.startswith("looseleaf")} == {"looseleaf"}
+    private = {
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr[0] == "_"
+    }
+    assert private <= {"__all__", "__doc__", "__name__"}
+
+
+# --- the shape of the API ------------------------------------------------------------------
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_the_front_fits_on_a_screen() -> None:
+    assert public(Memory) == FRONT | GROUPS
+
+
+def test_every_verb_says_what_it_does(memory: Memory) -> None:
+    objects = [memory, *(getattr(memory, name) for name in GROUPS)]
+    silent = [
+        f"{type(each).__name__}.{name}"
+        for each in objects
+        for name in public(type(each))
+        if not (inspect.getattr_static(type(each), name).__doc__ or "").strip()
+    ]
+    assert silent == []
+
+
+def test_every_keyword_has_a_type() -> None:
+    untyped = [
+        f"{name}({parameter.name})"
+        for name in public(Memory)
+        if inspect.isfunction(verb := inspect.getattr_static(Memory, name))
+        for parameter in inspect.signature(verb).parameters.values()
+        if parameter.name != "self" and parameter.annotation is inspect.Parameter.empty
+    ]
+    assert untyped == []
+
+
+def test_every_type_that_a_verb_returns_is_exported(memory: Memory) -> None:
+    returned = set()
+    for each in (memory, memory.state, memory.costs, *(getattr(memory, name) for name in GROUPS)):
+        for name in public(type(each)):
+            member = inspect.getattr_static(type(each), name)
+            function = getattr(member, "fget", None) or getattr(member, "func", None) or member
+            text = str(getattr(function, "__annotations__", {}).get("return", ""))
+            returned |= {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    ours = {name for name in returned if name[:1].isupper()} - {"Any", "Iterator", "List", "Values", "Item"}
+    assert sorted(ours - set(looseleaf.__all__)) == []
+
+
+def test_async_memory_has_the_same_verbs(tmp_path: Path) -> None:
+    memory = AsyncMemory(tmp_path / "memory")
+    assert [name for name in sorted(FRONT | GROUPS) if not hasattr(memory, name)] == []
+
+
+# --- recording and learning ----------------------------------------------------------------
+
+
+def test_what_is_said_becomes_lines_that_people_can_read(memory: Memory) -> None:
+    memory.record(user="I'm Zhang San. I live in Lyon.")
+    memory.record(assistant="Nice to meet you.")
+    memory.distill()
+    text = (Path(memory.path) / "USER.md").read_text("utf-8")
+    assert "- Name: Zhang San\n" in text
+    assert "- Home: Lyon\n" in text
+
+
+def test_a_change_of_mind_replaces_the_value_and_keeps_the_old_one(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.remember("I moved to Paris.")
+    home = next(fact for fact in memory.facts() if fact.relation == "Home")
+    assert home.object == "Paris"
+    assert [fact.object for fact in memory.history.fact(home.id or "")] == ["Lyon", "Paris"]
+
+
+def test_an_edit_with_any_editor_is_a_person_s_word(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    page = Path(memory.path) / "USER.md"
+    page.write_text(page.read_text("utf-8").replace("Lyon", "Lisbon"), "utf-8")
+    assert values(memory)["Home"] == "Lisbon"
+
+
+def test_an_unknown_keyword_names_the_nearest_right_one(memory: Memory) -> None:
+    wrong: dict[str, str] = {"asistant": "Hello."}
+    with pytest.raises(Invalid, match="Did you mean 'assistant'"):
+        memory.record(**wrong)  # type: ignore[arg-type]
+    assert memory.talk.turns() == []
+
+
+def test_secrets_are_redacted_before_anything_is_written(memory: Memory) -> None:
+    secret = "sk-ant-api03-" + "Ab1" * 30
+    memory.record(user=f"The key is {secret}.")
+    assert not any(
+        secret.encode() in file.read_bytes() for file in Path(memory.path).rglob("*") if file.is_file()
+    )
+
+
+def test_a_batch_is_written_when_its_block_ends(memory: Memory) -> None:
+    with memory.batch() as batch:
+        batch.record(user="One.")
+        batch.record(assistant="Two.")
+    assert [trace.content for trace in memory.talk.turns()[0].traces] == ["One.", "Two."]
+
+
+def test_text_from_elsewhere_waits_for_a_person(memory: Memory) -> None:
+    memory.distill("The user lives in Berlin.")
+    assert "Home" not in values(memory)
+    assert memory.review.pending() == memory.facts(status="pending")
+
+
+# --- asking --------------------------------------------------------------------------------
+
+
+def test_recall_finds_it_and_open_shows_where_it_stands(memory: Memory) -> None:
+    memory.remember("I prefer green tea.")
+    hit = memory.recall("Which tea?")[0]
+    assert "green" in hit.text
+    assert "green" in memory.open(hit.where).text
+
+
+def test_recall_says_why_it_found_nothing(memory: Memory) -> None:
+    memory.remember("I prefer green tea.")
+    found = memory.recall("the boiling point of tungsten")
+    assert list(found) == []
+    assert found.why
+
+
+def test_a_prompt_stays_within_its_budget_and_renders_for_each_provider(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.record(user="Hello.")
+    prompt = memory.prompt("Plan my evening.", budget=600)
+    assert prompt.manifest.total_tokens <= 600
+    assert "Lyon" in prompt.text
+    assert "Lyon" in str(prompt.to_openai()["messages"])
+    assert "Lyon" in str(prompt.to_anthropic()["messages"])
+    assert "Lyon" in str(prompt.to_gemini()["contents"])
+    assert memory.explain.replay(prompt.manifest.id).text == prompt.text
+
+
+def test_why_leads_back_to_the_words(memory: Memory) -> None:
+    memory.record(user="I live in Lyon.")
+    memory.distill()
+    memory.prompt("Plan my evening.")
+    assert "I live in Lyon." in str(memory.explain.why("Lyon").to_dict())
+
+
+def test_what_does_not_exist_is_a_lookup_error(memory: Memory) -> None:
+    for act in (lambda: memory.fact("f_nothing"), lambda: memory.views.topic("nothing")):
+        with pytest.raises(NotFound) as caught:
+            act()
+        assert isinstance(caught.value, LookupError)
+        assert isinstance(caught.value, Refused)
+
+
+# --- changing, forgetting, care ------------------------------------------------------------
+
+
+def test_a_stale_page_is_not_overwritten(memory: Memory) -> None:
+    memory.pages.edit("facts/tea.md", "# Tea\n\n- Sort: green\n", reason="a page")
+    seen = memory.pages.read("facts/tea.md").sha256
+    memory.pages.edit("facts/tea.md", "# Tea\n\n- Sort: black\n", reason="another")
+    with pytest.raises(Stale):
+        memory.pages.edit("facts/tea.md", "x", base=seen, reason="late")
+    memory.history.undo()
+    assert "green" in memory.pages.read("facts/tea.md").text
+
+
+def test_what_is_forgotten_is_nowhere_in_the_folder(memory: Memory) -> None:
+    memory.record(user="I collect porcelain herons.")
+    memory.distill()
+    memory.forget(match="porcelain")
+    files = [file for file in Path(memory.path).rglob("*") if file.is_file()]
+    assert not any(b"porcelain" in file.read_bytes() for file in files)
+    assert memory.check() == []
+
+
+def test_a_memory_survives_its_views(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("I live in Lyon.")
+    memory.close()
+    for file in (tmp_path / "memory/views").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    with Memory(tmp_path / "memory") as again:
+        assert values(again)["Home"] == "Lyon"
+        assert again.recall("Where do I live?")[0].text.endswith("Lyon")
+
+
+def test_settings_are_given_in_code_or_in_the_folder(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", policy=Policy(tail_turns=3)) as memory:
+        assert memory.policy.tail_turns == 3
+
+
+def test_an_agent_runs_with_a_script_in_place_of_a_model(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    model = ScriptedModel([Reply("You live in Lyon.")])
+    events = list(Agent(memory, model, [], reflect=False).run("Where do I live?"))
+    assert type(events[-1]).__name__ == "Done"
+    assert memory.talk.turns(1)[0].traces[-1].content == "You live in Lyon."
