@@ -19,8 +19,7 @@ from looseleaf.index.protocol import Item, Only
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from looseleaf.index.protocol import Index
-    from looseleaf.recall.ranking import Doc
+    from looseleaf.index.protocol import Doc, Index
 
 ANY = Only(past=True)
 

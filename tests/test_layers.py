@@ -36,8 +36,6 @@ STILL_UP = {
     ("looseleaf.explain.writes", "looseleaf.memory"),
     ("looseleaf.forget.forget", "looseleaf.memory"),
     ("looseleaf.forget.plan", "looseleaf.memory"),
-    ("looseleaf.index.protocol", "looseleaf.recall.ranking"),
-    ("looseleaf.index.sqlite", "looseleaf.recall.ranking"),
     ("looseleaf.log.recorder", "looseleaf.distill.forbidding"),
     ("looseleaf.pages.pages", "looseleaf.place.guard"),
     ("looseleaf.pages.pages", "looseleaf.place.guard_rules"),

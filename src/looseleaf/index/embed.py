@@ -7,6 +7,7 @@ anything unless it was asked for by name.
 from __future__ import annotations
 
 from looseleaf.base.errors import Refused, to_get
+from looseleaf.index.nearest import unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from looseleaf.index.nearest import Matrix
     from looseleaf.index.vectors import Vectors
-
-if TYPE_CHECKING:
-    pass
 
 else:
     Protocol = object
@@ -47,16 +45,6 @@ class Embedder(Protocol):
     def name(self) -> str: ...
 
     def __call__(self, texts: Sequence[str]) -> Matrix: ...
-
-
-def unit(matrix: Matrix) -> Matrix | None:
-    """Its rows in length 1; None if one of them is zero or no number."""
-    import numpy
-
-    lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix, dtype=numpy.float64))
-    if not (numpy.isfinite(lengths) & (lengths > 0)).all():
-        return None
-    return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
 
 
 # --- in this process -----------------------------------------------------------------

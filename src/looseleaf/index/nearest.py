@@ -35,6 +35,16 @@ _ROUNDING = 2e-5
 """More than what float32 sums of products of normalised rows are ever off."""
 
 
+def unit(matrix: Matrix) -> Matrix | None:
+    """Scale each row to length 1; return None if a row is zero or holds a non-number."""
+    import numpy
+
+    lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix, dtype=numpy.float64))
+    if not (numpy.isfinite(lengths) & (lengths > 0)).all():
+        return None
+    return numpy.ascontiguousarray(matrix / lengths[:, None], dtype=numpy.float32)
+
+
 def coarse(rows: Matrix) -> tuple[Matrix, Matrix]:
     """The rows in int8, and their marks, which say nothing yet of whose they are."""
     import numpy

@@ -8,9 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from typing import NamedTuple, Protocol
-
-    from looseleaf.recall.ranking import Corpus, Doc
+    from typing import Any, NamedTuple, Protocol
 
     class Item(NamedTuple):
         """One thing that can be found. Its text is not kept: `source` and the places say where it stands.
@@ -57,6 +55,27 @@ if TYPE_CHECKING:
         first: int
         last: int
 
+    class Doc(NamedTuple):
+        """An item as the ranking sees it. `terms` is one text; neighbors in a session differ by one in `seq`."""
+
+        id: Any
+        terms: str
+        session: int | None
+        seq: int
+        speaker: str
+        role: str
+        kind: str
+        ts: float | None
+        level: str | None
+
+    class Corpus(NamedTuple):
+        """Figures over all items: how many, how many terms, in how many each asked term stands, mean lengths."""
+
+        items: int
+        terms: int
+        df: Mapping[str, int]
+        means: Mapping[tuple[str, str], float]
+
     class Only(NamedTuple):
         """What may be found. Empty: anything. Times are epoch seconds.
 
@@ -84,6 +103,8 @@ else:
         "Found",
         "id source kind name hash session speaker role ts level status topic segment byte first last",
     )
+    Doc = namedtuple("Doc", "id terms session seq speaker role kind ts level")
+    Corpus = namedtuple("Corpus", "items terms df means")
     Only = namedtuple(
         "Only",
         "kinds topic agent since until past hidden",

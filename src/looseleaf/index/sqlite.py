@@ -7,9 +7,8 @@ ranking, which is not done here.
 
 from __future__ import annotations
 
-from looseleaf.index.protocol import Found
+from looseleaf.index.protocol import Corpus, Doc, Found
 from looseleaf.index.sqlite_file import BY_HASH, SqliteFile
-from looseleaf.recall.ranking import Corpus, Doc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -271,6 +271,4 @@ def fault(error: Exception) -> Damaged | OSError:
 
 def _uri(path: str) -> str:
     """So that the file is opened and never created; what has a meaning in a URI is escaped."""
-    if os.sep != "/":  # pragma: no cover - Windows
-        path = "/" + path.replace(os.sep, "/")
     return "file://" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=rw"

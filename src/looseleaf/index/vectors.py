@@ -22,8 +22,7 @@ from stat import S_ISDIR, S_ISLNK
 
 from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.hashing import sha256
-from looseleaf.index.embed import unit
-from looseleaf.index.nearest import MARK, Table, coarse, nearest, nearest_of
+from looseleaf.index.nearest import MARK, Table, coarse, nearest, nearest_of, unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ _FILES = ("rows", "scan", "marks")
 
 _LOCK_SECONDS = 60.0
 _OFF = 1e-3  # more than rounding ever makes of a length
-_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 _Open = namedtuple("_Open", "state making count dimensions rows scan marks maps")
 
@@ -341,12 +340,9 @@ def folder_name(name: str) -> str:
 
 def _take(lock: int, path: str) -> Callable[[], object]:
     """What frees it. To close it is not enough: a child that was forked meanwhile has it open as long as it lives."""
+    import fcntl
     import time
 
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - Windows
-        return bool  # several writers at once are not kept apart there
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -392,7 +388,6 @@ def _let_go(opened: _Open, name: str, first: int, count: int) -> None:
     """Tell the system that rows were read: they stay in its cache, and are no longer counted as this process's."""
     import mmap
 
-    if hasattr(mmap, "MADV_DONTNEED"):  # pragma: no branch - Windows has none
-        width = opened.dimensions * (4 if name == "rows" else 1)
-        start = (_HEADER + first * width) // mmap.PAGESIZE * mmap.PAGESIZE
-        opened.maps[name].madvise(mmap.MADV_DONTNEED, start, _HEADER + (first + count) * width - start)
+    width = opened.dimensions * (4 if name == "rows" else 1)
+    start = (_HEADER + first * width) // mmap.PAGESIZE * mmap.PAGESIZE
+    opened.maps[name].madvise(mmap.MADV_DONTNEED, start, _HEADER + (first + count) * width - start)

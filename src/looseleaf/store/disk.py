@@ -4,8 +4,8 @@ Every file system call of the store goes through a `Disk`, so that a test can st
 its place. A directory is a handle, a file within it a single name: no call follows a symbolic link,
 and no path with a slash is ever resolved from the process's own working directory (FORMAT §9).
 
-Linux has every guarantee. macOS has the same with other calls (F_FULLFSYNC, renameatx_np), and Windows
-a weaker set (no directory handles); both are written from their documentation and have not been run.
+Linux has every guarantee. macOS has the same with other calls (F_FULLFSYNC, renameatx_np), written from their
+documentation and never run. Windows works through WSL, which is Linux.
 """
 
 from __future__ import annotations
@@ -30,13 +30,8 @@ NETWORK_TYPES = frozenset(
     "ncpfs nfs nfs4 ocfs2 orangefs panfs prl_fs pvfs2 smb2 smb3 smbfs vboxsf vmhgfs webdav".split()
 )
 
-_O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_O_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_O_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
-_O_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
-_O_BINARY = getattr(os, "O_BINARY", 0)
-# O_NONBLOCK: opening a FIFO that somebody planted must not hang the reader.
-_SAFE = _O_NOFOLLOW | _O_CLOEXEC | _O_NONBLOCK | _O_BINARY
+# O_NONBLOCK: opening a planted FIFO must not hang the reader.
+_SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
@@ -53,7 +48,7 @@ class Disk:
 
     def open_root(self, path: str) -> int:
         """A handle on the memory's folder. Only here may a link be followed: the user named it."""
-        return os.open(path, os.O_RDONLY | _O_DIRECTORY | _O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def make_root(self, path: str, mode: int = PRIVATE_DIR) -> None:
         """The memory's folder and those above it, as far as they are missing; each durable in the one above."""
@@ -85,7 +80,7 @@ class Disk:
         here = root
         try:
             for folder in folders:
-                there = _open_here(here, folder, os.O_RDONLY | _O_DIRECTORY | _SAFE)
+                there = _open_here(here, folder, os.O_RDONLY | os.O_DIRECTORY | _SAFE)
                 if here != root:
                     self.close(here)
                 here = there
@@ -97,7 +92,7 @@ class Disk:
     def open_dir(self, root: int, path: str) -> int:
         if path == "":
             return os.dup(root)
-        return self.open(root, path, os.O_RDONLY | _O_DIRECTORY)
+        return self.open(root, path, os.O_RDONLY | os.O_DIRECTORY)
 
     def _c(self) -> Any:
         if self._libc is None:
@@ -324,8 +319,4 @@ def mount_type(mountinfo: str, major: int, minor: int) -> str | None:
 
 
 def this_disk() -> Disk:
-    if sys.platform == "win32":  # pragma: no cover - Windows
-        from looseleaf.store.windows import WindowsDisk
-
-        return WindowsDisk()
     return Disk()

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from looseleaf.store.root import Root
 
 
-class Desk:
-    """What a page is written with, and what a crash left is put in order with."""
-
+class Documents:
     def __init__(self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments) -> None:
         self._root = root
         self._disk = root.disk
@@ -42,11 +40,6 @@ class Desk:
         self._policy = policy
         self._streams = streams
         self._segments = segments
-
-
-class Documents(Desk):
-    def __init__(self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments) -> None:
-        super().__init__(root, lock, policy, streams, segments)
         self._swept = 0.0
         self._edition: tuple[int, ...] | None = ()
         """As it was when what is written now was read; (): nobody looked yet."""

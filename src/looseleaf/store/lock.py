@@ -205,5 +205,4 @@ def _after_fork() -> None:
             lock.after_fork()
 
 
-if hasattr(os, "register_at_fork"):  # pragma: no branch - Windows has no fork
-    os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(after_in_child=_after_fork)

@@ -9,7 +9,6 @@ from looseleaf.base.hashing import SHA256_OF_NOTHING
 from looseleaf.base.ids import is_id, time_of
 from looseleaf.base.paths import canonical
 from looseleaf.store import JOURNAL
-from looseleaf.store.documents import Desk
 from looseleaf.store.replace import COLLISION, SUFFIX, finish, late_mark
 from looseleaf.store.root import LATE, STAGED, is_committed, remove_staged
 
@@ -27,11 +26,16 @@ _ABANDONED = 3600.0
 """Seconds after which a staged file cannot belong to a living process any more."""
 
 
-class Recovery(Desk):
+class Recovery:
     def __init__(
         self, root: Root, lock: Lock, policy: Policy, streams: Streams, segments: Segments, exchange: Exchange
     ) -> None:
-        super().__init__(root, lock, policy, streams, segments)
+        self._root = root
+        self._disk = root.disk
+        self._lock = lock
+        self._policy = policy
+        self._streams = streams
+        self._segments = segments
         self._exchange = exchange
 
     def recover(self) -> None:
