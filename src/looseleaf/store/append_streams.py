@@ -98,11 +98,7 @@ class Streams:
         return job.positions
 
     def _encode(self, record: Record) -> bytes:
-        if "crc" in record or "bodies" in record:
-            raise Refused(
-                "The record was not written: the members `crc` and `bodies` belong to the log itself."
-            )
-        line = codec.encode(record)
+        line = codec.encode_new(record)
         if len(line) > self._policy.body_bytes:
             line = codec.encode(self._bodies.take_out(record))
         return line

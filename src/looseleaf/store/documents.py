@@ -84,11 +84,7 @@ class Documents:
         self._change(canonical(path), None, base, record)
 
     def view(self, path: str, data: bytes) -> None:
-        path = canonical(path)
-        if not path.startswith("views/"):
-            raise Refused(
-                f"{path} was not written: only what lies in views/ may be written without a promise. Use put."
-            )
+        path = view_path(path)
         try:
             if self._edition not in ((), self.edition()):
                 return  # it was made of what is forgotten since
@@ -251,6 +247,14 @@ class Documents:
         except OSError as error:
             raise unreadable(folder or self._root.path, error) from error
         return sorted(found, key=lambda each: each.path)
+
+
+def view_path(path: str) -> str:
+    """Return the canonical path of a view; refuse any other."""
+    path = canonical(path)
+    if not path.startswith("views/"):
+        raise Refused(f"{path} was not written: only files in views/ may be written without a base. Use put.")
+    return path
 
 
 def _unfinished(path: str, error: BaseException) -> Unwritten:

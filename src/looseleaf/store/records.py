@@ -90,6 +90,13 @@ def _not_json(why: str) -> Refused:
     )
 
 
+def encode_new(record: Record) -> bytes:
+    """Encode a caller's record; refuse the members that belong to the log."""
+    if "crc" in record or "bodies" in record:
+        raise Refused("The record was not written: the members `crc` and `bodies` belong to the log itself.")
+    return encode(record)
+
+
 def encode(record: Record, length: int = 0) -> bytes:
     """A record as a line with its checksum; with spaces before that, if the line is to be so long (FORMAT §17.2)."""
     if not record:

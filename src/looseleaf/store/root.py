@@ -171,10 +171,7 @@ class Root:
             chunks.append(chunk)
             total += len(chunk)
             if limit is not None and total > limit:
-                raise Refused(
-                    f"{path} was not read: it is larger than {limit:,} bytes, the size cap of a page. "
-                    "Split it into several pages, or raise `page_bytes` in looseleaf.toml."
-                )
+                raise over_limit(path, limit)
         return b"".join(chunks)
 
     def write_all(self, fd: int, data: bytes) -> None:
@@ -236,6 +233,13 @@ def is_committed(root: Root) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def over_limit(path: str, limit: int) -> Refused:
+    return Refused(
+        f"{path} was not read: it is larger than {limit:,} bytes, the size cap of a page. "
+        "Split it into several pages, or raise `page_bytes` in looseleaf.toml."
+    )
 
 
 def unreadable(path: str, error: OSError) -> Refused:
