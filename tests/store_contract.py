@@ -163,7 +163,7 @@ class StoreContract:
                 lambda: store.end(stream),
                 lambda: store.rotate(stream),
             ):
-                with pytest.raises(Refused, match="Nothing was done"):
+                with pytest.raises(Refused, match=r"no stream|agent's name"):
                     act()
             assert store.streams() == []
 
@@ -271,7 +271,7 @@ class StoreContract:
             ("deep", {"deep": json.loads("[" * 900 + "]" * 900)}, "nests more than"),
             ("bytes", b"bytes", "JSON cannot"),
             ("set", {1, 2}, "JSON cannot"),
-            ("number key", {"a": {2: "two"}}, "the key 2 is no text"),
+            ("number key", {"a": {2: "two"}}, "the key 2 is not text"),
             ("huge number", 10**5000, "JSON cannot"),
         ]
         check_rows(check, rows)

@@ -723,7 +723,7 @@ def test_what_was_changed_in_a_read_only_memory_is_read_with_a_note(place: Path)
             assert memory.page("USER.md").facts[0].object == "Li Si"
         assert memory.page("facts/new.md").facts[0].object == "tea"
         assert memory.pages() == ["USER.md", "facts/new.md"]
-        assert [note.startswith("Nothing was written: the lock") for note in memory.notes] == [True]
+        assert [note.startswith("The memory's lock") for note in memory.notes] == [True]
         with pytest.raises(Unwritten):
             memory.absorb()
     with Memory(place / "m", policy=HASTY) as memory:

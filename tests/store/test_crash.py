@@ -261,7 +261,7 @@ def test_a_crash_anywhere_in_the_recovery_from_many_crashes_loses_nothing(
 class TrustingStreams(Streams):
     """Takes an unfinished end for a whole one."""
 
-    def _whole_size(self, active: Any, path: str, size: int, *, trusting: bool) -> int:
+    def _cut_torn_end(self, active: Any, path: str, size: int, *, trusting: bool) -> int:
         return size
 
 

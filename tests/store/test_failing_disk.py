@@ -228,7 +228,7 @@ class StubbornStreams(Streams):
 class CarelessStreams(Streams):
     """Leaves what a failed write left."""
 
-    def _take_back(self, active: Any, size: int) -> None:
+    def _undo_write(self, active: Any, size: int) -> None:
         pass
 
 
@@ -309,7 +309,7 @@ def test_calls_that_python_does_not_repeat_are_repeated_when_a_signal_interrupts
     with open_plain(str(place), disk) as store:
         page = b"# Tea\n"
         store.put("facts/tea.md", page, base=None, record=edit_of("facts/tea.md", None, page))
-        libc = InterruptedC(disk._c(), 40)
+        libc = InterruptedC(disk._load_libc(), 40)
         disk._libc = libc
         found = store.get("facts/tea.md")
         assert found is not None

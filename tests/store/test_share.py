@@ -89,10 +89,9 @@ def test_a_second_writer_on_a_share_is_refused_with_a_sentence_and_nothing_chang
         assert before[WRITER] == f"{os.uname().nodename} {first.pid}\n".encode()
         with Actor(write_on_share, str(tmp_path), "") as second:
             assert second.hear() == (
-                f"Nothing was written: the memory lies on a network share (nfs4) and process {first.pid} on "
-                f"{os.uname().nodename} writes to it. Locks may not hold between hosts there, so only one process may "
-                "write. End that one, or delete log/writer in the memory if it is gone, or move the memory to a local "
-                "disk."
+                f"The memory lies on a network share (nfs4), and process {first.pid} on {os.uname().nodename} is "
+                "writing to it. Locks may not hold between hosts there, so only one process may write. End that "
+                "process (or delete log/writer in the memory if it is gone), or move the memory to a local disk."
             )
             second.let_go()
         assert everything(tmp_path) == before
@@ -129,7 +128,7 @@ def test_a_writer_on_another_host_is_never_taken_over(tmp_path: Path) -> None:
         first.kill()
     before = everything(tmp_path)
     with FileStore(tmp_path, disk=Share()) as store:
-        with pytest.raises(Refused, match=f"process {first.pid} on elsewhere writes to it"):
+        with pytest.raises(Refused, match=f"process {first.pid} on elsewhere is writing to it"):
             store.append(STREAM, [{"by": 2}])
         assert everything(tmp_path) == before
         (tmp_path / WRITER).unlink()  # as the sentence says
@@ -168,7 +167,7 @@ def test_a_claim_made_on_another_host_in_the_same_moment_wins(tmp_path: Path) ->
 
     with (
         FileStore(tmp_path, disk=Raced()) as store,
-        pytest.raises(Refused, match="a process on another host writes to it"),
+        pytest.raises(Refused, match="a process on another host is writing to it"),
     ):
         store.append(STREAM, [{"by": 2}])
     assert (tmp_path / WRITER).read_text() == "elsewhere 1\n"
@@ -277,14 +276,13 @@ def expect_read_only(store: FileStore) -> None:
         store.repair,
         lambda: store.view("views/state.toon", b""),
     ):
-        with pytest.raises(Unwritten, match=r"not written|^Nothing was written"):
+        with pytest.raises(Unwritten, match=r"not written|^The memory's lock"):
             act()
     with pytest.raises(Unwritten) as caught:
         store.append(STREAM, [{"by": 3}])
     assert str(caught.value) == (
-        "Nothing was written: the lock of the memory, log/lock, could not be opened (Read-only file system). What is "
-        "there can be read and not changed. Check the folder's permissions and the disk, or copy the memory to a "
-        "place you may write to."
+        "The memory's lock, log/lock, could not be opened (Read-only file system), so the memory can only be read. "
+        "Check the folder's permissions and the disk, or copy the memory to a folder you may write to."
     )
     assert writers(store) == [1, 2]
 

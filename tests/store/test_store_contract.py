@@ -293,7 +293,7 @@ def test_hand_made_lines_are_read_and_counted(store: FileStore, tmp_path: Path) 
         (b'{"id":"x","crc":"0","y":1}', "its checksum is not the last member"),
         (b'{"id":"x","crc":"00000000"}', "its checksum does not match"),
         (b' {"id":"x"}', "its checksum is gone"),
-        (b'{"id":"x","bodies":{"y":{"sha256":"../../../etc/passwd"}}}', "something that is no hash"),
+        (b'{"id":"x","bodies":{"y":{"sha256":"../../../etc/passwd"}}}', "something that is not a hash"),
         (b'{"id":"x","bodies":{"y":{"sha256":"' + b"0" * 64 + b'","as":"text"}}}', "0 is missing"),
         (b'{"id":"x","bodies":[]}', "its list of bodies makes no sense"),
         (b'{"id":"x","bodies":{"y":1}}', "its list of bodies makes no sense"),
@@ -372,9 +372,9 @@ def test_a_missing_segment_is_told_and_the_others_are_read(tmp_path: Path) -> No
     assert [str(problem) for problem in problems] == [gone]
     assert errors(store) == ["log/archive/000002.jsonl: this segment is missing", gone]
     assert store.repair() == [
-        "log/archive/000002.jsonl: it is gone; a record that says so stands in its place",
+        "log/archive/000002.jsonl: missing; a `lost` record stands in its place",
         "log/archive/000002.jsonl: sealed as it is now",
-        "log/traces/main/archive/000001.jsonl: it is gone; a record that says so stands in its place",
+        "log/traces/main/archive/000001.jsonl: missing; a `lost` record stands in its place",
         "log/traces/main/archive/000001.jsonl: sealed as it is now",
     ]
     lost, *rest = (line.record for line in store.read("traces/main"))
@@ -394,7 +394,7 @@ def test_a_lost_seal_is_told_and_not_quietly_made_again(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     store.append("journal", [record_of("more")])
     assert errors(store) == [
-        "log/archive/SHA256SUMS:1: this line is no seal",
+        "log/archive/SHA256SUMS:1: this line is not a seal",
         "log/archive/SHA256SUMS:2: this line is not finished",
         "log/archive/000001.jsonl: the seal of this segment is missing",
     ]
@@ -404,7 +404,7 @@ def test_a_lost_seal_is_told_and_not_quietly_made_again(tmp_path: Path) -> None:
     assert kept == first[:-1] + b"\n" + second
     assert errors(store) == []
     sums.write_bytes(whole + b"\n")
-    assert errors(store) == ["log/archive/SHA256SUMS:3: this line is no seal"]
+    assert errors(store) == ["log/archive/SHA256SUMS:3: this line is not a seal"]
     assert store.repair() == ["log/archive/SHA256SUMS: written again"]
     assert sums.read_bytes() == whole
     store.close()
@@ -417,7 +417,7 @@ def test_a_seal_of_a_wrong_name_makes_no_segments(tmp_path: Path) -> None:
     whole = sums.read_bytes()
     sums.write_bytes(whole.replace(b"000001.jsonl", b"400001.jsonl"))
     assert errors(store) == [
-        "log/archive/400001.jsonl: a seal names this segment, and there never was one",
+        "log/archive/400001.jsonl: a seal names this segment, which never existed",
         "log/archive/000001.jsonl: the seal of this segment is missing",
     ]
     assert store.repair() == ["log/archive/000001.jsonl: sealed as it is now"]
@@ -496,9 +496,7 @@ def test_a_torn_end_is_not_there_and_is_kept_before_it_is_cut(
     (aside,) = (tmp_path / "log/aside").iterdir()
     assert aside.read_bytes() == torn.lstrip(b"\n")
     assert errors(store) == []
-    assert notes(store)[-1:] == [
-        f"log/aside/{aside.name}: note: bytes that were displaced or cut are kept here"
-    ]
+    assert notes(store)[-1:] == [f"log/aside/{aside.name}: note: a copy of displaced or cut bytes"]
     store.close()
 
 
@@ -623,7 +621,7 @@ def test_something_else_in_the_place_of_a_log_folder_is_told(tmp_path: Path, nam
     store = filled(tmp_path)
     swap(tmp_path / name, kind)
     stream = "journal" if name == "log/archive" else "traces/main"
-    with pytest.raises(Refused, match=r"symbolic link|no folder"):
+    with pytest.raises(Refused, match=r"symbolic link|not a folder"):
         list(store.read(stream))
     assert any(problem.path.startswith(name) for problem in store.check())
     assert any("not repaired" in sentence for sentence in store.repair()) or name == "log/traces/main"
@@ -659,7 +657,7 @@ def test_what_is_no_stream_is_passed_over(store: FileStore, tmp_path: Path) -> N
         path.write_bytes(b"")
     assert store.streams() == ["traces/main", "prompts/main"]
     assert notes(store) == [
-        f"log/traces/{name}: note: this is no agent's log; it is not read"
+        f"log/traces/{name}: note: this is not an agent's log, so it is not read"
         for name in (".DS_Store", "README.txt")
     ]
     assert errors(store) == store.repair() == []
@@ -698,7 +696,7 @@ def test_a_link_on_the_way_is_not_followed(tmp_path: Path, disk: type[Disk]) -> 
                 lambda path=path: store.put(path, b"x", base=hash_of(b"secret")),
                 lambda path=path: store.delete(path, base=hash_of(b"secret")),
             ):
-                with pytest.raises(Refused, match=r"symbolic link|no folder"):
+                with pytest.raises(Refused, match=r"symbolic link|not a folder"):
                     act()
     assert (outside / "tea.md").read_bytes() == b"secret"
 
@@ -878,9 +876,9 @@ def test_an_entry_that_is_not_whole_is_told(tmp_path: Path) -> None:
     (entry / "meta.json").write_bytes(b'{"schema":\n"entry.v1"')
     (entry / "summary.json").write_bytes(b'["entry_summary.v1"]')
     assert errors(store) == [
-        "log/entries/tea/e1/raw.md: this file of an entry is missing",
+        "log/entries/tea/e1/raw.md: this file of the entry is missing",
         "log/entries/tea/e1/meta.json:2: this file is not JSON",
-        "log/entries/tea/e1/summary.json: this file does not say that its schema is entry_summary.v1",
+        "log/entries/tea/e1/summary.json: the schema of this file is not entry_summary.v1",
     ]
     store.close()
 
@@ -918,7 +916,7 @@ def test_a_stray_file_among_the_bodies_is_left_alone(tmp_path: Path) -> None:
     store = filled(tmp_path)
     stray = tmp_path / "log/bodies/.DS_Store"
     stray.write_bytes(b"stray")
-    assert notes(store) == ["log/bodies/.DS_Store: note: this is no body; it is not read"]
+    assert notes(store) == ["log/bodies/.DS_Store: note: this is not a body, so it is not read"]
     assert errors(store) == store.repair() == []
     assert stray.read_bytes() == b"stray"
     store.close()
@@ -982,5 +980,5 @@ def test_a_segment_that_another_process_sealed_is_seen_although_the_archive_is_k
 @pytest.mark.usefixtures("remembering")
 def test_a_store_that_believes_its_list_for_ever_misses_some(tmp_path: Path) -> None:
     with FileStore(tmp_path) as store, FileStore(tmp_path) as other:
-        store._segments._look = lambda archive: (0, 0, 0, 0)  # type: ignore[method-assign]
+        store._segments._stat_archive = lambda archive: (0, 0, 0, 0)  # type: ignore[method-assign]
         assert missed_by(store, other) > 0
