@@ -6,6 +6,7 @@ import os
 import threading
 from contextlib import closing
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from looseleaf.index import sqlite
 from looseleaf.index.protocol import Item
 from looseleaf.index.sqlite import SqliteIndex
 from looseleaf.index.sqlite_file import Damaged, error_of
+from tables import check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,29 +230,32 @@ def test_a_handle_of_a_removed_file_does_not_harm_its_successor_when_it_closes(p
         assert new.faults() == []
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "PRAGMA user_version = 2",
-        "PRAGMA user_version = 0",
-        "CREATE VIEW v AS SELECT 1",
-        "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM word; END",
-        "CREATE TABLE more (x)",
-        "DROP TABLE mean",
-        "ALTER TABLE item ADD COLUMN more",
-        "CREATE INDEX another ON item (name)",
-    ],
-)
-def test_a_file_that_defines_something_else_is_not_ours(place: Path, statement: str) -> None:
-    import sqlite3
+def test_a_file_that_defines_something_else_is_not_ours(place: Path) -> None:
+    def check(statement: str) -> None:
+        folder = Path(mkdtemp(dir=place))
+        import sqlite3
 
-    path = place / "index.sqlite"
-    opened(path).close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement)
-        connection.commit()
-    with pytest.raises(Damaged):
-        opened(path)
+        path = folder / "index.sqlite"
+        opened(path).close()
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.commit()
+        with pytest.raises(Damaged):
+            opened(path)
+
+    check_rows(
+        check,
+        [
+            "PRAGMA user_version = 2",
+            "PRAGMA user_version = 0",
+            "CREATE VIEW v AS SELECT 1",
+            "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM word; END",
+            "CREATE TABLE more (x)",
+            "DROP TABLE mean",
+            "ALTER TABLE item ADD COLUMN more",
+            "CREATE INDEX another ON item (name)",
+        ],
+    )
 
 
 def test_the_index_by_hash_is_ours(place: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from looseleaf.base.errors import Busy, Refused, Unwritten
 from looseleaf.base.hashing import sha256, text_hash
 from looseleaf.index import nearest, vectors
 from looseleaf.index.vectors import Vectors, folder_name
+from tables import check_rows
 
 numpy = pytest.importorskip("numpy", reason="the extra `semantic` is not installed")
 
@@ -244,27 +246,28 @@ def test_nothing_of_a_forgotten_row_stays_on_disk_and_its_place_is_used_again(tm
     assert made.search(some(3, 5)[1], 1)[0][0] == 101
 
 
-@pytest.mark.parametrize(
-    ("hashes", "matrix", "said"),
-    [
-        ([1], [[float("nan")] * D], "zero or not a number"),
-        ([1], [[float("inf")] * D], "zero or not a number"),
-        ([1], [[1e300] * D], "zero or not a number"),
-        ([1], [[0.0] * D], "zero or not a number"),
-        ([1, 2], [[1.0] * D], "a row for each of 2 texts"),
-        ([1], [1.0] * D, "a row for each of 1 texts"),
-        ([1], [[]], "a row for each of 1 texts"),
-        ([1], [[1.0] * (D + 1)], "Give the other model another name"),
-    ],
-)
-def test_rows_that_are_none_are_refused_and_change_nothing(
-    tmp_path: Path, hashes: list[int], matrix: list[Any], said: str
-) -> None:
-    made, _ = kept(tmp_path)
-    before = {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
-    with pytest.raises(Refused, match=said):
-        made.add([each + 1000 for each in hashes], matrix)
-    assert before == {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+def test_rows_that_are_none_are_refused_and_change_nothing(tmp_path: Path) -> None:
+    def check(hashes: list[int], matrix: list[Any], said: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        made, _ = kept(folder)
+        before = {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+        with pytest.raises(Refused, match=said):
+            made.add([each + 1000 for each in hashes], matrix)
+        assert before == {file.name: sha256(file.read_bytes()) for file in Path(made.path).iterdir()}
+
+    check_rows(
+        check,
+        [
+            ([1], [[float("nan")] * D], "zero or not a number"),
+            ([1], [[float("inf")] * D], "zero or not a number"),
+            ([1], [[1e300] * D], "zero or not a number"),
+            ([1], [[0.0] * D], "zero or not a number"),
+            ([1, 2], [[1.0] * D], "a row for each of 2 texts"),
+            ([1], [1.0] * D, "a row for each of 1 texts"),
+            ([1], [[]], "a row for each of 1 texts"),
+            ([1], [[1.0] * (D + 1)], "Give the other model another name"),
+        ],
+    )
 
 
 def test_the_hash_of_a_free_row_is_nobodys(tmp_path: Path) -> None:
@@ -353,18 +356,21 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_dropped_and_made_again(tmp_path: Path, damage: str) -> None:
-    made, rows = kept(tmp_path)
-    DAMAGES[damage](Path(made.path))
-    again = Vectors(str(tmp_path), "model", D)
-    assert again.missing(range(1, 51)) == list(range(1, 51))
-    assert (again.search(rows[0], 3), len(again)) == ([], 0)
-    assert again.add(range(1, 51), rows) == 50
-    assert again.search(rows[0], 1)[0][0] == 1
-    assert made.search(rows[1], 1)[0][0] == 2  # also for who had the old ones open
-    if damage == "a link":
-        assert (tmp_path / "elsewhere").stat().st_size == 96 + 50 * 4 * D  # what it led to was not touched
+def test_damage_is_dropped_and_made_again(tmp_path: Path) -> None:
+    def check(damage: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        made, rows = kept(folder)
+        DAMAGES[damage](Path(made.path))
+        again = Vectors(str(folder), "model", D)
+        assert again.missing(range(1, 51)) == list(range(1, 51))
+        assert (again.search(rows[0], 3), len(again)) == ([], 0)
+        assert again.add(range(1, 51), rows) == 50
+        assert again.search(rows[0], 1)[0][0] == 1
+        assert made.search(rows[1], 1)[0][0] == 2  # also for who had the old ones open
+        if damage == "a link":
+            assert (folder / "elsewhere").stat().st_size == 96 + 50 * 4 * D  # what it led to was not touched
+
+    check_rows(check, DAMAGES)
 
 
 def test_a_damaged_row_is_not_found_and_hides_no_other(
@@ -387,22 +393,23 @@ DAMAGED_ROWS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("file", "number"), [(file, each) for file, of in DAMAGED_ROWS.items() for each in range(len(of))]
-)
-def test_a_damaged_row_counts_as_missing_and_is_overwritten(tmp_path: Path, file: str, number: int) -> None:
-    made, rows = kept(tmp_path)
-    damage = DAMAGED_ROWS[file][number]
-    with open(os.path.join(made.path, file), "r+b") as opened:
-        opened.seek(96 + len(damage) * 6)
-        opened.write(damage)
-    sizes = {name: os.path.getsize(os.path.join(made.path, name)) for name in ("rows", "scan", "marks")}
-    assert made.missing(range(1, 51)) == [7]
-    assert made.add(range(1, 51), rows) == 1
-    assert made.missing(range(1, 51)) == []
-    assert made.search(rows[6], 1)[0][0] == 7
-    assert sorted(made.hashes()) == list(range(1, 51))
-    assert sizes == {name: os.path.getsize(os.path.join(made.path, name)) for name in sizes}
+def test_a_damaged_row_counts_as_missing_and_is_overwritten(tmp_path: Path) -> None:
+    def check(file: str, number: int) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        made, rows = kept(folder)
+        damage = DAMAGED_ROWS[file][number]
+        with open(os.path.join(made.path, file), "r+b") as opened:
+            opened.seek(96 + len(damage) * 6)
+            opened.write(damage)
+        sizes = {name: os.path.getsize(os.path.join(made.path, name)) for name in ("rows", "scan", "marks")}
+        assert made.missing(range(1, 51)) == [7]
+        assert made.add(range(1, 51), rows) == 1
+        assert made.missing(range(1, 51)) == []
+        assert made.search(rows[6], 1)[0][0] == 7
+        assert sorted(made.hashes()) == list(range(1, 51))
+        assert sizes == {name: os.path.getsize(os.path.join(made.path, name)) for name in sizes}
+
+    check_rows(check, [(file, each) for file, of in DAMAGED_ROWS.items() for each in range(len(of))])
 
 
 def test_a_link_for_a_folder_is_refused(tmp_path: Path) -> None:

@@ -233,6 +233,7 @@ def shares(path: Path, *, turnstile: bool) -> tuple[int, int, float]:
     return min(taken), max(taken), max(result[1] for result in results)
 
 
+@pytest.mark.long
 def test_a_busy_process_does_not_starve_another(tmp_path: Path) -> None:
     """Chance has a part in who of eight is next; that who waits is before who comes back is the next test's matter."""
     fewest, most, longest = shares(tmp_path / "with", turnstile=True)
@@ -494,7 +495,7 @@ def test_a_lock_that_cannot_be_taken_is_a_sentence_and_the_next_call_works(tmp_p
     disk = Failing(call)
     with FileStore(tmp_path, SHORT, disk) as store:
         handles = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-        with pytest.raises(Unwritten, match=r"^Nothing was (done|written): .*No locks available"):
+        with pytest.raises(Unwritten, match=r"^The memory's lock.*No locks available"):
             store.append("journal", [{"id": "1"}])
         assert disk.fired == 1
         if handles:

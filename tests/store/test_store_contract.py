@@ -13,7 +13,9 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +38,7 @@ from store_contract import (
     new_folders,
     record_of,
 )
+from tables import check_rows
 
 if TYPE_CHECKING:
     from looseleaf.base.values import Record
@@ -283,39 +286,41 @@ def test_hand_made_lines_are_read_and_counted(store: FileStore, tmp_path: Path) 
     assert errors(store) == store.repair() == []
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        (b"[]", "it is not a JSON object"),
-        (b'{"id":NaN}', "it is not JSON"),
-        (b'{"id":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "it is not JSON"),
-        (b'{"id":"\xff"}', "it is not JSON"),
-        (b'{"id":"x","crc":"0","y":1}', "its checksum is not the last member"),
-        (b'{"id":"x","crc":"00000000"}', "its checksum does not match"),
-        (b' {"id":"x"}', "its checksum is gone"),
-        (b'{"id":"x","bodies":{"y":{"sha256":"../../../etc/passwd"}}}', "something that is not a hash"),
-        (b'{"id":"x","bodies":{"y":{"sha256":"' + b"0" * 64 + b'","as":"text"}}}', "0 is missing"),
-        (b'{"id":"x","bodies":[]}', "its list of bodies makes no sense"),
-        (b'{"id":"x","bodies":{"y":1}}', "its list of bodies makes no sense"),
-    ],
-)
-def test_a_line_that_makes_no_sense_is_skipped_and_told(
-    store: FileStore, tmp_path: Path, line: bytes, why: str
-) -> None:
-    given = [record_of("one"), record_of("two")]
-    active = tmp_path / "log/traces/main/raw_traces.jsonl"
-    store.append("traces/main", given[:1])
-    with active.open("ab") as file:
-        file.write(line + b"\n")
-    store.append("traces/main", given[1:])
-    problems: list[Problem] = []
-    assert [line.record for line in store.read("traces/main", on_problem=problems.append)] == given
-    assert [line.record for line in store.read_back("traces/main")] == given[::-1]
-    (problem,) = problems
-    assert (problem.path, problem.line) == ("log/traces/main/raw_traces.jsonl", 2)
-    assert problem.message.startswith("this record is damaged: ")
-    assert why in problem.message
-    assert errors(store) == [str(problem)]
+def test_a_line_that_makes_no_sense_is_skipped_and_told(tmp_path: Path) -> None:
+    def check(line: bytes, why: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        with FileStore(folder) as store:
+            given = [record_of("one"), record_of("two")]
+            active = folder / "log/traces/main/raw_traces.jsonl"
+            store.append("traces/main", given[:1])
+            with active.open("ab") as file:
+                file.write(line + b"\n")
+            store.append("traces/main", given[1:])
+            problems: list[Problem] = []
+            assert [line.record for line in store.read("traces/main", on_problem=problems.append)] == given
+            assert [line.record for line in store.read_back("traces/main")] == given[::-1]
+            (problem,) = problems
+            assert (problem.path, problem.line) == ("log/traces/main/raw_traces.jsonl", 2)
+            assert problem.message.startswith("this record is damaged: ")
+            assert why in problem.message
+            assert errors(store) == [str(problem)]
+
+    check_rows(
+        check,
+        [
+            (b"[]", "it is not a JSON object"),
+            (b'{"id":NaN}', "it is not JSON"),
+            (b'{"id":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "it is not JSON"),
+            (b'{"id":"\xff"}', "it is not JSON"),
+            (b'{"id":"x","crc":"0","y":1}', "its checksum is not the last member"),
+            (b'{"id":"x","crc":"00000000"}', "its checksum does not match"),
+            (b' {"id":"x"}', "its checksum is gone"),
+            (b'{"id":"x","bodies":{"y":{"sha256":"../../../etc/passwd"}}}', "something that is not a hash"),
+            (b'{"id":"x","bodies":{"y":{"sha256":"' + b"0" * 64 + b'","as":"text"}}}', "0 is missing"),
+            (b'{"id":"x","bodies":[]}', "its list of bodies makes no sense"),
+            (b'{"id":"x","bodies":{"y":1}}', "its list of bodies makes no sense"),
+        ],
+    )
 
 
 def test_the_journal_is_the_program_s_own(store: FileStore, tmp_path: Path) -> None:
@@ -462,42 +467,44 @@ def test_a_segment_that_a_crash_left_without_a_seal_is_sealed_by_the_next_append
     store.close()
 
 
-@pytest.mark.parametrize("again", [False, True])
-@pytest.mark.parametrize(
-    "torn",
-    [
-        b"garbage",
-        b"\0" * 5000,
-        b' {"id":"x"',
-        b'{"id":"by hand"}',
-        records.encode({"id": "whole"})[:-1],
-        b"\n\n{",
-    ],
-    ids=["garbage", "zeros", "half", "by hand", "whole but its end", "empty lines"],
-)
-def test_a_torn_end_is_not_there_and_is_kept_before_it_is_cut(
-    tmp_path: Path, torn: bytes, again: bool
-) -> None:
-    store = FileStore(tmp_path)
-    given = [record_of("one"), record_of("two")]
-    store.append("traces/main", given[:1])
-    active = tmp_path / "log/traces/main/raw_traces.jsonl"
-    with active.open("ab") as file:
-        file.write(torn)
-    if again:
+def test_a_torn_end_is_not_there_and_is_kept_before_it_is_cut(tmp_path: Path) -> None:
+    def check(again: bool, torn: bytes) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = FileStore(folder)
+        given = [record_of("one"), record_of("two")]
+        store.append("traces/main", given[:1])
+        active = folder / "log/traces/main/raw_traces.jsonl"
+        with active.open("ab") as file:
+            file.write(torn)
+        if again:
+            store.close()
+            store = FileStore(folder)
+        assert [line.record for line in store.read("traces/main")] == given[:1]
+        assert [line.record for line in store.read_back("traces/main")] == given[:1]
+        unfinished = "this record is not finished; the next append keeps a copy and cuts it"
+        assert errors(store) == [f"log/traces/main/raw_traces.jsonl:{2 + torn.count(10)}: {unfinished}"]
+        store.append("traces/main", given[1:])
+        assert [line.record for line in store.read("traces/main")] == given
+        (aside,) = (folder / "log/aside").iterdir()
+        assert aside.read_bytes() == torn.lstrip(b"\n")
+        assert errors(store) == []
+        assert notes(store)[-1:] == [f"log/aside/{aside.name}: note: a copy of displaced or cut bytes"]
         store.close()
-        store = FileStore(tmp_path)
-    assert [line.record for line in store.read("traces/main")] == given[:1]
-    assert [line.record for line in store.read_back("traces/main")] == given[:1]
-    unfinished = "this record is not finished; the next append keeps a copy and cuts it"
-    assert errors(store) == [f"log/traces/main/raw_traces.jsonl:{2 + torn.count(10)}: {unfinished}"]
-    store.append("traces/main", given[1:])
-    assert [line.record for line in store.read("traces/main")] == given
-    (aside,) = (tmp_path / "log/aside").iterdir()
-    assert aside.read_bytes() == torn.lstrip(b"\n")
-    assert errors(store) == []
-    assert notes(store)[-1:] == [f"log/aside/{aside.name}: note: a copy of displaced or cut bytes"]
-    store.close()
+
+    check_rows(
+        check,
+        product(
+            [False, True],
+            [
+                b"garbage",
+                b"\0" * 5000,
+                b' {"id":"x"',
+                b'{"id":"by hand"}',
+                records.encode({"id": "whole"})[:-1],
+                b"\n\n{",
+            ],
+        ),
+    )
 
 
 def test_a_damaged_last_record_is_cut_but_a_whole_one_glued_to_it_is_not(tmp_path: Path) -> None:
@@ -587,60 +594,74 @@ def swap(path: Path, kind: str) -> None:
         os.mkfifo(path)
 
 
-@pytest.mark.parametrize("kind", ["folder", "link", "fifo"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "log/journal.jsonl",
-        "log/archive/000001.jsonl",
-        "log/archive/SHA256SUMS",
-        "log/bodies/BODY",
-        "log/entries/tea/e1/meta.json",
-    ],
-)
-def test_something_else_in_the_place_of_a_log_file_is_told(tmp_path: Path, name: str, kind: str) -> None:
-    store = filled(tmp_path)
-    name = name.replace("BODY", hash_of(b"long " * 100_000))
-    swap(tmp_path / name, kind)
-    before = files_of(tmp_path)
-    assert any(name in problem for problem in errors(store))
-    if name.endswith(".jsonl"):
-        for read in (store.read, store.read_back):
-            with pytest.raises(Refused, match=r"symbolic link|not a regular file"):
-                list(read("journal"))
-    store.repair()
-    kept = files_of(tmp_path)
-    assert {path: kept.get(path) for path in before} == before
-    assert any(name in problem for problem in errors(store))
-    store.close()
+def test_something_else_in_the_place_of_a_log_file_is_told(tmp_path: Path) -> None:
+    def check(kind: str, name: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = filled(folder)
+        name = name.replace("BODY", hash_of(b"long " * 100_000))
+        swap(folder / name, kind)
+        before = files_of(folder)
+        assert any(name in problem for problem in errors(store))
+        if name.endswith(".jsonl"):
+            for read in (store.read, store.read_back):
+                with pytest.raises(Refused, match=r"symbolic link|not a regular file"):
+                    list(read("journal"))
+        store.repair()
+        kept = files_of(folder)
+        assert {path: kept.get(path) for path in before} == before
+        assert any(name in problem for problem in errors(store))
+        store.close()
+
+    check_rows(
+        check,
+        product(
+            ["folder", "link", "fifo"],
+            [
+                "log/journal.jsonl",
+                "log/archive/000001.jsonl",
+                "log/archive/SHA256SUMS",
+                "log/bodies/BODY",
+                "log/entries/tea/e1/meta.json",
+            ],
+        ),
+    )
 
 
-@pytest.mark.parametrize("kind", ["file", "link"])
-@pytest.mark.parametrize("name", ["log/archive", "log/traces/main", "log/traces/main/archive"])
-def test_something_else_in_the_place_of_a_log_folder_is_told(tmp_path: Path, name: str, kind: str) -> None:
-    store = filled(tmp_path)
-    swap(tmp_path / name, kind)
-    stream = "journal" if name == "log/archive" else "traces/main"
-    with pytest.raises(Refused, match=r"symbolic link|not a folder"):
-        list(store.read(stream))
-    assert any(problem.path.startswith(name) for problem in store.check())
-    assert any("not repaired" in sentence for sentence in store.repair()) or name == "log/traces/main"
-    store.close()
+def test_something_else_in_the_place_of_a_log_folder_is_told(tmp_path: Path) -> None:
+    def check(kind: str, name: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = filled(folder)
+        swap(folder / name, kind)
+        stream = "journal" if name == "log/archive" else "traces/main"
+        with pytest.raises(Refused, match=r"symbolic link|not a folder"):
+            list(store.read(stream))
+        assert any(problem.path.startswith(name) for problem in store.check())
+        assert any("not repaired" in sentence for sentence in store.repair()) or name == "log/traces/main"
+        store.close()
+
+    check_rows(
+        check, product(["file", "link"], ["log/archive", "log/traces/main", "log/traces/main/archive"])
+    )
 
 
-@pytest.mark.parametrize("kind", ["file", "link"])
-@pytest.mark.parametrize("name", ["log/traces", "log/prompts", "log/entries", "log/bodies", "log/aside"])
-def test_a_check_goes_on_past_a_folder_that_is_none(tmp_path: Path, name: str, kind: str) -> None:
-    store = filled(tmp_path)
-    swap(tmp_path / name, kind)
-    with (tmp_path / "log/journal.jsonl").open("ab") as file:
-        file.write(b"torn")
-    (tmp_path / "log/staged/left.put").write_bytes(b"")
-    problems = list(store.check())
-    assert any(problem.severity == "error" and name in str(problem) for problem in problems)
-    assert any(problem.path == "log/staged/left.put" for problem in problems)
-    assert any("not finished" in problem.message for problem in problems)
-    store.close()
+def test_a_check_goes_on_past_a_folder_that_is_none(tmp_path: Path) -> None:
+    def check(kind: str, name: str) -> None:
+        folder = Path(mkdtemp(dir=tmp_path))
+        store = filled(folder)
+        swap(folder / name, kind)
+        with (folder / "log/journal.jsonl").open("ab") as file:
+            file.write(b"torn")
+        (folder / "log/staged/left.put").write_bytes(b"")
+        problems = list(store.check())
+        assert any(problem.severity == "error" and name in str(problem) for problem in problems)
+        assert any(problem.path == "log/staged/left.put" for problem in problems)
+        assert any("not finished" in problem.message for problem in problems)
+        store.close()
+
+    check_rows(
+        check,
+        product(["file", "link"], ["log/traces", "log/prompts", "log/entries", "log/bodies", "log/aside"]),
+    )
 
 
 def test_what_is_no_stream_is_passed_over(store: FileStore, tmp_path: Path) -> None:

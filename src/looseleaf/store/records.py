@@ -229,13 +229,13 @@ class Bodies:
             if total <= self._limit or sizes[name] < _SMALL:
                 break
             data, form = _bytes_of(kept.pop(name))
-            bodies[name] = {"sha256": self._write_body(data), "bytes": len(data), "as": form}
+            bodies[name] = {"sha256": self._keep(data), "bytes": len(data), "as": form}
             total -= sizes[name]
         if bodies:
             kept["bodies"] = bodies
         return kept
 
-    def _write_body(self, data: bytes) -> str:
+    def _keep(self, data: bytes) -> str:
         digest = sha256(data)
         path = f"{BODIES}/{digest}"
         found = self._root.read(path)
